@@ -1,0 +1,1 @@
+"""Types that everything speaks. Imports numpy alone."""

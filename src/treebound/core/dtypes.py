@@ -1,0 +1,18 @@
+"""The dtypes of every array that crosses a module boundary, in one place.
+
+``INDEX`` numbers tokens, arcs and parts; ``SCORE`` holds scores and bounds. Scores of a trained model are integers
+(weights in fixed point) stored in float64, which is exact up to 2**53, so that sums and bounds carry no rounding error.
+"""
+
+import numpy as np
+
+INDEX = np.int32
+OFFSET = np.int64
+SCORE = np.float64
+WEIGHT_TRAIN = np.float32
+WEIGHT_FIXED = np.int32
+HASH = np.int64
+
+ROOT = 0  #: index of the artificial root in every sentence
+NO_HEAD = -1  #: head of the root, and of a word whose head is not annotated
+NEG_INF = -1e30  #: "forbidden" inside kernels, where -inf - (-inf) would give NaN

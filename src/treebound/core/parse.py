@@ -1,0 +1,42 @@
+"""What a decoder returns: a tree and how much is proved about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+Status = Literal["optimal", "gap", "heuristic", "limit", "infeasible"]
+
+
+@dataclass(frozen=True)
+class Parse:
+    """One tree with its certificate.
+
+    heads   int32[n + 1], heads[0] = -1
+    value   score of the tree under the problem (in the problem's integer units where it has them)
+    bound   proved upper bound on the score of every tree; equals `value` when optimal; inf when nothing is proved
+    status  optimal: proved; gap: a search that ended with bound > value; limit: a node or DP-call limit was hit;
+            heuristic: the decoder proves nothing; infeasible: no tree exists (heads are then all 0)
+    work    dp_calls, nodes, root_solved and whatever else the decoder counts
+    seconds wall seconds by phase: features, backbone, bound ... as far as the decoder splits them
+    """
+
+    heads: np.ndarray
+    value: float
+    bound: float
+    status: Status
+    work: dict[str, int] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    labels: np.ndarray | None = None
+
+    @property
+    def gap(self) -> float:
+        """bound - value; 0.0 when optimal."""
+        return max(0.0, self.bound - self.value)
+
+    @property
+    def certified(self) -> bool:
+        """True if the tree is proved to be the best one."""
+        return self.status == "optimal"

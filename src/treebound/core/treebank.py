@@ -1,0 +1,111 @@
+"""A treebank as columns: one int32 array per annotation, one offset per sentence.
+
+Only syntactic words are here. Multiword tokens, empty nodes and comments belong to the document a treebank was read
+from (`treebound.treebanks.document`), which writes them back byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treebound.core.dtypes import INDEX, NO_HEAD, OFFSET
+from treebound.core.vocabulary import Vocabulary
+
+#: columns that are strings in the file and ids here
+STRING_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel")
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """All sentences of one split of one corpus.
+
+    name     for messages and tables
+    offsets  int64[S + 1]; the words of sentence i are offsets[i] .. offsets[i + 1] - 1
+    columns  name -> int32[W] ids into `vocab[name]`, for every name of STRING_COLUMNS
+    vocab    name -> Vocabulary
+    head     int32[W]; 0 for the root, 1..n for words of the same sentence, NO_HEAD (-1) where not annotated
+    """
+
+    name: str
+    offsets: np.ndarray
+    columns: dict[str, np.ndarray]
+    vocab: dict[str, Vocabulary]
+    head: np.ndarray
+    meta: dict = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def words(self) -> int:
+        """Number of words over all sentences."""
+        return int(self.offsets[-1])
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int64[S]: words per sentence."""
+        return np.diff(self.offsets)
+
+    def __getitem__(self, i: int) -> Sentence:
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        return Sentence(self, i)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return (Sentence(self, i) for i in range(len(self)))
+
+    def strings(self, column: str) -> list[str]:
+        """The column as strings, one per word."""
+        vocab = self.vocab[column].strings
+        return [vocab[i] for i in self.columns[column]]
+
+    def heads(self, i: int) -> np.ndarray:
+        """int32[n + 1] heads of sentence i with heads[0] = NO_HEAD, the form that every kernel speaks."""
+        a, b = self.offsets[i], self.offsets[i + 1]
+        out = np.empty(b - a + 1, INDEX)
+        out[0] = NO_HEAD
+        out[1:] = self.head[a:b]
+        return out
+
+    def with_heads(self, head: np.ndarray) -> Treebank:
+        """The same words under other trees (int32[W])."""
+        if head.shape != self.head.shape:
+            raise ValueError(f"heads have shape {head.shape}, the treebank has {self.head.shape}")
+        return Treebank(self.name, self.offsets, self.columns, self.vocab, head.astype(INDEX), self.meta)
+
+    def select(self, indices: np.ndarray) -> Treebank:
+        """The sentences with these indices, in this order; shares the vocabularies."""
+        indices = np.asarray(indices, dtype=np.int64)
+        lengths = self.lengths[indices]
+        offsets = np.zeros(len(indices) + 1, OFFSET)
+        np.cumsum(lengths, out=offsets[1:])
+        rows = np.repeat(self.offsets[indices] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        columns = {name: column[rows] for name, column in self.columns.items()}
+        return Treebank(self.name, offsets, columns, self.vocab, self.head[rows], self.meta)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A view of one sentence; copies nothing until asked."""
+
+    treebank: Treebank
+    index: int
+
+    @property
+    def n(self) -> int:
+        """Number of words."""
+        return int(self.treebank.offsets[self.index + 1] - self.treebank.offsets[self.index])
+
+    def strings(self, column: str) -> list[str]:
+        """The n strings of a column."""
+        a, b = self.treebank.offsets[self.index], self.treebank.offsets[self.index + 1]
+        vocab = self.treebank.vocab[column].strings
+        return [vocab[i] for i in self.treebank.columns[column][a:b]]
+
+    @property
+    def heads(self) -> np.ndarray:
+        """int32[n + 1], heads[0] = NO_HEAD."""
+        return self.treebank.heads(self.index)

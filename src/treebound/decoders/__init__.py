@@ -1,0 +1,1 @@
+"""Decoders: one file each; all take the same Problem."""

@@ -1,0 +1,1 @@
+"""Accuracy, significance, certificates, timing: DataFrames out, nothing printed."""

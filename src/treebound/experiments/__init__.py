@@ -1,0 +1,1 @@
+"""Parameters and DVC stages: the only place that reads params.yaml or the environment."""

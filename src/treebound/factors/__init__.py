@@ -1,0 +1,1 @@
+"""Factor families: one file each."""

@@ -1,0 +1,1 @@
+"""Feature templates as data, hashed extraction, scoring."""

@@ -1,0 +1,1 @@
+"""Learners, trainer, model file."""

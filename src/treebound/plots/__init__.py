@@ -1,0 +1,1 @@
+"""DataFrames to figures, trees to SVG."""

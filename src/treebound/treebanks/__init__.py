@@ -1,0 +1,1 @@
+"""Corpora: catalogue, fetching, formats, conversion."""
