@@ -14,7 +14,7 @@ from pathlib import Path
 import numba
 
 
-def cache_dir() -> Path:
+def _cache_dir() -> Path:
     """The cache folder of these sources: under NUMBA_CACHE_DIR, else the checkout, else the user's cache."""
     here = Path(__file__).parent
     digest = hashlib.blake2b(digest_size=8)
@@ -30,4 +30,5 @@ def cache_dir() -> Path:
     return base / digest.hexdigest()
 
 
-numba.config.CACHE_DIR = str(cache_dir())
+CACHE_DIR = _cache_dir()  #: where compiled kernels are kept
+numba.config.CACHE_DIR = str(CACHE_DIR)
