@@ -1,0 +1,187 @@
+"""params.yaml as frozen dataclasses. An unknown key is an error that lists the valid ones."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from treebound.core.errors import InputError
+
+_STRICT = ConfigDict(extra="forbid")
+
+
+def _keep(value: Any) -> int | str:
+    """A number of heads that the pruner leaves each word, or "none" (no pruning)."""
+    if value == "none" or (type(value) is int and value >= 1):
+        return value
+    raise ValueError(f"expected a number of heads from 1, or none, not {value!r}")
+
+
+Positive = Annotated[int, Field(ge=1)]
+Keep = Annotated[int | str, PlainValidator(_keep)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
+Family = Literal["adjacent-sibling", "outermost-grandchild", "grandchild", "sibling"]
+Learner = Literal["perceptron", "mira"]
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Pruner:
+    """First-order pruner; `ks`: where its oracle recall is measured."""
+
+    epochs: Positive
+    bits: Annotated[int, Field(ge=8, le=28)]
+    ks: tuple[Positive, ...]
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Train:
+    """What all models share; see treebound.learning.spec.ModelSpec."""
+
+    epochs: Positive
+    k: Keep
+    bits: Annotated[int, Field(ge=8, le=28)]
+    C: Annotated[float, Field(gt=0)]
+    cost: Annotated[float, Field(ge=0)]
+    max_dp_calls: Positive
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Decoder:
+    """A registered decoder with options; `sentences`: decode only the first so many of the test split."""
+
+    decoder: str
+    config: Literal["tuned", "published"] | None = None
+    backbone: Literal["eisner", "carreras", "grandparent-sibling"] | None = None
+    max_dp_calls: Positive | None = None
+    max_nodes: Positive | None = None
+    sentences: Positive | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments of the decoder, as far as given."""
+        names = ("config", "backbone", "max_dp_calls", "max_nodes")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Run:
+    """One row of the tables: a model, how its scores are decoded, and how many heads the pruner leaves."""
+
+    model: str
+    learner: Learner
+    decoder: str
+    k: Keep
+
+    def __str__(self) -> str:
+        return f"{self.model}.{self.learner}.{self.decoder}.k{self.k}"
+
+    @property
+    def heads(self) -> int | None:
+        """k as the parser takes it."""
+        return None if self.k == "none" else int(self.k)
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Benchmark:
+    """`repeats`: timed runs, after one that compiles."""
+
+    repeats: Positive
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Params:
+    """The whole of params.yaml."""
+
+    corpora: Annotated[tuple[Name, ...], Field(min_length=1)]
+    seed: Annotated[int, Field(ge=0)]
+    slice: Positive | None
+    pruner: Pruner
+    models: dict[Name, tuple[Family, ...]]
+    learners: tuple[Learner, ...]
+    train: Train
+    decoders: dict[Name, Decoder]
+    decode: tuple[Run, ...]
+    benchmark: Benchmark
+    notebooks: tuple[Name, ...]
+
+    def __post_init__(self) -> None:
+        for run in self.decode:
+            for kind, name, known in (
+                ("model", run.model, self.models),
+                ("learner", run.learner, self.learners),
+                ("decoder", run.decoder, self.decoders),
+            ):
+                if name not in known:
+                    raise ValueError(f"decode: {run}: no {kind} {name!r}; choose from {', '.join(known)}")
+        if len({str(run) for run in self.decode}) < len(self.decode):
+            raise ValueError("decode: the same row is listed twice")
+
+    def limit(self, split: str) -> int | None:
+        """Number of sentences of a split that are used; None: all."""
+        if self.slice is None:
+            return None
+        return self.slice if split == "train" else max(1, self.slice // 4)
+
+
+def load(path: Path = Path("params.yaml")) -> Params:
+    """Read and check a parameter file. Raises InputError with file, line, reason and the valid choices."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path, hint="run from the project's folder") from None
+    try:
+        tree, data = yaml.compose(text), yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise InputError(
+            f"not valid YAML: {getattr(error, 'problem', error)}", path=path, line=mark and mark.line + 1
+        ) from None
+    try:
+        return TypeAdapter(Params).validate_python(data)
+    except ValidationError as error:
+        unknown = ("unexpected_keyword_argument", "extra_forbidden")  # first: a misspelt key is also a missing one
+        first = min(error.errors(), key=lambda e: e["type"] not in unknown)
+        where = ".".join(map(str, first["loc"]))
+        reason, hint = first["msg"].removeprefix("Value error, "), ""
+        if first["type"] in unknown:
+            reason, hint = "unknown key", "valid keys are " + ", ".join(_keys(first["loc"][:-1]))
+        elif first["type"] in ("missing", "missing_argument"):
+            reason = "missing key"
+        raise InputError(
+            f"{where}: {reason}" if where else reason, path=path, line=_line(tree, first["loc"]), hint=hint
+        ) from None
+
+
+def digest(*values: Any) -> str:
+    """A short hash of parameters (JSON data), for metrics files and checkpoints."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _keys(loc: tuple[int | str, ...]) -> list[str]:
+    """Valid keys of the dataclass at a place in the file."""
+    kinds = {(): Params, ("pruner",): Pruner, ("train",): Train, ("benchmark",): Benchmark}
+    kind = kinds.get(loc) or {"decoders": Decoder, "decode": Run}[str(loc[0])]
+    return list(kind.__dataclass_fields__)
+
+
+def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int | None:
+    """Line (from 1) of the innermost key of `loc` that the file has."""
+    line = None
+    for step in loc:
+        if isinstance(node, yaml.MappingNode):
+            pair = next(((k, v) for k, v in node.value if k.value == str(step)), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
