@@ -1,1 +1,1 @@
-"""DataFrames to figures, trees to SVG."""
+"""DataFrames and trees in, figures out: matplotlib `Figure`s, and `Svg` for parse trees and search trees."""

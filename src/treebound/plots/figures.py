@@ -1,0 +1,176 @@
+"""The figures of the report. DataFrames in, `matplotlib.figure.Figure` out; see `svg.as_svg` for showing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, panels, style
+
+
+def bounds(trace: Sequence[dict[str, Any]], *, unit: float = 1.0) -> Figure:
+    """Upper and lower bound against the number of dynamic-program calls, until they meet (or a limit is hit).
+
+    trace  `Parse.trace["bounds"]`: call (from 1), node, ub of that node, lb (best tree so far)
+    unit   bounds are divided by it, so that the axis shows model scores
+    """
+    data = pd.DataFrame(trace)
+    if data.empty:
+        raise ValueError("an empty trace of bounds")
+    upper, lower = data["ub"] / (unit or 1.0), data["lb"].cummax() / (unit or 1.0)
+    lower, upper = lower.where(lower > -1e20), upper.where(upper < 1e20)
+    with style():
+        figure, (axes,) = panels(1, width=7.5, height=3.6)
+        axes.fill_between(data["call"], lower, upper.clip(lower=lower), step="post", color=COLOURS["pale"], alpha=0.5)
+        axes.step(data["call"], upper, where="post", color=COLOURS["vermilion"])
+        axes.step(data["call"], lower, where="post", color=COLOURS["blue"])
+        for call in data["call"][data["node"].ne(data["node"].shift()) & (data.index > 0)]:
+            axes.axvline(call, color=COLOURS["pale"], linewidth=1, zorder=0)
+        _label(axes, data["call"].iloc[0], upper.iloc[0], "upper bound of the node", COLOURS["vermilion"], (8, 4))
+        _label(axes, data["call"].iloc[0], lower.iloc[0], "best tree found", COLOURS["blue"], (8, -12))
+        axes.set_xlabel("calls of the dynamic program (a vertical line: the search moves to another node)")
+        axes.set_ylabel("score")
+        axes.margins(x=0.02, y=0.15)
+    return figure
+
+
+def accuracy_speed(data: pd.DataFrame) -> Figure:
+    """UAS against words per CPU second, one panel a corpus; the line joins the systems that no other one beats on both.
+
+    data  corpus, system (label of the point), group (colour), uas (%), words_per_cpu_s
+    """
+    corpora = list(dict.fromkeys(data["corpus"]))
+    groups = list(dict.fromkeys(data["group"]))
+    with style():
+        figure, axes = panels(len(corpora), height=3.8, width=8.0 if len(corpora) > 1 else 6.5)
+        for panel, corpus in zip(axes, corpora, strict=True):
+            rows = data[data["corpus"] == corpus]
+            front = pareto(rows)
+            panel.plot(front["words_per_cpu_s"], front["uas"], color=COLOURS["pale"], linewidth=3, zorder=1)
+            for i, group in enumerate(groups):
+                part = rows[rows["group"] == group]
+                panel.scatter(
+                    part["words_per_cpu_s"], part["uas"], color=CYCLE[i], marker=MARKERS[i], zorder=2, label=group
+                )
+                for row in part.itertuples():
+                    _label(panel, row.words_per_cpu_s, row.uas, row.system, CYCLE[i], (6, 4), size=8)
+            panel.set_xscale("log")
+            panel.xaxis.set_major_formatter(FuncFormatter(_thousands))
+            panel.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+            panel.set_title(corpus)
+            panel.set_xlabel("words per CPU second (log scale)")
+            panel.set_ylabel("UAS, %")
+            panel.margins(x=0.25, y=0.15)
+        axes[0].legend(loc="lower left", fontsize=8)
+    return figure
+
+
+def pareto(data: pd.DataFrame) -> pd.DataFrame:
+    """Rows that no other row beats in both uas and words_per_cpu_s, slowest first."""
+    ordered = data.sort_values(["words_per_cpu_s", "uas"], ascending=False)
+    return ordered[ordered["uas"] > ordered["uas"].cummax().shift(fill_value=float("-inf"))].iloc[::-1]
+
+
+def against_length(data: pd.DataFrame, value: str, label: str) -> Figure:
+    """One curve a pruning setting against sentence length, one panel a corpus (Figures 4 and 5 of Qian & Liu 2013).
+
+    data   corpus, k, lo, hi (bounds of the length bin, inclusive), sentences, and the column `value`
+    label  of the value axis, with its unit
+    """
+    corpora = list(dict.fromkeys(data["corpus"]))
+    settings = list(dict.fromkeys(data["k"].astype(str)))
+    with style():
+        figure, axes = panels(len(corpora), height=3.4, width=8.0 if len(corpora) > 1 else 6.0)
+        for panel, corpus in zip(axes, corpora, strict=True):
+            for i, k in enumerate(settings):
+                curve = data[(data["corpus"] == corpus) & (data["k"].astype(str) == k)].sort_values("lo")
+                if curve.empty:
+                    continue
+                middle = (curve["lo"] + curve["hi"]) / 2
+                panel.plot(middle, curve[value], color=CYCLE[i], marker=MARKERS[i], label=pruning(k))
+            panel.set_yscale("log")
+            panel.yaxis.set_major_formatter(FuncFormatter(_plain))
+            panel.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+            panel.set_title(corpus)
+            panel.set_xlabel("words in the sentence")
+            panel.set_ylabel(f"{label} (log scale)")
+        handles, names = axes[0].get_legend_handles_labels()
+        axes[0].legend(handles[::-1], names[::-1], fontsize=8, loc="upper left")
+    return figure
+
+
+def pruning(k: object) -> str:
+    """Name of a pruning setting in legends and tables."""
+    return "no pruning" if str(k) in ("none", "None") else f"k = {k}"
+
+
+def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
+    """Published against tuned configuration on the same scores: one panel a measure, one line a corpus, log scale.
+
+    data      corpus, decoder ("published" or "tuned") and the columns named in `measures`
+    measures  column -> title of its panel
+    """
+    corpora = list(dict.fromkeys(data["corpus"]))
+    with style():
+        figure, axes = panels(
+            len(measures), columns=len(measures), width=2.8 * len(measures) + 1.2, height=1.4 + 0.5 * len(corpora)
+        )
+        for panel, (column, title) in zip(axes, measures.items(), strict=True):
+            wide = data.pivot(index="corpus", columns="decoder", values=column).loc[corpora]
+            for y, (_, row) in enumerate(wide.iterrows()):
+                panel.plot([row["published"], row["tuned"]], [y, y], color=COLOURS["pale"], linewidth=4, zorder=1)
+                ratio = row["published"] / row["tuned"] if row["tuned"] else float("nan")
+                middle = (row["published"] * row["tuned"]) ** 0.5 if row["tuned"] > 0 else row["published"]
+                panel.annotate(
+                    f"{ratio:.1f} ×", (middle, y), (0, 6), textcoords="offset points", ha="center", fontsize=8
+                )
+            panel.scatter(wide["published"], range(len(wide)), color=COLOURS["vermilion"], marker="s", label="published")
+            panel.scatter(wide["tuned"], range(len(wide)), color=COLOURS["blue"], marker="o", label="tuned")
+            panel.set_xscale("log")
+            panel.xaxis.set_major_formatter(FuncFormatter(_plain))
+            panel.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+            panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))
+            panel.set_ylim(len(corpora) - 0.4, -0.6)
+            panel.margins(x=0.2)
+            panel.set_title(title, fontsize=9)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+    return figure
+
+
+def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
+    """Two configurations on the same sentences, one dot a sentence: below the diagonal the tuned one needs less.
+
+    data  published, tuned: one positive value a sentence
+    """
+    with style():
+        figure, (axes,) = panels(1, width=4.6, height=4.4)
+        low, high = data.min().min(), data.max().max()
+        axes.plot([low, high], [low, high], color=COLOURS["grey"], linewidth=1)
+        axes.scatter(data["published"], data["tuned"], s=9, alpha=0.4, color=COLOURS["blue"], edgecolors="none")
+        for axis, name in ((axes.xaxis, "published"), (axes.yaxis, "tuned")):
+            axis.set_label_text(f"{label}, {name} configuration")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(_plain))
+        axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+        axes.set_aspect("equal", "box")
+    return figure
+
+
+def _label(
+    axes: Axes, x: float, y: float, content: str, colour: str, offset: tuple[int, int], *, size: float = 9
+) -> None:
+    axes.annotate(content, (x, y), offset, textcoords="offset points", color=colour, fontsize=size)
+
+
+def _plain(value: float, _: object = None) -> str:
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+
+def _thousands(value: float, _: object = None) -> str:
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"

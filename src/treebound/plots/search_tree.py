@@ -1,0 +1,91 @@
+"""The branch-and-bound tree of one sentence as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from treebound.plots.style import COLOURS
+from treebound.plots.svg import Svg, drawing, text
+
+_WIDTH, _HEIGHT = 112, 44  # px of a node
+_ACROSS, _DOWN = 132, 112  # px between neighbours
+_FILL = {"optimal": "#d5efe6", "branched": "#ffffff", "pruned": "#f0f0f0", "infeasible": "#fbe3d3"}
+
+
+def search_tree_svg(
+    nodes: Sequence[dict[str, Any]], words: Sequence[str], *, unit: float = 1.0, limit: int = 40, alt: str = ""
+) -> Svg:
+    """Draw the search tree of `Parse.trace["nodes"]`.
+
+    nodes  in the order in which the search made them: id, parent (-1 or None at the root), arc ([head, modifier] or None),
+           value (1: the arc is required, 0: forbidden), ub (upper bound of the node), status
+    words  the n words, for naming the branching arcs
+    unit   bounds are divided by it (`Problem.unit`, or 1)
+    limit  nodes drawn; the others are counted in a note, since a drawing of hundreds tells nothing
+    """
+    shown = list(nodes[:limit])
+    if not shown:
+        raise ValueError("an empty search tree")
+    children: dict[Any, list[dict[str, Any]]] = {node["id"]: [] for node in shown}
+    roots = []
+    for node in shown:
+        (children[node["parent"]] if node["parent"] in children else roots).append(node)
+    place: dict[Any, tuple[float, int]] = {}
+    leaves = 0.0
+    for root in roots:
+        leaves = _layout(root, 0, leaves, children, place)
+    width = max(leaves * _ACROSS, _WIDTH + 40, 360) + 20
+    depth = max(level for _, level in place.values())
+    height = (depth + 1) * _DOWN + 10
+
+    shift = (width - leaves * _ACROSS) / 2
+    body, boxes = [], []
+    for node in shown:
+        column, level = place[node["id"]]
+        x, y = shift + (column + 0.5) * _ACROSS, 16 + level * _DOWN
+        if node["parent"] in place:
+            px, py = place[node["parent"]]
+            x0, y0 = shift + (px + 0.5) * _ACROSS, 16 + py * _DOWN + _HEIGHT
+            body.append(f'<path d="M{x0:.1f} {y0:.1f} L{x:.1f} {y:.1f}" stroke="{COLOURS["grey"]}" fill="none"/>')
+            required = bool(node["value"])
+            colour = COLOURS["green"] if required else COLOURS["vermilion"]
+            head, mod = node["arc"]
+            name = f"{words[head - 1] if head else 'root'} → {words[mod - 1]}"
+            boxes.append(text(x, y - 20, name if len(name) <= 20 else name[:19] + "…", size=11, fill=colour))
+            boxes.append(text(x, y - 7, "required" if required else "forbidden", size=10, fill=colour))
+        boxes += _box(node, x, y, unit)
+    if len(nodes) > len(shown):
+        height += 20
+        note = f"the first {len(shown)} of {len(nodes)} nodes"
+        boxes.append(text(width / 2, height - 8, note, size=12, fill=COLOURS["grey"]))
+    return drawing(width, height, alt or f"Branch-and-bound tree of {len(nodes)} node(s)", body + boxes)
+
+
+def _layout(
+    root: dict[str, Any], level: int, left: float, children: dict[Any, list], place: dict[Any, tuple[float, int]]
+) -> float:
+    """Leaves side by side, parents centred over their children; returns the first free column. Depth is bounded by
+    the number of arcs of a sentence, and `limit` nodes are drawn, so recursion is safe."""
+    below = children[root["id"]]
+    start = left
+    for child in below:
+        left = _layout(child, level + 1, left, children, place)
+    if below:
+        column = (place[below[0]["id"]][0] + place[below[-1]["id"]][0]) / 2
+    else:
+        column, left = start, left + 1
+    place[root["id"]] = (column, level)
+    return left
+
+
+def _box(node: dict[str, Any], x: float, y: float, unit: float) -> list[str]:
+    status = str(node["status"])
+    bound = node["ub"] / (unit or 1.0)
+    shown = "no tree" if bound < -1e20 else f"≤ {bound:.3f}"
+    return [
+        f'<rect x="{x - _WIDTH / 2:.1f}" y="{y:.1f}" width="{_WIDTH}" height="{_HEIGHT}" rx="7" '
+        f'fill="{_FILL.get(status, "#ffffff")}" stroke="{COLOURS["grey"]}"/>',
+        text(x, y + 18, shown, size=13),
+        text(x, y + 35, status, size=11, fill=COLOURS["grey"]),
+    ]

@@ -1,0 +1,74 @@
+"""One look for all figures: light ground, quiet axes, colours that colour-blind readers can tell apart."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+#: Okabe & Ito (2008), without yellow, which is too pale on white
+COLOURS = {
+    "blue": "#0072b2",
+    "vermilion": "#d55e00",
+    "green": "#009e73",
+    "purple": "#cc79a7",
+    "orange": "#e69f00",
+    "sky": "#56b4e9",
+    "ink": "#222222",
+    "grey": "#767676",
+    "pale": "#d9d9d9",
+}
+
+#: colours of a series of curves, in this order
+CYCLE = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")]
+#: markers beside the colours, so that a figure survives a grey printer
+MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+
+
+def style() -> AbstractContextManager[None]:
+    """Context in which figures are made and saved. `svg.hashsalt` fixes the ids that matplotlib draws at random."""
+    return mpl.rc_context(
+        {
+            "svg.hashsalt": "treebound",
+            "svg.fonttype": "path",  # text looks the same on every machine
+            "font.family": "DejaVu Sans",  # comes with matplotlib
+            "font.size": 10,
+            "axes.titlesize": 11,
+            "axes.titleweight": "bold",
+            "axes.titlelocation": "left",
+            "axes.labelcolor": COLOURS["ink"],
+            "axes.edgecolor": COLOURS["grey"],
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.color": "#ececec",
+            "axes.axisbelow": True,
+            "xtick.color": COLOURS["grey"],
+            "ytick.color": COLOURS["grey"],
+            "xtick.labelcolor": COLOURS["ink"],
+            "ytick.labelcolor": COLOURS["ink"],
+            "lines.linewidth": 1.8,
+            "lines.markersize": 5,
+            "legend.frameon": False,
+            "figure.facecolor": "white",
+            "axes.facecolor": "white",
+        }
+    )
+
+
+def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 3.4) -> tuple[Figure, list[Axes]]:
+    """A figure with `count` panels in rows of `columns`; width of the figure and height of a row in inches.
+
+    Call inside `with style():`. No pyplot: no global state, no backend, nothing to close.
+    """
+    if count < 1:
+        raise ValueError("a figure needs at least one panel")
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(width, height * rows), layout="constrained")
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for extra in axes[count:]:
+        extra.remove()
+    return figure, axes[:count]

@@ -1,0 +1,56 @@
+"""SVG as a value: what a notebook shows, a report embeds and a file keeps."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+from matplotlib.figure import Figure
+
+from treebound.plots.style import style
+
+
+class Svg(str):
+    """SVG markup that Jupyter displays as an image."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write to `path` (UTF-8) by way of a temporary file in the same folder."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.part")
+        temporary.write_text(self, encoding="utf-8")
+        os.replace(temporary, path)
+        return path
+
+
+def drawing(width: float, height: float, alt: str, body: list[str]) -> Svg:
+    """An SVG document of the given size in px; `alt` says what there is to see to those who do not see it."""
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(alt)}>'
+    ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    return Svg("\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"]))
+
+
+def text(x: float, y: float, content: str, *, size: float = 14, fill: str = "#222222", anchor: str = "middle") -> str:
+    """One line of text whose baseline starts, is centred or ends (`anchor`) at (x, y)."""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{fill}" text-anchor="{anchor}" '
+        f'font-family="system-ui, sans-serif">{escape(content)}</text>'
+    )
+
+
+def as_svg(figure: Figure, alt: str) -> Svg:
+    """The figure as SVG, byte for byte the same whenever the figure is the same (no date, fixed ids)."""
+    out = io.StringIO()
+    with style():
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    markup = out.getvalue()
+    start = markup.index("<svg ")  # without XML declaration and DOCTYPE the markup can stand inside a page
+    return Svg(
+        markup[start:].replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1),
+    )

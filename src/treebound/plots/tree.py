@@ -1,0 +1,122 @@
+"""A dependency tree as SVG: arcs above the words; what differs from the gold tree is seen at a glance."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from treebound.plots.style import COLOURS
+from treebound.plots.svg import Svg, drawing, text
+
+_SIZE = 16  # px of a word
+_GAP = 18  # px between words
+_STEP = 26  # px between levels of arcs
+_MARGIN = 16
+
+
+def tree_svg(
+    words: Sequence[str],
+    heads: Sequence[int],
+    *,
+    gold: Sequence[int] | None = None,
+    tags: Sequence[str] | None = None,
+    alt: str = "",
+) -> Svg:
+    """Draw one tree.
+
+    words  n strings
+    heads  n + 1 ints, heads[0] ignored; 0 is the root
+    gold   n + 1 ints or None: arcs of `heads` that gold lacks are vermilion, the gold arcs they miss dashed below
+    tags   n strings or None, under the words
+
+    Time O(n^2). Raises ValueError where lengths disagree.
+    """
+    n = len(words)
+    for name, given, expected in (("heads", heads, n + 1), ("gold", gold, n + 1), ("tags", tags, n)):
+        if given is not None and len(given) != expected:
+            raise ValueError(f"{name} has {len(given)} entries, {n} words need {expected}")
+    centre, width = _columns(words, tags)
+    ours = [(int(heads[m]), m) for m in range(1, n + 1)]
+    missed = [] if gold is None else [(int(gold[m]), m) for m in range(1, n + 1) if gold[m] not in (heads[m], -1)]
+    wrong = {m for _, m in missed}
+    above, below = _levels(ours), _levels(missed)
+    top = _MARGIN + _STEP * (max(above.values(), default=0) + 1)
+    baseline = top + _SIZE + 4
+    under = baseline + (20 if tags is not None else 0) + 8
+    height = under + _STEP * (max(below.values(), default=-1) + 1) + _MARGIN + (22 if gold is not None else 0)
+
+    body = []
+    for arc in ours:
+        colour = COLOURS["vermilion"] if arc[1] in wrong else COLOURS["blue"]
+        body += _arc(arc, above[arc], centre, top, -1, colour, dashed=False)
+    for m, word in enumerate(words, 1):
+        body.append(text(centre[m], baseline, word, size=_SIZE))
+        if tags is not None:
+            body.append(text(centre[m], baseline + 19, tags[m - 1], size=11, fill=COLOURS["grey"]))
+    for arc in missed:
+        body += _arc(arc, below[arc], centre, under, 1, COLOURS["green"], dashed=True)
+    if gold is not None:
+        legend = "all heads as in the gold tree"
+        if missed:
+            legend = f"vermilion: {len(missed)} of {n} heads differ from gold; dashed green below: the gold arcs"
+        width = max(width, _MARGIN * 2 + 6.4 * len(legend))
+        body.append(text(_MARGIN, height - 10, legend, size=12, fill=COLOURS["grey"], anchor="start"))
+    arrows = ", ".join(f"{words[h - 1] if h else 'root'} → {words[m - 1]}" for h, m in ours)
+    return drawing(width, height, alt or f"Dependency tree: {arrows}", body)
+
+
+def _columns(words: Sequence[str], tags: Sequence[str] | None) -> tuple[list[float], float]:
+    """Centre of each word in px (index 0: unused) and the total width."""
+    x, centre = float(_MARGIN), [0.0]
+    for i, word in enumerate(words):
+        w = max(_width(word, _SIZE), _width(tags[i], 11) if tags is not None else 0.0, 22.0)
+        centre.append(x + w / 2)
+        x += w + _GAP
+    return centre, x - _GAP + _MARGIN
+
+
+def _width(string: str, size: float) -> float:
+    """Estimated px: no font is at hand when SVG is written, so count characters, East Asian wide ones as a full em."""
+    em = sum(
+        1.0 if unicodedata.east_asian_width(c) in "WF" else 0.0 if unicodedata.combining(c) else 0.58 for c in string
+    )
+    return em * size
+
+
+def _levels(arcs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Height of each arc: one above the highest arc it covers. Arcs of the root hang from the very top."""
+    level: dict[tuple[int, int], int] = {}
+    for arc in sorted((a for a in arcs if a[0] > 0), key=lambda a: (abs(a[0] - a[1]), a)):
+        left, right = sorted(arc)
+        inside = [v for (h, m), v in level.items() if left <= min(h, m) and max(h, m) <= right]
+        level[arc] = max(inside, default=-1) + 1
+    highest = max(level.values(), default=-1)
+    for arc in arcs:
+        if arc[0] == 0:
+            level[arc] = highest + 1
+    return level
+
+
+def _arc(
+    arc: tuple[int, int], level: int, centre: list[float], y0: float, up: int, colour: str, *, dashed: bool
+) -> list[str]:
+    """Path from head to modifier with an arrow head at the modifier; `up` is -1 above the words and 1 below."""
+    head, mod = arc
+    y = y0 + up * (level + 1) * _STEP
+    x2 = centre[mod]
+    line = f'fill="none" stroke="{colour}" stroke-width="1.6"' + (' stroke-dasharray="5 4"' if dashed else "")
+    if head == 0:
+        path = f"M{x2:.1f} {y:.1f} V{y0:.1f}"
+    else:
+        side = 1 if x2 > centre[head] else -1
+        x1 = centre[head] + 5 * side  # leave the head beside its own incoming arrow
+        r = min(12.0, abs(x2 - x1) / 2)
+        path = (
+            f"M{x1:.1f} {y0:.1f} V{y - up * r:.1f} Q{x1:.1f} {y:.1f} {x1 + r * side:.1f} {y:.1f} "
+            f"H{x2 - r * side:.1f} Q{x2:.1f} {y:.1f} {x2:.1f} {y - up * r:.1f} V{y0:.1f}"
+        )
+    tip = f"M{x2 - 4:.1f} {y0 + up * 7:.1f} L{x2:.1f} {y0:.1f} L{x2 + 4:.1f} {y0 + up * 7:.1f} Z"
+    parts = [f'<path d="{path}" {line}/>', f'<path d="{tip}" fill="{colour}"/>']
+    if head == 0:
+        parts.append(text(x2 + 6, y + (10 if up < 0 else 0), "root", size=11, fill=COLOURS["grey"], anchor="start"))
+    return parts
