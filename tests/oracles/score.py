@@ -1,0 +1,104 @@
+"""The score of every tree of a problem, and the best of them, by brute force.
+
+A tree is turned into the list of parts that it contains, once for each number of words; a problem is turned into dense
+tables indexed by words, whatever the order of its parts. A score is then a sum of table look-ups.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from oracles.trees import trees
+from treebound.core.problem import NONE, NONE_OUTER, Problem
+
+
+@lru_cache(maxsize=None)
+def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
+    """family -> intp[T, K]: places in the family's dense table that each tree adds up.
+
+    Tables have shape [n + 2] ** 3 (arc: ** 2) and are indexed (h, m, third); the third word is 0 for NONE, n + 1 for
+    NONE_OUTER. Place 0 = (0, 0, 0) stands for "nothing here" and must hold 0.
+    """
+    heads = trees(n, space, single_root)
+    size, words = n + 2, range(1, n + 1)
+
+    def place(h: np.ndarray, m: np.ndarray | int, third: np.ndarray | int) -> np.ndarray:
+        return (h * size + m) * size + third
+
+    arc, adjacent, outermost, grandchild, sibling = [], [], [], [], []
+    for m in words:
+        h = heads[:, m].astype(np.intp)
+        arc.append(h * size + m)
+        near = np.zeros(len(heads), np.intp)  # nearest to m of the other modifiers of h between h and m
+        inner = np.zeros(len(heads), np.intp)  # farthest modifier of m strictly between h and m
+        outer = np.full(len(heads), n + 1, np.intp)  # farthest modifier of m on the side away from h
+        for s in words:
+            between = (np.minimum(h, m) < s) & (s < np.maximum(h, m))
+            same = (heads[:, s] == h) & between
+            near = np.where(same & ((near == 0) | (abs(s - m) < abs(near - m))), s, near)
+            below = heads[:, s] == m
+            inner = np.where(below & between & ((inner == 0) | (abs(s - m) > abs(inner - m))), s, inner)
+            away = below & ((s > m) == (m > h)) & (s != m)
+            outer = np.where(away & ((outer == n + 1) | (abs(s - m) > abs(outer - m))), s, outer)
+            grandchild.append(np.where(below & (between | away), place(h, m, s), 0))
+            if s > m:
+                sibling.append(np.where((heads[:, s] == h) & (h > 0), place(h, m, s), 0))
+        adjacent.append(place(h, m, near))
+        outermost += [place(h, m, inner), place(h, m, outer)]
+    columns = {
+        "arc": arc,
+        "adjacent-sibling": adjacent,
+        "outermost-grandchild": outermost,
+        "grandchild": grandchild,
+        "sibling": sibling or [np.zeros(len(heads), np.intp)],
+    }
+    return {family: np.stack(places, axis=1) for family, places in columns.items()}
+
+
+def _table(problem: Problem, family: str) -> np.ndarray:
+    """The scores of one family as a flat dense table; arcs that the problem does not have are forbidden."""
+    size, head, mod = problem.n + 2, problem.head, problem.mod
+    if family == "arc":
+        table = np.full((size, size), -np.inf)
+        table[head, mod] = problem.arc
+        return table.ravel()
+    table = np.zeros((size, size, size))
+    part = problem.parts[family]
+    first, second = part.arcs[:, 0], part.arcs[:, 1]
+    if family == "adjacent-sibling":
+        table[head[second], mod[second], np.where(first == NONE, 0, mod[first])] = part.score
+    elif family == "outermost-grandchild":
+        third = np.where(second == NONE, 0, np.where(second == NONE_OUTER, problem.n + 1, mod[np.maximum(second, 0)]))
+        table[head[first], mod[first], third] = part.score
+    elif family == "grandchild":
+        table[head[first], mod[first], mod[second]] = part.score
+    elif family == "sibling":
+        i, j = np.minimum(mod[first], mod[second]), np.maximum(mod[first], mod[second])
+        table[head[first], i, j] = part.score
+    else:
+        raise ValueError(f"no oracle for the family {family!r}")
+    return table.ravel()
+
+
+def scores(problem: Problem, space: str = "projective") -> np.ndarray:
+    """float64[T]: the score of each tree of `oracles.trees.trees`, -inf where it is forbidden."""
+    total = np.zeros(len(trees(problem.n, space, problem.single_root)))
+    for family, places in _parts(problem.n, space, problem.single_root).items():
+        if family in problem.families:
+            total += _table(problem, family)[places].sum(axis=1)
+    return total
+
+
+def best(problem: Problem, space: str = "projective") -> tuple[float, np.ndarray]:
+    """Value of the best tree and all trees that have it (to 1e-9 where scores are real): int32[B, n + 1].
+
+    (-inf, no trees) where the problem is infeasible.
+    """
+    total = scores(problem, space)
+    value = float(total.max())
+    if value == -np.inf:
+        return value, np.empty((0, problem.n + 1), np.int32)
+    slack = 0.0 if problem.unit else 1e-9 * max(1.0, abs(value))
+    return value, trees(problem.n, space, problem.single_root)[total >= value - slack]

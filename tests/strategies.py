@@ -1,0 +1,177 @@
+"""Random problems: dense, sparse, tied, pruned, forbidden, infeasible; seeded, and as a hypothesis strategy.
+
+`parts` spells the order of `docs/architecture.md` out in plain Python; the enumeration in `treebound.factors` is tested
+against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import hypothesis.strategies as st
+import numpy as np
+
+from treebound.core.dtypes import INDEX, SCORE
+from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
+
+FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
+#: how scores are drawn: see `draw`
+KINDS = ("dense", "sparse", "tied", "mixed", "large")
+
+
+def arcs_in_order(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(head, mod) of the arcs in allowed[n + 1, n + 1] (head first), in the order that `Problem` asks for."""
+    n = len(allowed) - 1
+    pairs = []
+    for h in range(n + 1):
+        pairs += [(h, m) for m in range(h - 1, 0, -1) if allowed[h, m]]
+        pairs += [(h, m) for m in range(h + 1, n + 1) if allowed[h, m]]
+    array = np.array(pairs, INDEX).reshape(-1, 2)
+    return array[:, 0].copy(), array[:, 1].copy()
+
+
+def parts(family: str, head: np.ndarray, mod: np.ndarray, single_root: bool) -> np.ndarray:
+    """int32[F, 2]: the arcs of every part of a family, in the documented order."""
+    arcs = [(int(h), int(m)) for h, m in zip(head, mod, strict=True)]
+    number = {arc: a for a, arc in enumerate(arcs)}
+    out: list[tuple[int, int]] = []
+
+    def between(x: int, a: int, b: int) -> bool:
+        return min(a, b) < x < max(a, b)
+
+    if family == "adjacent-sibling":
+        for b, (h, m) in enumerate(arcs):
+            if h == 0 and single_root:
+                continue
+            out.append((NONE, b))
+            near_to_far = range(h + 1, m) if h < m else range(h - 1, m, -1)
+            out += [(number[h, s], b) for s in near_to_far if (h, s) in number]
+    elif family in ("outermost-grandchild", "grandchild"):
+        for a, (h, m) in enumerate(arcs):
+            if family == "outermost-grandchild":
+                out += [(a, NONE), (a, NONE_OUTER)]
+            for b, (m2, g) in enumerate(arcs):
+                outer = (g > m) == (m > h)
+                if m2 == m and g != h and (outer or between(g, h, m)):
+                    out.append((a, b))
+    elif family == "sibling":
+        for i, (h, _) in enumerate(arcs):
+            out += [(i, j) for j in range(i + 1, len(arcs)) if arcs[j][0] == h and h > 0]
+    else:
+        raise ValueError(f"unknown family {family!r}")
+    return np.array(out, INDEX).reshape(-1, 2)
+
+
+def draw(rng: np.random.Generator, size: int, kind: str, integer: bool, forbidden: float = 0.0) -> np.ndarray:
+    """float64[size] scores of a kind; `forbidden` of them on average are -inf.
+
+    dense: normal; sparse: four of five are zero; tied: integers -2..2; mixed: a few large ones of either sign among
+    small ones (where pairwise bounds are loose); large: integers up to 10**9, as a trained model's.
+    """
+    if kind == "dense":
+        x = rng.normal(size=size) * 100
+    elif kind == "sparse":
+        x = rng.normal(size=size) * 100 * (rng.random(size) < 0.2)
+    elif kind == "tied":
+        x = rng.integers(-2, 3, size).astype(SCORE)
+    elif kind == "mixed":
+        x = rng.normal(size=size) * rng.choice([3.0, 300.0], size, p=[0.7, 0.3])
+    elif kind == "large":
+        x = rng.integers(-(10**9), 10**9, size).astype(SCORE)
+    else:
+        raise ValueError(f"unknown kind of scores {kind!r}")
+    if integer:
+        x = np.rint(x)
+    return np.where(rng.random(size) < forbidden, -np.inf, x).astype(SCORE)
+
+
+def build_problem(
+    n: int,
+    rng: np.random.Generator,
+    families: Iterable[str] = FAMILIES,
+    *,
+    allowed: np.ndarray | None = None,
+    kind: str = "dense",
+    integer: bool = True,
+    single_root: bool = True,
+    forbidden_arcs: float = 0.0,
+    forbidden_parts: float = 0.0,
+) -> Problem:
+    """A problem over the arcs of allowed[n + 1, n + 1] (all of them if None) with random scores."""
+    if allowed is None:
+        allowed = np.ones((n + 1, n + 1), bool)
+    head, mod = arcs_in_order(allowed)
+    tables = {}
+    for family in families:
+        arcs = parts(family, head, mod, single_root)
+        tables[family] = PartTable(family, arcs, draw(rng, len(arcs), kind, integer, forbidden_parts))
+    arc = draw(rng, len(head), kind, integer, forbidden_arcs)
+    return Problem(n, head, mod, arc, tables, single_root, 1.0 if integer else 0.0)
+
+
+def random_tree(n: int, rng: np.random.Generator, space: str = "projective", single_root: bool = True) -> np.ndarray:
+    """int32[n + 1]: some tree of any length (not uniform): words are attached inside spans, or to any earlier word."""
+    heads = np.full(n + 1, -1, INDEX)
+    if space == "non-projective":
+        order = rng.permutation(n) + 1
+        for i, m in enumerate(order):
+            heads[m] = 0 if i == 0 or (not single_root and rng.random() < 0.2) else order[rng.integers(i)]
+        return heads
+
+    def attach(low: int, high: int, head: int, one: bool) -> None:
+        """Hang the words low..high on `head`, which lies outside: as one subtree, or cut into several."""
+        while low <= high:
+            end = high if one else int(rng.integers(low, high + 1))
+            top = int(rng.integers(low, end + 1))
+            heads[top] = head
+            attach(low, top - 1, top, False)
+            attach(top + 1, end, top, False)
+            low = end + 1
+
+    attach(1, n, 0, single_root)
+    return heads
+
+
+def random_problem(
+    rng: np.random.Generator,
+    families: Iterable[str] | None = None,
+    *,
+    max_n: int = 6,
+    space: str = "projective",
+    single_root: bool | None = None,
+    integer: bool | None = None,
+    kind: str | None = None,
+    feasible: bool | None = None,
+) -> Problem:
+    """A problem of some shape: everything that is not given is drawn.
+
+    feasible: True keeps the arcs of one tree and forbids nothing; None leaves it to chance, -inf scores included.
+    families: None draws any subset.
+    """
+    n = int(rng.integers(1, max_n + 1))
+    if families is None:
+        families = [f for f in FAMILIES if rng.random() < 0.5]
+    single_root = bool(rng.random() < 0.7) if single_root is None else single_root
+    integer = bool(rng.random() < 0.7) if integer is None else integer
+    kind = str(rng.choice(KINDS)) if kind is None else kind
+    allowed = rng.random((n + 1, n + 1)) < rng.choice([0.3, 0.6, 1.0], p=[0.2, 0.3, 0.5])
+    if feasible or rng.random() < 0.8:
+        tree = random_tree(n, rng, space, single_root)
+        allowed[tree[1:], np.arange(1, n + 1)] = True
+    forbid = 0.0 if feasible else float(rng.choice([0.0, 0.1, 0.3], p=[0.7, 0.2, 0.1]))
+    return build_problem(
+        n,
+        rng,
+        families,
+        allowed=allowed,
+        kind=kind,
+        integer=integer,
+        single_root=single_root,
+        forbidden_arcs=forbid if rng.random() < 0.5 else 0.0,
+        forbidden_parts=forbid,
+    )
+
+
+def problems(**fixed) -> st.SearchStrategy[Problem]:
+    """Hypothesis strategy over `random_problem(rng, **fixed)`; a failing case is reported by its seed."""
+    return st.integers(0, 2**32 - 1).map(lambda seed: random_problem(np.random.default_rng(seed), **fixed))
