@@ -6,7 +6,7 @@ tables indexed by words, whatever the order of its parts. A score is then a sum 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from oracles.trees import trees
 from treebound.core.problem import NONE, NONE_OUTER, Problem
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
     """family -> intp[T, K]: places in the family's dense table that each tree adds up.
 

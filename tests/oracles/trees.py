@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
 MAX_WORDS = 7
 
 
-@lru_cache(maxsize=None)
+@cache
 def trees(n: int, space: str = "projective", single_root: bool = True) -> np.ndarray:
     """Every tree with words 1..n, one row each: int32[T, n + 1], column 0 is -1. Read-only, in lexicographic order.
 

@@ -1,1 +1,26 @@
-"""Decoders: one file each; all take the same Problem."""
+"""Decoders: one file each, all taking the same `Problem`.
+
+`DECODERS[name](**options)` gives a decoder; its module is imported only then, so that asking what there is costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from treebound.core.protocols import Decoder
+from treebound.core.registry import Registry
+
+DECODERS: Registry[Callable[..., Decoder]] = Registry("decoder")
+
+
+def _register(name: str, module: str, attribute: str) -> None:
+    """Register `treebound.decoders.<module>.<attribute>`, to be imported when it is first called."""
+
+    def build(**options) -> Decoder:
+        return getattr(import_module(f"treebound.decoders.{module}"), attribute)(**options)
+
+    DECODERS.register(name, build)
+
+
+_register("ilp", "ilp", "IntegerProgram")

@@ -1,0 +1,257 @@
+"""Decoding as an integer program, solved by HiGHS through cvxpy: slow, and independent of every other decoder here.
+
+Variables: z_a in {0, 1} for every arc; y >= 0 for every part, which the rows below force to the part's value once z is
+integral, whatever the sign of its score; f >= 0, a flow on the arcs that forbids cycles.
+
+Martins, Smith & Xing (2009), "Concise integer linear programming formulations for dependency parsing" has the flow and
+the linearised pairs; the rows for outermost grandchildren and the clique form of planarity are ours.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Literal
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
+from treebound.core.errors import UnsupportedError
+from treebound.core.parse import Parse
+from treebound.core.problem import NONE, NONE_OUTER, Problem
+from treebound.evaluation.scoring import tree_score
+
+#: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances (1e-6) are made.
+_LARGEST_COEFFICIENT = 1e3
+
+
+class IntegerProgram:
+    """The best tree by mixed integer programming.
+
+    space       "projective" or "non-projective"
+    time_limit  seconds of solver time for a sentence; None: as long as it takes. A search cut short has status `limit`
+
+    The solver works in floating point: `optimal` means proved up to its tolerance, about 1e-9 of the largest score for
+    each part. The value is that of the returned tree, recomputed exactly.
+    """
+
+    name = "ilp"
+    exact = True
+    supports = frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild", "sibling"})
+    cite = "Martins, Smith & Xing (2009), section 3"
+
+    def __init__(self, space: Literal["projective", "non-projective"] = "projective", time_limit: float | None = None):
+        if space not in ("projective", "non-projective"):
+            raise UnsupportedError(f"unknown tree space {space!r}", hint="choose from projective, non-projective")
+        self.space = space
+        self.time_limit = time_limit
+
+    def decode(self, problem: Problem) -> Parse:
+        """Best tree of `problem`; see `Parse` for what status and bound mean."""
+        unknown = problem.families - self.supports
+        if unknown:
+            raise UnsupportedError(f"decoder {self.name!r} does not support {', '.join(sorted(unknown))}")
+        start = time.perf_counter()
+        program = _Program(problem, self.space)
+        built = time.perf_counter()
+        status, z, bound, nodes = program.solve(self.time_limit)
+        seconds = {"build": built - start, "solve": time.perf_counter() - built}
+        heads = np.zeros(problem.n + 1, INDEX)
+        heads[ROOT] = NO_HEAD
+        if status == "infeasible":
+            return Parse(heads, -math.inf, -math.inf, status, {"nodes": nodes}, seconds)
+        if z is None:  # the time was up before any tree was found
+            return Parse(heads, -math.inf, bound, status, {"nodes": nodes}, seconds)
+        heads[problem.mod[z]] = problem.head[z]
+        value = float(tree_score(problem, heads))
+        return Parse(
+            heads, value, value if status == "optimal" else max(value, bound), status, {"nodes": nodes}, seconds
+        )
+
+
+class _Program:
+    """Rows and columns of the integer program of one problem. Columns: arcs, then the flow, then parts."""
+
+    def __init__(self, problem: Problem, space: str):
+        self.problem = problem
+        self.arcs = problem.arcs
+        self.cost: list[float] = [0.0 if s == -math.inf else float(s) for s in problem.arc] + [0.0] * self.arcs
+        self.equal: list[tuple[list[int], list[float], float]] = []
+        self.at_most: list[tuple[list[int], list[float], float]] = []
+        self.forbidden = [a for a in range(self.arcs) if problem.arc[a] == -math.inf]
+        self.into: list[list[int]] = [[] for _ in range(problem.n + 1)]
+        self.out_of: list[list[int]] = [[] for _ in range(problem.n + 1)]
+        for a, (h, m) in enumerate(zip(problem.head.tolist(), problem.mod.tolist(), strict=True)):
+            self.into[m].append(a)
+            self.out_of[h].append(a)
+        self._tree()
+        if space == "projective":
+            self._planar()
+        for family, table in problem.parts.items():
+            rows = zip(table.arcs[:, 0].tolist(), table.arcs[:, 1].tolist(), table.score.tolist(), strict=True)
+            if family == "adjacent-sibling":
+                self._adjacent_siblings(list(rows))
+            elif family == "outermost-grandchild":
+                self._outermost_grandchildren(list(rows))
+            else:
+                self._pairs(list(rows))
+
+    # -- rows and columns
+
+    def _column(self, score: float) -> int:
+        """A new continuous variable in [0, 1]; fixed to 0 if its score is -inf."""
+        column = len(self.cost)
+        self.cost.append(0.0 if score == -math.inf else score)
+        if score == -math.inf:
+            self.forbidden.append(column)
+        return column
+
+    def _sum_equals(self, columns: list[int], coefficients: list[float], value: float) -> None:
+        self.equal.append((columns, coefficients, value))
+
+    def _sum_at_most(self, columns: list[int], coefficients: list[float], value: float) -> None:
+        self.at_most.append((columns, coefficients, value))
+
+    # -- trees
+
+    def _tree(self) -> None:
+        """One head a word; the root sends one unit of flow to every word, over selected arcs only."""
+        problem, n = self.problem, self.problem.n
+        for m in range(1, n + 1):
+            self._sum_equals(self.into[m], [1.0] * len(self.into[m]), 1.0)
+            flow = [self.arcs + a for a in self.into[m] + self.out_of[m]]
+            self._sum_equals(flow, [1.0] * len(self.into[m]) + [-1.0] * len(self.out_of[m]), 1.0)
+        if problem.single_root:
+            roots = self.out_of[ROOT]
+            self._sum_equals(roots, [1.0] * len(roots), 1.0)
+        number = {(h, m): a for a, (h, m) in enumerate(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))}
+        for (h, m), a in number.items():
+            capacity = n if h == ROOT else n - 1
+            self._sum_at_most([self.arcs + a, a], [1.0, -float(capacity)], 0.0)
+            if (m, h) in number and h < m:
+                self._sum_at_most([a, number[m, h]], [1.0, 1.0], 1.0)
+
+    def _planar(self) -> None:
+        """No two arcs cross, the root standing at position 0.
+
+        Arcs across arc b = (h, m) have one end strictly inside its span and one strictly outside. Those into one word
+        exclude each other, so b can be added to each such set: all (outside, k) for a k inside, all (inside, k) for a
+        k outside.
+        """
+        head, mod = self.problem.head.tolist(), self.problem.mod.tolist()
+        for b in range(self.arcs):
+            low, high = min(head[b], mod[b]), max(head[b], mod[b])
+            for k in range(1, self.problem.n + 1):
+                if k in (low, high):
+                    continue
+                if low < k < high:
+                    across = [a for a in self.into[k] if not low <= head[a] <= high]
+                else:
+                    across = [a for a in self.into[k] if low < head[a] < high]
+                if across:
+                    self._sum_at_most([b, *across], [1.0] * (len(across) + 1), 1.0)
+
+    # -- parts
+
+    def _pairs(self, rows: list[tuple[int, int, float]]) -> None:
+        """y = z_a z_b: from above for a positive score, from below for a negative one; the other side is never tight."""
+        for a, b, score in rows:
+            if score == -math.inf:
+                self._sum_at_most([a, b], [1.0, 1.0], 1.0)
+            elif score > 0:
+                y = self._column(score)
+                self._sum_at_most([y, a], [1.0, -1.0], 0.0)
+                self._sum_at_most([y, b], [1.0, -1.0], 0.0)
+            elif score < 0:
+                y = self._column(score)
+                self._sum_at_most([a, b, y], [1.0, 1.0, -1.0], 1.0)
+
+    def _adjacent_siblings(self, rows: list[tuple[int, int, float]]) -> None:
+        """The modifiers on one side of a head form a path from NONE outwards; y is the flow along it.
+
+        One unit at most leaves NONE; each selected modifier takes in exactly one and passes on at most one. The nearest
+        can only be fed by NONE, which is then used up; the next only by the nearest; and so on.
+        """
+        first: dict[tuple[int, bool], list[int]] = {}
+        taken: dict[int, list[int]] = {}
+        given: dict[int, list[int]] = {}
+        for s, m, score in rows:
+            y = self._column(score)
+            taken.setdefault(m, []).append(y)
+            if s == NONE:
+                h = int(self.problem.head[m])
+                first.setdefault((h, int(self.problem.mod[m]) > h), []).append(y)
+            else:
+                given.setdefault(s, []).append(y)
+        for m, ys in taken.items():
+            self._sum_equals([*ys, m], [1.0] * len(ys) + [-1.0], 0.0)
+        for s, ys in given.items():
+            self._sum_at_most([*ys, s], [1.0] * len(ys) + [-1.0], 0.0)
+        for ys in first.values():
+            self._sum_at_most(ys, [1.0] * len(ys), 1.0)
+
+    def _outermost_grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
+        """Each side of a selected arc chooses one of its arcs (m, g) or none, and none nearer than a selected one.
+
+        With the choices of a side in the order none, nearest, ..., farthest: the choices before (m, g) and z_(m,g)
+        exclude each other, and (m, g) can be chosen only if z_(m,g) = 1. That leaves the farthest selected one.
+        """
+        sides: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
+        for a, b, score in rows:
+            h, m = int(self.problem.head[a]), int(self.problem.mod[a])
+            g = m if b in (NONE, NONE_OUTER) else int(self.problem.mod[b])
+            outer = b == NONE_OUTER or (b >= 0 and (g > m) == (m > h))
+            sides.setdefault((a, outer), []).append((abs(g - m), b, self._column(score)))
+        for (a, _), choices in sides.items():
+            choices.sort()
+            ys = [y for _, _, y in choices]
+            self._sum_equals([*ys, a], [1.0] * len(ys) + [-1.0], 0.0)
+            for i, (_, b, y) in enumerate(choices):
+                if b >= 0:
+                    self._sum_at_most([y, b], [1.0, -1.0], 0.0)
+                    self._sum_at_most([*ys[:i], b], [1.0] * (i + 1), 1.0)
+
+    # -- solution
+
+    def solve(
+        self, time_limit: float | None
+    ) -> tuple[Literal["optimal", "limit", "infeasible"], np.ndarray | None, float, int]:
+        """(status, selected arcs bool[A] or None, upper bound on the score, nodes of the solver's search tree)."""
+        if not all(self.into[1:]):  # a word without candidate heads; the solver does not take an empty program
+            return "infeasible", None, -math.inf, 0
+        import cvxpy as cp  # half a second: only for those who decode with it
+
+        size = len(self.cost)
+        cost = np.array(self.cost)
+        scale = _LARGEST_COEFFICIENT / max(np.abs(cost).max(initial=0.0), 1e-300)
+        upper = np.ones(size)
+        upper[self.arcs : 2 * self.arcs] = self.problem.n
+        upper[self.forbidden] = 0.0
+        z = cp.Variable(self.arcs, boolean=True)
+        rest = cp.Variable(size - self.arcs, bounds=[np.zeros(size - self.arcs), upper[self.arcs :]])
+        x = cp.hstack([z, rest])
+        equal, value = _matrix(self.equal, size)
+        at_most, limit = _matrix(self.at_most, size)
+        constraints = [equal @ x == value, at_most @ x <= limit, z <= upper[: self.arcs]]
+        problem = cp.Problem(cp.Maximize((scale * cost) @ x), constraints)
+        options = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, "threads": 1, "random_seed": 0}
+        if time_limit is not None:
+            options["time_limit"] = time_limit
+        problem.solve(solver=cp.HIGHS, highs_options=options)
+        info = problem.solver_stats.extra_stats
+        bound, nodes = -info.mip_dual_bound / scale, max(0, int(info.mip_node_count))
+        if problem.status == cp.INFEASIBLE:
+            return "infeasible", None, -math.inf, nodes
+        status = "optimal" if problem.status == cp.OPTIMAL else "limit"
+        if z.value is None or abs(z.value.sum() - self.problem.n) > 0.5:
+            return "limit", None, bound, nodes
+        return status, z.value > 0.5, bound, nodes
+
+
+def _matrix(rows: list[tuple[list[int], list[float], float]], size: int) -> tuple[csr_matrix, np.ndarray]:
+    """Rows (columns, coefficients, right-hand side) as a sparse matrix [rows, size] and a vector [rows]."""
+    columns = np.array([c for row in rows for c in row[0]], np.int64)
+    data = np.array([v for row in rows for v in row[1]], float)
+    pointers = np.cumsum([0] + [len(row[0]) for row in rows])
+    return csr_matrix((data, columns, pointers), shape=(len(rows), size)), np.array([row[2] for row in rows], float)
