@@ -129,7 +129,9 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
                 panel.annotate(
                     f"{ratio:.1f} ×", (middle, y), (0, 6), textcoords="offset points", ha="center", fontsize=8
                 )
-            panel.scatter(wide["published"], range(len(wide)), color=COLOURS["vermilion"], marker="s", label="published")
+            panel.scatter(
+                wide["published"], range(len(wide)), color=COLOURS["vermilion"], marker="s", label="published"
+            )
             panel.scatter(wide["tuned"], range(len(wide)), color=COLOURS["blue"], marker="o", label="tuned")
             panel.set_xscale("log")
             panel.xaxis.set_major_formatter(FuncFormatter(_plain))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -12,28 +13,35 @@ from matplotlib.figure import Figure
 from treebound.plots.style import style
 
 
-class Svg(str):
-    """SVG markup that Jupyter displays as an image."""
+@dataclass(frozen=True)
+class Svg:
+    """SVG markup that Jupyter displays as an image; `alt` says what there is to see to those who do not see it."""
+
+    markup: str
+    alt: str
+
+    def __repr__(self) -> str:
+        return f"<Svg: {self.alt}>"
 
     def _repr_svg_(self) -> str:
-        return str(self)
+        return self.markup
 
     def save(self, path: str | Path) -> Path:
         """Write to `path` (UTF-8) by way of a temporary file in the same folder."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.part")
-        temporary.write_text(self, encoding="utf-8")
+        temporary.write_text(self.markup, encoding="utf-8")
         os.replace(temporary, path)
         return path
 
 
 def drawing(width: float, height: float, alt: str, body: list[str]) -> Svg:
-    """An SVG document of the given size in px; `alt` says what there is to see to those who do not see it."""
+    """An SVG document of the given size in px made of the elements in `body`."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(alt)}>'
     ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
-    return Svg("\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"]))
+    return Svg("\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"]), alt)
 
 
 def text(x: float, y: float, content: str, *, size: float = 14, fill: str = "#222222", anchor: str = "middle") -> str:
@@ -51,6 +59,4 @@ def as_svg(figure: Figure, alt: str) -> Svg:
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     markup = out.getvalue()
     start = markup.index("<svg ")  # without XML declaration and DOCTYPE the markup can stand inside a page
-    return Svg(
-        markup[start:].replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1),
-    )
+    return Svg(markup[start:].replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1), alt)

@@ -1,0 +1,192 @@
+"""Metrics files into DataFrames, row by row of the lists in params.yaml.
+
+Never by looking what lies in a folder: files of a removed decoder stay behind and must not come back as a row. A file
+that the lists ask for and that is not there is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from treebound.core.errors import InputError
+from treebound.experiments import params as parameters
+from treebound.experiments.params import Params, Run
+
+SPLIT = "test"
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of one run of the pipeline.
+
+    name    provenance, the column head of tables: "reference" or "this run"
+    folder  holds `metrics/` and, for this run, `predictions/`
+    params  the parameters of that run
+    info    of a reference: commit, date, machine, checksums
+    """
+
+    name: str
+    folder: Path
+    params: Params
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def corpora(self) -> list[str]:
+        """Corpora of the run, in the order of its parameters, without those that could not be had."""
+        return [corpus for corpus in self.params.corpora if not self.skipped(corpus)]
+
+    def skipped(self, corpus: str) -> str:
+        """Why a corpus of the parameters has no results; empty if it has."""
+        return str(self._read("convert", f"{corpus}.json").get("skipped", ""))
+
+    def convert(self) -> pd.DataFrame:
+        """One row a corpus and split: what the conversion counted."""
+        rows = []
+        for corpus in self.corpora:
+            for split, counted in self._read("convert", f"{corpus}.json")["splits"].items():
+                rows.append({"corpus": corpus, "split": split, **counted})
+        return _frame(rows, self.folder / "metrics" / "convert")
+
+    def pruner(self) -> pd.DataFrame:
+        """corpus, split, k, recall: share of words whose true head is among the k that the pruner keeps."""
+        rows = [
+            {"corpus": corpus, "split": split, "k": int(k), "recall": recall}
+            for corpus in self.corpora
+            for split, by_k in self._read("pruner", f"{corpus}.json")["recall"].items()
+            for k, recall in by_k.items()
+        ]
+        return _frame(rows, self.folder / "metrics" / "pruner")
+
+    def decode(self) -> pd.DataFrame:
+        """One row a corpus and run of the parameters: accuracy, certificates and work on the test split."""
+        rows = [
+            {"corpus": corpus, **_key(run), **self._read("decode", corpus, f"{run}.{SPLIT}.json")}
+            for corpus in self.corpora
+            for run in self.params.decode
+        ]
+        return _frame(rows, self.folder / "metrics" / "decode")
+
+    def train(self) -> pd.DataFrame:
+        """One row a corpus and trained model: the best epoch, its dev UAS, seconds of training."""
+        trained = dict.fromkeys((run.model, run.learner) for run in self.params.decode)
+        rows = []
+        for corpus in self.corpora:
+            for model, learner in trained:
+                metrics = self._read("train", corpus, f"{model}.{learner}.json")
+                best = next(e for e in metrics["history"] if e["epoch"] == metrics["best_epoch"])
+                seconds = self._read("timing", "train", corpus, f"{model}.{learner}.json")
+                rows.append(
+                    {"corpus": corpus, "model": model, "learner": learner, "epochs": len(metrics["history"])}
+                    | {"best_epoch": best["epoch"], "dev_uas": best["dev_uas"]}
+                    | {"cpu_s": seconds["cpu_s"], "wall_s": seconds["wall_s"]}
+                )
+        return _frame(rows, self.folder / "metrics" / "train")
+
+    def benchmark(self) -> pd.DataFrame:
+        """One row a corpus and run of the parameters: seconds, speed and work, medians over repeats."""
+        rows = []
+        for corpus in self.corpora:
+            path = self.folder / "metrics" / "benchmark" / f"{corpus}.json"
+            measured = {_name(row): row for row in self._read("benchmark", f"{corpus}.json")}
+            for run in self.params.decode:
+                if str(run) not in measured:
+                    raise InputError(f"no row for {run}", path=path, hint="run `dvc repro`")
+                rows.append({"corpus": corpus, **measured[str(run)]})
+        return _frame(rows, self.folder / "metrics" / "benchmark")
+
+    def by_length(self) -> pd.DataFrame:
+        """The benchmark's rows split by sentence length: corpus, model, learner, decoder, k, lo, hi, sentences, means."""
+        keys = ["corpus", "model", "learner", "decoder", "k"]
+        rows = [
+            {**{key: row[key] for key in keys}, **part}
+            for row in self.benchmark().to_dict("records")
+            for part in row["by_length"]
+        ]
+        return _frame(rows, self.folder / "metrics" / "benchmark")
+
+    def sentences(self, corpus: str, run: Run) -> pd.DataFrame:
+        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored."""
+        return self._csv(corpus, f"{run}.{SPLIT}.csv").set_index("sentence")
+
+    def timed_sentences(self, corpus: str, run: Run) -> pd.DataFrame:
+        """One row a test sentence of `run`: n, seconds, dp_calls, nodes, as the benchmark measured them."""
+        rows = self._csv(corpus, "benchmark.csv").astype({"k": str})
+        rows = rows[(rows[list(_key(run))] == pd.Series(_key(run))).all(axis=1)]
+        if rows.empty:
+            path = self.folder / "predictions" / corpus / "benchmark.csv"
+            raise InputError(f"no sentences of {run}", path=path, hint="run `dvc repro`")
+        return rows.set_index("sentence")[["n", "seconds", "dp_calls", "nodes"]]
+
+    @property
+    def has_sentences(self) -> bool:
+        """Whether results sentence by sentence are kept (they are not committed with a reference)."""
+        return (self.folder / "predictions").is_dir()
+
+    def _read(self, *parts: str) -> Any:
+        path = self.folder.joinpath("metrics", *parts)
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+        except json.JSONDecodeError as error:
+            raise InputError(f"not JSON: {error.msg}", path=path, line=error.lineno, hint="run `dvc repro`") from None
+
+    def _csv(self, corpus: str, name: str) -> pd.DataFrame:
+        path = self.folder / "predictions" / corpus / name
+        try:
+            data = pd.read_csv(path)
+        except FileNotFoundError:
+            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+        except pd.errors.EmptyDataError:
+            raise InputError("empty", path=path, hint="run `dvc repro`") from None
+        return data
+
+
+def this_run(root: Path) -> Results:
+    """What the pipeline produced in this checkout."""
+    return Results("this run", root / "results", parameters.load(root / "params.yaml"))
+
+
+def reference(root: Path) -> Results | None:
+    """The maintainers' run that is committed with the repository; None where there is none."""
+    folder = root / "results" / "reference"
+    if not (folder / "run.json").is_file():
+        return None
+    info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    return Results("reference", folder, parameters.load(folder / "params.yaml"), info)
+
+
+def provenances(root: Path) -> list[Results]:
+    """The reference, where there is one, and this run: the order of the columns in every table."""
+    return [results for results in (reference(root), this_run(root)) if results is not None]
+
+
+def find_root(start: Path | None = None) -> Path:
+    """The project's folder: the nearest one at or above `start` (the working folder) that has a params.yaml.
+
+    papermill runs a notebook in the folder it was called from, JupyterLab in the notebook's own: neither can be relied on.
+    """
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / "params.yaml").is_file() and (folder / "dvc.yaml").is_file():
+            return folder
+    raise InputError("no project here or above (no params.yaml)", path=here, hint="start Jupyter in the checkout")
+
+
+def _key(run: Run) -> dict[str, str]:
+    return {"model": run.model, "learner": run.learner, "decoder": run.decoder, "k": str(run.k)}
+
+
+def _name(row: dict[str, Any]) -> str:
+    return f"{row['model']}.{row['learner']}.{row['decoder']}.k{row['k']}"
+
+
+def _frame(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
+    if not rows:
+        raise InputError("no results", path=path, hint="list corpora and decode rows in params.yaml, then `dvc repro`")
+    return pd.DataFrame(rows)

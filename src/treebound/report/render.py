@@ -1,0 +1,201 @@
+"""Executed notebooks -> one static site that reads well from disk: no server, no network, no script.
+
+    python -m treebound.report.render [--notebooks results/notebooks] [--out results/report]
+
+The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML,
+figures become files beside the pages, code is folded away. Same notebooks, same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape, unescape
+from pathlib import Path
+
+import mistune
+from jinja2 import Environment, PackageLoader, select_autoescape
+from latex2mathml.converter import convert as mathml
+from markupsafe import Markup
+from mistune.plugins.math import math
+from mistune.plugins.table import table
+from mistune.util import safe_entity
+from nbformat import NotebookNode
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from treebound.core.errors import InputError, TreeboundError
+from treebound.experiments import params as parameters
+from treebound.report.execute import read
+
+INDEX = "index"  #: the notebook that becomes the entry page
+HIDE = "hide-code"  #: cells with this tag show their output alone
+
+
+@dataclass
+class Page:
+    """One notebook on its way to a page."""
+
+    name: str
+    title: str = ""
+    lead: str = ""
+    sections: list[tuple[str, str]] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+
+
+def render(notebooks: Sequence[Path], out: Path) -> Path:
+    """Write the site into the folder `out`, replacing it, and return its entry page.
+
+    notebooks  executed notebooks, one of them named index.ipynb, in the order of the navigation.
+    Raises InputError for a notebook that is missing, was not executed, holds an error or maths that is not understood.
+    """
+    if INDEX not in [path.stem for path in notebooks]:
+        raise InputError(
+            "no notebook named index among those to render", hint="list it in params.yaml under notebooks:"
+        )
+    environment = Environment(
+        loader=PackageLoader("treebound.report"), autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+        site = Path(folder) / "site"
+        (site / "figures").mkdir(parents=True)
+        pages = [_page(path, site) for path in notebooks]
+        pages.sort(key=lambda page: page.name != INDEX)
+        for page in pages:
+            text = environment.get_template("page.html").render(page=page, pages=pages, index=INDEX)
+            (site / f"{page.name}.html").write_text(text, encoding="utf-8")
+        code = HtmlFormatter(style="friendly").get_style_defs(".highlight")
+        (site / "style.css").write_text(
+            environment.get_template("style.css").render(code=Markup(code)), encoding="utf-8"
+        )
+        _replace(site, out)
+    return out / f"{INDEX}.html"
+
+
+def _replace(new: Path, old: Path) -> None:
+    """Put the folder `new` in the place of `old`."""
+    if old.exists():
+        aside = new.parent / "old"
+        os.replace(old, aside)
+        os.replace(new, old)
+        shutil.rmtree(aside)
+    else:
+        os.replace(new, old)
+
+
+def _page(path: Path, site: Path) -> Page:
+    notebook = read(path)
+    page = Page(path.stem)
+    markdown = _markdown(page, path)
+    for number, cell in enumerate(notebook.cells, 1):
+        if cell.cell_type == "markdown":
+            page.cells.append(markdown(cell.source))
+        elif cell.cell_type == "code" and cell.source.strip():
+            if cell.execution_count is None:
+                raise InputError(f"cell {number} was not executed", path=path, hint="run treebound.report.execute")
+            page.cells.append(_code(cell, page, path, number, site, markdown))
+    if not page.title:
+        raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
+    return page
+
+
+def _code(cell: NotebookNode, page: Page, path: Path, number: int, site: Path, markdown: mistune.Markdown) -> str:
+    """A code cell: its outputs, and its code folded away."""
+    tags = cell.metadata.get("tags", ())
+    parts = [_output(output, page, path, number, i, site, markdown) for i, output in enumerate(cell.outputs, 1)]
+    if HIDE not in tags:
+        code = highlight(cell.source, PythonLexer(), HtmlFormatter())
+        parts.append(f"<details><summary>Code</summary>{code}</details>")
+    return "\n".join(filter(None, parts))
+
+
+def _output(
+    output: NotebookNode, page: Page, path: Path, cell: int, number: int, site: Path, markdown: mistune.Markdown
+) -> str:
+    if output.output_type == "error":
+        raise InputError(f"cell {cell} failed with {output.ename}: {output.evalue}", path=path)
+    if output.output_type == "stream":
+        return f"<pre>{escape(output.text)}</pre>"
+    data = output.data
+    for kind, suffix in (("image/svg+xml", "svg"), ("image/png", "png")):
+        if kind in data:
+            name = f"figures/{page.name}-{cell}-{number}.{suffix}"
+            content = data[kind].encode() if suffix == "svg" else base64.b64decode(data[kind])
+            (site / name).write_bytes(content)
+            alt = re.search(r'aria-label="([^"]*)"', data[kind]) if suffix == "svg" else None
+            text = escape(unescape(alt[1])) if alt else f"Figure of cell {cell}"
+            size = re.search(r'<svg[^>]* width="(\d+)', data[kind]) if suffix == "svg" else None
+            wide = ' class="wide"' if size and int(size[1]) > 900 and "pt" not in data[kind][:600] else ""
+            return f'<figure{wide}><img src="{name}" alt="{text}"></figure>'
+    if "text/html" in data:
+        return f'<div class="scroll" tabindex="0">{data["text/html"]}</div>'
+    if "text/markdown" in data:
+        return str(markdown(data["text/markdown"]))
+    return f"<pre>{escape(data.get('text/plain', ''))}</pre>"
+
+
+def _markdown(page: Page, path: Path) -> mistune.Markdown:
+    """A Markdown renderer that notes the headings of `page` and turns maths into MathML."""
+
+    def formula(text: str, display: str) -> str:
+        out = mathml(unescape(text).strip(), display=display)
+        if "\\" in out:  # latex2mathml passes on commands that it does not know
+            raise InputError(f"maths not understood: {text.strip()}", path=path, hint="use simpler LaTeX")
+        return out
+
+    class Renderer(mistune.HTMLRenderer):
+        def heading(self, text: str, level: int, **attrs: object) -> str:
+            if level == 1 and not page.title:
+                page.title = text
+                return ""  # the template prints it
+            anchor = re.sub(r"[^a-z0-9]+", "-", re.sub(r"<[^>]*>", "", text).lower()).strip("-")
+            if level == 2:
+                page.sections.append((anchor, text))
+            return f'<h{level} id="{anchor}">{text}</h{level}>\n'
+
+        def paragraph(self, text: str) -> str:
+            if not page.lead and not page.cells:
+                page.lead = text
+                return f'<p class="lead">{text}</p>\n'
+            return f"<p>{text}</p>\n"
+
+        def link(self, text: str, url: str, title: str | None = None) -> str:
+            url = re.sub(r"^([\w-]+)\.ipynb\b", r"\1.html", url)  # notebooks link to notebooks, pages to pages
+            return f'<a href="{safe_entity(url)}">{text}</a>'
+
+    markdown = mistune.Markdown(renderer=Renderer(escape=False), plugins=[math, table])
+    renderer = markdown.renderer
+    assert isinstance(renderer, mistune.HTMLRenderer)
+    renderer.register("inline_math", lambda _, text: formula(text, "inline"))
+    renderer.register("block_math", lambda _, text: f'<div class="formula">{formula(text, "block")}</div>\n')
+    return markdown
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m treebound.report.render", description="Render the report.")
+    parser.add_argument(
+        "--notebooks", type=Path, default=Path("results/notebooks"), help="folder of executed notebooks"
+    )
+    parser.add_argument("--out", type=Path, default=Path("results/report"))
+    args = parser.parse_args(argv)
+    try:
+        names = parameters.load().notebooks
+        print(render([args.notebooks / f"{name}.ipynb" for name in names], args.out))
+    except TreeboundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
