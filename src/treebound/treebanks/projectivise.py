@@ -1,0 +1,74 @@
+"""Crossing arcs, and trees without them.
+
+Every function takes int32[n + 1] heads with heads[0] = -1; words without a head (-1) take no part. An arc (h, m) spans
+the words between h and m; two arcs cross if each has exactly one end strictly inside the span of the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def crossing(heads):
+    """IN heads int32[n + 1]. Returns bool[n + 1]: whether the arc into m crosses some other arc. Time O(n^2)."""
+    n = heads.shape[0] - 1
+    out = np.zeros(n + 1, np.bool_)
+    for a in range(1, n + 1):
+        if heads[a] < 0:
+            continue
+        left, right = min(a, heads[a]), max(a, heads[a])
+        for b in range(1, a):
+            if heads[b] < 0:
+                continue
+            l2, r2 = min(b, heads[b]), max(b, heads[b])
+            if left < l2 < right < r2 or l2 < left < r2 < right:
+                out[a] = True
+                out[b] = True
+    return out
+
+
+@njit(cache=True)
+def is_projective(heads):
+    """IN heads int32[n + 1]. Returns True if no two arcs cross, arcs of the root included. Time O(n^2)."""
+    return not crossing(heads).any()
+
+
+@njit(cache=True)
+def _dominates(heads, h, w):
+    while w > 0 and w != h:
+        w = heads[w]
+    return w == h
+
+
+@njit(cache=True)
+def projectivise(heads):
+    """Lift the shortest non-projective arc to the head of its head until there is none (Nivre & Nilsson 2005, section 3).
+
+    An arc (h, m) is non-projective if h does not dominate every word between h and m; of equally short arcs the one with
+    the leftmost modifier goes first. Arcs of the root, and of the only child of the root, are projective, so a
+    single-rooted tree stays one.
+
+    IN heads int32[n + 1], a tree. Returns int32[n + 1], projective, and the number of lifts. Time O(lifts n^2 depth).
+    """
+    out = heads.copy()
+    n = heads.shape[0] - 1
+    lifts = 0
+    while True:
+        best = 0
+        shortest = n + 1
+        for m in range(1, n + 1):
+            h = out[m]
+            length = abs(h - m)
+            if length >= shortest:
+                continue
+            for w in range(min(h, m) + 1, max(h, m)):
+                if not _dominates(out, h, w):
+                    best = m
+                    shortest = length
+                    break
+        if best == 0:
+            return out, lifts
+        out[best] = out[out[best]]
+        lifts += 1
