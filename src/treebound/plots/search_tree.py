@@ -18,8 +18,8 @@ def search_tree_svg(
 ) -> Svg:
     """Draw the search tree of `Parse.trace["nodes"]`.
 
-    nodes  in the order in which the search made them: id, parent (-1 or None at the root), arc ([head, modifier] or None),
-           value (1: the arc is required, 0: forbidden), ub (upper bound of the node), status
+    nodes  in the order in which the search made them: id, parent (-1 or None at the root), arc ([head, modifier] or
+           None), value (1: the arc is required, 0: forbidden), ub (upper bound of the node), status
     words  the n words, for naming the branching arcs
     unit   bounds are divided by it (`Problem.unit`, or 1)
     limit  nodes drawn; the others are counted in a note, since a drawing of hundreds tells nothing
@@ -28,9 +28,9 @@ def search_tree_svg(
     if not shown:
         raise ValueError("an empty search tree")
     children: dict[Any, list[dict[str, Any]]] = {node["id"]: [] for node in shown}
-    roots = []
+    roots: list[dict[str, Any]] = []
     for node in shown:
-        (children[node["parent"]] if node["parent"] in children else roots).append(node)
+        children.get(node["parent"], roots).append(node)
     place: dict[Any, tuple[float, int]] = {}
     leaves = 0.0
     for root in roots:
@@ -52,8 +52,8 @@ def search_tree_svg(
             colour = COLOURS["green"] if required else COLOURS["vermilion"]
             head, mod = node["arc"]
             name = f"{words[head - 1] if head else 'root'} → {words[mod - 1]}"
-            boxes.append(text(x, y - 20, name if len(name) <= 20 else name[:19] + "…", size=11, fill=colour))
-            boxes.append(text(x, y - 7, "required" if required else "forbidden", size=10, fill=colour))
+            boxes.append(text(x, y - 20, name if len(name) <= 20 else name[:19] + "…", size=11, fill=colour, halo=True))
+            boxes.append(text(x, y - 7, "required" if required else "forbidden", size=10, fill=colour, halo=True))
         boxes += _box(node, x, y, unit)
     if len(nodes) > len(shown):
         height += 20

@@ -44,11 +44,21 @@ def drawing(width: float, height: float, alt: str, body: list[str]) -> Svg:
     return Svg("\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"]), alt)
 
 
-def text(x: float, y: float, content: str, *, size: float = 14, fill: str = "#222222", anchor: str = "middle") -> str:
-    """One line of text whose baseline starts, is centred or ends (`anchor`) at (x, y)."""
+def text(
+    x: float,
+    y: float,
+    content: str,
+    *,
+    size: float = 14,
+    fill: str = "#222222",
+    anchor: str = "middle",
+    halo: bool = False,
+) -> str:
+    """One line of text whose baseline starts, is centred or ends (`anchor`) at (x, y); `halo`: white around it."""
+    around = ' paint-order="stroke" stroke="#ffffff" stroke-width="4"' if halo else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{fill}" text-anchor="{anchor}" '
-        f'font-family="system-ui, sans-serif">{escape(content)}</text>'
+        f'font-family="system-ui, sans-serif"{around}>{escape(content)}</text>'
     )
 
 

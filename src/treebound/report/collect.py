@@ -37,12 +37,8 @@ class Results:
 
     @property
     def corpora(self) -> list[str]:
-        """Corpora of the run, in the order of its parameters, without those that could not be had."""
-        return [corpus for corpus in self.params.corpora if not self.skipped(corpus)]
-
-    def skipped(self, corpus: str) -> str:
-        """Why a corpus of the parameters has no results; empty if it has."""
-        return str(self._read("convert", f"{corpus}.json").get("skipped", ""))
+        """Corpora of the run, in the order of its parameters."""
+        return list(self.params.corpora)
 
     def convert(self) -> pd.DataFrame:
         """One row a corpus and split: what the conversion counted."""
@@ -100,7 +96,7 @@ class Results:
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
     def by_length(self) -> pd.DataFrame:
-        """The benchmark's rows split by sentence length: corpus, model, learner, decoder, k, lo, hi, sentences, means."""
+        """The benchmark's rows by sentence length: corpus, model, learner, decoder, k, lo, hi, sentences, means."""
         keys = ["corpus", "model", "learner", "decoder", "k"]
         rows = [
             {**{key: row[key] for key in keys}, **part}
@@ -169,7 +165,7 @@ def provenances(root: Path) -> list[Results]:
 def find_root(start: Path | None = None) -> Path:
     """The project's folder: the nearest one at or above `start` (the working folder) that has a params.yaml.
 
-    papermill runs a notebook in the folder it was called from, JupyterLab in the notebook's own: neither can be relied on.
+    papermill runs a notebook in the folder it was called from, JupyterLab in the notebook's own: rely on neither.
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):

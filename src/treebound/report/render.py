@@ -28,9 +28,9 @@ from mistune.plugins.math import math
 from mistune.plugins.table import table
 from mistune.util import safe_entity
 from nbformat import NotebookNode
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
@@ -98,7 +98,7 @@ def _page(path: Path, site: Path) -> Page:
     markdown = _markdown(page, path)
     for number, cell in enumerate(notebook.cells, 1):
         if cell.cell_type == "markdown":
-            page.cells.append(markdown(cell.source))
+            page.cells.append(str(markdown(cell.source)))
         elif cell.cell_type == "code" and cell.source.strip():
             if cell.execution_count is None:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run treebound.report.execute")

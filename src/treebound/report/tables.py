@@ -89,15 +89,15 @@ def configurations(params: Params) -> tuple[Run, Run]:
 def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Table 2: UAS (%) of every system. Rows (group, system); columns (provenance, corpus), at last a note.
 
-    A row of ours is the model of the same name, trained with `learner`; NaN where there is no figure, the note says why.
+    A row of ours is the model of the same name, trained with `learner`. NaN: no figure, and the note says why.
     """
     keep = corpora_of(results, wanted)
     printed = table(QIAN_LIU, "comparison")
     ours = {model for model, _ in SYSTEMS.values() if model}
-    rows = [
-        ((row.group, row.system), {(PUBLISHED, "PTB"): row.PTB, (PUBLISHED, "CTB"): row.CTB}, *SYSTEMS.get(row.id, (None, "published figure only")))
-        for row in printed.itertuples()
-    ]  # fmt: skip
+    rows: list[tuple[tuple[str, str], dict, str | None, str]] = []
+    for row in printed.itertuples():
+        model, note = SYSTEMS.get(row.id, (None, "published figure only"))
+        rows.append(((row.group, row.system), {(PUBLISHED, "PTB"): row.PTB, (PUBLISHED, "CTB"): row.CTB}, model, note))
     extra = dict.fromkeys(m for r in results for m in main_rows(r.params, learner) if m not in ours)
     after = 1 + max(i for i, row in enumerate(rows) if row[0][0] == "this paper")
     rows[after:after] = [(("ours besides", OWN.get(model, model)), {}, model, "not in the paper") for model in extra]
@@ -201,8 +201,8 @@ def tuning(results: Results) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both configurations on the same sentences (those that both rows decoded).
 
     Returns (summary, sentences). Summary: one row a corpus and configuration with sentences, certified, means a
-    sentence of dp_calls, nodes and seconds, the largest dp_calls, and `worse`: sentences whose tree scores less than the
-    other configuration's. Sentences: corpus, published and tuned DP calls of every sentence.
+    sentence of dp_calls, nodes and seconds, the largest dp_calls, and `worse`: sentences whose tree scores less than
+    the other configuration's. Sentences: corpus, published and tuned DP calls of every sentence.
     """
     pair = dict(zip(("published", "tuned"), configurations(results.params), strict=True))
     rows, dots = [], []
