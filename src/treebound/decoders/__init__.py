@@ -24,3 +24,4 @@ def _register(name: str, module: str, attribute: str) -> None:
 
 
 _register("ilp", "ilp", "IntegerProgram")
+_register("branch-and-bound", "branch_and_bound", "BranchAndBound")

@@ -1,0 +1,119 @@
+"""Exact projective decoding by branch and bound with bounded non-local factors (Qian & Liu 2013)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from treebound.core.errors import UnsupportedError
+from treebound.core.parse import Parse, Status
+from treebound.core.problem import Problem
+from treebound.kernels import backbones
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.hypergraph import NEG
+from treebound.kernels.parts import index_parts
+from treebound.kernels.search import Options
+from treebound.kernels.solve import solve
+
+#: backbone -> (kernel number, families that it scores exactly)
+BACKBONES: dict[str, tuple[int, frozenset[str]]] = {
+    "eisner": (backbones.EISNER, frozenset({"arc"})),
+    "carreras": (backbones.CARRERAS, frozenset({"arc", "adjacent-sibling", "outermost-grandchild"})),
+    "grandparent-sibling": (
+        backbones.GRANDPARENT_SIBLING,
+        frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild"}),
+    ),
+}
+#: families that can be bounded by arcs
+BOUNDED = frozenset({"grandchild", "sibling"})
+STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
+EMPTY = np.zeros(0, np.float64)
+
+
+def smallest_backbone(families: frozenset[str]) -> str:
+    """The backbone that scores exactly as many of `families` as any, at the least cost."""
+    if "grandchild" in families:
+        return "grandparent-sibling"
+    return "carreras" if families & BACKBONES["carreras"][1] - {"arc"} else "eisner"
+
+
+class BranchAndBound:
+    """Branch and bound over a backbone dynamic program.
+
+    config    "tuned" or "published"
+    backbone  "eisner", "carreras", "grandparent-sibling"; None: the smallest that scores most families exactly
+    max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
+    trace     record every DP call in Parse.trace
+    """
+
+    name = "branch-and-bound"
+    space: Literal["projective"] = "projective"
+    exact = True
+    cite = "Qian & Liu (2013), section 3"
+
+    def __init__(
+        self,
+        config: Literal["tuned", "published"] = "tuned",
+        backbone: str | None = None,
+        max_dp_calls: int = 0,
+        max_nodes: int = 0,
+        root_steps: int = 40,
+        node_steps: int = 12,
+        rho: float = 1.5,
+        patience: int = 5,
+        trace: bool = False,
+    ):
+        if backbone is not None and backbone not in BACKBONES:
+            raise UnsupportedError(f"unknown backbone {backbone!r}", hint="choose from " + ", ".join(BACKBONES))
+        self.config, self.backbone, self.trace = config, backbone, trace
+        self.options = Options(root_steps, node_steps, rho, patience, max_dp_calls, max_nodes)
+        self.supports = (BACKBONES[backbone][1] if backbone else BACKBONES["grandparent-sibling"][1]) | BOUNDED
+
+    def decode(self, problem: Problem) -> Parse:
+        """Best projective tree with its certificate. UnsupportedError for families outside `supports`."""
+        unsupported = problem.families - self.supports
+        if unsupported:
+            raise UnsupportedError(f"{self.name} does not score {', '.join(sorted(unsupported))}")
+        backbone = self.backbone or smallest_backbone(problem.families)
+        n = problem.n
+        allowed = np.zeros((n + 1, n + 1), np.bool_)
+        allowed[problem.head, problem.mod] = True
+        index = index_arcs(n, allowed)
+        parts = index_parts(index, problem.single_root)
+        penalty = _penalty(problem)
+        scores = {f: _finite(problem.parts[f].score, penalty if f in BOUNDED else -NEG) for f in problem.parts}
+        heads, value, bound, status, dp_calls, nodes, root_solved, _ = solve(
+            BACKBONES[backbone][0],
+            index,
+            parts,
+            n,
+            problem.single_root,
+            _finite(problem.arc, -NEG),
+            scores.get("adjacent-sibling", EMPTY),
+            scores.get("outermost-grandchild", EMPTY),
+            scores.get("grandchild", EMPTY),
+            scores.get("sibling", EMPTY),
+            problem.unit,
+            self.options,
+            np.zeros((0, 5)),
+        )
+        work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
+        if value < -penalty / 2:
+            heads = np.zeros(n + 1, np.int32)
+            heads[0] = -1
+            return Parse(heads, -np.inf, -np.inf, "infeasible", work)
+        return Parse(heads, float(value), float(bound), STATUS[status], work)
+
+
+def _penalty(problem: Problem) -> float:
+    """More than any two trees can differ by: what a forbidden part costs where a bound must stay finite."""
+    total = 0.0
+    for score in (problem.arc, *(p.score for p in problem.parts.values())):
+        total += float(np.abs(score[np.isfinite(score)]).sum())
+    return 4.0 * np.ceil(total) + 4.0
+
+
+def _finite(score: np.ndarray, penalty: float) -> np.ndarray:
+    """-inf as a finite penalty."""
+    return np.where(np.isneginf(score), -penalty, score)

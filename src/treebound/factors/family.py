@@ -1,0 +1,47 @@
+"""What a factor family is: its name, its templates and the kernel that lists its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treebound.features.templates import TemplateSet
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family of factors.
+
+    name       as in `Problem.parts`
+    code       number under which `treebound.kernels.parts` lists and places its parts
+    templates  its features
+    cite       where it comes from
+    """
+
+    name: str
+    code: int
+    templates: TemplateSet
+    cite: str
+
+
+#: templates over the two outer words (x, y) of a second-order part; the same for siblings and for grandchildren
+WORD_PAIR = """
+    {x}.form {y}.form; {x}.form {y}.tag; {x}.tag {y}.form; {x}.tag {y}.tag; {x}.coarse {y}.coarse; {x}.lower {y}.lower
+    {x}.form {x}.tag {y}.tag; {x}.tag {y}.form {y}.tag; {x}.form {y}.coarse; {x}.coarse {y}.form
+    {x}.tag {x+1}.tag {y}.tag; {x-1}.tag {x}.tag {y}.tag; {x}.tag {y-1}.tag {y}.tag; {x}.tag {y}.tag {y+1}.tag
+    {x}.tag {x+1}.tag {y-1}.tag {y}.tag; {x-1}.tag {x}.tag {y}.tag {y+1}.tag
+    {x-1}.tag {x}.tag {y-1}.tag {y}.tag; {x}.tag {x+1}.tag {y}.tag {y+1}.tag
+"""
+
+#: templates over all three words (x, y, z)
+WORD_TRIPLE = """
+    {x}.tag {y}.tag {z}.tag; {x}.coarse {y}.coarse {z}.coarse
+    {x}.form {y}.tag {z}.tag; {x}.tag {y}.form {z}.tag; {x}.tag {y}.tag {z}.form
+    {x}.form {y}.coarse {z}.coarse; {x}.coarse {y}.form {z}.coarse; {x}.coarse {y}.coarse {z}.form
+"""
+
+
+def fill(block: str, **names: str) -> str:
+    """Put the position names of a family into a block of templates: ``{x-1}`` becomes ``h-1``."""
+    for key, name in names.items():
+        block = block.replace("{" + key, "{" + name)
+    return block.replace("{", "").replace("}", "")

@@ -1,0 +1,16 @@
+"""The outermost modifier of a modifier on each of its sides, or none (Carreras 2007)."""
+
+from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
+from treebound.features.templates import TemplateSet, lines
+
+OUTERMOST_GRANDCHILD = Family(
+    "outermost-grandchild",
+    2,
+    TemplateSet(
+        words=("g", "h", "m"),
+        parts=lines(fill(WORD_TRIPLE, x="g", y="h", z="m")),
+        pair=("g", "m"),
+        pairs=lines(fill(WORD_PAIR, x="g", y="m")),
+    ),
+    "Carreras (2007), section 2",
+)

@@ -1,0 +1,107 @@
+"""Feature templates as data.
+
+A template is a string of atoms `position[+-offset].attribute`, separated by spaces: ``"h.form m-1.tag m.tag"`` joins the
+form of the head, the tag of the word before the modifier and the tag of the modifier. Positions:
+
+- arcs: ``h m``;  sibling families: ``h s m``;  grandchild families: ``g h m`` (g -> h -> m).
+
+Attributes are the columns of a token table (`treebound.features.tokens`): ``form lower tag coarse prefix suffix length
+feats lemma``. A template whose attribute a corpus does not ask for is left out for that corpus.
+
+Every template scores twice: by itself, and joined with a *variant* (distance and direction of its two words, and for
+pairs within a larger part the side on which the third word stands). Both weights live in one cache line.
+
+Templates over two of the three words of a part are memoised per word pair, which makes them nearly free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+#: columns of a token table, in order
+ATTRIBUTES = ("form", "lower", "tag", "coarse", "prefix", "suffix", "length", "feats", "lemma")
+#: present for every corpus
+ALWAYS = frozenset({"form", "lower", "tag", "coarse"})
+
+_SEED = 0x9E3779B97F4A7C15
+
+
+class Templates(NamedTuple):
+    """Compiled templates, as kernels take them.
+
+    seed    int64[T] start of each template's hash
+    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1
+    slot    int32[K] which word of the part (0, 1, 2)
+    offset  int32[K] neighbour of that word
+    attr    int32[K] column of the token table
+    """
+
+    seed: np.ndarray
+    start: np.ndarray
+    slot: np.ndarray
+    offset: np.ndarray
+    attr: np.ndarray
+
+
+@dataclass(frozen=True)
+class TemplateSet:
+    """The templates of one factor family.
+
+    words     the positions of a part, in the order of the part's words
+    parts     templates over all the words of a part
+    pair      the two positions that `pairs` speak about
+    pairs     templates over `pair` alone, memoised
+    """
+
+    words: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    pair: tuple[str, str] = ("h", "m")
+    pairs: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.parts) + len(self.pairs)
+
+
+def lines(text: str) -> tuple[str, ...]:
+    """Templates from a text block: one per line or separated by ';'."""
+    return tuple(" ".join(t.split()) for t in text.replace(";", "\n").splitlines() if t.strip())
+
+
+def parse_atom(atom: str, words: tuple[str, ...]) -> tuple[int, int, str]:
+    """(slot, offset, attribute) of one atom; ValueError names what is wrong."""
+    position, _, attribute = atom.partition(".")
+    name, offset = position[:1], position[1:] or "0"
+    if name not in words or attribute not in ATTRIBUTES:
+        raise ValueError(f"template atom {atom!r}: expected one of {words} and one of {ATTRIBUTES}")
+    return words.index(name), int(offset), attribute
+
+
+def compile_templates(templates: tuple[str, ...], words: tuple[str, ...], salt: str, attributes: frozenset[str]) -> Templates:
+    """Compile `templates`, leaving out those that need attributes outside `attributes`.
+
+    `salt` keeps the features of different families apart. The hash of a template does not depend on the others, so
+    removing one leaves the rest of a model's features where they are.
+    """
+    from treebound.features.tokens import hash_string
+
+    seed, start, slot, offset, attr = [], [0], [], [], []
+    for template in templates:
+        atoms = [parse_atom(a, words) for a in template.split()]
+        if not all(a[2] in attributes for a in atoms):
+            continue
+        seed.append(hash_string(f"{salt}|{template}"))
+        for s, o, a in atoms:
+            slot.append(s)
+            offset.append(o)
+            attr.append(ATTRIBUTES.index(a))
+        start.append(len(slot))
+    return Templates(
+        np.array(seed, np.int64),
+        np.array(start, np.int32),
+        np.array(slot, np.int32),
+        np.array(offset, np.int32),
+        np.array(attr, np.int32),
+    )

@@ -1,0 +1,272 @@
+"""Hashed features: from templates and token tables to weights, scores and updates.
+
+A feature is a line of LINE consecutive weights (one cache line of four-byte weights) and an offset o within it. The
+feature by itself has weight line[o], the feature joined with variant v >= 1 has line[o ^ v]: both are one memory access.
+
+Variants of a pair of words (i, j):
+- of an arc: 1 + 7 * (j > i) + distance bin (1, 2, 3, 4-5, 6-10, 11-20, more);
+- within a larger part: 1 + 4 * side + distance bin (1, 2, 3-5, more), side being where the third word stands (left of
+  both, between, right of both).
+
+Weights are float32 in training and int32 (fixed point) in a finished model, whose scores are then exact integer sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+
+LINE = 16
+PAD = 2
+_M1 = -7046029254386353131  # 0x9E3779B97F4A7C15, odd
+_M2 = -4658895280553007687  # 0xBF58476D1CE4E5B9
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _finish(x):
+    x ^= x >> 31
+    x *= _M2
+    return x ^ (x >> 29)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _feature(templates, t, tokens, r0, r1, r2):
+    """Hash of template t over the words in rows r0, r1, r2 of the token table."""
+    x = templates.seed[t]
+    for k in range(templates.start[t], templates.start[t + 1]):
+        slot = templates.slot[k]
+        row = r0 if slot == 0 else r1 if slot == 1 else r2
+        x = (x ^ tokens[row + templates.offset[k], templates.attr[k]]) * _M1
+    return _finish(x)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _row(word, n):
+    """Row of a word in the token table: NONE and NONE_OUTER stand behind the padding."""
+    return word + PAD if word >= 0 else n + 2 * PAD - word
+
+
+@njit(cache=True, nogil=True)
+def arc_variant(h, m):
+    """Variant of the arc h -> m, 1..14."""
+    d = m - h if m > h else h - m
+    b = d - 1 if d <= 3 else 3 if d <= 5 else 4 if d <= 10 else 5 if d <= 20 else 6
+    return 1 + (7 if m > h else 0) + b
+
+
+@njit(cache=True, nogil=True)
+def pair_variant(i, j, side):
+    """Variant of the words i and j of a larger part whose third word is on `side`, 1..12."""
+    if i < 0 or j < 0:
+        return 1 + 4 * side
+    d = j - i if j > i else i - j
+    b = d - 1 if d <= 2 else 2 if d <= 5 else 3
+    return 1 + 4 * side + b
+
+
+@njit(cache=True, nogil=True)
+def side_of(k, i, j):
+    """0 if word k is left of i and j, 1 if between, 2 if right of both; an empty slot counts as standing with the other."""
+    if i < 0:
+        i = j
+    if j < 0:
+        j = i
+    lo, hi = (i, j) if i < j else (j, i)
+    return 0 if k < lo else 2 if k > hi else 1
+
+
+@njit(cache=True, nogil=True)
+def between_tags(tag, h, m, seen, stamp, out):
+    """Positions of the first word of every distinct tag strictly between h and m, into `out`; returns how many."""
+    lo, hi = (h, m) if h < m else (m, h)
+    c = 0
+    for b in range(lo + 1, hi):
+        if seen[tag[b]] != stamp:
+            seen[tag[b]] = stamp
+            out[c] = b
+            c += 1
+    return c
+
+
+@njit(cache=True, nogil=True)
+def local_tags(tag):
+    """Tags renumbered 0, 1, ... within the sentence (the root's is 0)."""
+    n = len(tag) - 1
+    out = np.zeros(n + 1, np.int32)
+    order = np.argsort(tag[1:])
+    c = 0
+    for i in range(n):
+        if i == 0 or tag[1 + order[i]] != tag[1 + order[i - 1]]:
+            c += 1
+        out[1 + order[i]] = c
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _word_lines(templates, tokens, n, weights, mask):
+    """float64[n + 1, LINE]: per word the sum of its unigram templates' weights by variant (0: by itself)."""
+    out = np.zeros((n + 1, LINE), np.float64)
+    for w in range(n + 1):
+        for t in range(len(templates.seed)):
+            x = _feature(templates, t, tokens, w + PAD, w + PAD, w + PAD)
+            line = ((x >> 4) & mask) * LINE
+            o = x & (LINE - 1)
+            for v in range(LINE):
+                out[w, v] += weights[line + (o ^ v)]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
+    """float64[A] arc scores. arc_templates: (head, modifier, bigram, between) Templates. O(A (T + distance))."""
+    t_head, t_mod, t_pair, t_between = arc_templates
+    n = len(tag) - 1
+    as_head = _word_lines(t_head, tokens, n, weights, mask)
+    as_mod = _word_lines(t_mod, tokens, n, weights, mask)
+    tags = local_tags(tag)
+    seen = np.full(n + 2, -1, np.int32)
+    between = np.empty(n + 1, np.int32)
+    A = len(head)
+    out = np.empty(A, np.float64)
+    for a in range(A):
+        h, m = head[a], mod[a]
+        v = arc_variant(h, m)
+        s = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
+        for t in range(len(t_pair.seed)):
+            x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0)
+            line = ((x >> 4) & mask) * LINE
+            o = x & (LINE - 1)
+            s += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ v)])
+        if len(t_between.seed) > 0:
+            for i in range(between_tags(tags, h, m, seen, a, between)):
+                for t in range(len(t_between.seed)):
+                    x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD)
+                    line = ((x >> 4) & mask) * LINE
+                    o = x & (LINE - 1)
+                    s += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ v)])
+        out[a] = s
+    return out
+
+
+@njit(cache=True, nogil=True)
+def score_parts(family_templates, slots, words, tokens, n, weights, mask):
+    """float64[F] scores of the parts `words` (int32[F, 3]) of one family.
+
+    family_templates  (all words, pair) Templates
+    slots             (x, y, z): the pair's two slots, then the third
+    Pair templates are memoised per (word, word). O(F T_part + pairs T_pair).
+    """
+    t_part, t_pair = family_templates
+    x_slot, y_slot, z_slot = slots
+    F = len(words)
+    out = np.empty(F, np.float64)
+    memo = np.empty(((n + 1) * (n + 3), 3), np.float64)
+    known = np.zeros((n + 1) * (n + 3), np.bool_)
+    for p in range(F):
+        i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
+        side = side_of(k, i, j)
+        # an empty slot is always the farther word's partner: at most one of i, j is empty
+        a, b = (i, j) if i >= 0 else (j, i)
+        cell = a * (n + 3) + (b if b >= 0 else n - b)
+        if not known[cell]:
+            known[cell] = True
+            s0 = 0.0
+            s1 = 0.0
+            s2 = 0.0
+            v0, v1, v2 = pair_variant(i, j, 0), pair_variant(i, j, 1), pair_variant(i, j, 2)
+            ri, rj = _row(i, n), _row(j, n)
+            for t in range(len(t_pair.seed)):
+                r0 = ri if x_slot == 0 else rj if y_slot == 0 else 0
+                r1 = ri if x_slot == 1 else rj if y_slot == 1 else 0
+                r2 = ri if x_slot == 2 else rj if y_slot == 2 else 0
+                x = _feature(t_pair, t, tokens, r0, r1, r2)
+                line = ((x >> 4) & mask) * LINE
+                o = x & (LINE - 1)
+                w = np.float64(weights[line + o])
+                s0 += w + np.float64(weights[line + (o ^ v0)])
+                s1 += w + np.float64(weights[line + (o ^ v1)])
+                s2 += w + np.float64(weights[line + (o ^ v2)])
+            memo[cell, 0], memo[cell, 1], memo[cell, 2] = s0, s1, s2
+        s = memo[cell, side]
+        v = pair_variant(i, j, side)
+        r0, r1, r2 = _row(words[p, 0], n), _row(words[p, 1], n), _row(words[p, 2], n)
+        for t in range(len(t_part.seed)):
+            x = _feature(t_part, t, tokens, r0, r1, r2)
+            line = ((x >> 4) & mask) * LINE
+            o = x & (LINE - 1)
+            s += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ v)])
+        out[p] = s
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _emit(x, v, mask, sign, slots, signs, c):
+    line = ((x >> 4) & mask) * LINE
+    o = x & (LINE - 1)
+    slots[c] = line + o
+    slots[c + 1] = line + (o ^ v)
+    signs[c] = sign
+    signs[c + 1] = sign
+    return c + 2
+
+
+@njit(cache=True, nogil=True)
+def arc_features(arc_templates, tokens, tag, arcs, sign, head, mod, mask, slots, signs, c):
+    """Append the weight slots of the given arcs with `sign`; returns the new count."""
+    t_head, t_mod, t_pair, t_between = arc_templates
+    n = len(tag) - 1
+    tags = local_tags(tag)
+    seen = np.full(n + 2, -1, np.int32)
+    between = np.empty(n + 1, np.int32)
+    for a in arcs:
+        h, m = head[a], mod[a]
+        v = arc_variant(h, m)
+        for t in range(len(t_head.seed)):
+            c = _emit(_feature(t_head, t, tokens, h + PAD, h + PAD, h + PAD), v, mask, sign, slots, signs, c)
+        for t in range(len(t_mod.seed)):
+            c = _emit(_feature(t_mod, t, tokens, m + PAD, m + PAD, m + PAD), v, mask, sign, slots, signs, c)
+        for t in range(len(t_pair.seed)):
+            c = _emit(_feature(t_pair, t, tokens, h + PAD, m + PAD, 0), v, mask, sign, slots, signs, c)
+        for i in range(between_tags(tags, h, m, seen, a, between)):
+            for t in range(len(t_between.seed)):
+                x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD)
+                c = _emit(x, v, mask, sign, slots, signs, c)
+    return c
+
+
+@njit(cache=True, nogil=True)
+def part_features(family_templates, slot_of, words, chosen, sign, tokens, n, mask, slots, signs, c):
+    """Append the weight slots of the parts `chosen` with `sign`; returns the new count."""
+    t_part, t_pair = family_templates
+    x_slot, y_slot, z_slot = slot_of
+    for p in chosen:
+        i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
+        v = pair_variant(i, j, side_of(k, i, j))
+        r0, r1, r2 = _row(words[p, 0], n), _row(words[p, 1], n), _row(words[p, 2], n)
+        for t in range(len(t_pair.seed)):
+            c = _emit(_feature(t_pair, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
+        for t in range(len(t_part.seed)):
+            c = _emit(_feature(t_part, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
+    return c
+
+
+@njit(cache=True, nogil=True)
+def only_in(first, second):
+    """Elements of `first` that are not in `second` (int32 arrays; both are sorted in place)."""
+    first.sort()
+    second.sort()
+    out = np.empty(len(first), np.int32)
+    c = 0
+    j = 0
+    for x in first:
+        while j < len(second) and second[j] < x:
+            j += 1
+        if j < len(second) and second[j] == x:
+            continue
+        out[c] = x
+        c += 1
+    return out[:c]
+
+

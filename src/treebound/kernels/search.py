@@ -1,0 +1,317 @@
+"""Branch and bound over a hypergraph, tuned: Polyak steps, arc and edge elimination, folding, depth first.
+
+Pair factors (e, f) with score phi that the backbone does not score are bounded linearly (Qian & Liu 2013, section 3.2):
+phi >= 0 by  share z_e + (phi - share) z_f,  0 <= share <= phi;  phi < 0 by  -share (z_e + z_f) + share,  0 <= share <= -phi.
+Any shares give a valid bound. With integer scores all shares are integers, so every bound is an exact integer and a node
+closes as soon as its bound is below the incumbent plus one.
+
+What is done beyond the paper, and why it is exact:
+- *elimination*: an edge of the hypergraph whose best tree has a bound no better than the incumbent is removed;
+- *folding*: a word with one arc left certainly takes it; a factor of a certain arc is a score of its other arc, a factor
+  of a removed arc vanishes;
+- children inherit graph and shares, and every node is searched by a few subgradient steps only.
+
+Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.hypergraph import NEG, NEG_TEST, Hypergraph, best_arcs, compact, inside, mark
+
+
+class Options(NamedTuple):
+    """Parameters of the search.
+
+    root_steps, node_steps  subgradient steps at the root and at other nodes
+    rho, patience           Polyak factor, halved after `patience` steps without a better bound
+    max_dp_calls, max_nodes limits; 0 for none
+    """
+
+    root_steps: int
+    node_steps: int
+    rho: float
+    patience: int
+    max_dp_calls: int
+    max_nodes: int
+
+
+OPTIMAL, LIMIT, INFEASIBLE = range(3)
+
+
+@njit(cache=True, nogil=True)
+def _closed(bound, value, unit):
+    """No tree under `bound` beats `value`. unit > 0: all are integers."""
+    if unit > 0.0:
+        return bound < value + 0.5
+    return bound <= value + 1e-9 * max(1.0, abs(value))
+
+
+@njit(cache=True, nogil=True)
+def _fold(mod, n, alive, theta, weight, e, f, phi, share, offset, degree):
+    """Drop factors of removed arcs, fold factors of certain arcs, in place; returns (factors left, new offset). O(A + F)."""
+    A = len(mod)
+    degree[: n + 1] = 0
+    for a in range(A):
+        if alive[a]:
+            degree[mod[a]] += 1
+        else:
+            weight[a] = NEG
+    c = 0
+    for i in range(len(phi)):
+        x, y, p, s = e[i], f[i], phi[i], share[i]
+        if alive[x] and alive[y] and degree[mod[x]] > 1 and degree[mod[y]] > 1:
+            e[c], f[c], phi[c], share[c] = x, y, p, s
+            c += 1
+            continue
+        if p >= 0.0:
+            weight[x] -= s
+            weight[y] -= p - s
+        else:
+            weight[x] += s
+            weight[y] += s
+            offset -= s
+        if alive[x] and alive[y]:
+            z = y if degree[mod[x]] == 1 else x
+            theta[z] += p
+            weight[z] += p
+    return c, offset
+
+
+@njit(cache=True, nogil=True)
+def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_arcs, trace):
+    """Best tree and its certificate.
+
+    graph       Hypergraph of the backbone
+    mod         int32[A] modifier of each arc
+    theta       float64[A + 1] arc scores, 0 at A
+    e, f, phi   int32[F], int32[F], float64[F] bounded pair factors
+    unit        > 0: all scores are integers
+    start_value, start_arcs  a known tree's score and arcs, or (NEG, anything)
+    trace       float64[T, 5] filled with (node, parent, branching arc, value, bound) per DP call; T = 0 for none
+    Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root, entries of trace).
+    """
+    A = len(mod)
+    F = len(phi)
+    I = len(graph.first) - 1
+    value = np.empty(I + 1, np.float64)
+    best = np.empty(I + 1, np.int32)
+    outside = np.empty(I + 1, np.float64)
+    keep = np.empty(len(graph.left), np.bool_)
+    arc_max = np.empty(A + 1, np.float64)
+    alive = np.empty(A + 1, np.bool_)
+    degree = np.empty(n + 1, np.int32)
+    z = np.zeros(A + 1, np.int8)
+    arcs = np.empty(n, np.int32)
+    stack_items = np.empty(2 * n + 8, np.int32)
+    gap_of = np.zeros(A + 1, np.float64)
+    direction = np.empty(F, np.int8)
+
+    incumbent = start_value
+    incumbent_arcs = start_arcs.copy()
+    dp = 0
+    nodes = 0
+    traced = 0
+    root_solved = False
+    limit_bound = NEG  # largest bound among nodes left open by a limit
+    status = OPTIMAL
+
+    share = np.empty(F, np.float64)
+    weight = theta.copy()
+    weight[A] = 0.0
+    for i in range(F):
+        if phi[i] >= 0.0:
+            share[i] = np.floor(phi[i] / 2) if unit > 0.0 else phi[i] / 2
+            weight[e[i]] += share[i]
+            weight[f[i]] += phi[i] - share[i]
+        else:
+            share[i] = 0.0
+    theta0 = theta.copy()
+    # a node to be opened: its parent's graph and shares, and the arc that is decided (-1 at the root)
+    stack = [(graph, theta0, weight, e.copy(), f.copy(), phi.copy(), share, 0.0, 1e300, -1, 0, -1)]
+    while len(stack) > 0:
+        graph_p, theta_p, weight_p, e_p, f_p, phi_p, share_p, offset, bound_p, branch, branch_value, parent = stack.pop()
+        if _closed(bound_p, incumbent, unit):
+            continue
+        if (options.max_dp_calls > 0 and dp >= options.max_dp_calls) or (options.max_nodes > 0 and nodes >= options.max_nodes):
+            status = LIMIT
+            limit_bound = max(limit_bound, bound_p)
+            continue
+        node = nodes
+        nodes += 1
+        g = graph_p
+        th = theta_p.copy()
+        w = weight_p.copy()
+        ee, ff, pp, sh = e_p.copy(), f_p.copy(), phi_p.copy(), share_p.copy()
+        if branch >= 0:
+            if branch_value == 1:
+                for a in range(A):
+                    if mod[a] == mod[branch] and a != branch:
+                        w[a] = NEG
+            else:
+                w[branch] = NEG
+        bound = bound_p
+        steps = options.root_steps if branch < 0 else options.node_steps
+        rho = options.rho
+        stale = 0
+        gap_at_mark = 1e300
+        node_best = 1e300
+        force_mark = branch >= 0
+        closed = False
+        step = 0
+        while True:
+            v = inside(g, w, value, best)
+            dp += 1
+            if v <= NEG_TEST:
+                closed = True
+                bound = NEG
+                break
+            upper = v + offset
+            if upper < bound:
+                bound = upper
+            if upper < node_best:
+                node_best = upper
+                stale = 0
+            else:
+                stale += 1
+                if stale >= options.patience:
+                    rho *= 0.5
+                    stale = 0
+            # the tree, its true score, and the slack of every factor
+            local = best_arcs(g, A, best, arcs, stack_items)
+            score = local
+            for i in range(n):
+                z[arcs[i]] = 1
+                score += th[arcs[i]]
+            moved = 0
+            for i in range(len(pp)):
+                x, y = z[ee[i]], z[ff[i]]
+                direction[i] = 0
+                if pp[i] >= 0.0:
+                    if x != y:
+                        if x == 1 and sh[i] > 0.0:
+                            direction[i] = -1
+                            moved += 1
+                        elif y == 1 and sh[i] < pp[i]:
+                            direction[i] = 1
+                            moved += 1
+                    elif x == 1:
+                        score += pp[i]
+                elif x + y == 2:
+                    score += pp[i]
+                    if sh[i] < -pp[i]:
+                        direction[i] = 1
+                        moved += 1
+                elif x + y == 0 and sh[i] > 0.0:
+                    direction[i] = -1
+                    moved += 1
+            if score > incumbent:
+                incumbent = score
+                incumbent_arcs[:] = arcs
+            if traced < len(trace):
+                trace[traced, 0], trace[traced, 1] = node, parent
+                trace[traced, 2], trace[traced, 3], trace[traced, 4] = branch, branch_value, upper
+                traced += 1
+            if _closed(bound, incumbent, unit) or moved == 0:
+                # moved == 0: no factor has slack at its tree, which is optimal for the node
+                for i in range(n):
+                    z[arcs[i]] = 0
+                if moved == 0:
+                    bound = min(bound, max(score, NEG))
+                closed = True
+                break
+            last = step >= steps
+            gap = upper - incumbent
+            if upper <= node_best and (force_mark or last or gap < 0.7 * gap_at_mark):
+                gap_at_mark = gap
+                force_mark = False
+                cut = incumbent - offset
+                cut = cut + 0.5 if unit > 0.0 else cut + 1e-9 * max(1.0, abs(incumbent))
+                edges, items = mark(g, w, value, cut, outside, keep, arc_max)
+                if edges == 0:
+                    for i in range(n):
+                        z[arcs[i]] = 0
+                    bound = incumbent
+                    closed = True
+                    break
+                if edges < 0.8 * len(g.left):
+                    g = compact(g, keep, edges, items)
+                    for a in range(A):
+                        alive[a] = arc_max[a] > cut
+                    c, offset = _fold(mod, n, alive, th, w, ee, ff, pp, sh, offset, degree)
+                    if c < len(pp):
+                        # steps that were planned for dropped factors are stale: take the rest anew
+                        ee, ff, pp, sh = ee[:c], ff[:c], pp[:c], sh[:c]
+                        if not last:
+                            for i in range(n):
+                                z[arcs[i]] = 0
+                            step += 1
+                            continue
+            if last:
+                break
+            # Polyak step on the shares of the factors with slack
+            alpha = rho * gap / moved
+            if unit > 0.0:
+                alpha = max(1.0, np.floor(alpha + 0.5))
+            for i in range(len(pp)):
+                if direction[i] == 0:
+                    continue
+                top = pp[i] if pp[i] >= 0.0 else -pp[i]
+                new = min(top, max(0.0, sh[i] + direction[i] * alpha))
+                delta = new - sh[i]
+                sh[i] = new
+                if pp[i] >= 0.0:
+                    w[ee[i]] += delta
+                    w[ff[i]] -= delta
+                else:
+                    w[ee[i]] -= delta
+                    w[ff[i]] -= delta
+                    offset += delta
+            for i in range(n):
+                z[arcs[i]] = 0
+            step += 1
+            if options.max_dp_calls > 0 and dp >= options.max_dp_calls:
+                last = True
+                break
+        if closed:
+            if branch < 0:
+                root_solved = True
+            continue
+        if options.max_dp_calls > 0 and dp >= options.max_dp_calls:
+            for i in range(n):
+                z[arcs[i]] = 0
+            status = LIMIT
+            limit_bound = max(limit_bound, bound)
+            continue
+        # branch on the arc with the largest slack
+        gap_of[:] = 0.0
+        for i in range(len(pp)):
+            x, y = z[ee[i]], z[ff[i]]
+            slack = 0.0
+            if pp[i] >= 0.0:
+                if x == 1 and y == 0:
+                    slack = sh[i]
+                elif y == 1 and x == 0:
+                    slack = pp[i] - sh[i]
+            elif x + y == 2:
+                slack = -pp[i] - sh[i]
+            elif x + y == 0:
+                slack = sh[i]
+            gap_of[ee[i]] += slack
+            gap_of[ff[i]] += slack
+        for i in range(n):
+            z[arcs[i]] = 0
+        pick = 0
+        for a in range(A):
+            if gap_of[a] > gap_of[pick]:
+                pick = a
+        stack.append((g, th, w, ee, ff, pp, sh, offset, bound, pick, 0, node))
+        stack.append((g, th, w, ee, ff, pp, sh, offset, bound, pick, 1, node))
+    if incumbent <= NEG_TEST:
+        return incumbent, incumbent, incumbent_arcs, (INFEASIBLE if status == OPTIMAL else LIMIT), dp, nodes, root_solved, traced
+    final_bound = incumbent if status == OPTIMAL else max(incumbent, limit_bound)
+    return incumbent, final_bound, incumbent_arcs, status, dp, nodes, root_solved, traced

@@ -1,0 +1,69 @@
+"""From the scores of a sentence to its best tree: choose the backbone, bound the rest, search."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.backbones import CARRERAS, EISNER, GRANDPARENT_SIBLING, carreras_graph, eisner_graph, grandparent_sibling_graph
+from treebound.kernels.hypergraph import NEG
+from treebound.kernels.parts import GRANDCHILD, SIBLING, list_parts
+from treebound.kernels.search import search
+
+MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before a smaller one is taken
+
+
+@njit(cache=True, nogil=True)
+def backbone_graph(backbone, index, parts, n, single_root, adjacent, outermost, grandchild, limit):
+    """Hypergraph of a backbone (see `treebound.kernels.backbones`); empty if it would exceed `limit` edges."""
+    if backbone == EISNER:
+        return eisner_graph(index, n, single_root, limit)
+    if backbone == CARRERAS:
+        return carreras_graph(index, parts, n, single_root, adjacent, outermost, limit)
+    return grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost, grandchild, limit)
+
+
+@njit(cache=True, nogil=True)
+def bounded_factors(backbone, index, parts, grandchild, sibling):
+    """(e, f, phi) of the pair factors with a score that the backbone leaves to the bound."""
+    take_grandchild = backbone != GRANDPARENT_SIBLING
+    size = len(sibling) + (len(grandchild) if take_grandchild else 0)
+    e = np.empty(size, np.int32)
+    f = np.empty(size, np.int32)
+    phi = np.empty(size, np.float64)
+    c = 0
+    if len(grandchild) > 0 and take_grandchild:
+        arcs, _ = list_parts(GRANDCHILD, index, parts)
+        for p in range(len(grandchild)):
+            if grandchild[p] != 0.0:
+                e[c], f[c], phi[c] = arcs[p, 0], arcs[p, 1], grandchild[p]
+                c += 1
+    if len(sibling) > 0:
+        arcs, _ = list_parts(SIBLING, index, parts)
+        for p in range(len(sibling)):
+            if sibling[p] != 0.0:
+                e[c], f[c], phi[c] = arcs[p, 0], arcs[p, 1], sibling[p]
+                c += 1
+    return e[:c], f[:c], phi[:c]
+
+
+@njit(cache=True, nogil=True)
+def solve(backbone, index, parts, n, single_root, arc, adjacent, outermost, grandchild, sibling, unit, options, trace):
+    """Branch and bound for one sentence; family scores are float64 arrays in part order, empty where absent.
+
+    Returns (heads int32[n + 1], value, bound, status, dp_calls, nodes, solved at root, entries of trace).
+    """
+    A = len(arc)
+    theta = np.zeros(A + 1, np.float64)
+    theta[:A] = arc
+    graph = backbone_graph(backbone, index, parts, n, single_root, adjacent, outermost, grandchild, MAX_EDGES)
+    e, f, phi = bounded_factors(backbone, index, parts, grandchild, sibling)
+    value, bound, arcs, status, dp, nodes, root_solved, traced = search(
+        graph, n, index.mod, theta, e, f, phi, unit, options, NEG, np.zeros(n, np.int32), trace
+    )
+    heads = np.zeros(n + 1, np.int32)
+    heads[0] = -1
+    if value > NEG / 2:
+        for a in arcs:
+            heads[index.mod[a]] = index.head[a]
+    return heads, value, bound, status, dp, nodes, root_solved, traced
