@@ -99,10 +99,12 @@ class Params:
     """The whole of params.yaml."""
 
     corpora: Annotated[tuple[Name, ...], Field(min_length=1)]
+    paths: dict[Name, str]
     seed: Annotated[int, Field(ge=0)]
     slice: Positive | None
     pruner: Pruner
     models: dict[Name, tuple[Family, ...]]
+    trained: tuple[str, ...]
     learners: tuple[Learner, ...]
     train: Train
     decoders: dict[Name, Decoder]
@@ -111,9 +113,11 @@ class Params:
     notebooks: tuple[Name, ...]
 
     def __post_init__(self) -> None:
+        if unknown := [model for model in self.trained if model not in self.models]:
+            raise ValueError(f"trained: no model {unknown[0]!r}; choose from {', '.join(self.models)}")
         for run in self.decode:
             for kind, name, known in (
-                ("model", run.model, self.models),
+                ("model", run.model, self.trained),
                 ("learner", run.learner, self.learners),
                 ("decoder", run.decoder, self.decoders),
             ):

@@ -1,0 +1,50 @@
+# make reproduce      set up, run the pipeline on the default corpus, write the report
+# make test           set up, run the tests
+# make lab            open the notebooks in JupyterLab
+# make reproduce-all  the same pipeline on every open corpus, in build/all
+# make bench          speed, memory and start-up against their targets
+# make reference      the maintainers' run over the reference corpora; writes results/reference
+# make check          what continuous integration runs
+# make lock           renew requirements.lock and environment (needs uv)
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: reproduce test lab reproduce-all bench reference check lock
+
+reproduce: $(READY)
+	python -m treebound.experiments.run
+	@echo "report: $(CURDIR)/results/report/index.html"
+
+test: $(READY)
+	python -m pytest
+
+lab: $(READY)
+	jupyter lab notebooks
+
+reproduce-all: $(READY)
+	python -m treebound.experiments.scratch build/all params/all.yaml --skip-missing
+
+bench: $(READY)
+	python benchmarks/targets.py
+
+reference: $(READY)
+	python -m treebound.experiments.reference
+
+check:
+	.ci/run
+
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
+
+# --no-compile: byte code is made when a module is first used, not for the many that never are
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "error: Python 3.11 or newer is needed; make PYTHON=/path/to/python3.11")'
+	test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

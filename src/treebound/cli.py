@@ -1,0 +1,270 @@
+"""The command line. Heavy imports stand in the commands that need them: `treebound --help` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+from treebound.core.errors import InputError, TreeboundError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from treebound.core.treebank import Treebank
+
+app = typer.Typer(
+    name="treebound",
+    help="Exact dependency parsing with non-local features, with a certificate for every sentence.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
+CorpusPath = Annotated[str | None, typer.Option(help="Folder of a corpus that you have a licence for.")]
+BATCH = 500  #: sentences that are parsed at a time
+
+#: treebank files say nothing about how they are to be used; these are the conventions of Universal Dependencies
+PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
+
+
+@app.command()
+def fetch(
+    corpora: Annotated[list[str], typer.Argument(help="Names from the catalogue, see data/README.md.")],
+    data_dir: DataDir = Path("data"),
+    path: CorpusPath = None,
+) -> None:
+    """Fetch corpora and check their checksums."""
+    from treebound.experiments.fetch import fetch_corpus
+
+    for corpus in corpora:
+        _say(f"{corpus}: in {fetch_corpus(corpus, path, data_dir)}")
+
+
+@app.command()
+def convert(
+    corpora: Annotated[list[str], typer.Argument(help="Names from the catalogue; fetched first if need be.")],
+    data_dir: DataDir = Path("data"),
+    path: CorpusPath = None,
+) -> None:
+    """Convert fetched corpora to CoNLL-U and columns, one file a split."""
+    from treebound.experiments.fetch import fetch_corpus
+    from treebound.treebanks.catalogue import CORPORA
+    from treebound.treebanks.convert import convert as convert_corpus
+
+    for corpus in corpora:
+        convert_corpus(CORPORA[corpus], fetch_corpus(corpus, path, data_dir), data_dir / "converted")
+        _say(f"{corpus}: in {data_dir / 'converted' / corpus}")
+
+
+@app.command()
+def train(
+    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Training treebank: CoNLL-U, CoNLL-X, brackets.")],
+    dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
+    families: Annotated[
+        str, typer.Option(help="Factor families beside arcs, separated by commas; empty for arcs alone.")
+    ] = "adjacent-sibling,outermost-grandchild,grandchild,sibling",
+    learner: Annotated[str, typer.Option(help="mira or perceptron.")] = "mira",
+    epochs: Annotated[int, typer.Option(min=1)] = 6,
+    k: Annotated[int, typer.Option(min=1, help="Heads that the pruner keeps for each word.")] = 10,
+    bits: Annotated[int, typer.Option(min=8, max=28, help="Log2 of the number of weights.")] = 22,
+    c: Annotated[float, typer.Option("--C", help="Largest step of the mira update.")] = 0.01,
+    cost: Annotated[float, typer.Option(help="Margin asked for each wrong head.")] = 1.0,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    max_dp_calls: Annotated[int, typer.Option(min=1, help="Limit for a training sentence.")] = 200,
+    tag: Annotated[str, typer.Option(help="Column of the fine tags: xpos or upos; by default what is annotated.")] = "",
+    multi_root: Annotated[bool, typer.Option("--multi-root", help="Sentences may have several roots.")] = False,
+) -> None:
+    """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""
+    from treebound.learning.pruner import train_pruner
+    from treebound.learning.spec import ModelSpec
+    from treebound.learning.trainer import train as train_model
+
+    names = tuple(filter(None, (name.strip() for name in families.split(","))))
+    _choose("family", names, ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling"))
+    _choose("learner", (learner,), ("perceptron", "mira"))
+    _choose("tag", (tag,), ("", "xpos", "upos"))
+    _writable(output)
+    treebanks = [_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file)]
+    for path, treebank in zip((train_file, dev_file), treebanks, strict=True):
+        if not len(treebank):
+            raise InputError("has no sentences", path=path, hint="give a treebank")
+    spec = ModelSpec(names, learner, epochs, k, bits, c, cost, seed, max_dp_calls)
+    pruner = train_pruner(treebanks[0], epochs=3, bits=min(bits, 20), seed=seed)
+
+    def progress(record: dict[str, Any]) -> None:
+        _say(f"epoch {record['epoch']} of {epochs}: dev UAS {record['dev_uas']:.2f}")
+
+    checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
+    model = train_model(spec, *treebanks, pruner, checkpoint=checkpoint, progress=progress)
+    model.save(output)
+    checkpoint.unlink(missing_ok=True)
+
+
+@app.command()
+def parse(
+    model: Annotated[Path, typer.Argument(help="Model file.")],
+    files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    decoder: Annotated[str, typer.Option(help="Any registered decoder.")] = "branch-and-bound",
+    config: Annotated[str, typer.Option(help="tuned or published (branch-and-bound).")] = "tuned",
+    k: Annotated[
+        str, typer.Option(help="Heads kept for each word: a number, none, or model: as in training.")
+    ] = "model",
+    max_dp_calls: Annotated[int, typer.Option(min=0, help="Limit for a sentence; 0: no limit.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+) -> None:
+    """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status."""
+    import treebound
+    from treebound.treebanks.document import stream
+
+    _choose("config", (config,), ("tuned", "published"))
+    options: dict[str, Any] = {"decoder": decoder}
+    if decoder == "branch-and-bound":
+        options |= {"config": config, "max_dp_calls": max_dp_calls}
+    if k != "model":
+        options["k"] = _heads(k)
+    parser = treebound.load(model, **options)
+    with _output(output) as out, _bar("sentences") as advance:
+        for path in files or [Path("-")]:
+            source = sys.stdin.buffer if str(path) == "-" else path
+            for document in stream(source, BATCH, annotated=False):
+                document = document.to_conllu()
+                parses = parser.parse(document.treebank, workers=workers)
+                comments = [
+                    [f"score = {_number(p.value)}", f"bound = {_number(p.bound)}", f"status = {p.status}"]
+                    for p in parses
+                ]
+                document.write(out, heads=[p.heads for p in parses], comments=comments)
+                advance(len(parses))
+
+
+@app.command()
+def evaluate(
+    gold: Annotated[Path, typer.Argument(help="Treebank with the right trees.")],
+    predicted: Annotated[Path, typer.Argument(help="The same sentences as parsed.")],
+    all_words: Annotated[bool, typer.Option("--all-words", help="Count punctuation as well.")] = False,
+) -> None:
+    """Attachment scores of a parsed file."""
+    from treebound.evaluation.attachment import evaluate as score
+
+    truth, found = _described(_read(gold).treebank), _read(predicted, annotated=False).treebank
+    if truth.strings("form") != found.strings("form") or truth.lengths.tolist() != found.lengths.tolist():
+        raise InputError(f"not the sentences of {gold}", path=predicted, hint="give the file that was parsed from it")
+    if all_words:
+        truth.meta["punctuation"] = {"column": "upos", "tags": []}
+    rows = score(truth, [found.heads(i) for i in range(len(found))])
+    scored = int(rows["scored"].sum())
+    print(f"sentences\t{len(rows)}\nwords scored\t{scored}")
+    print(f"UAS\t{100 * rows['correct'].sum() / max(scored, 1):.2f}")
+    print(f"complete\t{100 * (rows['correct'] == rows['scored']).mean() if len(rows) else 0:.2f}")
+
+
+def _read(path: Path, annotated: bool = True):
+    from treebound.treebanks.document import read
+
+    return read(sys.stdin.buffer if str(path) == "-" else path, annotated=annotated)
+
+
+def _described(treebank: Treebank, tag: str = "", single_root: bool = True) -> Treebank:
+    """The treebank with what its file does not say: which columns serve as tags, and the tree space."""
+    if not tag:
+        tag = "xpos" if any(s != "_" for s in treebank.vocab["xpos"].strings) else "upos"
+    treebank.meta.update(
+        single_root=single_root, tag=tag, coarse="upos", punctuation=dict(PUNCTUATION), attributes=["lower", "suffix"]
+    )
+    return treebank
+
+
+def _choose(kind: str, given: tuple[str, ...], valid: tuple[str, ...]) -> None:
+    for name in given:
+        if name not in valid:
+            raise InputError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(filter(None, valid)))
+
+
+def _heads(k: str) -> int | None:
+    if k == "none":
+        return None
+    if not k.isdecimal() or int(k) < 1:
+        raise InputError(f"k is {k!r}", hint="give a number from 1, none or model")
+    return int(k)
+
+
+def _number(value: float) -> str:
+    """Scores of trained models are integers and are written as such."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _writable(path: Path) -> None:
+    """Fail now rather than after an hour of training."""
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError("cannot be written", path=path, hint="name a file in a folder that you may write")
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when it is complete."""
+    from treebound.treebanks.atomic import replacing
+
+    with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
+        yield file
+        file.flush()
+
+
+@contextmanager
+def _bar(unit: str) -> Iterator[Callable[[int], object]]:
+    """A progress bar on stderr where that is a terminal."""
+    from tqdm import tqdm
+
+    with tqdm(unit=f" {unit}", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False) as bar:
+        yield bar.update
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def _fail(message: str, code: int = 1) -> NoReturn:
+    _say(f"treebound: error: {message}")
+    raise SystemExit(code)
+
+
+def main() -> NoReturn:
+    """Entry point: every failure is one line on stderr and a non-zero exit status."""
+    try:
+        result = app(standalone_mode=False)
+        sys.stdout.flush()
+        raise SystemExit(result if isinstance(result, int) else 0)
+    except TreeboundError as error:
+        _fail(str(error))
+    except TyperException as error:
+        _fail(f"{error.format_message().rstrip(chr(46))}; see --help", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted", 130)
+    except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(141) from None
+    except OSError as error:
+        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
+    except MemoryError:
+        _fail("out of memory; parse with fewer workers, or prune more (--k)")
+    except Exception as error:  # a fault of ours: say which, in one line
+        where = error.__traceback__
+        while where and where.tb_next:
+            where = where.tb_next
+        at = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else ""
+        _fail(f"internal error at {at}: {type(error).__name__}: {error}; please report it", 70)
+
+
+if __name__ == "__main__":
+    main()

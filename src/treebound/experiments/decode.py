@@ -1,0 +1,79 @@
+"""Stage: parse the test split with one model, learner, decoder and k. Nothing that is timed enters its outputs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pandas as pd
+
+from treebound.core.parse import Parse
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import evaluate
+from treebound.experiments import stage
+from treebound.experiments.params import Params, Run, digest
+from treebound.learning.model import Model
+from treebound.parser import Parser
+
+SPLIT = "test"
+
+
+def parser(params: Params, corpus: str, run: Run) -> Parser:
+    """The trained model of a row with the row's decoder and k."""
+    settings = params.decoders[run.decoder]
+    model = Model.load(stage.MODELS / corpus / f"{run.model}.{run.learner}.npz")
+    return Parser(model, decoder=settings.decoder, k=run.heads, **settings.options)
+
+
+def sentences(params: Params, corpus: str, run: Run) -> Treebank:
+    """The test sentences of a row: all, or as many as the slice and the decoder's settings allow."""
+    limits = [n for n in (params.limit(SPLIT), params.decoders[run.decoder].sentences) if n is not None]
+    return stage.treebank(corpus, SPLIT, min(limits, default=None))
+
+
+def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
+    """One row a sentence: what was found, what was proved, what it took, how many heads are right."""
+    score = evaluate(gold, [parse.heads for parse in parses])
+    return pd.DataFrame(
+        {
+            "sentence": range(len(gold)),
+            "n": gold.lengths,
+            "value": [parse.value for parse in parses],
+            "bound": [parse.bound for parse in parses],
+            "status": [parse.status for parse in parses],
+            "dp_calls": [parse.work.get("dp_calls", 0) for parse in parses],
+            "nodes": [parse.work.get("nodes", 0) for parse in parses],
+            "correct": score["correct"].to_numpy(),
+            "scored": score["scored"].to_numpy(),
+        }
+    )
+
+
+def run(params: Params, corpus: str, model: str, learner: str, decoder: str, k: str) -> None:
+    """Write the metrics of a row and its predictions."""
+    row = Run(model, learner, decoder, k if k == "none" else int(k))
+    gold = sentences(params, corpus, row)
+    parses = parser(params, corpus, row).parse(gold)
+    table = rows(gold, parses)
+    scored = int(table["scored"].sum())
+    metrics = {
+        "uas": 100 * int(table["correct"].sum()) / max(scored, 1),
+        "complete": 100 * float((table["correct"] == table["scored"]).mean()),
+        "words": gold.words,
+        "scored_words": scored,
+        "sentences": len(gold),
+        "certified": sum(parse.certified for parse in parses),
+        "root_solved": sum(bool(parse.work.get("root_solved", 0)) for parse in parses),
+        "dp_calls": int(table["dp_calls"].sum()),
+        "nodes": int(table["nodes"].sum()),
+        "corpus_checksum": stage.checksum(corpus, SPLIT),
+        "params_hash": digest(
+            asdict(params.decoders[decoder]), asdict(params.train), params.models[model], params.slice
+        ),
+        "seed": params.seed,
+    }
+    stage.write(stage.PREDICTIONS / corpus / f"{row}.{SPLIT}.csv", table.to_csv(index=False, lineterminator="\n"))
+    stage.write_json(stage.METRICS / "decode" / corpus / f"{row}.{SPLIT}.json", metrics)
+
+
+if __name__ == "__main__":
+    stage.main(run)
