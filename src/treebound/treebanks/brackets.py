@@ -1,7 +1,7 @@
 """Penn Treebank brackets: trees, and the dependencies that head rules make of them.
 
-Traces (`-NONE-`) and constituents that they leave empty are deleted first. Labels are cut at `-` or `=` (NP-SBJ-1 is NP)
-and at `|`; what is cut off is kept as function tags, which dependency labels need.
+Traces (`-NONE-`) and constituents that they leave empty are deleted first. Labels are cut at `-` or `=` (NP-SBJ-1 is
+NP) and at `|`; what is cut off is kept as function tags, which dependency labels need.
 """
 
 from __future__ import annotations

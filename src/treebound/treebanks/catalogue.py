@@ -73,13 +73,13 @@ class Corpus:
 
     files        split -> names, or patterns, of files of the source, read in sorted order;
                  `archive.zip!member` names members of an archive; `all` is what a split rule divides
-    split        files: as `files` says; every-tenth: sentence i of `all` is test when i % 10 == 0, dev when i % 10 == 1,
-                 else train; dev-from-train: sentence i of the training files is dev when i % 10 == 1
+    split        files: as `files` says; every-tenth: sentence i of `all`, from 0, is test when i % 10 == 0, dev when
+                 i % 10 == 1, else train; dev-from-train: sentence i of the training files is dev when i % 10 == 1
     format       as `document.read` takes it
     single_root  exactly one word is attached to 0
     tag, coarse  columns that hold the fine and the coarse tag of the feature templates
     punctuation  words with these tags in this column are left out of UAS
-    attributes   what the feature templates ask for besides tags and forms: prefix, suffix, length
+    attributes   what feature templates use besides forms and tags: prefix, suffix, length, feats, lemma
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Conversion: every corpus becomes CoNLL-U and columnar files of its splits, and `conversion.json` says what is in them.
+"""Conversion: every corpus becomes CoNLL-U and columnar files of its splits; `conversion.json` says what is in them.
 
 Nothing is repaired. Sentences with several roots in a corpus whose trees have one are dropped from train - there is no
 tree to learn that a decoder could find - and kept in dev and test, where every word counts; both are counted.
@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from treebound.core.dtypes import INDEX
 from treebound.core.errors import InputError
-from treebound.core.treebank import Treebank
+from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.core.vocabulary import Vocabulary
 from treebound.treebanks import storage
 from treebound.treebanks.atomic import replacing
 from treebound.treebanks.catalogue import Corpus
@@ -48,9 +50,7 @@ def convert(corpus: Corpus, folder: str | Path, out_dir: str | Path, strict: boo
         document, dropped = _without_unlearnable(corpus, split, document)
         if not len(document):
             raise InputError(f"{corpus.name}: {split} has no sentences", path=folder, hint="check the files")
-        treebank = replace(
-            _compact(document.treebank), name=f"{corpus.name}/{split}", meta={**corpus.meta, "part": split}
-        )
+        treebank = replace(_compact(document.treebank), name=f"{corpus.name}/{split}", meta=corpus.meta)
         document.write(out / f"{split}.conllu")
         storage.save(treebank, out / f"{split}.npz")
         dropped += Counter(skipped.reason for skipped in document.skipped)
@@ -115,14 +115,11 @@ def _without_unlearnable(corpus: Corpus, split: str, document: Document) -> tupl
 
 def _compact(treebank: Treebank) -> Treebank:
     """The treebank with vocabularies of its own words only: those of a split may hold the whole corpus."""
-    from treebound.core.treebank import STRING_COLUMNS
-    from treebound.core.vocabulary import Vocabulary
-
     columns, vocab = {}, {}
     for name in STRING_COLUMNS:
         used, first, inverse = np.unique(treebank.columns[name], return_index=True, return_inverse=True)
         order = np.argsort(first)  # ids in the order of first appearance
-        rank = np.empty(len(used), np.int32)
+        rank = np.empty(len(used), INDEX)
         rank[order] = np.arange(len(used))
         columns[name] = rank[inverse]
         vocab[name] = Vocabulary(treebank.vocab[name].strings[i] for i in used[order])

