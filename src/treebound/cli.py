@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn, cast
 
 import typer
 from typer.exceptions import TyperException
@@ -14,9 +14,11 @@ from typer.exceptions import TyperException
 from treebound.core.errors import InputError, TreeboundError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from treebound.core.parse import Parse
     from treebound.core.treebank import Treebank
+    from treebound.treebanks.document import Document
 
 app = typer.Typer(
     name="treebound",
@@ -90,24 +92,18 @@ def train(
     from treebound.learning.trainer import train as train_model
 
     names = tuple(filter(None, (name.strip() for name in families.split(","))))
-    _choose("family", names, ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling"))
-    _choose("learner", (learner,), ("perceptron", "mira"))
+    spec = ModelSpec(names, cast("Any", learner), epochs, k, bits, c, cost, seed, max_dp_calls)
     _choose("tag", (tag,), ("", "xpos", "upos"))
     _writable(output)
     treebanks = [_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file)]
     for path, treebank in zip((train_file, dev_file), treebanks, strict=True):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
-    spec = ModelSpec(names, learner, epochs, k, bits, c, cost, seed, max_dp_calls)
-    pruner = train_pruner(treebanks[0], epochs=3, bits=min(bits, 20), seed=seed)
-
-    def progress(record: dict[str, Any]) -> None:
-        _say(f"epoch {record['epoch']} of {epochs}: dev UAS {record['dev_uas']:.2f}")
-
+    pruner = train_pruner(treebanks[0], epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
     checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
-    model = train_model(spec, *treebanks, pruner, checkpoint=checkpoint, progress=progress)
+    model = train_model(spec, *treebanks, pruner, checkpoint=checkpoint, progress=_progress)
     model.save(output)
-    checkpoint.unlink(missing_ok=True)
+    _say(f"{output}: dev UAS {max(record['dev_uas'] for record in model.history):.2f}")
 
 
 @app.command()
@@ -140,11 +136,7 @@ def parse(
             for document in stream(source, BATCH, annotated=False):
                 document = document.to_conllu()
                 parses = parser.parse(document.treebank, workers=workers)
-                comments = [
-                    [f"score = {_number(p.value)}", f"bound = {_number(p.bound)}", f"status = {p.status}"]
-                    for p in parses
-                ]
-                document.write(out, heads=[p.heads for p in parses], comments=comments)
+                document.write(out, heads=[p.heads for p in parses], comments=[_comments(p) for p in parses])
                 advance(len(parses))
 
 
@@ -169,7 +161,7 @@ def evaluate(
     print(f"complete\t{100 * (rows['correct'] == rows['scored']).mean() if len(rows) else 0:.2f}")
 
 
-def _read(path: Path, annotated: bool = True):
+def _read(path: Path, annotated: bool = True) -> Document:
     from treebound.treebanks.document import read
 
     return read(sys.stdin.buffer if str(path) == "-" else path, annotated=annotated)
@@ -199,9 +191,10 @@ def _heads(k: str) -> int | None:
     return int(k)
 
 
-def _number(value: float) -> str:
-    """Scores of trained models are integers and are written as such."""
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+def _comments(parse: Parse) -> list[str]:
+    """What is proved about a sentence. Scores of trained models are integers and are written as such."""
+    value, bound = (str(int(x)) if float(x).is_integer() else repr(float(x)) for x in (parse.value, parse.bound))
+    return [f"score = {value}", f"bound = {bound}", f"status = {parse.status}"]
 
 
 def _writable(path: Path) -> None:
@@ -219,6 +212,13 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
     with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
         yield file
         file.flush()
+
+
+def _progress(items: Iterable, what: str) -> Iterable:
+    """A bar over `items` on stderr where that is a terminal."""
+    from tqdm import tqdm
+
+    return tqdm(items, what, file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Measured from features to heads; reading files, loading the model and compiling 
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
@@ -66,7 +67,7 @@ def by_length(table: pd.DataFrame) -> list[dict]:
     """Mean seconds and DP calls of the sentences of each length bin; empty bins are left out."""
     edges = (0, *BINS, max(int(table["n"].max()), BINS[-1] + 1))
     out = []
-    for lo, hi in zip(edges, edges[1:], strict=False):
+    for lo, hi in itertools.pairwise(edges):
         some = table[(table["n"] > lo) & (table["n"] <= hi)]
         if len(some):
             means = {"mean_s": float(some["seconds"].mean()), "mean_dp_calls": float(some["dp_calls"].mean())}

@@ -10,7 +10,7 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
 from treebound.experiments import stage
-from treebound.experiments.params import Params, Run, digest
+from treebound.experiments.params import Learner, Params, Run, digest
 from treebound.learning.model import Model
 from treebound.parser import Parser
 
@@ -32,7 +32,7 @@ def sentences(params: Params, corpus: str, run: Run) -> Treebank:
 
 def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
     """One row a sentence: what was found, what was proved, what it took, how many heads are right."""
-    score = evaluate(gold, [parse.heads for parse in parses])
+    score = evaluate(gold, [parse.heads for parse in parses]).sentences
     return pd.DataFrame(
         {
             "sentence": range(len(gold)),
@@ -48,7 +48,7 @@ def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
     )
 
 
-def run(params: Params, corpus: str, model: str, learner: str, decoder: str, k: str) -> None:
+def run(params: Params, corpus: str, model: str, learner: Learner, decoder: str, k: str) -> None:
     """Write the metrics of a row and its predictions."""
     row = Run(model, learner, decoder, k if k == "none" else int(k))
     gold = sentences(params, corpus, row)
@@ -67,7 +67,7 @@ def run(params: Params, corpus: str, model: str, learner: str, decoder: str, k: 
         "nodes": int(table["nodes"].sum()),
         "corpus_checksum": stage.checksum(corpus, SPLIT),
         "params_hash": digest(
-            asdict(params.decoders[decoder]), asdict(params.train), params.models[model], params.slice
+            asdict(row), asdict(params.decoders[decoder]), asdict(params.train), params.models[model]
         ),
         "seed": params.seed,
     }

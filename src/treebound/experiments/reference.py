@@ -14,6 +14,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -40,7 +41,7 @@ def commit() -> str:
     return head.strip()
 
 
-def machine() -> dict[str, str | int]:
+def machine() -> dict[str, Any]:
     """What the run was timed on."""
     cpu = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
@@ -48,12 +49,8 @@ def machine() -> dict[str, str | int]:
         models = (line for line in information.read_text().splitlines() if line.startswith("model name"))
         cpu = next(models, f":{cpu}").partition(":")[2].strip()
     versions = {name: metadata.version(name) for name in ("numpy", "numba", "llvmlite")}
-    return {
-        "cpu": cpu,
-        "cores": os.cpu_count() or 1,
-        "system": platform.system(),
-        "python": platform.python_version(),
-    } | versions
+    versions["python"] = platform.python_version()
+    return {"cpu": cpu, "cores": os.cpu_count(), "system": platform.system(), "versions": versions}
 
 
 def collect(folder: Path, target: Path, run: dict) -> None:
