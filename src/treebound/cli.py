@@ -95,13 +95,13 @@ def train(
     spec = ModelSpec(names, cast("Any", learner), epochs, k, bits, c, cost, seed, max_dp_calls)
     _choose("tag", (tag,), ("", "xpos", "upos"))
     _writable(output)
-    treebanks = [_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file)]
-    for path, treebank in zip((train_file, dev_file), treebanks, strict=True):
+    examples, dev = (_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file))
+    for path, treebank in ((train_file, examples), (dev_file, dev)):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
-    pruner = train_pruner(treebanks[0], epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
+    pruner = train_pruner(examples, epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
     checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
-    model = train_model(spec, *treebanks, pruner, checkpoint=checkpoint, progress=_progress)
+    model = train_model(spec, examples, dev, pruner, checkpoint=checkpoint, progress=_progress)
     model.save(output)
     _say(f"{output}: dev UAS {max(record['dev_uas'] for record in model.history):.2f}")
 
@@ -120,7 +120,7 @@ def parse(
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
 ) -> None:
     """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status."""
-    import treebound
+    from treebound.parser import load
     from treebound.treebanks.document import stream
 
     _choose("config", (config,), ("tuned", "published"))
@@ -129,7 +129,7 @@ def parse(
         options |= {"config": config, "max_dp_calls": max_dp_calls}
     if k != "model":
         options["k"] = _heads(k)
-    parser = treebound.load(model, **options)
+    parser = load(model, **options)
     with _output(output) as out, _bar("sentences") as advance:
         for path in files or [Path("-")]:
             source = sys.stdin.buffer if str(path) == "-" else path
@@ -159,6 +159,55 @@ def evaluate(
     print(f"sentences\t{len(rows)}\nwords scored\t{scored}")
     print(f"UAS\t{100 * rows['correct'].sum() / max(scored, 1):.2f}")
     print(f"complete\t{100 * (rows['correct'] == rows['scored']).mean() if len(rows) else 0:.2f}")
+
+
+@app.command()
+def check(
+    model: Annotated[Path, typer.Argument(help="Model file.")],
+    parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
+    k: Annotated[str, typer.Option(help="As given to parse.")] = "model",
+) -> None:
+    """Verify the scores, bounds and statuses of a parsed file, without trusting the decoder that wrote it."""
+    from treebound.evaluation.certificates import check_parse
+    from treebound.parser import load
+    from treebound.treebanks.document import stream
+
+    parser = load(model, **({} if k == "model" else {"k": _heads(k)}))
+    sentences = optimal = 0
+    faults: list[str] = []
+    with _bar("sentences") as advance:
+        # one sentence at a time: a problem is built from the words of its own sentence alone
+        for document in stream(sys.stdin.buffer if str(parsed) == "-" else parsed, 1, annotated=False):
+            if not len(document):
+                continue
+            sentences += 1
+            claim = _claim(document, parsed, sentences)
+            optimal += claim.certified
+            found = check_parse(parser.problem(document.treebank, 0), claim)
+            faults += [f"sentence {sentences}: {fault}" for fault in found]
+            advance(1)
+    for fault in faults:
+        print(fault)
+    _say(f"{sentences} sentences, {optimal} claimed optimal, {len(faults)} faults")
+    if faults:
+        raise typer.Exit(1)
+
+
+def _claim(document: Document, path: Path, number: int) -> Parse:
+    """The parse that the comments of a document's only sentence claim."""
+    from treebound.core.parse import Parse
+
+    comments = (line[1:].partition("=") for line in document.blocks[0] if line.startswith("#"))
+    claims = {key.strip(): value.strip() for key, _, value in comments}
+    try:
+        value, bound, status = float(claims["score"]), float(claims["bound"]), claims["status"]
+    except (KeyError, ValueError) as error:
+        raise InputError(
+            f"sentence {number}: no valid comments score, bound and status ({error})",
+            path=path,
+            hint="give a file that `treebound parse` wrote",
+        ) from None
+    return Parse(document.treebank.heads(0), value, bound, cast("Any", status))
 
 
 def _read(path: Path, annotated: bool = True) -> Document:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -169,9 +170,8 @@ def digest(*values: Any) -> str:
 
 def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """Valid keys of the dataclass at a place in the file."""
-    kinds = {(): Params, ("pruner",): Pruner, ("train",): Train, ("benchmark",): Benchmark}
-    kind = kinds.get(loc) or {"decoders": Decoder, "decode": Run}[str(loc[0])]
-    return list(kind.__dataclass_fields__)
+    kinds: dict[int | str, type] = {"pruner": Pruner, "train": Train, "benchmark": Benchmark, "decoders": Decoder}
+    return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
 
 
 def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int | None:

@@ -16,6 +16,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from treebound.experiments.stage import say
 
@@ -23,7 +24,7 @@ from treebound.experiments.stage import say
 PARALLEL = ("fetch", "convert", "pruner", "train", "decode")
 
 
-def dvc(*arguments: str, **options) -> subprocess.CompletedProcess:
+def dvc(*arguments: str, **options: Any) -> subprocess.CompletedProcess:
     """Run the DVC of this interpreter's environment; its stages find the same `python`."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]

@@ -35,7 +35,9 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
         else:
             shutil.copyfile(source, target)
     settings = yaml.safe_load((project / "params.yaml").read_text(encoding="utf-8"))
-    stage.write(folder / "params.yaml", yaml.safe_dump(_merge(settings, overlay), sort_keys=False, allow_unicode=True))
+    stage.write(
+        folder / "params.yaml", yaml.safe_dump(overlaid(settings, overlay), sort_keys=False, allow_unicode=True)
+    )
     parameters.load(folder / "params.yaml")
     cache = (project / ".dvc" / "cache").resolve()
     stage.write(folder / ".dvc" / "config.local", f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n")
@@ -60,12 +62,12 @@ def available(corpora: list[str]) -> list[str]:
     return found
 
 
-def _merge(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
+def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
     """`overlay` over `base`: dictionaries key by key, anything else replaced."""
     merged = dict(base)
     for key, value in overlay.items():
         old = merged.get(key)
-        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        merged[key] = overlaid(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return merged
 
 

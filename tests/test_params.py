@@ -1,0 +1,87 @@
+"""params.yaml: what is read, and the one-line error for everything that cannot be."""
+
+from pathlib import Path
+
+import pytest
+
+from treebound.core.errors import InputError
+from treebound.experiments import params
+
+PROJECT = Path(__file__).parents[1]
+TEXT = (PROJECT / "params.yaml").read_text(encoding="utf-8")
+
+
+def test_the_projects_parameters_are_valid() -> None:
+    loaded = params.load(PROJECT / "params.yaml")
+    assert loaded.corpora == ("tr_twt",)
+    assert {run.model for run in loaded.decode} == set(loaded.trained)
+    assert [str(run) for run in loaded.decode if run.k == "none"] == ["carreras+grandchild+sibling.mira.tuned.knone"]
+    assert next(run for run in loaded.decode if run.k == "none").heads is None
+
+
+@pytest.mark.parametrize("overlay", sorted((PROJECT / "params").glob("*.yaml")), ids=lambda path: path.stem)
+def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
+    import yaml
+
+    from treebound.experiments.scratch import overlaid
+
+    merged = overlaid(yaml.safe_load(TEXT), yaml.safe_load(overlay.read_text()))
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(merged))
+    assert params.load(tmp_path / "params.yaml") != params.load(PROJECT / "params.yaml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line_of", "message"),
+    [
+        ("seed: 1", "sed: 1", "sed: 1", "sed: unknown key; valid keys are corpora, paths, seed, slice, pruner"),
+        ("seed: 1\n", "", None, "seed: missing key"),
+        ("epochs: 3", "epoch: 3", "epoch: 3", "pruner.epoch: unknown key; valid keys are epochs, bits, ks"),
+        ("epochs: 3", "epochs: many", "epochs: many", "pruner.epochs: Input should be a valid integer"),
+        (
+            "config: tuned",
+            "confg: tuned",
+            "confg: tuned",
+            "confg: unknown key; valid keys are decoder, config, backbone",
+        ),
+        ("k: 3}", "k: 0}", "k: 0}", "expected a number of heads from 1, or none, not 0"),
+        (
+            "decoder: tuned, k: 20",
+            "decoder: tund, k: 20",
+            None,
+            "no decoder 'tund'; choose from eisner, carreras, tuned",
+        ),
+        ("  - carreras\n", "  - carera\n", None, "trained: no model 'carera'; choose from arc, carreras"),
+        ("k: 20}", "k: 5}", None, "the same row is listed twice"),
+        ("corpora: [tr_twt]", "corpora: []", "corpora: []", "corpora: Tuple should have at least 1 item"),
+        ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
+        ("learners: [", "learners: [svm, ", "learners: [svm", "learners.0: Input should be 'perceptron' or 'mira'"),
+        ("  C: 0.01", "  C: [", None, "not valid YAML"),
+    ],
+)
+def test_one_line_error(old: str, new: str, line_of: str | None, message: str, tmp_path: Path) -> None:
+    text = TEXT.replace(old, new)
+    assert text != TEXT, f"params.yaml has no {old!r} any more"
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        params.load(path)
+    error = str(caught.value)
+    assert message in error
+    assert "\n" not in error
+    assert str(path) in error
+    if line_of is not None:
+        numbers = [i for i, line in enumerate(text.splitlines(), 1) if line_of in line]
+        assert f"{path}:{numbers[0]}: " in error
+
+
+def test_a_missing_file_says_where_to_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="run from the project's folder"):
+        params.load(tmp_path / "params.yaml")
+
+
+def test_slices() -> None:
+    from dataclasses import replace
+
+    loaded = params.load(PROJECT / "params.yaml")
+    assert loaded.limit("test") is None
+    assert [replace(loaded, slice=200).limit(split) for split in ("train", "dev", "test")] == [200, 50, 50]
