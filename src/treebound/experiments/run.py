@@ -58,8 +58,13 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="stages at a time (all cores)")
-    jobs = parser.parse_args().jobs
+    parser.add_argument("--check", action="store_true", help="run nothing; fail if anything is out of date")
+    arguments = parser.parse_args()
+    jobs = arguments.jobs
     without_git()
+    if arguments.check:
+        stale = changed()
+        sys.exit(f"error: out of date: {', '.join(stale)}; run `dvc repro`" if stale else 0)
     try:
         for kind in PARALLEL if jobs > 1 else ():
             stages = [name for name in changed() if name.partition("@")[0] == kind]
