@@ -155,7 +155,7 @@ class _Program:
     # -- parts
 
     def _pairs(self, rows: list[tuple[int, int, float]]) -> None:
-        """y = z_a z_b: from above for a positive score, from below for a negative one; the other side is never tight."""
+        """y = z_a z_b: from above for a positive score, from below for a negative one; no more is needed."""
         for a, b, score in rows:
             if score == -math.inf:
                 self._sum_at_most([a, b], [1.0, 1.0], 1.0)

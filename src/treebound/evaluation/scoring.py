@@ -13,7 +13,7 @@ def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
     """Score of the tree heads[n + 1] under `problem`; -inf if it uses an arc that is not there or anything forbidden.
 
     An exact Python int where the problem's scores are integers (unit > 0), else a correctly rounded float. O(parts).
-    Raises ValueError if heads does not fit the problem. Whether heads form a tree is `certificates.tree_faults`' matter.
+    Raises ValueError if heads does not fit the problem. Whether heads form a tree is for `certificates.tree_faults`.
     """
     if len(heads) != problem.n + 1:
         raise ValueError(f"{len(heads)} heads for a sentence of {problem.n} words (expected n + 1)")

@@ -1,0 +1,197 @@
+"""A plain chart of projective trees, for checking: exact numbers, Python loops, no tricks, shared with no decoder.
+
+The items are the grand-sibling spans of Koo & Collins (2010), Model 1, completed so that outermost grandchildren can be
+scored as well; g is the head of h, d = -1 (left) or +1 (right) a side.
+
+    C(g, h, e, d)   h with all its modifiers on side d, covering h .. e
+    I(g, h, m)      h with its modifiers from the nearest to m on one side, covering h .. m with the inner half of m
+    S(h, s, m)      what lies between s and m, consecutive modifiers of h: the outer half of s, the inner half of m
+
+    C(g, h, h, d)                                       no modifier on side d    outermost(g, h, none)
+    I(g, h, m) <- C(h, m, h + d, -d)                    m is the nearest         arc(h, m) + grandchild(g, h, m)
+                                                                                 + adjacent(h, none, m)
+    I(g, h, m) <- I(g, h, s)        S(h, s, m)          m comes after s          arc(h, m) + grandchild(g, h, m)
+                                                                                 + adjacent(h, s, m)
+    S(h, s, m) <- C(h, s, r, d)     C(h, m, r + d, -d)  r in s .. m - d
+    C(g, h, e, d) <- I(g, h, m)     C(h, m, e, d)       m is the farthest        outermost(g, h, m)
+    goal <- C(0, m, 1, -1)  C(0, m, n, +1)              one root                 arc(0, m)
+    goal <- C(-, 0, n, +1)                              any number of roots
+
+Every projective tree has exactly one derivation. Where no family asks for it, g is left out of C and I.
+With k candidate heads a word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from treebound.core.problem import NONE, NONE_OUTER, Problem
+
+#: g where the state does not keep it, and the head of the root
+ANY = -1
+
+Number = int | float | Fraction
+
+#: families that the chart can score
+CHART_FAMILIES = frozenset({"adjacent-sibling", "outermost-grandchild", "grandchild"})
+
+
+class Edge(NamedTuple):
+    """One rule applied: item `head` from the items `tails` (up to two), at `score`, selecting `arc` (-1: none)."""
+
+    head: int
+    tails: tuple[int, ...]
+    arc: int
+    score: Number
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Edges in an order in which every item is complete before it is used; the goal is item 0 and comes last."""
+
+    items: int
+    edges: list[Edge]
+
+    def keep(self, wanted: Callable[[Edge], bool]) -> Chart:
+        """The chart without the trees that use an unwanted edge."""
+        return Chart(self.items, [edge for edge in self.edges if wanted(edge)])
+
+
+def exact_number(problem: Problem) -> Callable[[float], Number]:
+    """How to read a score without rounding: int where the problem's scores are integers, else Fraction."""
+    read = int if problem.unit else Fraction
+    return lambda x: -math.inf if x == -math.inf else read(x)
+
+
+def build_chart(problem: Problem, exact: frozenset[str]) -> Chart:
+    """The chart of all trees of `problem` that nothing in `exact` forbids, scored by the families in `exact` alone.
+
+    exact: some of CHART_FAMILIES. The scores of arcs are left to `max_marginals`; arcs at -inf are left out.
+    """
+    if not exact <= CHART_FAMILIES:
+        raise ValueError(f"the chart does not score {sorted(exact - CHART_FAMILIES)}")
+    return _Builder(problem, exact).build()
+
+
+class _Builder:
+    def __init__(self, problem: Problem, exact: frozenset[str]):
+        number = exact_number(problem)
+        self.n, self.single_root = problem.n, problem.single_root
+        self.number: dict[tuple[int, int], int] = {}
+        for a, (h, m) in enumerate(zip(problem.head.tolist(), problem.mod.tolist(), strict=True)):
+            if problem.arc[a] != -math.inf:
+                self.number[h, m] = a
+        words = range(problem.n + 1)
+        #: (head, side) -> its possible modifiers there, from near to far
+        self.modifiers = {(h, -1): [m for m in range(h - 1, 0, -1) if (h, m) in self.number] for h in words}
+        self.modifiers |= {(h, +1): [m for m in range(h + 1, problem.n + 1) if (h, m) in self.number] for h in words}
+        #: family -> (word, word, word or NONE or NONE_OUTER) -> score
+        self.scores: dict[str, dict[tuple[int, int, int], Number]] = {family: {} for family in CHART_FAMILIES}
+        ends = list(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))
+        for family in exact & problem.parts.keys():
+            table = problem.parts[family]
+            for first, second, score in zip(*table.arcs.T.tolist(), table.score.tolist(), strict=True):
+                if family == "adjacent-sibling":
+                    key = (*ends[second], first if first < 0 else ends[first][1])
+                else:
+                    key = (*ends[first], second if second < 0 else ends[second][1])
+                self.scores[family][key] = number(score)
+        self.with_head = any(self.scores[family] for family in ("outermost-grandchild", "grandchild"))
+        self.heads: dict[int, list[int]] = {0: [ANY]}
+        for m in range(1, problem.n + 1):
+            self.heads[m] = [h for h in words if (h, m) in self.number] if self.with_head else [ANY]
+        self.items: dict[tuple, int] = {("goal",): 0}
+        self.edges: list[Edge] = []
+
+    def _add(self, item: tuple, tails: Sequence[tuple], arc: int, *scores: Number) -> None:
+        """Add an edge if its tails can be built and nothing in it is forbidden."""
+        if -math.inf in scores or any(tail not in self.items for tail in tails):
+            return
+        head = self.items.setdefault(item, len(self.items))
+        self.edges.append(Edge(head, tuple(self.items[tail] for tail in tails), arc, sum(scores)))
+
+    def _half(self, h: int, m: int, e: int, d: int) -> tuple:
+        """The item C of word m with head h."""
+        return ("C", h if self.with_head else ANY, m, e, d)
+
+    def _score(self, family: str, a: int, b: int, c: int) -> Number:
+        return self.scores[family].get((a, b, c), 0)
+
+    def build(self) -> Chart:
+        n = self.n
+        for width in range(n + 1):
+            for h in range(1 if self.single_root else 0, n + 1):
+                for d in (-1, +1):
+                    if width:
+                        self._between_siblings(h, d, width)
+                        self._incomplete(h, d, width)
+                    self._complete(h, d, width)
+        if self.single_root:
+            for m in self.modifiers[0, +1]:
+                self._add(("goal",), [self._half(0, m, 1, -1), self._half(0, m, n, +1)], self.number[0, m])
+        else:
+            self._add(("goal",), [("C", ANY, 0, n, +1)], -1)
+        return Chart(len(self.items), self.edges)
+
+    def _between_siblings(self, h: int, d: int, width: int) -> None:
+        for s in self.modifiers[h, d]:
+            m = s + d * width
+            if (h, m) in self.number:
+                for r in range(s, m, d):
+                    self._add(("S", h, s, m), [self._half(h, s, r, d), self._half(h, m, r + d, -d)], -1)
+
+    def _incomplete(self, h: int, d: int, width: int) -> None:
+        m = h + d * width
+        if (h, m) not in self.number:
+            return
+        for g in self.heads[h]:
+            arc, grandchild = self.number[h, m], self._score("grandchild", g, h, m)
+            first = self._score("adjacent-sibling", h, m, NONE)
+            self._add(("I", g, h, m), [self._half(h, m, h + d, -d)], arc, grandchild, first)
+            for s in self.modifiers[h, d]:
+                if abs(s - h) < width:
+                    after = self._score("adjacent-sibling", h, m, s)
+                    self._add(("I", g, h, m), [("I", g, h, s), ("S", h, s, m)], arc, grandchild, after)
+
+    def _complete(self, h: int, d: int, width: int) -> None:
+        e = h + d * width
+        if not (1 <= e <= self.n or e == h):
+            return
+        for g in self.heads[h]:
+            if width == 0:
+                empty = NONE if (g > h) == (d > 0) else NONE_OUTER
+                self._add(("C", g, h, h, d), [], -1, self._score("outermost-grandchild", g, h, empty))
+            for m in self.modifiers[h, d]:
+                if abs(m - h) <= width:
+                    farthest = self._score("outermost-grandchild", g, h, m)
+                    self._add(("C", g, h, e, d), [("I", g, h, m), self._half(h, m, e, d)], -1, farthest)
+
+
+def max_marginals(chart: Chart, arc_score: Sequence[Number]) -> tuple[Number, list[Number]]:
+    """Score of the best tree, and for every edge that of the best tree that uses it; -inf where there is none.
+
+    arc_score[a] is added to every edge that selects arc a. Max-product inside and outside passes: O(edges), exact for
+    int and Fraction.
+    """
+    inside: list[Number] = [-math.inf] * chart.items
+    outside: list[Number] = [-math.inf] * chart.items
+    own = [edge.score + arc_score[edge.arc] if edge.arc >= 0 else edge.score for edge in chart.edges]
+    for edge, score in zip(chart.edges, own, strict=True):
+        total = sum((inside[t] for t in edge.tails), score)
+        if total > inside[edge.head]:
+            inside[edge.head] = total
+    outside[0] = 0
+    marginal: list[Number] = [-math.inf] * len(chart.edges)
+    for i in range(len(chart.edges) - 1, -1, -1):
+        head, tails, _, _ = chart.edges[i]
+        total = sum((inside[t] for t in tails), outside[head] + own[i])
+        if total == -math.inf:
+            continue
+        marginal[i] = total
+        for t in tails:
+            outside[t] = max(outside[t], total - inside[t])
+    return inside[0], marginal
