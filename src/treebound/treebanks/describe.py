@@ -75,9 +75,8 @@ def sources_markdown() -> str:
     parts += ["| corpus | treebank | licence | source | split | tags |", "|---|---|---|---|---|---|"]
     for corpus in map(CORPORA.__getitem__, CORPORA):
         tags = corpus.tag if corpus.tag == corpus.coarse else f"{corpus.tag}, {corpus.coarse}"
-        parts.append(
-            f"| `{corpus.name}` | {corpus.title} | {corpus.licence} | {_source(corpus)} | {_SPLIT[corpus.split]} | {tags} |"
-        )
+        cells = (f"`{corpus.name}`", corpus.title, corpus.licence, _source(corpus), _SPLIT[corpus.split], tags)
+        parts.append(f"| {' | '.join(cells)} |")
     parts += ["", "## Checksums (sha256)", "", "| corpus | file | sha256 |", "|---|---|---|"]
     for corpus in map(CORPORA.__getitem__, CORPORA):
         if isinstance(corpus.source, Package):
@@ -92,8 +91,8 @@ _HEADER = """# Treebanks
 None of these is stored here: `treebound fetch` brings them, checks them against the checksums below and puts them into
 `data/raw/`; `treebound convert` writes `data/converted/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`,
 which counts sentences, crossing arcs, tags, labels, what was dropped and why, and how much of dev and test is also in
-train. A folder of copies named by the environment variable `TREEBANK_MIRROR` (`<corpus>/<file>`, also `.xz`) is looked up
-before the network.
+train. A folder of copies named by the environment variable `TREEBANK_MIRROR` (`<corpus>/<file>`, also `.xz`) is looked
+up before the network.
 
 Nothing is repaired. A malformed sentence stops the conversion. A training sentence with several roots in a corpus whose
 trees have one is dropped, since no tree that a parser may return is right; in dev and test it stays, since every word
@@ -104,9 +103,9 @@ This page is written by `python -m treebound.treebanks.describe > data/README.md
 """
 
 _SPLIT = {
-    "files": "as released",
+    "files": "by file",
     "every-tenth": "sentence i (from 0): i % 10 = 0 test, 1 dev, else train",
-    "dev-from-train": "test as released; of the training sentences (from 0) i % 10 = 1 is dev",
+    "dev-from-train": "test by file; of the training sentences (from 0) i % 10 = 1 is dev",
 }
 
 

