@@ -10,6 +10,7 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
 from treebound.experiments import stage
+from treebound.experiments.corpus import checksum, load
 from treebound.experiments.params import Learner, Params, Run, digest
 from treebound.learning.model import Model
 from treebound.parser import Parser
@@ -27,12 +28,12 @@ def parser(params: Params, corpus: str, run: Run) -> Parser:
 def sentences(params: Params, corpus: str, run: Run) -> Treebank:
     """The test sentences of a row: all, or as many as the slice and the decoder's settings allow."""
     limits = [n for n in (params.limit(SPLIT), params.decoders[run.decoder].sentences) if n is not None]
-    return stage.treebank(corpus, SPLIT, min(limits, default=None))
+    return load(corpus, SPLIT, min(limits, default=None))
 
 
 def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
     """One row a sentence: what was found, what was proved, what it took, how many heads are right."""
-    score = evaluate(gold, [parse.heads for parse in parses]).sentences
+    score = evaluate(gold, [parse.heads for parse in parses])
     return pd.DataFrame(
         {
             "sentence": range(len(gold)),
@@ -65,7 +66,7 @@ def run(params: Params, corpus: str, model: str, learner: Learner, decoder: str,
         "root_solved": sum(bool(parse.work.get("root_solved", 0)) for parse in parses),
         "dp_calls": int(table["dp_calls"].sum()),
         "nodes": int(table["nodes"].sum()),
-        "corpus_checksum": stage.checksum(corpus, SPLIT),
+        "corpus_checksum": checksum(corpus, SPLIT),
         "params_hash": digest(
             asdict(row), asdict(params.decoders[decoder]), asdict(params.train), params.models[model]
         ),

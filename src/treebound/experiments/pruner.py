@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treebound.experiments import stage
+from treebound.experiments.corpus import load
 from treebound.experiments.params import Params
 from treebound.learning.pruner import train_pruner
 
@@ -10,11 +11,11 @@ from treebound.learning.pruner import train_pruner
 def run(params: Params, corpus: str) -> None:
     """Write the pruner of a corpus and its oracle recall on dev and test."""
     settings = params.pruner
-    train = stage.treebank(corpus, "train", params.limit("train"))
+    train = load(corpus, "train", params.limit("train"))
     pruner = train_pruner(train, epochs=settings.epochs, bits=settings.bits, seed=params.seed)
     recall = {}
     for split in ("dev", "test"):
-        measured = pruner.recall(stage.treebank(corpus, split, params.limit(split)), settings.ks)
+        measured = pruner.recall(load(corpus, split, params.limit(split)), settings.ks)
         recall[split] = {str(k): share for k, share in measured.items()}
     pruner.save(stage.MODELS / corpus / "pruner.npz")
     stage.write_json(stage.METRICS / "pruner" / f"{corpus}.json", {"corpus": corpus, "recall": recall})

@@ -14,15 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from treebound.core.errors import InputError, TreeboundError
-from treebound.core.treebank import Treebank
 from treebound.experiments import params as parameters
 from treebound.treebanks.atomic import replacing
 
 DATA = Path("data")  #: raw/<corpus> holds what was fetched
-CONVERTED = DATA / "converted"  #: train, dev and test of each corpus
+CONVERTED = DATA / "converted"  #: <corpus>/{train,dev,test}.{conllu,npz}
 MODELS = Path("results/models")
 METRICS = Path("results/metrics")  #: small JSON files, kept in git
 PREDICTIONS = Path("results/predictions")  #: one row a sentence, kept by DVC
@@ -49,19 +46,6 @@ def sha256(path: Path) -> str:
         raise InputError(
             f"cannot be read: {error.strerror}", path=path, hint="run the stages before this one"
         ) from None
-
-
-def treebank(corpus: str, split: str, limit: int | None = None) -> Treebank:
-    """A split of a converted corpus, or its first `limit` sentences."""
-    from treebound.treebanks import storage
-
-    full = storage.load(CONVERTED / corpus / f"{split}.npz")
-    return full if limit is None or limit >= len(full) else full.select(np.arange(limit))
-
-
-def checksum(corpus: str, split: str) -> str:
-    """sha256 of the split's CoNLL-U file: what a metrics file was computed from."""
-    return sha256(CONVERTED / corpus / f"{split}.conllu")
 
 
 def say(message: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from treebound.experiments import stage
+from treebound.experiments.corpus import load
 from treebound.experiments.params import Learner, Params
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
@@ -45,8 +46,8 @@ def run(params: Params, corpus: str, model: str, learner: Learner) -> None:
 
     trained = train(
         spec,
-        stage.treebank(corpus, "train", params.limit("train")),
-        stage.treebank(corpus, "dev", params.limit("dev")),
+        load(corpus, "train", params.limit("train")),
+        load(corpus, "dev", params.limit("dev")),
         Pruner.load(stage.MODELS / corpus / "pruner.npz"),
         checkpoint=checkpoint,
         progress=progress,

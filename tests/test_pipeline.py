@@ -1,0 +1,233 @@
+"""dvc.yaml: stages name what they use; a change re-runs what depends on it and nothing else; a killed run goes on."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import grimp
+import pytest
+import yaml
+
+from treebound.experiments import scratch
+
+PROJECT = Path(__file__).parents[1]
+#: what every stage uses and what changes no result: the checks of params.yaml, whose values are tracked themselves
+PLUMBING = {"treebound.experiments", "treebound.experiments.params"}
+
+
+def stages() -> dict:
+    """The stages of dvc.yaml, unresolved."""
+    return yaml.safe_load((PROJECT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+
+
+def module_of(stage: dict) -> str:
+    return stage["cmd"].split("-m ")[1].split()[0]
+
+
+@pytest.mark.parametrize("name", ["fetch", "convert", "pruner", "train", "decode", "benchmark"])
+def test_a_stage_names_the_modules_that_it_uses(name: str) -> None:
+    stage = stages()[name]
+    graph = grimp.build_graph("treebound")
+    module = module_of(stage)
+    used = {module} | graph.find_upstream_modules(module) - PLUMBING
+    named = [d for d in stage["deps"] if d.startswith("src/")]
+    files = {m: f"src/{m.replace('.', '/')}" for m in used}
+    files = {m: f"{f}/__init__.py" if (PROJECT / f).is_dir() else f"{f}.py" for m, f in files.items()}
+    missing = {m for m, f in files.items() if not any(f == d or f.startswith(f"{d}/") for d in named)}
+    empty = {m for m in missing if not (PROJECT / files[m]).read_text().partition('"""\n')[2].strip()}
+    assert not missing - empty, f"add to the deps of {name} in dvc.yaml"
+    unused = {
+        d for d in named if not d.endswith(".toml") and not any(f == d or f.startswith(f"{d}/") for f in files.values())
+    }
+    assert not unused, f"take out of the deps of {name} in dvc.yaml"
+
+
+def test_every_stage_is_a_module_of_its_own() -> None:
+    modules = [module_of(stage) for stage in stages().values()]
+    assert len(set(modules)) == len(modules)
+
+
+def test_git_ignores_what_dvc_keeps() -> None:
+    """Cached outputs are ignored, metrics are not: a failed run must not leave data for `git add`."""
+    if not (PROJECT / ".git").exists():
+        pytest.skip("not a git checkout")
+    outs = {}
+    for stage in stages().values():
+        for out in stage["outs"]:
+            path, options = (out, {}) if isinstance(out, str) else next(iter(out.items()))
+            outs[path.replace("${item.", "").replace("}", "")] = options.get("cache", True)
+    done = subprocess.run(["git", "check-ignore", *outs], cwd=PROJECT, capture_output=True, text=True)
+    assert set(done.stdout.split()) == {path for path, cached in outs.items() if cached}
+
+
+# --- the pipeline itself, on 40 sentences and two models ---
+
+TINY = {
+    "corpora": ["tr_twt"],
+    "slice": 40,
+    "pruner": {"epochs": 1, "bits": 14},
+    "trained": ["arc", "carreras"],
+    "learners": ["mira"],
+    "train": {"epochs": 2, "bits": 14},
+    "decode": [
+        {"model": "arc", "learner": "mira", "decoder": "tuned", "k": 5},
+        {"model": "carreras", "learner": "mira", "decoder": "tuned", "k": 5},
+    ],
+    "benchmark": {"repeats": 1},
+    "notebooks": ["10-corpora"],
+}
+KINDS = ("convert", "pruner", "train", "decode", "benchmark")
+
+
+def dvc(folder: Path, *arguments: str) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        [sys.executable, "-m", "dvc", *arguments],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def stale(folder: Path) -> set[str]:
+    """Stages that would run now, notebooks and report aside."""
+    return {s for s in json.loads(dvc(folder, "status", "--json")) if s.partition("@")[0] in KINDS}
+
+
+def edit(folder: Path, change: dict) -> None:
+    path = folder / "params.yaml"
+    path.write_text(yaml.safe_dump(scratch.overlaid(yaml.safe_load(path.read_text()), change)))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project in which the tiny pipeline has run up to the benchmark."""
+    folder = tmp_path_factory.mktemp("pipeline") / "project"
+    scratch.prepare(folder, TINY, PROJECT)
+    with (folder / ".dvc" / "config.local").open("w") as file:  # a cache of its own: nothing may come from earlier runs
+        file.write("[core]\n    no_scm = true\n")
+    raw = PROJECT / "data" / "raw" / "tr_twt"
+    if raw.is_dir():
+        shutil.copytree(raw, folder / "data" / "raw" / "tr_twt")
+    fetched = subprocess.run(
+        [sys.executable, "-m", "treebound.experiments.fetch", "tr_twt"], cwd=folder, capture_output=True, text=True
+    )
+    if fetched.returncode:
+        pytest.skip(f"needs the default corpus: {fetched.stderr.strip()}")
+    dvc(folder, "repro", "benchmark@tr_twt", "decode")
+    return folder
+
+
+@pytest.fixture
+def copy(project: Path, tmp_path: Path) -> Path:
+    """The project as it was after the run, to be changed."""
+    target = tmp_path / "project"
+    shutil.copytree(project, target, symlinks=True)
+    return target
+
+
+def test_metrics_say_what_they_come_from(project: Path) -> None:
+    metrics = json.loads((project / "results/metrics/decode/tr_twt/carreras.mira.tuned.k5.test.json").read_text())
+    assert metrics["sentences"] == 10
+    assert metrics["certified"] == 10
+    assert 0 < metrics["uas"] < 100
+    assert metrics["scored_words"] < metrics["words"]
+    assert len(metrics["corpus_checksum"]) == 64
+    history = json.loads((project / "results/metrics/train/tr_twt/arc.mira.json").read_text())["history"]
+    assert [record["epoch"] for record in history] == [1, 2]
+    (arc, _) = json.loads((project / "results/metrics/benchmark/tr_twt.json").read_text())
+    assert arc["model"] == "arc"
+    assert sum(part["sentences"] for part in arc["by_length"]) == arc["sentences"] == 10
+    assert arc["words_per_cpu_s"] > 0
+
+
+def test_nothing_runs_twice(project: Path) -> None:
+    assert stale(project) == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        ({"decoders": {"published": {"max_dp_calls": 7}}}, {"benchmark@tr_twt"}),
+        ({"decoders": {"tuned": {"max_nodes": 7}}}, {"decode@tr_twt-run0", "decode@tr_twt-run1", "benchmark@tr_twt"}),
+        ({"models": {"carreras": ["adjacent-sibling"]}}, {"train@tr_twt-carreras-mira", "decode@tr_twt-run1"}),
+        (
+            {"train": {"cost": 2.0}},
+            {f"train@tr_twt-{m}-mira" for m in ("arc", "carreras")} | {"decode@tr_twt-run0", "decode@tr_twt-run1"},
+        ),
+        ({"pruner": {"epochs": 2}}, {"pruner@tr_twt"}),
+        ({"benchmark": {"repeats": 2}}, {"benchmark@tr_twt"}),
+        ({"notebooks": ["00-tour"]}, set()),
+    ],
+    ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
+)
+def test_a_parameter_re_runs_what_reads_it(change: dict, again: set[str], copy: Path) -> None:
+    edit(copy, change)
+    assert stale(copy) == again
+
+
+def test_a_change_of_code_re_runs_its_stages(copy: Path) -> None:
+    module = copy / "src/treebound/experiments/benchmark.py"
+    module.write_text(module.read_text() + "\n# a comment\n")
+    assert stale(copy) == {"benchmark@tr_twt"}
+
+
+def test_the_same_run_gives_the_same_bytes(copy: Path) -> None:
+    """Everything but what is timed."""
+    files = [
+        *copy.glob("results/models/tr_twt/*"),
+        *copy.glob("results/metrics/train/tr_twt/*"),
+        *copy.glob("results/metrics/decode/tr_twt/*"),
+        *copy.glob("results/predictions/tr_twt/*.test.csv"),
+    ]
+    before = {path: path.read_bytes() for path in files}
+    assert len(before) == 3 + 2 + 2 + 2
+    dvc(copy, "repro", "--force", "--no-run-cache", "decode")
+    assert {path for path in files if path.read_bytes() != before[path]} == set()
+
+
+def test_a_killed_training_goes_on(copy: Path) -> None:
+    edit(copy, {"train": {"epochs": 6}})
+    command = [sys.executable, "-m", "treebound.experiments.train", "tr_twt", "carreras", "mira"]
+    model = copy / "results/models/tr_twt/carreras.mira.npz"
+    subprocess.run(command, cwd=copy, check=True, capture_output=True)
+    uninterrupted = model.read_bytes()
+    model.unlink()
+    checkpoint = copy / "build/checkpoints/tr_twt.carreras.mira.npz"
+    assert not checkpoint.exists(), "a finished training leaves no checkpoint"
+    killed = subprocess.Popen(command, cwd=copy, stderr=subprocess.PIPE, text=True)
+    while not checkpoint.exists():
+        assert killed.poll() is None, "finished before it could be killed"
+        time.sleep(0.005)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert not model.exists()
+    resumed = subprocess.run(command, cwd=copy, check=True, capture_output=True, text=True)
+    assert "epoch 1/6" not in resumed.stderr
+    assert "epoch 6/6" in resumed.stderr
+    assert model.read_bytes() == uninterrupted
+
+
+def test_a_killed_repro_goes_on(copy: Path) -> None:
+    """The process group of a parallel run is killed in the middle of training; the next run finishes the rest."""
+    edit(copy, {"train": {"cost": 3.0}})
+    command = [sys.executable, "-m", "treebound.experiments.run", "--jobs", "2"]
+    running = subprocess.Popen(command, cwd=copy, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert running.stderr is not None
+    for line in running.stderr:
+        if "epoch 1/" in line:
+            break
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    running.stderr.close()
+    assert stale(copy) >= {"decode@tr_twt-run0", "decode@tr_twt-run1"}
+    dvc(copy, "repro", "decode", "benchmark")
+    assert stale(copy) == set()
