@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Literal
+import warnings
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -238,15 +239,16 @@ class _Program:
         options = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, "threads": 1, "random_seed": 0}
         if time_limit is not None:
             options["time_limit"] = time_limit
-        problem.solve(solver=cp.HIGHS, highs_options=options)
-        info = problem.solver_stats.extra_stats
+        with warnings.catch_warnings():  # "may be inaccurate" at a time limit: the status says so
+            warnings.simplefilter("ignore", UserWarning)
+            problem.solve(solver=cp.HIGHS, highs_options=options)
+        info: Any = problem.solver_stats.extra_stats
         bound, nodes = -info.mip_dual_bound / scale, max(0, int(info.mip_node_count))
         if problem.status == cp.INFEASIBLE:
             return "infeasible", None, -math.inf, nodes
-        status = "optimal" if problem.status == cp.OPTIMAL else "limit"
         if z.value is None or abs(z.value.sum() - self.problem.n) > 0.5:
             return "limit", None, bound, nodes
-        return status, z.value > 0.5, bound, nodes
+        return "optimal" if problem.status == cp.OPTIMAL else "limit", z.value > 0.5, bound, nodes
 
 
 def _matrix(rows: list[tuple[list[int], list[float], float]], size: int) -> tuple[csr_matrix, np.ndarray]:

@@ -221,7 +221,7 @@ def linear_bound(problem: Problem, bounded: dict[str, PartTable], step: Step) ->
     """
     number = exact_number(problem)
     arc_score = [number(s) if s > -math.inf else 0 for s in problem.arc.tolist()]  # forbidden arcs have no edges
-    shift = [0] * problem.arcs
+    shift: list[Number] = [0] * problem.arcs
     if step.shift is not None:
         shift = _numbers("shift", step.shift, problem.arcs, problem)
         if "grandchild" not in bounded or any(s and h == 0 for s, h in zip(shift, problem.head.tolist(), strict=True)):

@@ -1,0 +1,103 @@
+"""Attachment scores: how many words have the right head, sentence by sentence, with and without punctuation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treebound.core.dtypes import NO_HEAD
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def scored_words(treebank: Treebank) -> np.ndarray:
+    """bool[W]: the words that count, i.e. all but punctuation as `meta["punctuation"]` defines it (nothing if absent).
+
+    Punctuation is a matter of gold tags: `{"column": "upos", "tags": ["PUNCT"]}`.
+    """
+    rule = treebank.meta.get("punctuation")
+    if not rule:
+        return np.ones(treebank.words, bool)
+    column = rule["column"]
+    ids = [i for i in map(treebank.vocab[column].get, rule["tags"]) if i >= 0]
+    return ~np.isin(treebank.columns[column], ids)
+
+
+def join_heads(gold: Treebank, heads: Sequence[np.ndarray]) -> np.ndarray:
+    """int32[W]: heads[i] is int[n_i + 1] for sentence i, with the root first. InputError where lengths differ."""
+    if len(heads) != len(gold):
+        raise InputError(f"{len(heads)} parses for the {len(gold)} sentences of {gold.name}")
+    for i, (row, n) in enumerate(zip(heads, gold.lengths, strict=True)):
+        if len(row) != n + 1:
+            raise InputError(f"sentence {i + 1} of {gold.name} has {n} words, its parse {len(row) - 1}")
+    return np.concatenate([np.asarray(row)[1:] for row in heads]) if len(gold) else np.empty(0, np.int32)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Attachment scores of one parsed treebank.
+
+    sentences  one row a sentence: n (words), scored (words that are not punctuation), correct (scored words with the
+               gold head), complete (all scored words are correct; so is a sentence without any), and over all words,
+               punctuation included, correct_all and complete_all
+    """
+
+    sentences: pd.DataFrame
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """sentences, words, scored_words (counts); uas, complete (per cent); uas_all, complete_all with punctuation.
+
+        NaN where there is nothing to score.
+        """
+        total, count = self.sentences.sum(), len(self.sentences)
+
+        def per_cent(part: float, whole: float) -> float:
+            return 100.0 * float(part) / float(whole) if whole else float("nan")
+
+        return {
+            "sentences": count,
+            "words": int(total.n),
+            "scored_words": int(total.scored),
+            "uas": per_cent(total.correct, total.scored),
+            "uas_all": per_cent(total.correct_all, total.n),
+            "complete": per_cent(total.complete, count),
+            "complete_all": per_cent(total.complete_all, count),
+        }
+
+
+def evaluate(gold: Treebank, heads: Sequence[np.ndarray]) -> Evaluation:
+    """Compare heads, int[n_i + 1] for every sentence i with the root first, with those of `gold`.
+
+    InputError if `gold` is not annotated or the sentences do not match. O(words).
+    """
+    import pandas as pd
+
+    if np.any(gold.head == NO_HEAD):
+        i = int(np.searchsorted(gold.offsets, np.flatnonzero(gold.head == NO_HEAD)[0], side="right"))
+        raise InputError(f"sentence {i} of {gold.name} is not annotated", hint="evaluate against a treebank with heads")
+    right = join_heads(gold, heads) == gold.head
+    counts = scored_words(gold)
+
+    def per_sentence(flags: np.ndarray) -> np.ndarray:
+        running = np.concatenate([[0], np.cumsum(flags)])
+        return running[gold.offsets[1:]] - running[gold.offsets[:-1]]
+
+    frame = pd.DataFrame(
+        {
+            "n": gold.lengths,
+            "scored": per_sentence(counts),
+            "correct": per_sentence(right & counts),
+            "correct_all": per_sentence(right),
+        },
+        index=pd.RangeIndex(len(gold), name="sentence"),
+    )
+    frame["complete"] = frame.correct == frame.scored
+    frame["complete_all"] = frame.correct_all == frame.n
+    return Evaluation(frame)

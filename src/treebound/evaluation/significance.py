@@ -1,0 +1,60 @@
+"""Is the difference between two parsers more than chance? Both tests are paired: same sentences, same words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import join_heads, scored_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def paired_bootstrap(
+    a: pd.DataFrame, b: pd.DataFrame, *, samples: int = 10_000, seed: int = 0, level: float = 0.95
+) -> dict[str, float]:
+    """UAS(a) - UAS(b) in points, with a percentile interval, over resampled sentences.
+
+    a, b  `Evaluation.sentences` over the same sentences (ValueError otherwise)
+
+    Returns difference, low, high, p. p is two-sided: twice the share of samples on the other side of zero, with one
+    sample added so that it is never 0 (Efron & Tibshirani 1993, chapter 16). O(samples x sentences) time, in blocks.
+    """
+    if len(a) != len(b) or not np.array_equal(a.scored, b.scored):
+        raise ValueError("the two tables are not over the same sentences")
+    gain = (a.correct - b.correct).to_numpy(float)
+    scored = a.scored.to_numpy(float)
+    rng = np.random.default_rng(seed)
+    block = max(1, 2_000_000 // max(1, len(a)))
+    drawn = []
+    for start in range(0, samples, block):
+        rows = rng.integers(len(a), size=(min(block, samples - start), len(a)))
+        drawn.append(100.0 * gain[rows].sum(axis=1) / np.maximum(scored[rows].sum(axis=1), 1.0))
+    points = np.concatenate(drawn)
+    low, high = np.quantile(points, [(1 - level) / 2, (1 + level) / 2])
+    other_side = min((points <= 0).sum(), (points >= 0).sum())
+    p = min(1.0, 2.0 * (other_side + 1) / (samples + 1))
+    difference = 100.0 * gain.sum() / max(scored.sum(), 1.0)
+    return {"difference": float(difference), "low": float(low), "high": float(high), "p": float(p)}
+
+
+def mcnemar(gold: Treebank, a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> dict[str, float]:
+    """McNemar's exact test over scored words: does one parser correct the other more often than the reverse?
+
+    a, b  heads for every sentence, as in `attachment.evaluate`
+
+    Returns only_a and only_b (words that only one of them attaches right), p (two-sided binomial). Words are treated
+    as independent, which they are not: the bootstrap over sentences is the more careful test.
+    """
+    from scipy.stats import binomtest
+
+    counts = scored_words(gold)
+    right_a = (join_heads(gold, a) == gold.head) & counts
+    right_b = (join_heads(gold, b) == gold.head) & counts
+    only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    p = float(binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
+    return {"only_a": only_a, "only_b": only_b, "p": p}

@@ -1,0 +1,150 @@
+"""Attachment, significance, breakdowns and timing on a treebank small enough to count by hand."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.evaluation.attachment import evaluate, scored_words
+from treebound.evaluation.breakdown import bin_labels, by_distance, by_length
+from treebound.evaluation.significance import mcnemar, paired_bootstrap
+from treebound.evaluation.timing import Stopwatch, measure, medians
+
+
+def treebank(tags, heads):
+    """One list of tags and one of heads per sentence; every other column is `_`."""
+    words = sum(map(len, tags))
+    offsets = np.cumsum([0, *map(len, tags)])
+    vocab = {name: Vocabulary(["_"]) for name in STRING_COLUMNS}
+    columns = {name: np.zeros(words, np.int32) for name in STRING_COLUMNS}
+    columns["upos"] = np.array([vocab["upos"].add(t) for row in tags for t in row], np.int32)
+    meta = {"punctuation": {"column": "upos", "tags": ["PUNCT", "NEVER-SEEN"]}}
+    return Treebank("made-up", offsets, columns, vocab, np.array([h for row in heads for h in row], np.int32), meta)
+
+
+GOLD = treebank([["NOUN", "VERB", "PUNCT"], ["VERB", "PUNCT"], ["PUNCT"]], [[2, 0, 2], [0, 1], [0]])
+#: first sentence: word 1 wrong; second: the punctuation mark wrong
+PARSED = [np.array([-1, 3, 0, 2]), np.array([-1, 0, 0]), np.array([-1, 0])]
+
+
+def test_counts():
+    table = evaluate(GOLD, PARSED).sentences
+    assert table.n.tolist() == [3, 2, 1]
+    assert table.scored.tolist() == [2, 1, 0]
+    assert table.correct.tolist() == [1, 1, 0]
+    assert table.correct_all.tolist() == [2, 1, 1]
+    assert table.complete.tolist() == [False, True, True]
+    assert table.complete_all.tolist() == [False, False, True]
+
+
+def test_summary():
+    summary = evaluate(GOLD, PARSED).summary
+    assert summary == {
+        "sentences": 3,
+        "words": 6,
+        "scored_words": 3,
+        "uas": pytest.approx(200 / 3),
+        "uas_all": pytest.approx(400 / 6),
+        "complete": pytest.approx(200 / 3),
+        "complete_all": pytest.approx(100 / 3),
+    }
+    perfect = evaluate(GOLD, [GOLD.heads(i) for i in range(3)]).summary
+    assert perfect["uas"] == perfect["complete_all"] == 100.0
+
+
+def test_without_a_punctuation_rule_every_word_counts():
+    plain = treebank([["PUNCT"]], [[0]])
+    plain.meta.clear()
+    assert scored_words(plain).tolist() == [True]
+
+
+def test_what_cannot_be_evaluated():
+    with pytest.raises(InputError, match="2 parses for the 3 sentences"):
+        evaluate(GOLD, PARSED[:2])
+    with pytest.raises(InputError, match="sentence 2 of made-up has 2 words, its parse 3"):
+        evaluate(GOLD, [PARSED[0], PARSED[0], PARSED[2]])
+    with pytest.raises(InputError, match="sentence 2 of made-up is not annotated"):
+        evaluate(treebank([["X"], ["X", "X"]], [[0], [0, -1]]), PARSED[:2])
+
+
+def test_empty_treebank():
+    empty = treebank([], [])
+    assert len(evaluate(empty, []).sentences) == 0
+    assert np.isnan(evaluate(empty, []).summary["uas"])
+
+
+def test_bins():
+    assert bin_labels((1, 3)) == ["1", "2-3", "4+"]
+    table = evaluate(GOLD, PARSED).sentences.assign(seconds=[0.3, 0.2, 0.4])
+    rows = by_length(table, (1, 2))
+    assert rows.index.tolist() == ["1", "2", "3+"]
+    assert rows.sentences.tolist() == [1, 1, 1]
+    assert rows.loc["3+", "uas"] == 50.0
+    assert rows.mean_seconds.tolist() == [0.4, 0.2, 0.3]
+    assert by_length(table, (2, 9)).index.tolist() == ["1-2", "3-9"]
+
+
+def test_distances():
+    rows = by_distance(GOLD, PARSED, (1, 2))
+    assert rows.index.tolist() == ["root", "1", "2", "3+"]
+    assert rows.gold.tolist() == [2, 1, 0, 0]
+    assert rows.predicted.tolist() == [2, 0, 1, 0]
+    assert rows.correct.tolist() == [2, 0, 0, 0]
+    assert rows.loc["root", "recall"] == 100.0
+    assert rows.loc["2", "precision"] == 0.0
+
+
+def frame(correct, scored=10):
+    return pd.DataFrame({"correct": correct, "scored": scored})
+
+
+def test_bootstrap():
+    rng = np.random.default_rng(0)
+    base = rng.integers(3, 8, 400)
+    same = paired_bootstrap(frame(base), frame(base), samples=500)
+    assert (same["difference"], same["low"], same["high"], same["p"]) == (0.0, 0.0, 0.0, 1.0)
+    better = paired_bootstrap(frame(base + 1), frame(base), samples=500)
+    assert better["difference"] == better["low"] == better["high"] == pytest.approx(10.0)
+    assert better["p"] == pytest.approx(2 / 501)
+    noisy = frame(base + rng.integers(-2, 3, 400))
+    one, two = (paired_bootstrap(noisy, frame(base), samples=500, seed=3) for _ in range(2))
+    assert one == two
+    assert one["low"] < one["difference"] < one["high"]
+    with pytest.raises(ValueError, match="same sentences"):
+        paired_bootstrap(frame(base), frame(base[:-1]))
+
+
+def test_bootstrap_interval_covers_a_null_difference_at_its_level():
+    rng = np.random.default_rng(1)
+    covered = 0
+    for seed in range(200):
+        a, b = rng.binomial(10, 0.8, (2, 100))
+        test = paired_bootstrap(frame(a), frame(b), samples=300, seed=seed)
+        covered += test["low"] <= 0 <= test["high"]
+    assert 180 <= covered <= 199
+
+
+def test_mcnemar():
+    right = [GOLD.heads(i) for i in range(3)]
+    assert mcnemar(GOLD, right, PARSED) == {"only_a": 1, "only_b": 0, "p": 1.0}
+    assert mcnemar(GOLD, right, right)["p"] == 1.0
+    many = treebank([["NOUN", "VERB"]] * 10, [[2, 0]] * 10)
+    a = [np.array([-1, 2, 0])] * 10
+    b = [np.array([-1, 0, 0])] * 10
+    assert mcnemar(many, a, b)["p"] == pytest.approx(2 * 0.5**10)
+
+
+def test_timing():
+    with Stopwatch() as watch:
+        time.sleep(0.05)
+    assert watch.wall >= 0.05 > watch.cpu
+    calls = []
+    runs = measure(lambda: calls.append(1), repeats=3, warmup=2)
+    assert len(calls) == 5
+    assert len(runs) == 3
+    middle = medians(pd.DataFrame({"wall": [1.0, 2.0, 4.0], "cpu": [1.0, 1.0, 1.0]}))
+    assert middle == {"wall": 2.0, "cpu": 1.0, "wall_spread": 1.5, "cpu_spread": 0.0}
