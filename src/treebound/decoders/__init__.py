@@ -1,6 +1,6 @@
 """Decoders: one file each, all taking the same `Problem`.
 
-`DECODERS[name](**options)` gives a decoder; its module is imported only then, so that asking what there is costs nothing.
+`DECODERS[name](**options)` gives a decoder; its module is imported only then: asking what there is costs nothing.
 """
 
 from __future__ import annotations
