@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, panels, style
 
@@ -42,31 +44,29 @@ def bounds(trace: Sequence[dict[str, Any]], *, unit: float = 1.0) -> Figure:
 def accuracy_speed(data: pd.DataFrame) -> Figure:
     """UAS against words per CPU second, one panel a corpus; the line joins the systems that no other one beats on both.
 
-    data  corpus, system (label of the point), group (colour), uas (%), words_per_cpu_s
+    data  corpus, group (colour), system (marker), label (written beside the point, may be empty), uas (%),
+          words_per_cpu_s
     """
-    corpora = list(dict.fromkeys(data["corpus"]))
-    groups = list(dict.fromkeys(data["group"]))
+    corpora, groups, systems = (list(dict.fromkeys(data[c])) for c in ("corpus", "group", "system"))
+    colours, markers = dict(zip(groups, CYCLE, strict=False)), dict(zip(systems, MARKERS, strict=False))
     with style():
-        figure, axes = panels(len(corpora), height=3.8, width=8.0 if len(corpora) > 1 else 6.5)
+        figure, axes = panels(len(corpora), height=3.8, width=8.5 if len(corpora) > 1 else 6.5)
         for panel, corpus in zip(axes, corpora, strict=True):
             rows = data[data["corpus"] == corpus]
             front = pareto(rows)
-            panel.plot(front["words_per_cpu_s"], front["uas"], color=COLOURS["pale"], linewidth=3, zorder=1)
-            for i, group in enumerate(groups):
-                part = rows[rows["group"] == group]
-                panel.scatter(
-                    part["words_per_cpu_s"], part["uas"], color=CYCLE[i], marker=MARKERS[i], zorder=2, label=group
-                )
-                for row in part.itertuples():
-                    _label(panel, row.words_per_cpu_s, row.uas, row.system, CYCLE[i], (6, 4), size=8)
-            panel.set_xscale("log")
-            panel.xaxis.set_major_formatter(FuncFormatter(_thousands))
-            panel.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+            panel.plot(front["words_per_cpu_s"], front["uas"], color=COLOURS["pale"], linewidth=4, zorder=1)
+            for row in rows.itertuples():
+                point = (row.words_per_cpu_s, row.uas)
+                panel.plot(*point, color=colours[row.group], marker=markers[row.system], markersize=6, zorder=2)
+                _label(panel, *point, row.label, colours[row.group], (7, -3), size=8)
+            _log(panel, "x")
             panel.set_title(corpus)
             panel.set_xlabel("words per CPU second (log scale)")
             panel.set_ylabel("UAS, %")
-            panel.margins(x=0.25, y=0.15)
-        axes[0].legend(loc="lower left", fontsize=8)
+            panel.margins(x=0.12, y=0.1)
+        keys = [Line2D([], [], color=colours[g], linewidth=4, label=g) for g in groups]
+        keys += [Line2D([], [], marker=markers[s], label=s, color=COLOURS["grey"], linestyle="none") for s in systems]
+        figure.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
 
@@ -93,20 +93,18 @@ def against_length(data: pd.DataFrame, value: str, label: str) -> Figure:
                     continue
                 middle = (curve["lo"] + curve["hi"]) / 2
                 panel.plot(middle, curve[value], color=CYCLE[i], marker=MARKERS[i], label=pruning(k))
-            panel.set_yscale("log")
-            panel.yaxis.set_major_formatter(FuncFormatter(_plain))
-            panel.yaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+            _log(panel, "y")
             panel.set_title(corpus)
             panel.set_xlabel("words in the sentence")
             panel.set_ylabel(f"{label} (log scale)")
-        handles, names = axes[0].get_legend_handles_labels()
-        axes[0].legend(handles[::-1], names[::-1], fontsize=8, loc="upper left")
+        handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles), fontsize=8)
     return figure
 
 
 def pruning(k: object) -> str:
     """Name of a pruning setting in legends and tables."""
-    return "no pruning" if str(k) in ("none", "None") else f"k = {k}"
+    return "no pruning" if str(k) == "none" else f"k = {k}"
 
 
 def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
@@ -133,9 +131,7 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
                 wide["published"], range(len(wide)), color=COLOURS["vermilion"], marker="s", label="published"
             )
             panel.scatter(wide["tuned"], range(len(wide)), color=COLOURS["blue"], marker="o", label="tuned")
-            panel.set_xscale("log")
-            panel.xaxis.set_major_formatter(FuncFormatter(_plain))
-            panel.xaxis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+            _log(panel, "x")
             panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))
             panel.set_ylim(len(corpora) - 0.4, -0.6)
             panel.margins(x=0.2)
@@ -156,10 +152,8 @@ def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
         axes.scatter(data["published"], data["tuned"], s=9, alpha=0.4, color=COLOURS["blue"], edgecolors="none")
         for axis, name in ((axes.xaxis, "published"), (axes.yaxis, "tuned")):
             axis.set_label_text(f"{label}, {name} configuration")
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(_plain))
-        axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+        _log(axes, "x")
+        _log(axes, "y")
         axes.set_aspect("equal", "box")
     return figure
 
@@ -170,9 +164,10 @@ def _label(
     axes.annotate(content, (x, y), offset, textcoords="offset points", color=colour, fontsize=size)
 
 
-def _plain(value: float, _: object = None) -> str:
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}"
-
-
-def _thousands(value: float, _: object = None) -> str:
-    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
+def _log(axes: Axes, which: Literal["x", "y"]) -> None:
+    """A logarithmic axis whose labels are plain numbers, at 1, 2 and 5 times the powers of ten where there is room."""
+    getattr(axes, f"set_{which}scale")("log")
+    axis: Axis = getattr(axes, f"{which}axis")
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -41,12 +41,21 @@ class Results:
         return list(self.params.corpora)
 
     def convert(self) -> pd.DataFrame:
-        """One row a corpus and split: what the conversion counted."""
-        rows = []
+        """One row a corpus and split: what the conversion counted; of tags, labels and dropped sentences their number.
+
+        `attrs["sources"]`: corpus -> title, language and licence.
+        """
+        rows, sources = [], {}
         for corpus in self.corpora:
-            for split, counted in self._read("convert", f"{corpus}.json")["splits"].items():
-                rows.append({"corpus": corpus, "split": split, **counted})
-        return _frame(rows, self.folder / "metrics" / "convert")
+            converted = self._read("convert", f"{corpus}.json")
+            sources[corpus] = {key: converted["meta"][key] for key in ("title", "language", "licence")}
+            for split, counted in converted["splits"].items():
+                dropped = sum(counted["dropped"].values())
+                kinds = {name: len(counted[name]) for name in ("upos", "xpos", "deprel")}
+                rows.append({"corpus": corpus, "split": split, **counted, **kinds, "dropped": dropped})
+        data = _frame(rows, self.folder / "metrics" / "convert")
+        data.attrs["sources"] = sources
+        return data
 
     def pruner(self) -> pd.DataFrame:
         """corpus, split, k, recall: share of words whose true head is among the k that the pruner keeps."""

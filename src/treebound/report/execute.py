@@ -102,7 +102,7 @@ def _merge_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.Notebo
 @contextmanager
 def _kernel() -> Iterator[None]:
     """Put a kernel that is this interpreter first on Jupyter's path; quiet, without progress bars."""
-    argv = [sys.executable, "-m", "ipykernel_launcher", "--log-level=ERROR", "-f", "{connection_file}"]
+    argv = [sys.executable, "-m", "ipykernel_launcher", "--log-level=CRITICAL", "-f", "{connection_file}"]
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "kernels" / KERNEL
         spec.mkdir(parents=True)

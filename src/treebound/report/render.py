@@ -37,7 +37,6 @@ from treebound.experiments import params as parameters
 from treebound.report.execute import read
 
 INDEX = "index"  #: the notebook that becomes the entry page
-HIDE = "hide-code"  #: cells with this tag show their output alone
 
 
 @dataclass
@@ -96,51 +95,53 @@ def _page(path: Path, site: Path) -> Page:
     notebook = read(path)
     page = Page(path.stem)
     markdown = _markdown(page, path)
+    code: list[str] = []  # of the cells since the last text, to be folded away in one place
+
+    def fold() -> None:
+        if code:
+            listing = highlight("\n\n".join(code), PythonLexer(), HtmlFormatter())
+            page.cells.append(f"<details><summary>Code</summary>{listing}</details>")
+            code.clear()
+
     for number, cell in enumerate(notebook.cells, 1):
         if cell.cell_type == "markdown":
+            fold()
             page.cells.append(str(markdown(cell.source)))
         elif cell.cell_type == "code" and cell.source.strip():
             if cell.execution_count is None:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run treebound.report.execute")
-            page.cells.append(_code(cell, page, path, number, site, markdown))
+            for i, output in enumerate(cell.outputs, 1):
+                page.cells.append(_output(output, f"{page.name}-{number}-{i}", path, number, site, markdown))
+            code.append(cell.source)
+    fold()
     if not page.title:
         raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
     return page
 
 
-def _code(cell: NotebookNode, page: Page, path: Path, number: int, site: Path, markdown: mistune.Markdown) -> str:
-    """A code cell: its outputs, and its code folded away."""
-    tags = cell.metadata.get("tags", ())
-    parts = [_output(output, page, path, number, i, site, markdown) for i, output in enumerate(cell.outputs, 1)]
-    if HIDE not in tags:
-        code = highlight(cell.source, PythonLexer(), HtmlFormatter())
-        parts.append(f"<details><summary>Code</summary>{code}</details>")
-    return "\n".join(filter(None, parts))
-
-
-def _output(
-    output: NotebookNode, page: Page, path: Path, cell: int, number: int, site: Path, markdown: mistune.Markdown
-) -> str:
+def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, markdown: mistune.Markdown) -> str:
+    """One output as HTML; images are written to the site as files called `name`."""
     if output.output_type == "error":
         raise InputError(f"cell {cell} failed with {output.ename}: {output.evalue}", path=path)
     if output.output_type == "stream":
         return f"<pre>{escape(output.text)}</pre>"
     data = output.data
-    for kind, suffix in (("image/svg+xml", "svg"), ("image/png", "png")):
-        if kind in data:
-            name = f"figures/{page.name}-{cell}-{number}.{suffix}"
-            content = data[kind].encode() if suffix == "svg" else base64.b64decode(data[kind])
-            (site / name).write_bytes(content)
-            alt = re.search(r'aria-label="([^"]*)"', data[kind]) if suffix == "svg" else None
-            text = escape(unescape(alt[1])) if alt else f"Figure of cell {cell}"
-            size = re.search(r'<svg[^>]* width="(\d+)', data[kind]) if suffix == "svg" else None
-            wide = ' class="wide"' if size and int(size[1]) > 900 and "pt" not in data[kind][:600] else ""
-            return f'<figure{wide}><img src="{name}" alt="{text}"></figure>'
+    if "image/svg+xml" in data:
+        markup = data["image/svg+xml"]
+        alt = re.search(r'aria-label="([^"]*)"', markup)
+        return _figure(site, f"{name}.svg", markup.encode(), unescape(alt[1]) if alt else f"Figure of cell {cell}")
+    if "image/png" in data:
+        return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
     if "text/html" in data:
         return f'<div class="scroll" tabindex="0">{data["text/html"]}</div>'
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"
+
+
+def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
+    (site / "figures" / name).write_bytes(content)
+    return f'<figure><img src="figures/{name}" alt="{escape(alt)}"></figure>'
 
 
 def _markdown(page: Page, path: Path) -> mistune.Markdown:

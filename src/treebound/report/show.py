@@ -1,11 +1,11 @@
-"""How notebooks show what they have: tables with a caption, figures with an alternative text, remarks."""
+"""How notebooks show what they have: tables with a caption, and remarks."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -16,9 +16,9 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Table:
-    """A DataFrame as a captioned HTML table; floats have `digits` decimals, or those that `by_column` names.
+    """A DataFrame as a captioned HTML table, index and columns with any number of levels.
 
-    A key of `by_column` is a column, or the innermost name of a column that has several levels.
+    Floats have `digits` decimals, or those that `by_column` names; its keys are innermost column names.
     """
 
     data: pd.DataFrame
@@ -27,40 +27,87 @@ class Table:
     by_column: Mapping[str, int] | None = None
 
     def __repr__(self) -> str:
-        return f"{self.caption}\n{self._strings().to_string()}"
+        return self.caption
 
     def _repr_html_(self) -> str:
-        strings = self._strings()
-        classes = self.data.map(lambda value: "text" if isinstance(value, str) else "number").set_axis(
-            strings.columns, axis=1
+        body = [self._row(i) for i in range(len(self.data))]
+        return "\n".join(
+            [
+                '<table class="figures">',
+                f"<caption>{escape(self.caption)}</caption>",
+                "<thead>",
+                *self._head(),
+                "</thead>",
+                "<tbody>",
+                *body,
+                "</tbody>",
+                "</table>",
+            ]
         )
-        identity = hashlib.sha256((self.caption + strings.to_csv()).encode()).hexdigest()[:8]
-        styler = strings.style.set_td_classes(classes).set_caption(escape(self.caption)).format(escape="html")
-        styler = styler.format_index(escape="html", axis=0).format_index(escape="html", axis=1)
-        styler.set_uuid(identity)  # pandas draws one at random
-        styler.cell_ids = False
-        return styler.set_table_attributes('class="figures"').to_html()
 
-    def _strings(self) -> pd.DataFrame:
-        columns = [
-            self.data.iloc[:, i].map(lambda value, c=column: self._cell(value, c)).astype(object)
-            for i, column in enumerate(self.data.columns)
-        ]
-        strings = pd.concat(columns, axis=1) if columns else self.data
-        strings.columns = self.data.columns
-        return strings
+    def _head(self) -> list[str]:
+        """One row a column level; the names of the index stand in the last."""
+        columns, names = self.data.columns, self.data.index.names
+        rows = []
+        for level in range(columns.nlevels):
+            cells = [f'<th scope="col" class="index">{escape(str(name or ""))}</th>' for name in names]
+            if level + 1 < columns.nlevels:
+                cells = [f'<td colspan="{len(names)}"></td>']
+            start = 0
+            for _, run in groupby(_levels(column)[: level + 1] for column in columns):
+                width = len(list(run))
+                label = escape(str(_levels(columns[start])[level])).replace(" = ", "\u00a0=\u00a0")
+                scope = "colgroup" if level + 1 < columns.nlevels else "col"
+                kind = f' class="{self._kind(start)}"' if self._kind(start) != "number" else ""
+                span = f' colspan="{width}"' if width > 1 else ""
+                cells.append(f'<th scope="{scope}"{kind}{span}>{label}</th>' if label else f"<td{span}></td>")
+                start += width
+            rows.append("<tr>" + "".join(cells) + "</tr>")
+        return rows
 
-    def _cell(self, value: Any, column: Any) -> str:
+    def _row(self, i: int) -> str:
+        """Row i; an outer level of the index is written where it changes and spans the rows it holds for."""
+        index = self.data.index
+        cells = []
+        for level in range(index.nlevels):
+            prefix = _levels(index[i])[: level + 1]
+            last = level + 1 == index.nlevels
+            if i and not last and _levels(index[i - 1])[: level + 1] == prefix:
+                continue
+            span = 1
+            while not last and i + span < len(index) and _levels(index[i + span])[: level + 1] == prefix:
+                span += 1
+            scope = 'scope="row"' if last else f'scope="rowgroup" rowspan="{span}"'
+            cells.append(f"<th {scope}>{escape(str(prefix[-1]))}</th>")
+        for j in range(self.data.shape[1]):
+            kind = self._kind(j)
+            classes = "" if kind == "number" else f' class="{kind}"'
+            cells.append(f"<td{classes}>{escape(self._cell(self.data.iat[i, j], j))}</td>")
+        return "<tr>" + "".join(cells) + "</tr>"
+
+    def _kind(self, column: int) -> str:
+        """number, text, or note (the column of that name)."""
+        if self._name(column) == "note":
+            return "note"
+        values = self.data.iloc[:, column]
+        return "text" if len(values) and values.map(lambda v: isinstance(v, str)).all() else "number"
+
+    def _name(self, column: int) -> str:
+        return str(_levels(self.data.columns[column])[-1])
+
+    def _cell(self, value: Any, column: int) -> str:
         if isinstance(value, str):
             return value
-        if value is None or pd.isna(value):
+        if pd.isna(value):
             return NOTHING
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        if isinstance(value, int) or (hasattr(value, "dtype") and value.dtype.kind in "iu"):
-            return f"{value:,d}"
-        name = column[-1] if isinstance(column, tuple) else column
-        return f"{value:,.{(self.by_column or {}).get(name, self.digits)}f}"
+        if isinstance(value, float):
+            return f"{value:,.{(self.by_column or {}).get(self._name(column), self.digits)}f}"
+        return f"{value:,d}"
+
+
+def _levels(label: Any) -> Sequence[Any]:
+    """The label of a row or column as one of several levels."""
+    return label if isinstance(label, tuple) else (label,)
 
 
 @dataclass(frozen=True)

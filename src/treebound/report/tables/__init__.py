@@ -1,0 +1,38 @@
+"""The tables of the report: every figure as published, in the reference run and in this run, never mixed.
+
+All take the `collect.Results` to show and the names of the corpora wanted (empty: all), and return DataFrames.
+"""
+
+from treebound.report.tables.comparison import comparison, headline, significance
+from treebound.report.tables.corpora import conversion, pruner, sources
+from treebound.report.tables.provenance import certificate, provenance, training
+from treebound.report.tables.rows import stacked, tour_row
+from treebound.report.tables.speed import (
+    accuracy_and_speed,
+    benchmarked,
+    length_table,
+    lengths,
+    pruning_table,
+)
+from treebound.report.tables.tuning import tuning_table, tunings
+
+__all__ = [
+    "accuracy_and_speed",
+    "benchmarked",
+    "certificate",
+    "comparison",
+    "conversion",
+    "headline",
+    "length_table",
+    "lengths",
+    "provenance",
+    "pruner",
+    "pruning_table",
+    "significance",
+    "sources",
+    "stacked",
+    "tour_row",
+    "training",
+    "tuning_table",
+    "tunings",
+]

@@ -1,0 +1,50 @@
+"""Tables about corpora and the pruner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from treebound.report.collect import Results
+from treebound.report.tables.rows import agreed, corpora_of, stacked
+
+
+def sources(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Corpus -> title, language, licence."""
+    keep = corpora_of(results, wanted)
+    found = {c: s for r in results for c, s in r.convert().attrs["sources"].items() if c in keep[r.name]}
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis("corpus")
+
+
+def conversion(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """The conversion table. Rows (corpus, split, in): sizes, crossing arcs, tags, labels, what was dropped."""
+    data = stacked(results, wanted, "convert")
+    share = 100 * data["nonprojective_sentences"] / data["sentences"].clip(lower=1)
+    names = {
+        "provenance": "provenance",
+        "corpus": "corpus",
+        "split": "split",
+        "sentences": "sentences",
+        "tokens": "tokens",
+        "mean_length": "mean length",
+        "max_length": "longest",
+        "crossing_arcs": "crossing arcs",
+        "share": "non-projective, %",
+        "multi_root_sentences": "several roots",
+        "xpos": "tags",
+        "deprel": "labels",
+        "dropped": "dropped",
+        "also_in_train": "also in train",
+    }
+    data = data.assign(share=share.round(2)).reindex(columns=list(names)).rename(columns=names)
+    data["also in train"] = data["also in train"].astype("Int64")
+    return agreed(data).set_index(["corpus", "split", "in"])
+
+
+def pruner(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Oracle recall in %. Rows (corpus, split, in), one column a k."""
+    data = stacked(results, wanted, "pruner").assign(recall=lambda d: 100 * d["recall"])
+    wide = data.pivot(index=["provenance", "corpus", "split"], columns="k", values="recall").reset_index()
+    wide.columns = pd.Index([f"k = {name}" if isinstance(name, int) else name for name in wide.columns])
+    return agreed(wide.sort_values(["corpus", "split"], kind="stable")).set_index(["corpus", "split", "in"])

@@ -1,0 +1,55 @@
+"""What was run, on what, at what cost; and what a parse says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from treebound.core.parse import Parse
+from treebound.report.collect import Results
+from treebound.report.tables.rows import stacked
+
+
+def provenance(results: Sequence[Results]) -> pd.DataFrame:
+    """One column a run, one row a fact. Facts of this run come from its parameters and metrics files."""
+    columns = {}
+    for r in results:
+        decoded, trained, timed = r.decode(), r.train(), r.benchmark()
+        sums = decoded.groupby("corpus", sort=False)["corpus_checksum"].first()
+        machine = r.info.get("machine", {})
+        columns[r.name] = {
+            "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
+            "date": str(r.info.get("date", "not recorded: the same run gives the same pages")),
+            "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the one that computed this report",
+            "test sets (sha256)": ", ".join(f"{corpus} {total[:12]}" for corpus, total in sums.items()),
+            "part of the data": f"the first {r.params.slice} sentences" if r.params.slice else "all of it",
+            "seed": str(r.params.seed),
+            "models trained": str(len(trained)),
+            "training, CPU seconds": f"{trained['cpu_s'].sum():,.0f}",
+            "systems tested": str(len(decoded)),
+            "test sentences parsed": f"{decoded['sentences'].sum():,}",
+            "parsing them once, CPU seconds": f"{timed['cpu_s'].sum():,.1f}",
+        }
+    return pd.DataFrame(columns)
+
+
+def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Every trained model. Rows (provenance, corpus, learner, model): epochs, best epoch, its dev UAS, CPU seconds."""
+    data = stacked(results, wanted, "train").rename(columns={"provenance": ""})
+    data = data.sort_values(["", "corpus", "learner"], kind="stable").set_index(["", "corpus", "learner", "model"])
+    names = {"epochs": "epochs", "best_epoch": "best epoch", "dev_uas": "dev UAS", "cpu_s": "CPU s"}
+    return data[list(names)].rename(columns=names)
+
+
+def certificate(parse: Parse, unit: float = 1.0) -> pd.DataFrame:
+    """What one parse says about itself, in one column; scores are divided by `unit`."""
+    facts = {
+        "score of the tree": parse.value / unit,
+        "upper bound on the score of any tree": parse.bound / unit,
+        "gap": parse.gap / unit,
+        "status": parse.status,
+        "calls of the dynamic program": parse.work.get("dp_calls", 0),
+        "nodes of the search tree": parse.work.get("nodes", 0),
+    }
+    return pd.DataFrame({"": pd.Series(facts, dtype=object)})

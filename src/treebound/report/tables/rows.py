@@ -1,0 +1,98 @@
+"""Which rows of the parameters play which part in the tables, and how runs stand beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from treebound.core.errors import InputError
+from treebound.experiments.params import Params, Run
+from treebound.report.collect import Results
+
+#: what identifies a row of the metrics
+KEYS = ["corpus", "model", "learner", "decoder", "k"]
+
+
+def at(corpus: str, run: Run) -> tuple[str, str, str, str, str]:
+    """The values of KEYS for a run."""
+    return corpus, run.model, run.learner, run.decoder, str(run.k)
+
+
+def corpora_of(results: Sequence[Results], wanted: Sequence[str]) -> dict[str, list[str]]:
+    """Provenance -> its corpora among `wanted` (empty: all). Raises InputError for one that no run has."""
+    every = list(dict.fromkeys(corpus for r in results for corpus in r.corpora))
+    for corpus in wanted:
+        if corpus not in every:
+            raise InputError(f"no results for corpus {corpus!r}", hint="there are: " + ", ".join(every))
+    return {r.name: [c for c in r.corpora if not wanted or c in wanted] for r in results}
+
+
+def stacked(results: Sequence[Results], wanted: Sequence[str], frame: str) -> pd.DataFrame:
+    """The frame `Results.<frame>()` of every provenance, one below the other, with a first column `provenance`."""
+    keep = corpora_of(results, wanted)
+    parts = []
+    for r in results:
+        data = getattr(r, frame)()
+        data.insert(0, "provenance", r.name)
+        parts.append(data[data["corpus"].isin(keep[r.name])])
+    return pd.concat(parts, ignore_index=True)
+
+
+def agreed(data: pd.DataFrame) -> pd.DataFrame:
+    """Rows that several provenances share become one, whose column `in` names them; rows that differ stay apart."""
+    keys = [column for column in data.columns if column != "provenance"]
+    merged = data.groupby(keys, sort=False, dropna=False)["provenance"].agg(", ".join).reset_index()
+    return merged.rename(columns={"provenance": "in"})
+
+
+def whole(params: Params, run: Run) -> bool:
+    """Whether a row decodes the whole test set, not the first sentences alone."""
+    return params.decoders[run.decoder].sentences is None
+
+
+def main_rows(params: Params, learner: str) -> dict[str, Run]:
+    """Model -> its row of the main comparison: the whole test set, decoded with the k of training."""
+    rows: dict[str, Run] = {}
+    for run in params.decode:
+        if run.learner == learner and run.k == params.train.k and whole(params, run):
+            rows.setdefault(run.model, run)
+    return rows
+
+
+def sweep(params: Params) -> list[Run]:
+    """The rows that differ in k alone, from most to least pruned: of the model that has most of them."""
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for run in params.decode:
+        groups.setdefault((run.model, run.learner, run.decoder), []).append(run)
+    best = max(groups.values(), key=len, default=[])
+    if len(best) < 2:
+        raise InputError("no model is decoded with several k", path="params.yaml", hint="add rows under decode:")
+    return sorted(best, key=lambda run: float("inf") if run.k == "none" else int(run.k))
+
+
+def configurations(params: Params) -> dict[str, Run]:
+    """Published and tuned: the two rows that decode the same scores with the two configurations."""
+    for published in params.decode:
+        if params.decoders[published.decoder].config != "published":
+            continue
+        for tuned in params.decode:
+            same = (tuned.model, tuned.learner, tuned.k) == (published.model, published.learner, published.k)
+            if same and params.decoders[tuned.decoder].config == "tuned":
+                return {"published": published, "tuned": tuned}
+    raise InputError(
+        "no row is decoded with both configurations", path="params.yaml", hint="add a decode row with config published"
+    )
+
+
+def tour_row(params: Params, model: str = "", k: int | str = 10) -> Run:
+    """A row for the tour: `model` (or that of the sweep) at `k`, with the learner of the sweep if there is a choice.
+
+    Raises InputError where params.yaml has none.
+    """
+    model = model or sweep(params)[0].model
+    rows = [run for run in params.decode if run.model == model and run.k == k and whole(params, run)]
+    if not rows:
+        raise InputError(f"no row decodes {model!r} with k = {k}", path="params.yaml", hint="see its list decode:")
+    learner = sweep(params)[0].learner
+    return next((run for run in rows if run.learner == learner), rows[0])

@@ -1,0 +1,119 @@
+"""Table 3 and Figures 4 and 5 of Qian & Liu (2013): pruning, speed, sentence length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from treebound.plots.figures import pruning
+from treebound.report.collect import Results
+from treebound.report.published import QIAN_LIU, table
+from treebound.report.tables.comparison import PUBLISHED, in_order
+from treebound.report.tables.rows import KEYS, at, corpora_of, sweep, whole
+
+
+def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Table 3, one figure at a time. Rows: systems; columns (provenance, corpus), at last a note.
+
+    figure  "UAS" (%), "w/s" (ours: words per CPU second; published: per second) or "DP calls" (per sentence)
+    """
+    keep = corpora_of(results, wanted)
+    printed = table(QIAN_LIU, "speed").set_index("id")
+    calls = table(QIAN_LIU, "calls").set_index("corpus")["DP calls per sentence"]
+    ours = {r.name: _swept(r, figure) for r in results}
+    ids = [i for i in printed.index if i.startswith("k-") or figure != "DP calls"]
+    ids += dict.fromkeys(i for r in results for _, i in ours[r.name].index if i not in ids)
+    cells = []
+    for i in ids:
+        row: dict[tuple[str, str], object] = {}
+        for corpus in ("PTB", "CTB"):
+            if figure != "DP calls":
+                row[PUBLISHED, corpus] = printed[f"{corpus} {figure}"].get(i, float("nan"))
+            else:
+                row[PUBLISHED, corpus] = calls[corpus] if i == "k-none" else float("nan")
+        notes = [] if i.startswith("k-") else ["published figure only"]
+        for r in results:
+            if i.startswith("k-") and i not in ours[r.name].index.get_level_values(1):
+                notes.append(f"not run: not among the rows of {r.name}")
+            for corpus in keep[r.name]:
+                row[r.name, corpus] = ours[r.name].get((corpus, i), float("nan"))
+        cells.append({**row, ("", "note"): "; ".join(notes)})
+    names = [printed["system"].get(i, f"branch and bound, k = {i[2:]}") for i in ids]
+    return in_order(pd.DataFrame(cells, index=pd.Index(names, name="system")), results, keep)
+
+
+def _swept(results: Results, figure: str) -> pd.Series:
+    """One figure of every (corpus, "k-<k>") of the rows that differ in k alone."""
+    column = {"UAS": "uas", "w/s": "words_per_cpu_s", "DP calls": "dp_calls"}[figure]
+    data = (results.benchmark() if figure == "w/s" else results.decode()).set_index(KEYS)
+    values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
+    runs = sweep(results.params)
+    return pd.Series({(c, f"k-{run.k}"): float(values[at(c, run)]) for c in results.corpora for run in runs})
+
+
+def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Points of the accuracy-speed figure: one for every row that decodes whole test sets.
+
+    Columns corpus, system (the model), group (the learner, or "all factors, by pruning" with the label k), label, uas,
+    words_per_cpu_s.
+    """
+    uas, speed = results.decode().set_index(KEYS)["uas"], results.benchmark().set_index(KEYS)["words_per_cpu_s"]
+    swept = sweep(results.params)
+    rows = []
+    for corpus in corpora_of([results], wanted)[results.name]:
+        for run in results.params.decode:
+            if whole(results.params, run):
+                group, label = ("all factors, by pruning", pruning(run.k)) if run in swept else (run.learner, "")
+                point = {"uas": uas[at(corpus, run)], "words_per_cpu_s": speed[at(corpus, run)]}
+                rows.append({"corpus": corpus, "system": run.model, "group": group, "label": label, **point})
+    return pd.DataFrame(rows)
+
+
+def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Every row of the benchmark. Index KEYS; seconds, speed, spread of the repeats, work a sentence, proofs."""
+    data = results.benchmark()
+    data = data[data["corpus"].isin(corpora_of([results], wanted)[results.name])].set_index(KEYS)
+    spread = [
+        100 * (high - low) / middle for (low, high), middle in zip(data["cpu_s_range"], data["cpu_s"], strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "sentences": data["sentences"],
+            "CPU s": data["cpu_s"],
+            "wall s": data["wall_s"],
+            "spread, %": spread,
+            "words / CPU s": data["words_per_cpu_s"],
+            "DP calls": data["dp_calls"] / data["sentences"],
+            "nodes": data["nodes"] / data["sentences"],
+            "proved, %": 100 * data["certified"] / data["sentences"],
+        }
+    )
+
+
+def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Length bins of the rows that differ in k alone, most pruned first; `corpus` names the provenance as well."""
+    keep = corpora_of(results, wanted)
+    parts = []
+    for r in results:
+        data = r.by_length().set_index(KEYS)
+        for corpus in keep[r.name]:
+            for run in sweep(r.params):
+                part = data.loc[[at(corpus, run)]].reset_index()
+                parts.append(part.assign(corpus=f"{corpus}, {r.name}"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def length_table(curves: pd.DataFrame) -> pd.DataFrame:
+    """`lengths` as a table. Rows (corpus, words); sentences, then DP calls and milliseconds for every k."""
+    data = curves.assign(words=[f"{lo}-{hi}" for lo, hi in zip(curves["lo"], curves["hi"], strict=True)])
+    data = data.assign(ms=1e3 * data["mean_s"]).rename(columns={"mean_dp_calls": "DP calls"})
+    names = {k: pruning(k) for k in dict.fromkeys(data["k"])}
+    index = ["corpus", "words"]
+    order = data.drop_duplicates(["corpus", "lo"]).sort_values("lo").set_index(index)
+    order = order.loc[list(dict.fromkeys(data["corpus"]))]
+    out = {("", "sentences"): order["sentences"]}
+    for figure in ("DP calls", "ms"):
+        for k, name in names.items():
+            out[figure, name] = data[data["k"] == k].set_index(index)[figure].reindex(order.index)
+    return pd.DataFrame(out)

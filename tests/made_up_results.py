@@ -1,0 +1,137 @@
+"""A results tree in which every figure is invented, for tests of tables, notebooks and pages alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from treebound.experiments import params as parameters
+from treebound.experiments.params import Params, Run
+
+SENTENCES = 60
+META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
+
+
+def write(folder: Path, params: Params, seed: int = 0) -> None:
+    """Fill `folder` (which becomes `results/` or `results/reference/`) with what the stages of `params` would write."""
+    rng = np.random.default_rng(seed)
+    for corpus in params.corpora:
+        lengths = rng.integers(1, 65, SENTENCES)
+        splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
+        _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
+        recall = {split: {str(k): 1 - 0.2 / k for k in params.pruner.ks} for split in ("dev", "test")}
+        _json(folder, ["pruner", f"{corpus}.json"], {"corpus": corpus, "recall": recall})
+        for model in params.trained:
+            for learner in params.learners:
+                history = [{"epoch": e, "dev_uas": 80 + e / 10} for e in range(1, params.train.epochs + 1)]
+                metrics = {"spec": {"learner": learner}, "history": history, "best_epoch": params.train.epochs}
+                _json(folder, ["train", corpus, f"{model}.{learner}.json"], metrics)
+                _json(folder, ["timing", "train", corpus, f"{model}.{learner}.json"], {"cpu_s": 61.5, "wall_s": 62.5})
+        benchmark, timed = [], []
+        for i, run in enumerate(params.decode):
+            table = _sentences(rng, params, run, lengths, i)
+            path = folder / "predictions" / corpus / f"{run}.test.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            table.drop(columns="seconds").to_csv(path, index=False)
+            _json(folder, ["decode", corpus, f"{run}.test.json"], _decode(table, params))
+            benchmark.append({**_key(run), **_timing(table)})
+            timed.append(table[["sentence", "n", "seconds", "dp_calls", "nodes"]].assign(**_key(run)))
+        _json(folder, ["benchmark", f"{corpus}.json"], benchmark)
+        pd.concat(timed).to_csv(folder / "predictions" / corpus / "benchmark.csv", index=False)
+
+
+def project(folder: Path, repository: Path, *, with_reference: bool = True) -> Path:
+    """A project with the repository's parameters and invented results in `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("params.yaml", "dvc.yaml"):
+        (folder / name).write_bytes((repository / name).read_bytes())
+    params = parameters.load(folder / "params.yaml")
+    write(folder / "results", params)
+    if with_reference:
+        write(folder / "results" / "reference", params, seed=1)
+        (folder / "results" / "reference" / "params.yaml").write_bytes((repository / "params.yaml").read_bytes())
+        machine = {"cpu": "an invented one", "cores": 2, "system": "Linux", "python": "3.11.0", "numba": "0.68"}
+        sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in params.corpora}
+        info = {"commit": "0" * 40, "date": "2020-01-01", "machine": machine, "checksums": sums}
+        (folder / "results" / "reference" / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    return folder
+
+
+def _split(rng: np.random.Generator, sentences: int) -> dict:
+    tokens = sentences * 17
+    return {
+        "sentences": sentences,
+        "tokens": tokens,
+        "mean_length": tokens / sentences,
+        "max_length": 64,
+        "crossing_arcs": int(rng.integers(0, tokens // 50)),
+        "nonprojective_sentences": int(rng.integers(0, sentences // 10)),
+        "multi_root_sentences": 0,
+        "upos": {"NOUN": tokens},
+        "xpos": {"NN": tokens},
+        "deprel": {"root": sentences, "dep": tokens - sentences},
+        "dropped": {},
+    }
+
+
+def _sentences(rng: np.random.Generator, params: Params, run: Run, lengths: np.ndarray, i: int) -> pd.DataFrame:
+    published = params.decoders[run.decoder].config == "published"
+    k = 40 if run.k == "none" else int(run.k)
+    calls = 1 + rng.poisson(lengths * (20 if published else 1) * k / 10)
+    table = pd.DataFrame({"sentence": range(len(lengths)), "n": lengths, "value": lengths * 10.0})
+    table = table.assign(bound=table["value"], status="optimal", dp_calls=calls, nodes=1 + calls // 20)
+    table = table.assign(correct=np.minimum(lengths, rng.binomial(lengths, 0.85 + i / 500)), scored=lengths)
+    return table.assign(seconds=calls * 1e-4).head(params.decoders[run.decoder].sentences or len(table))
+
+
+def _decode(table: pd.DataFrame, params: Params) -> dict:
+    return {
+        "uas": 100 * table["correct"].sum() / table["scored"].sum(),
+        "complete": 100 * float((table["correct"] == table["scored"]).mean()),
+        "words": int(table["n"].sum()),
+        "scored_words": int(table["scored"].sum()),
+        "sentences": len(table),
+        "certified": len(table),
+        "root_solved": len(table) // 2,
+        "dp_calls": int(table["dp_calls"].sum()),
+        "nodes": int(table["nodes"].sum()),
+        "corpus_checksum": "2" * 64,
+        "params_hash": "3" * 16,
+        "seed": params.seed,
+    }
+
+
+def _timing(table: pd.DataFrame) -> dict:
+    seconds = float(table["seconds"].sum())
+    bins = [(lo, lo + 9, table[table["n"].between(lo, lo + 9)]) for lo in range(1, 65, 10)]
+    return {
+        "words": int(table["n"].sum()),
+        "sentences": len(table),
+        "repeats": 3,
+        "cpu_s": seconds,
+        "cpu_s_range": [seconds * 0.9, seconds * 1.1],
+        "wall_s": seconds,
+        "words_per_cpu_s": float(table["n"].sum()) / seconds,
+        "dp_calls": int(table["dp_calls"].sum()),
+        "nodes": int(table["nodes"].sum()),
+        "certified": len(table),
+        "by_length": [
+            {"lo": lo, "hi": hi, "sentences": len(part), "mean_s": float(part["seconds"].mean())}
+            | {"mean_dp_calls": float(part["dp_calls"].mean())}
+            for lo, hi, part in bins
+            if len(part)
+        ],
+    }
+
+
+def _key(run: Run) -> dict[str, str]:
+    return {"model": run.model, "learner": run.learner, "decoder": run.decoder, "k": str(run.k)}
+
+
+def _json(folder: Path, parts: list[str], data: object) -> None:
+    path = folder.joinpath("metrics", *parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data), encoding="utf-8")
