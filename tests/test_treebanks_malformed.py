@@ -36,7 +36,7 @@ CONLLU = {
     "prose": ("Birds sing.\n", 1, "1 columns where CoNLL-U has 10"),
     "empty form": (GOOD.replace("birds", ""), 1, "column 2 is empty; write _"),
     "empty last column": (GOOD.replace("root\t_\t_", "root\t_\t"), 2, "column 10 is empty; write _"),
-    "empty id": (GOOD.replace("1\tbirds", "\tbirds"), 1, "column 1 is empty"),
+    "empty id": (GOOD.replace("1\tbirds", "\tbirds"), 1, "column 1 is empty; number words"),
     "id is a letter": (
         GOOD.replace("1\tbirds", "a\tbirds"),
         1,
@@ -200,6 +200,17 @@ def test_broken_encoding_names_line_and_byte():
     data = (GOOD * 2).encode() + GOOD.replace("birds", "pájaros").encode("cp1252")
     with pytest.raises(InputError, match=r"<input>:7: byte 0xe1 is not utf-8; name the file's encoding"):
         read([line + b"\n" for line in data.split(b"\n")[:-1]])
+
+
+def test_lenient_reading_skips_what_is_not_text():
+    bad = GOOD.replace("birds", "pájaros").encode("cp1252")
+    document = read(io.BytesIO(GOOD.encode() + b"\n" + bad + GOOD.encode()), strict=False)
+    assert len(document) == 2
+    assert [(s.line, s.reason) for s in document.skipped] == [(5, "byte 0xe1 is not utf-8")]
+    with pytest.raises(InputError, match=r"input.mrg:2: byte 0xff is not utf-8"):
+        file = io.BytesIO(b"( (S (NN a)) )\n( (S (NN \xff)) )\n")
+        file.name = "input.mrg"
+        read(file)
 
 
 def test_unknown_encoding_and_format():

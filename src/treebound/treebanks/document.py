@@ -12,6 +12,7 @@ Whole files or pipes, tabular formats or brackets:
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -20,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -190,24 +192,22 @@ def stream(
     sentences where the file is empty.
     """
     path, lines = _open(source)
-    with closing(lines) if hasattr(lines, "close") and isinstance(source, (str, Path)) else nullcontext(lines):
+    with closing(lines) if isinstance(source, (str, Path)) else nullcontext():
         try:
             first, lines = _peek(lines)
-        except (lzma.LZMAError, EOFError, OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot be read: {error}", path=path, hint="check the file") from None
-        bom = first.startswith(_BOM)
-        format = format or _sniff(path, first)
-        if format not in FORMATS:
-            raise InputError(f"unknown format {format!r}", path=path, hint="choose from " + ", ".join(FORMATS))
-        encoding = encoding or "utf-8"
-        if format == "brackets":
+            format = format or _sniff(path, first)
+            if format not in FORMATS:
+                raise InputError(f"unknown format {format!r}", path=path, hint="choose from " + ", ".join(FORMATS))
             skipped: list[Skipped] = []
-            text = _decode_all(lines, path, encoding)
-            converted = list(_bracket_sentences(text, path, strict, skipped))
-            yield from _documents(_blocks(converted), sentences, _Context(path, CONLLU, "utf-8", strict, True), skipped)
-            return
-        context = _Context(path, LAYOUTS[format], encoding, strict, annotated, bom)
-        yield from _documents(_blocks(_decoded(lines, context)), sentences, context, [])
+            context = _Context(path, LAYOUTS.get(format, CONLLU), _known(encoding or "utf-8", path), strict, annotated)
+            if format == "brackets":
+                lines = _bracket_sentences(_text(lines, context), context, skipped)
+                context = _Context(path, CONLLU, "utf-8", strict, True)
+            elif first.startswith(_BOM):
+                context = replace(context, bom=True)
+            yield from _documents(_blocks(lines), sentences, context, skipped)
+        except (lzma.LZMAError, EOFError, OSError) as error:
+            raise InputError(f"cannot be read: {error}", path=path, hint="is the file whole?") from None
 
 
 @dataclass(frozen=True)
@@ -235,18 +235,24 @@ def _open(source: Any) -> tuple[str, Any]:
 
 
 def _peek(lines: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first line that is not blank, and all lines."""
+    """The first line that is not blank, and all lines again, without a byte order mark."""
     head, rest = [], iter(lines)
     for line in rest:
         head.append(line)
         if line.strip():
             break
-    return (head[-1] if head else b""), _chain(head, rest)
+    first = head[-1] if head else b""
+    if head:
+        head[0] = head[0].removeprefix(_BOM)
+    return first, chain(head, rest)
 
 
-def _chain(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield from head
-    yield from rest
+def _known(encoding: str, path: str) -> str:
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise InputError(f"unknown encoding {encoding!r}", path=path, hint="try utf-8 or cp1252") from None
+    return encoding
 
 
 def _sniff(path: str, first: bytes) -> str:
@@ -254,48 +260,43 @@ def _sniff(path: str, first: bytes) -> str:
     suffix = Path(name.stem).suffix if name.suffix in _OPENERS else name.suffix
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
-    return "brackets" if first.lstrip().startswith(b"(") else "conllu"
+    return "brackets" if first.removeprefix(_BOM).lstrip().startswith(b"(") else "conllu"
 
 
-def _decoded(lines: Iterable[bytes], context: _Context) -> Iterator[str]:
-    """Lines as text; a line that is not text in the encoding stops the reading, lenient or not."""
-    number = 0
+def _decode(block: list[bytes], encoding: str) -> list[str]:
+    """Lines as text. Raises Malformed for the first that is not."""
     try:
-        for number, line in enumerate(lines, 1):
-            if number == 1 and context.bom:
-                line = line.removeprefix(_BOM)
-            yield line.decode(context.encoding)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"byte 0x{error.object[error.start]:02x} is not {context.encoding}",
-            path=context.path,
-            line=number,
-            hint="name the file's encoding, for instance cp1252",
-        ) from None
-    except LookupError:
-        raise InputError(
-            f"unknown encoding {context.encoding!r}", path=context.path, hint="try utf-8 or cp1252"
-        ) from None
-    except (lzma.LZMAError, EOFError, OSError) as error:
-        raise InputError(f"cannot be read: {error}", path=context.path, hint="is the file truncated?") from None
+        return [line.decode(encoding) for line in block]
+    except UnicodeDecodeError:
+        for offset, line in enumerate(block):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                reason = f"byte 0x{line[error.start]:02x} is not {encoding}"
+                raise Malformed(offset, reason, "name the file's encoding, for instance cp1252") from None
+        raise
 
 
-def _decode_all(lines: Iterable[bytes], path: str, encoding: str) -> str:
-    context = _Context(path, CONLLU, encoding, True, True)
-    return "".join(_decoded(lines, context)).removeprefix("\ufeff")
+def _text(lines: Iterable[bytes], context: _Context) -> str:
+    """All lines as one text. Raises InputError."""
+    try:
+        return "".join(_decode(list(lines), context.encoding))
+    except Malformed as error:
+        raise InputError(error.reason, path=context.path, line=error.offset + 1, hint=error.hint) from None
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, int, list[str]]]:
+def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, list[bytes]]]:
     """(line number of the block, empty lines it begins with, its lines). A block ends with the empty line after a
     sentence; the last one may consist of empty lines only."""
-    block: list[str] = []
-    blank, start, number = 0, 1, 0
-    for number, line in enumerate(lines, 1):
+    block: list[bytes] = []
+    blank, start = 0, 1
+    for line in lines:
         block.append(line)
-        if line in _BLANK:
+        if line == b"\n" or line == b"\r\n":
             if len(block) > blank + 1:
                 yield start, blank, block
-                block, blank, start = [], 0, number + 1
+                start += len(block)
+                block, blank = [], 0
             else:
                 blank += 1
     if block:
@@ -303,20 +304,21 @@ def _blocks(lines: Iterable[str]) -> Iterator[tuple[int, int, list[str]]]:
 
 
 def _documents(
-    blocks: Iterable[tuple[int, int, list[str]]], sentences: int | None, context: _Context, skipped: list[Skipped]
+    blocks: Iterable[tuple[int, int, list[bytes]]], sentences: int | None, context: _Context, skipped: list[Skipped]
 ) -> Iterator[Document]:
     builder = _Builder(context, skipped)
     yielded = False
-    for start, blank, block in blocks:
-        if blank == len(block):
-            builder.tail = block
+    for start, blank, raw in blocks:
+        if blank == len(raw):
+            builder.tail = [line.decode() for line in raw]
             continue
         if sentences is not None and len(builder.blocks) == sentences:
             yield builder.document()
             yielded = True
             builder = _Builder(replace(context, bom=False), [])
-        end = len(block) - (block[-1] in _BLANK)
         try:
+            block = [line.decode() for line in raw[:blank]] + _decode(raw[blank:], context.encoding)
+            end = len(block) - (block[-1] in _BLANK)
             rows, columns, heads = parse_sentence(block[blank:end], context.layout, context.annotated)
         except Malformed as error:
             line = start + blank + error.offset
@@ -374,17 +376,17 @@ class _Builder:
         )
 
 
-def _bracket_sentences(text: str, path: str, strict: bool, skipped: list[Skipped]) -> Iterator[str]:
+def _bracket_sentences(text: str, context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
     """Bracketed trees as lines of CoNLL-U."""
     for tree in brackets.parse(text):
         if isinstance(tree, brackets.BadTree):
-            if strict:
-                raise InputError(tree.reason, path=path, line=tree.line, hint=tree.hint)
+            if context.strict:
+                raise InputError(tree.reason, path=context.path, line=tree.line, hint=tree.hint)
             skipped.append(Skipped(tree.line, tree.reason))
             continue
         for i, word in enumerate(brackets.dependencies(tree), 1):
-            yield _conllu_line(i, (word.form, "_", word.tag[:2], word.tag, "_", word.label, word.head))
-        yield "\n"
+            yield _conllu_line(i, (word.form, "_", word.tag[:2], word.tag, "_", word.label, word.head)).encode()
+        yield b"\n"
 
 
 def _conllu_line(i: int, word: Sequence[Any]) -> str:

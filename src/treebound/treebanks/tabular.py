@@ -76,17 +76,21 @@ def parse_sentence(
     rows: Sequence[int] = range(first, len(lines))
     split = [line.split("\t") for line in lines[first:]]
     widths = set(map(len, split))
-    # the set of widths and the column of ids tell whether there is anything but words 1..n in order
-    if len(widths) > 1 or not layout.least <= min(widths) <= layout.most:
+    text = "".join(lines)
+    if (
+        len(widths) > 1
+        or not layout.least <= min(widths) <= layout.most
+        or "\0" in text
+        or text.count("\r") != text.count("\r\n")
+        or "\t\t" in text
+        or "\t\n" in text
+        or "\t\r" in text
+    ):
         _find_line_error(lines, first, layout)
     columns = list(zip(*split, strict=True))
-    if columns[0] != _DECIMALS[1 : n + 1]:
+    if columns[0] != _DECIMALS[1 : n + 1]:  # something else than words 1..n in order
         rows = _word_rows(lines, first, layout)
         columns = list(zip(*(split[r - first] for r in rows), strict=True))
-        n = len(rows)
-    text = "".join(lines)
-    if "\0" in text or text.count("\r") != text.count("\r\n") or "\t\t" in text or "\t\n" in text or "\t\r" in text:
-        _find_line_error(lines, first, layout)
     return rows, columns, _heads(columns[layout.columns["head"]], rows, layout, annotated)
 
 
@@ -120,7 +124,6 @@ def _find_line_error(lines: list[str], first: int, layout: Layout) -> None:
 
 def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
     """Offsets of the word lines of a sentence whose ids are not just 1..n; checks every id."""
-    _find_line_error(lines, first, layout)
     rows: list[int] = []
     pending = None  # (offset, last word) of the multiword token that is still open
     empty = 0  # number of the last empty node after the current word
@@ -157,6 +160,8 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
                     offset, f"empty node {text} where {len(rows)}.{empty + 1} was expected", "number them in order"
                 )
             empty += 1
+        elif not text:
+            raise Malformed(offset, "column 1 is empty", "number words 1, 2, 3 ...")
         else:
             allowed = "1, 1-2 or 1.1" if layout.extras else "1, 2, 3 ..."
             raise Malformed(offset, f"id {text!r} is not a word number", f"ids look like {allowed}")
