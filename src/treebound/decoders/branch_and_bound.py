@@ -14,7 +14,7 @@ from treebound.kernels.arcs import index_arcs
 from treebound.kernels.hypergraph import NEG
 from treebound.kernels.parts import index_parts
 from treebound.kernels.search import Options
-from treebound.kernels.solve import solve
+from treebound.kernels.solve import solve, solve_published
 
 #: backbone -> (kernel number, families that it scores exactly)
 BACKBONES: dict[str, tuple[int, frozenset[str]]] = {
@@ -29,6 +29,7 @@ BACKBONES: dict[str, tuple[int, frozenset[str]]] = {
 BOUNDED = frozenset({"grandchild", "sibling"})
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 EMPTY = np.zeros(0, np.float64)
+NO_TRACE = np.zeros((0, 5))
 
 
 def smallest_backbone(families: frozenset[str]) -> str:
@@ -83,7 +84,7 @@ class BranchAndBound:
         parts = index_parts(index, problem.single_root)
         penalty = _penalty(problem)
         scores = {f: _finite(problem.parts[f].score, penalty if f in BOUNDED else -NEG) for f in problem.parts}
-        heads, value, bound, status, dp_calls, nodes, root_solved, _ = solve(
+        sentence = (
             BACKBONES[backbone][0],
             index,
             parts,
@@ -95,9 +96,12 @@ class BranchAndBound:
             scores.get("grandchild", EMPTY),
             scores.get("sibling", EMPTY),
             problem.unit,
-            self.options,
-            np.zeros((0, 5)),
         )
+        if self.config == "published":
+            result = solve_published(*sentence, self.options.max_dp_calls, self.options.max_nodes)
+        else:
+            result = solve(*sentence, self.options, NO_TRACE)
+        heads, value, bound, status, dp_calls, nodes, root_solved, _ = result
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         if value < -penalty / 2:
             heads = np.zeros(n + 1, np.int32)

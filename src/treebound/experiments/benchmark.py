@@ -7,11 +7,11 @@ Measured from features to heads; reading files, loading the model and compiling 
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pandas as pd
 
+from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
 from treebound.experiments.decode import parser, sentences
 from treebound.experiments.params import Params, Run
@@ -27,10 +27,10 @@ def measure(params: Params, corpus: str, run: Run) -> tuple[dict, pd.DataFrame]:
     parse(test.select(np.arange(min(WARM_UP, len(test)))))
     cpu, wall, each = [], [], []
     for _ in range(params.benchmark.repeats):
-        started = time.process_time(), time.perf_counter()
-        parses = parse(test)
-        cpu.append(time.process_time() - started[0])
-        wall.append(time.perf_counter() - started[1])
+        with Stopwatch() as watch:
+            parses = parse(test)
+        cpu.append(watch.cpu)
+        wall.append(watch.wall)
         each.append([sum(p.seconds.values()) for p in parses])
     table = pd.DataFrame(
         {

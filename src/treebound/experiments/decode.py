@@ -33,7 +33,7 @@ def sentences(params: Params, corpus: str, run: Run) -> Treebank:
 
 def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
     """One row a sentence: what was found, what was proved, what it took, how many heads are right."""
-    score = evaluate(gold, [parse.heads for parse in parses])
+    score = evaluate(gold, [parse.heads for parse in parses]).sentences
     return pd.DataFrame(
         {
             "sentence": range(len(gold)),

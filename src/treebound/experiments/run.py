@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,10 @@ def without_git() -> None:
         local.write_text("[core]\n    no_scm = true\n", encoding="utf-8")
 
 
-def changed() -> list[str]:
+def changed(targets: Sequence[str] = ()) -> list[str]:
     """Names of the stages that would run, as far as can be told now, in the order of dvc.yaml."""
-    status = dvc("status", "--json", stdout=subprocess.PIPE, text=True)
+    upstream = ("--with-deps", *targets) if targets else ()
+    status = dvc("status", "--json", *upstream, stdout=subprocess.PIPE, text=True)
     if status.returncode:
         sys.exit(status.returncode)
     return list(json.loads(status.stdout or "{}"))
@@ -57,21 +59,22 @@ def reproduce(stage: str) -> int:
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("targets", nargs="*", help="stages to stop at, for instance decode; by default everything")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="stages at a time (all cores)")
     parser.add_argument("--check", action="store_true", help="run nothing; fail if anything is out of date")
     arguments = parser.parse_args()
-    jobs = arguments.jobs
+    jobs, targets = arguments.jobs, arguments.targets
     without_git()
     if arguments.check:
-        stale = changed()
+        stale = changed(targets)
         sys.exit(f"error: out of date: {', '.join(stale)}; run `dvc repro`" if stale else 0)
     try:
         for kind in PARALLEL if jobs > 1 else ():
-            stages = [name for name in changed() if name.partition("@")[0] == kind]
+            stages = [name for name in changed(targets) if name.partition("@")[0] == kind]
             with ThreadPoolExecutor(jobs) as pool:
                 if any(list(pool.map(reproduce, stages))):
                     sys.exit(f"error: a {kind} stage failed; its message stands above")
-        sys.exit(dvc("repro").returncode)
+        sys.exit(dvc("repro", *targets).returncode)
     except KeyboardInterrupt:
         sys.exit(130)
 

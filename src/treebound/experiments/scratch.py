@@ -43,9 +43,9 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
     stage.write(folder / ".dvc" / "config.local", f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n")
 
 
-def run(folder: Path) -> int:
-    """Run the pipeline in a prepared folder; its exit status."""
-    return subprocess.run([sys.executable, "-m", "treebound.experiments.run"], cwd=folder).returncode
+def run(folder: Path, *targets: str) -> int:
+    """Run the pipeline, or as much of it as `targets` need, in a prepared folder; its exit status."""
+    return subprocess.run([sys.executable, "-m", "treebound.experiments.run", *targets], cwd=folder).returncode
 
 
 def available(corpora: list[str]) -> list[str]:

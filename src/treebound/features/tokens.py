@@ -47,34 +47,34 @@ def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:
 class TokenTable:
     """Hashed attributes of all words of a treebank.
 
-    rows    int64[W, len(ATTRIBUTES)]; columns that the corpus does not ask for are 0
+    rows    int64[len(ATTRIBUTES), W]; attributes that the corpus does not ask for are 0
     tag     int32[W] ids of the fine tag, for counting distinct tags between two words
     """
 
     def __init__(self, treebank: Treebank):
         self.attributes = attributes_of(treebank)
         self.offsets = treebank.offsets
-        self.rows = np.zeros((treebank.words, len(ATTRIBUTES)), np.int64)
+        self.rows = np.zeros((len(ATTRIBUTES), treebank.words), np.int64)
         for i, attribute in enumerate(ATTRIBUTES):
             if attribute in self.attributes:
                 column, function = _column(treebank, attribute)
                 strings = treebank.vocab[column].strings
                 hashes = np.array([hash_string(f"{attribute}={function(s)}") for s in strings], np.int64)  # type: ignore[operator]
                 if len(hashes):
-                    self.rows[:, i] = hashes[treebank.columns[column]]
+                    self.rows[i] = hashes[treebank.columns[column]]
         self.tag = treebank.columns[_column(treebank, "tag")[0]].astype(np.int32)
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """(int64[n + EXTRA, attributes], int32[n + 1]): the padded rows and the tag ids of sentence i (0 for the root).
+        """(int64[attributes, n + EXTRA], int32[n + 1]): the padded rows and the tag ids of sentence i (-1 for the root).
 
         Word w stands in row PAD + w, the root in row PAD, NONE and NONE_OUTER stand behind the padding.
         """
         a, b = self.offsets[i], self.offsets[i + 1]
         n = b - a
-        out = np.empty((n + EXTRA, len(ATTRIBUTES)), np.int64)
-        out[: PAD + 1] = _SPECIAL[: PAD + 1]
-        out[PAD + 1 : PAD + 1 + n] = self.rows[a:b]
-        out[PAD + 1 + n :] = _SPECIAL[PAD + 1 :]
+        out = np.empty((len(ATTRIBUTES), n + EXTRA), np.int64)
+        out[:, : PAD + 1] = _SPECIAL[:, : PAD + 1]
+        out[:, PAD + 1 : PAD + 1 + n] = self.rows[:, a:b]
+        out[:, PAD + 1 + n :] = _SPECIAL[:, PAD + 1 :]
         tag = np.empty(n + 1, np.int32)
         tag[0] = -1
         tag[1:] = self.tag[a:b]
@@ -86,7 +86,5 @@ def attributes_of(treebank: Treebank) -> frozenset[str]:
     return ALWAYS | frozenset(treebank.meta.get("attributes", ())) & frozenset(ATTRIBUTES)
 
 
-_SPECIAL = np.array(
-    [[hash_string(f"{a}={name}") for a in ATTRIBUTES] for name in ("<b2>", "<b1>", "<root>", "<e1>", "<e2>", "<none>", "<none-outer>", "<e3>")],
-    np.int64,
-)
+_SPECIAL_NAMES = ("<b2>", "<b1>", "<root>", "<e1>", "<e2>", "<none>", "<none-outer>", "<e3>")
+_SPECIAL = np.array([[hash_string(f"{a}={name}") for name in _SPECIAL_NAMES] for a in ATTRIBUTES], np.int64)

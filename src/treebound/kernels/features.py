@@ -38,7 +38,7 @@ def _feature(templates, t, tokens, r0, r1, r2):
     for k in range(templates.start[t], templates.start[t + 1]):
         slot = templates.slot[k]
         row = r0 if slot == 0 else r1 if slot == 1 else r2
-        x = (x ^ tokens[row + templates.offset[k], templates.attr[k]]) * _M1
+        x = (x ^ tokens[templates.attr[k], row + templates.offset[k]]) * _M1
     return _finish(x)
 
 
@@ -105,14 +105,49 @@ def local_tags(tag):
 
 
 @njit(cache=True, nogil=True)
+def _hash_all(templates, t, tokens, rows, x):
+    """x[i] = hash of template t over the words in rows[:, i] (int32[3, N]), for all i at once.
+
+    Atom by atom over all parts: the inner loop has no branch and the compiler vectorises it.
+    """
+    count = rows.shape[1]
+    seed = templates.seed[t]
+    for i in range(count):
+        x[i] = seed
+    for k in range(templates.start[t], templates.start[t + 1]):
+        column = tokens[templates.attr[k]]
+        row = rows[templates.slot[k]]
+        offset = templates.offset[k]
+        for i in range(count):
+            x[i] = (x[i] ^ column[row[i] + offset]) * _M1
+    for i in range(count):
+        x[i] = _finish(x[i])
+
+
+@njit(cache=True, nogil=True)
+def _add_all(templates, tokens, rows, variant, weights, mask, x, out):
+    """out[i] += weights of all templates over the words in rows[:, i], by themselves and with variant[i]."""
+    for t in range(len(templates.seed)):
+        _hash_all(templates, t, tokens, rows, x)
+        for i in range(rows.shape[1]):
+            line = ((x[i] >> 4) & mask) * LINE
+            o = x[i] & (LINE - 1)
+            out[i] += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ variant[i])])
+
+
+@njit(cache=True, nogil=True)
 def _word_lines(templates, tokens, n, weights, mask):
     """float64[n + 1, LINE]: per word the sum of its unigram templates' weights by variant (0: by itself)."""
     out = np.zeros((n + 1, LINE), np.float64)
+    rows = np.empty((1, n + 1), np.int32)
     for w in range(n + 1):
-        for t in range(len(templates.seed)):
-            x = _feature(templates, t, tokens, w + PAD, w + PAD, w + PAD)
-            line = ((x >> 4) & mask) * LINE
-            o = x & (LINE - 1)
+        rows[0, w] = w + PAD
+    x = np.empty(n + 1, np.int64)
+    for t in range(len(templates.seed)):
+        _hash_all(templates, t, tokens, rows, x)
+        for w in range(n + 1):
+            line = ((x[w] >> 4) & mask) * LINE
+            o = x[w] & (LINE - 1)
             for v in range(LINE):
                 out[w, v] += weights[line + (o ^ v)]
     return out
@@ -123,30 +158,41 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
     """float64[A] arc scores. arc_templates: (head, modifier, bigram, between) Templates. O(A (T + distance))."""
     t_head, t_mod, t_pair, t_between = arc_templates
     n = len(tag) - 1
+    A = len(head)
     as_head = _word_lines(t_head, tokens, n, weights, mask)
     as_mod = _word_lines(t_mod, tokens, n, weights, mask)
-    tags = local_tags(tag)
-    seen = np.full(n + 2, -1, np.int32)
-    between = np.empty(n + 1, np.int32)
-    A = len(head)
+    rows = np.empty((2, A), np.int32)
+    variant = np.empty(A, np.int64)
     out = np.empty(A, np.float64)
+    x = np.empty(A, np.int64)
     for a in range(A):
         h, m = head[a], mod[a]
         v = arc_variant(h, m)
-        s = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
-        for t in range(len(t_pair.seed)):
-            x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0)
-            line = ((x >> 4) & mask) * LINE
-            o = x & (LINE - 1)
-            s += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ v)])
-        if len(t_between.seed) > 0:
-            for i in range(between_tags(tags, h, m, seen, a, between)):
-                for t in range(len(t_between.seed)):
-                    x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD)
-                    line = ((x >> 4) & mask) * LINE
-                    o = x & (LINE - 1)
-                    s += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ v)])
-        out[a] = s
+        rows[0, a], rows[1, a], variant[a] = h + PAD, m + PAD, v
+        out[a] = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
+    _add_all(t_pair, tokens, rows, variant, weights, mask, x, out)
+    if len(t_between.seed) > 0:
+        tags = local_tags(tag)
+        seen = np.full(n + 2, -1, np.int32)
+        between = np.empty(n + 1, np.int32)
+        total = 0
+        for a in range(A):
+            total += abs(head[a] - mod[a]) - 1
+        triple = np.empty((3, total), np.int32)
+        of = np.empty(total, np.int32)
+        c = 0
+        for a in range(A):
+            for i in range(between_tags(tags, head[a], mod[a], seen, a, between)):
+                triple[0, c], triple[1, c], triple[2, c] = rows[0, a], between[i] + PAD, rows[1, a]
+                of[c] = a
+                c += 1
+        x = np.empty(c, np.int64)
+        for t in range(len(t_between.seed)):
+            _hash_all(t_between, t, tokens, triple[:, :c], x)
+            for i in range(c):
+                line = ((x[i] >> 4) & mask) * LINE
+                o = x[i] & (LINE - 1)
+                out[of[i]] += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ variant[of[i]])])
     return out
 
 
@@ -156,48 +202,51 @@ def score_parts(family_templates, slots, words, tokens, n, weights, mask):
 
     family_templates  (all words, pair) Templates
     slots             (x, y, z): the pair's two slots, then the third
-    Pair templates are memoised per (word, word). O(F T_part + pairs T_pair).
+    Pair templates are memoised per (word, word), for the three sides on which the third word may stand.
+    O(F T_part + pairs T_pair).
     """
     t_part, t_pair = family_templates
     x_slot, y_slot, z_slot = slots
     F = len(words)
-    out = np.empty(F, np.float64)
-    memo = np.empty(((n + 1) * (n + 3), 3), np.float64)
-    known = np.zeros((n + 1) * (n + 3), np.bool_)
+    rows = np.empty((3, F), np.int32)
+    variant = np.empty(F, np.int64)
+    pair_of = np.empty(F, np.int32)
+    side_at = np.empty(F, np.int8)
+    known = np.full((n + 1) * (n + 3), -1, np.int32)
+    pair_rows = np.zeros((3, min(F, (n + 1) * (n + 3))), np.int32)
+    pair_variants = np.empty((min(F, (n + 1) * (n + 3)), 3), np.int64)
+    pairs = 0
     for p in range(F):
         i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
         side = side_of(k, i, j)
-        # an empty slot is always the farther word's partner: at most one of i, j is empty
-        a, b = (i, j) if i >= 0 else (j, i)
-        cell = a * (n + 3) + (b if b >= 0 else n - b)
-        if not known[cell]:
-            known[cell] = True
-            s0 = 0.0
-            s1 = 0.0
-            s2 = 0.0
-            v0, v1, v2 = pair_variant(i, j, 0), pair_variant(i, j, 1), pair_variant(i, j, 2)
-            ri, rj = _row(i, n), _row(j, n)
-            for t in range(len(t_pair.seed)):
-                r0 = ri if x_slot == 0 else rj if y_slot == 0 else 0
-                r1 = ri if x_slot == 1 else rj if y_slot == 1 else 0
-                r2 = ri if x_slot == 2 else rj if y_slot == 2 else 0
-                x = _feature(t_pair, t, tokens, r0, r1, r2)
-                line = ((x >> 4) & mask) * LINE
-                o = x & (LINE - 1)
-                w = np.float64(weights[line + o])
-                s0 += w + np.float64(weights[line + (o ^ v0)])
-                s1 += w + np.float64(weights[line + (o ^ v1)])
-                s2 += w + np.float64(weights[line + (o ^ v2)])
-            memo[cell, 0], memo[cell, 1], memo[cell, 2] = s0, s1, s2
-        s = memo[cell, side]
-        v = pair_variant(i, j, side)
-        r0, r1, r2 = _row(words[p, 0], n), _row(words[p, 1], n), _row(words[p, 2], n)
-        for t in range(len(t_part.seed)):
-            x = _feature(t_part, t, tokens, r0, r1, r2)
-            line = ((x >> 4) & mask) * LINE
-            o = x & (LINE - 1)
-            s += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ v)])
-        out[p] = s
+        variant[p] = pair_variant(i, j, side)
+        side_at[p] = side
+        rows[x_slot, p], rows[y_slot, p], rows[z_slot, p] = _row(i, n), _row(j, n), _row(k, n)
+        # at most one of i and j is empty, and which one is the same throughout a family
+        cell = i * (n + 3) + (j if j >= 0 else n - j) if i >= 0 else j * (n + 3) + n - i
+        q = known[cell]
+        if q < 0:
+            q = known[cell] = pairs
+            pair_rows[x_slot, pairs], pair_rows[y_slot, pairs] = rows[x_slot, p], rows[y_slot, p]
+            for s in range(3):
+                pair_variants[pairs, s] = pair_variant(i, j, s)
+            pairs += 1
+        pair_of[p] = q
+    x = np.empty(max(F, pairs), np.int64)
+    memo = np.zeros((pairs, 3), np.float64)
+    for t in range(len(t_pair.seed)):
+        _hash_all(t_pair, t, tokens, pair_rows[:, :pairs], x)
+        for q in range(pairs):
+            line = ((x[q] >> 4) & mask) * LINE
+            o = x[q] & (LINE - 1)
+            w = np.float64(weights[line + o])
+            memo[q, 0] += w + np.float64(weights[line + (o ^ pair_variants[q, 0])])
+            memo[q, 1] += w + np.float64(weights[line + (o ^ pair_variants[q, 1])])
+            memo[q, 2] += w + np.float64(weights[line + (o ^ pair_variants[q, 2])])
+    out = np.empty(F, np.float64)
+    for p in range(F):
+        out[p] = memo[pair_of[p], side_at[p]]
+    _add_all(t_part, tokens, rows, variant, weights, mask, x, out)
     return out
 
 

@@ -41,13 +41,14 @@ class Options(NamedTuple):
 
 
 OPTIMAL, LIMIT, INFEASIBLE = range(3)
+EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
 
 @njit(cache=True, nogil=True)
-def _closed(bound, value, unit):
-    """No tree under `bound` beats `value`. unit > 0: all are integers."""
+def closed(bound, value, unit, rounding):
+    """No tree under `bound` beats `value`. unit > 0: scores are integers, and bounds are known to within `rounding`."""
     if unit > 0.0:
-        return bound < value + 0.5
+        return bound < value + 1.0 - rounding
     return bound <= value + 1e-9 * max(1.0, abs(value))
 
 
@@ -135,7 +136,7 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
     stack = [(graph, theta0, weight, e.copy(), f.copy(), phi.copy(), share, 0.0, 1e300, -1, 0, -1)]
     while len(stack) > 0:
         graph_p, theta_p, weight_p, e_p, f_p, phi_p, share_p, offset, bound_p, branch, branch_value, parent = stack.pop()
-        if _closed(bound_p, incumbent, unit):
+        if closed(bound_p, incumbent, unit, EXACT):
             continue
         if (options.max_dp_calls > 0 and dp >= options.max_dp_calls) or (options.max_nodes > 0 and nodes >= options.max_nodes):
             status = LIMIT
@@ -161,13 +162,13 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
         gap_at_mark = 1e300
         node_best = 1e300
         force_mark = branch >= 0
-        closed = False
+        done = False
         step = 0
         while True:
             v = inside(g, w, value, best)
             dp += 1
             if v <= NEG_TEST:
-                closed = True
+                done = True
                 bound = NEG
                 break
             upper = v + offset
@@ -216,13 +217,13 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
                 trace[traced, 0], trace[traced, 1] = node, parent
                 trace[traced, 2], trace[traced, 3], trace[traced, 4] = branch, branch_value, upper
                 traced += 1
-            if _closed(bound, incumbent, unit) or moved == 0:
+            if closed(bound, incumbent, unit, EXACT) or moved == 0:
                 # moved == 0: no factor has slack at its tree, which is optimal for the node
                 for i in range(n):
                     z[arcs[i]] = 0
                 if moved == 0:
                     bound = min(bound, max(score, NEG))
-                closed = True
+                done = True
                 break
             last = step >= steps
             gap = upper - incumbent
@@ -236,7 +237,7 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
                     for i in range(n):
                         z[arcs[i]] = 0
                     bound = incumbent
-                    closed = True
+                    done = True
                     break
                 if edges < 0.8 * len(g.left):
                     g = compact(g, keep, edges, items)
@@ -277,7 +278,7 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
             if options.max_dp_calls > 0 and dp >= options.max_dp_calls:
                 last = True
                 break
-        if closed:
+        if done:
             if branch < 0:
                 root_solved = True
             continue

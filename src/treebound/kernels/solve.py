@@ -8,6 +8,7 @@ from numba import njit
 from treebound.kernels.backbones import CARRERAS, EISNER, GRANDPARENT_SIBLING, carreras_graph, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.hypergraph import NEG
 from treebound.kernels.parts import GRANDCHILD, SIBLING, list_parts
+from treebound.kernels.published import search_published
 from treebound.kernels.search import search
 
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before a smaller one is taken
@@ -61,9 +62,35 @@ def solve(backbone, index, parts, n, single_root, arc, adjacent, outermost, gran
     value, bound, arcs, status, dp, nodes, root_solved, traced = search(
         graph, n, index.mod, theta, e, f, phi, unit, options, NEG, np.zeros(n, np.int32), trace
     )
+    return _heads(index, arcs, value, n), value, bound, status, dp, nodes, root_solved, traced
+
+
+@njit(cache=True, nogil=True)
+def solve_published(
+    backbone, index, parts, n, single_root, arc, adjacent, outermost, grandchild, sibling, unit, max_dp_calls, max_nodes
+):
+    """As `solve`, with the paper's own search (`treebound.kernels.published`); nothing is traced."""
+    A = len(arc)
+    theta = np.zeros(A + 1, np.float64)
+    theta[:A] = arc
+    graph = backbone_graph(backbone, index, parts, n, single_root, adjacent, outermost, grandchild, MAX_EDGES)
+    e, f, phi = bounded_factors(backbone, index, parts, grandchild, sibling)
+    first = np.arange(0, 2 * len(phi) + 1, 2).astype(np.int32)
+    pairs = np.empty(2 * len(phi), np.int32)
+    pairs[0::2] = e
+    pairs[1::2] = f
+    value, bound, arcs, status, dp, nodes, root_solved = search_published(
+        graph, n, index.head, index.mod, theta, first, pairs, phi, unit, max_dp_calls, max_nodes
+    )
+    return _heads(index, arcs, value, n), value, bound, status, dp, nodes, root_solved, 0
+
+
+@njit(cache=True, nogil=True)
+def _heads(index, arcs, value, n):
+    """int32[n + 1] heads of a tree given by its arcs; all 0 where there is none."""
     heads = np.zeros(n + 1, np.int32)
     heads[0] = -1
     if value > NEG / 2:
         for a in arcs:
             heads[index.mod[a]] = index.head[a]
-    return heads, value, bound, status, dp, nodes, root_solved, traced
+    return heads

@@ -1,0 +1,233 @@
+"""Online structured learning: averaged perceptron as published, and margin-based MIRA with Hamming cost.
+
+Per sentence: prune, score, decode (with cost for MIRA), update on the difference of the features of the gold tree and of
+the decoded one. The decoder is branch and bound, whatever the model's families.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+
+from treebound.core.errors import ModelError
+from treebound.core.treebank import Treebank
+from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, smallest_backbone
+from treebound.factors import FAMILIES
+from treebound.features.scorer import Scorer
+from treebound.features.tokens import TokenTable
+from treebound.kernels.arcs import arcs_of_tree, index_arcs
+from treebound.kernels.features import only_in
+from treebound.kernels.learn import margin, merge, step
+from treebound.kernels.parts import index_parts, parts_of_tree
+from treebound.kernels.search import Options
+from treebound.kernels.solve import solve
+from treebound.learning.model import FIXED_BITS, Model
+from treebound.learning.pruner import Pruner
+from treebound.learning.spec import ModelSpec
+from treebound.learning.storage import load_arrays, save_arrays
+from treebound.treebanks.projectivise import is_projective, projectivise
+
+CHECKPOINT_VERSION = 1
+NO_TRACE = np.zeros((0, 5))
+
+
+class Learner:
+    """Weights in training, with the sums that give their average.
+
+    weights  float32[2 ** bits] (integers for the perceptron, exact up to 2 ** 24)
+    sums     float64[2 ** bits] sum over updates of (examples seen before) * update
+    examples number of sentences seen
+    """
+
+    def __init__(self, bits: int):
+        self.weights = np.zeros(1 << bits, np.float32)
+        self.sums = np.zeros(1 << bits, np.float64)
+        self.scratch = np.zeros(1 << bits, np.float32)
+        self.examples = 0
+
+    def average(self, perceptron: bool) -> tuple[np.ndarray, float]:
+        """(int32 weights, units per 1.0) of the average over all examples.
+
+        Perceptron: the integer accumulators themselves, T w - sum; exact. Otherwise fixed point, with as many binary
+        digits (at most FIXED_BITS) as the largest weight leaves room for.
+        """
+        total = max(1, self.examples)
+        mean = self.weights.astype(np.float64) - self.sums / total
+        if perceptron:
+            exact = np.rint(self.weights.astype(np.float64) * total - self.sums)
+            if np.abs(exact).max(initial=0.0) < 2**31:
+                return exact.astype(np.int32), float(total)
+        bits = FIXED_BITS
+        while np.abs(mean).max(initial=0.0) * 2**bits >= 2**31:
+            bits -= 1
+        return np.rint(mean * 2**bits).astype(np.int32), float(2**bits)
+
+
+def train(
+    spec: ModelSpec,
+    train: Treebank,
+    dev: Treebank,
+    pruner: Pruner,
+    *,
+    checkpoint: Path | None = None,
+    progress: Callable[[Iterable, str], Iterable] | None = None,
+) -> Model:
+    """The model of the epoch with the best dev UAS, evaluated with exact decoding.
+
+    checkpoint  a file written after every epoch; training resumes from it and removes it at the end
+    Non-projective gold trees are projectivised for training (Nivre & Nilsson 2005) and never for evaluation.
+    """
+    from treebound.evaluation.attachment import evaluate
+    from treebound.parser import Parser
+
+    learner = Learner(spec.bits)
+    scorer = Scorer(spec.families, pruner.attributes, spec.bits)
+    gold, lifted = _projective_heads(train)
+    single_root = bool(train.meta.get("single_root", True))
+    history: list[dict] = []
+    best: tuple[np.ndarray, float] | None = None
+    key = _key(spec, train, pruner)
+    if checkpoint is not None and checkpoint.exists():
+        best, history = _resume(checkpoint, key, learner)
+    table = TokenTable(train)
+    allowed = _candidates(table, len(train), gold, pruner, spec.k)
+    perceptron = spec.learner == "perceptron"
+    cost = 0.0 if perceptron else spec.cost
+    scale = 1.0 if perceptron else float(1 << FIXED_BITS)
+    backbone = BACKBONES[smallest_backbone(frozenset(spec.families) | {"arc"})][0]
+    options = Options(40, 12, 1.5, 5, spec.max_dp_calls, 0)
+    slots = np.empty(1 << 20, np.int64)
+    signs = np.empty(1 << 20, np.float32)
+    for epoch in range(len(history), spec.epochs):
+        started, started_wall = time.process_time(), time.perf_counter()
+        order: Iterable[int] = np.random.default_rng([spec.seed, epoch]).permutation(len(train))
+        wrong = dp_calls = limited = updates = 0
+        for i in progress(order, f"epoch {epoch + 1}/{spec.epochs}") if progress else order:
+            learner.examples += 1
+            rows, tag = table.sentence(i)
+            n = len(tag) - 1
+            index = index_arcs(n, allowed[i])
+            parts = index_parts(index, single_root)
+            arc, scores, words = scorer.score(learner.weights, rows, tag, index, parts)
+            gold_arcs = arcs_of_tree(index, gold[i])
+            cost_arc = np.full(len(arc), cost)
+            cost_arc[gold_arcs] = 0.0
+            arc = np.rint((arc + cost_arc) * scale)
+            scores = {f: np.rint(s * scale) for f, s in scores.items()}
+            heads, _, _, status, dp, _, _, _ = solve(
+                backbone,
+                index,
+                parts,
+                n,
+                single_root,
+                arc,
+                scores.get("adjacent-sibling", EMPTY),
+                scores.get("outermost-grandchild", EMPTY),
+                scores.get("grandchild", EMPTY),
+                scores.get("sibling", EMPTY),
+                1.0,
+                options,
+                NO_TRACE,
+            )
+            dp_calls += dp
+            limited += status == 1
+            errors = int((heads[1:] != gold[i][1:]).sum())
+            if errors == 0:
+                continue
+            wrong += errors
+            updates += 1
+            pred_arcs = arcs_of_tree(index, heads)
+            ours, theirs = {}, {}
+            for family in ("arc", *spec.families):
+                code = FAMILIES[family].code
+                g = parts_of_tree(code, index, parts, gold_arcs)
+                p = parts_of_tree(code, index, parts, pred_arcs)
+                ours[family], theirs[family] = only_in(g, p), only_in(p, g)
+            count = scorer.features(ours, 1.0, words, rows, tag, index, slots, signs, 0)
+            count = scorer.features(theirs, -1.0, words, rows, tag, index, slots, signs, count)
+            count, norm = merge(slots, signs, count, learner.scratch)
+            if norm == 0.0:
+                continue
+            rate = 1.0
+            if not perceptron:
+                loss = cost * errors - margin(learner.weights, slots, signs, count)
+                rate = min(spec.C, loss / norm)
+                if rate <= 0.0:
+                    continue
+            step(learner.weights, learner.sums, learner.examples - 1, slots, signs, count, rate)
+        cpu, wall = time.process_time() - started, time.perf_counter() - started_wall
+        weights, unit = learner.average(perceptron)
+        model = Model(spec, weights, unit, pruner, train.meta, history)
+        parses = Parser(model, k=spec.k, max_dp_calls=spec.max_dp_calls or 2000).parse(dev)
+        uas = float(evaluate(dev, [p.heads for p in parses]).summary["uas"])
+        record = {
+            "epoch": epoch + 1,
+            "train_accuracy": 1.0 - wrong / max(1, train.words),
+            "updates": updates,
+            "dp_calls": dp_calls,
+            "capped": limited,
+            "projectivised": lifted,
+            "dev_uas": uas,
+        }
+        if best is None or uas > max(r["dev_uas"] for r in history):
+            best = weights, unit
+        history.append(record | {"cpu_seconds": round(cpu, 2), "wall_seconds": round(wall, 2)})
+        if checkpoint is not None:
+            _save(checkpoint, key, learner, best, history)
+    assert best is not None
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+    return Model(spec, best[0], best[1], pruner, train.meta, history)
+
+
+def _projective_heads(treebank: Treebank) -> tuple[list[np.ndarray], int]:
+    """Gold heads of every sentence, projectivised where they cross, and how many were."""
+    out, lifted = [], 0
+    for i in range(len(treebank)):
+        heads = treebank.heads(i)
+        if not is_projective(heads):
+            heads, _ = projectivise(heads)
+            lifted += 1
+        out.append(heads)
+    return out, lifted
+
+
+def _candidates(table: TokenTable, sentences: int, gold: list[np.ndarray], pruner: Pruner, k: int | None) -> list[np.ndarray]:
+    """Candidate arcs of every training sentence: the pruner's and the gold ones."""
+    out = []
+    for i in range(sentences):
+        rows, tag = table.sentence(i)
+        allowed = pruner.allowed(rows, tag, k)
+        allowed[gold[i][1:], np.arange(1, len(tag))] = True
+        out.append(allowed)
+    return out
+
+
+def _key(spec: ModelSpec, train: Treebank, pruner: Pruner) -> str:
+    """Identifies the run that a checkpoint belongs to."""
+    digest = hashlib.blake2b(repr(sorted(spec.as_dict().items())).encode(), digest_size=16)
+    for array in (train.head, train.offsets, *(train.columns[c] for c in sorted(train.columns)), pruner.weights):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _save(path: Path, key: str, learner: Learner, best: tuple[np.ndarray, float], history: list[dict]) -> None:
+    meta = {"kind": "checkpoint", "version": CHECKPOINT_VERSION, "key": key, "examples": learner.examples, "unit": best[1]}
+    arrays = {"weights": learner.weights, "sums": learner.sums, "best": best[0]}
+    save_arrays(path, meta | {"history": history}, arrays)
+
+
+def _resume(path: Path, key: str, learner: Learner) -> tuple[tuple[np.ndarray, float] | None, list[dict]]:
+    """State of the checkpoint, or a fresh start if it belongs to another run or cannot be read."""
+    try:
+        meta, arrays = load_arrays(path, "checkpoint", CHECKPOINT_VERSION)
+    except ModelError:
+        return None, []
+    if meta["key"] != key:
+        return None, []
+    learner.weights[:], learner.sums[:], learner.examples = arrays["weights"], arrays["sums"], meta["examples"]
+    return (arrays["best"], meta["unit"]), meta["history"]
