@@ -1,0 +1,178 @@
+"""`make bench`: speed, memory, start-up, training time and accuracy against their targets, as ratios.
+
+Trains the combined model on en_ewt and ptb_sample in build/bench where that has not been done. Speeds are medians of
+repeats in one run on this machine; compilation, reading files and loading the model are left out. Run it alone.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from treebound.experiments import scratch
+
+FOLDER = Path("build/bench")
+MODEL = "carreras+grandchild+sibling.mira"
+REPEATS = 3
+#: sentences on which the published configuration is compared, and its limit for each
+SENTENCES, LIMIT = 200, 5000
+
+
+class Row(NamedTuple):
+    """A measured figure beside its target; `more` says whether more is better."""
+
+    name: str
+    measured: float
+    target: float | None = None
+    more: bool = True
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.target is None:
+            return f"{self.name:54} {self.measured:10.2f} {'':22} {self.note}"
+        ratio = self.measured / self.target if self.more else self.target / self.measured
+        met = "met" if ratio >= 1 else "MISSED"
+        return f"{self.name:54} {self.measured:10.2f} {self.target:10.2f} {ratio:6.2f} {met:7}{self.note}"
+
+
+def child(function: str, *arguments: str | int) -> dict:
+    """Run one of the functions below in a process of its own, in FOLDER; its result as JSON."""
+    command = [sys.executable, str(Path(__file__).resolve()), function, *map(str, arguments)]
+    return json.loads(subprocess.run(command, cwd=FOLDER, stdout=subprocess.PIPE, check=True, text=True).stdout)
+
+
+def speed(corpus: str, workers: str) -> dict:
+    """Parse the test split; features to heads."""
+    from treebound.evaluation.timing import Stopwatch
+    from treebound.experiments.corpus import load
+    from treebound.parser import load as load_parser
+
+    parser = load_parser(f"results/models/{corpus}/{MODEL}.npz", k=10)
+    test = load(corpus, "test")
+    counts = sorted({1, int(workers)})
+    parser.parse(load(corpus, "test", 20), workers=int(workers))
+    seconds: dict[int, list[tuple[float, float]]] = {n: [] for n in counts}
+    for _ in range(REPEATS):  # interleaved, so that a slow minute of the machine touches both
+        for n in counts:
+            with Stopwatch() as watch:
+                parses = parser.parse(test, workers=n)
+            seconds[n].append((watch.cpu, watch.wall))
+    return {
+        "words": test.words,
+        "sentences": len(test),
+        "certified": sum(p.certified for p in parses),
+        "cpu": {n: statistics.median(c for c, _ in s) for n, s in seconds.items()},
+        "wall": {n: statistics.median(w for _, w in s) for n, s in seconds.items()},
+        "spread": max(w for _, w in seconds[1]) / min(w for _, w in seconds[1]),
+        "mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def tuning(corpus: str) -> dict:
+    """DP calls, nodes and decoding seconds of each configuration on the same scores."""
+    from treebound.experiments.corpus import load
+    from treebound.parser import load as load_parser
+
+    test = load(corpus, "test", SENTENCES)
+    out = {}
+    values = {}
+    for name, options in {
+        "tuned": {"config": "tuned"},
+        "tuned over carreras": {"config": "tuned", "backbone": "carreras"},
+        "published": {"config": "published", "backbone": "carreras", "max_dp_calls": LIMIT},
+    }.items():
+        parser = load_parser(f"results/models/{corpus}/{MODEL}.npz", k=10, **options)
+        parser.parse(load(corpus, "test", 5))
+        parses = parser.parse(test)
+        values[name] = [p.value if p.certified else None for p in parses]
+        out[name] = {
+            "dp_calls": sum(p.work["dp_calls"] for p in parses),
+            "nodes": sum(p.work["nodes"] for p in parses),
+            "seconds": sum(p.seconds["decode"] for p in parses),
+            "certified": sum(p.certified for p in parses),
+        }
+    pairs = zip(values["tuned"], values["published"], strict=True)
+    out["same optimum"] = all(a == b for a, b in pairs if a is not None and b is not None)
+    return out
+
+
+def start_up() -> Iterator[Row]:
+    """Seconds from the command line to its end."""
+
+    def seconds(*arguments: str) -> float:
+        command = [str(Path(sys.executable).with_name("treebound")), *arguments]
+        times = []
+        for _ in range(1 + REPEATS):
+            started = time.perf_counter()
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+            times.append(time.perf_counter() - started)
+        return statistics.median(times[1:])
+
+    yield Row("treebound --help, wall s", seconds("--help"), 1.0, more=False)
+    blocks = (FOLDER / "data/converted/en_ewt/test.conllu").read_text(encoding="utf-8").split("\n\n")
+    with tempfile.NamedTemporaryFile("w", suffix=".conllu", encoding="utf-8") as file:
+        file.write("\n\n".join(blocks[:10]) + "\n\n")
+        file.flush()
+        model = str(FOLDER / f"results/models/en_ewt/{MODEL}.npz")
+        yield Row("parsing 10 sentences, warm cache, wall s", seconds("parse", model, file.name), 3.0, more=False)
+
+
+def rows() -> Iterator[Row]:
+    """All figures, in the order in which they are printed."""
+    for corpus, target in (("en_ewt", 89.5), ("ptb_sample", 91.4)):
+        path = FOLDER / f"results/metrics/decode/{corpus}/{MODEL}.tuned.k10.test.json"
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+        yield Row(f"{corpus} test UAS without punctuation, gold tags", metrics["uas"], target)
+    timing = json.loads((FOLDER / f"results/metrics/timing/train/en_ewt/{MODEL}.json").read_text(encoding="utf-8"))
+    yield Row("en_ewt training, all epochs, CPU minutes", timing["cpu_s"] / 60, 15.0, more=False)
+    yield Row("en_ewt training, all epochs, wall minutes", timing["wall_s"] / 60)
+
+    measured = child("speed", "en_ewt", 2)
+    words, note = measured["words"], f"max / min of repeats {measured['spread']:.2f}"
+    yield Row("en_ewt test, one core, words per CPU second", words / measured["cpu"]["1"], 7000, note=note)
+    yield Row("en_ewt test, one core, words per wall second", words / measured["wall"]["1"])
+    yield Row("en_ewt test, certified, %", 100 * measured["certified"] / measured["sentences"], 100)
+    yield Row("en_ewt test, two workers to one, wall", measured["wall"]["1"] / measured["wall"]["2"], 1.7)
+    yield Row("peak memory, MiB", measured["mebibytes"], 2048, more=False)
+
+    for corpus in ("en_ewt", "ptb_sample"):
+        compared = child("tuning", corpus)
+        same = "same optimum wherever both are certified" if compared.pop("same optimum") else "DIFFERENT OPTIMA"
+        note = "; ".join(f"{name} certified {c['certified']} of {SENTENCES}" for name, c in compared.items())
+        for other in ("tuned over carreras", "published"):
+            for unit in ("dp_calls", "seconds"):
+                ratio = compared[other][unit] / compared["tuned"][unit]
+                yield Row(f"{corpus}: {other} to tuned, {unit.replace('_', ' ')}", ratio, note=same)
+                same = ""
+        yield Row(f"{corpus}: published, limit of DP calls", LIMIT, note=note)
+    yield from start_up()
+
+
+def main() -> None:
+    """Train what is missing, then measure."""
+    overlay = yaml.safe_load(Path("params/bench.yaml").read_text(encoding="utf-8"))
+    scratch.prepare(FOLDER, overlay)
+    if code := scratch.run(FOLDER, "decode"):
+        sys.exit(code)
+    print(f"{'':54} {'measured':>10} {'target':>10} {'ratio':>6}")
+    for row in rows():
+        print(row, flush=True)
+    reader = Path(__file__).with_name("reader.py")
+    sys.exit(subprocess.run([sys.executable, str(reader)]).returncode if reader.exists() else 0)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps({"speed": speed, "tuning": tuning}[sys.argv[1]](*sys.argv[2:])))
+    else:
+        main()
