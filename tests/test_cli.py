@@ -1,0 +1,251 @@
+"""The command line as a user meets it, in processes of its own: pipes, bad input, no tracebacks."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TREEBOUND = str(Path(sys.executable).with_name("treebound"))
+
+#: (form, tag, head) of made-up sentences; the training file repeats them, as a test of plumbing needs no more
+SENTENCES = [
+    [("the", "DET", 2), ("cat", "NOUN", 3), ("sleeps", "VERB", 0), (".", "PUNCT", 3)],
+    [
+        ("a", "DET", 2),
+        ("dog", "NOUN", 3),
+        ("sees", "VERB", 0),
+        ("the", "DET", 5),
+        ("cat", "NOUN", 3),
+        (".", "PUNCT", 3),
+    ],
+    [("dogs", "NOUN", 2), ("sleep", "VERB", 0), ("here", "ADV", 2), ("and", "CCONJ", 5), ("there", "ADV", 3)],
+    [("go", "VERB", 0)],
+]
+
+
+def conllu(sentences: list, annotated: bool = True) -> str:
+    blocks = []
+    for i, words in enumerate(sentences):
+        lines = [f"# sent_id = {i}"]
+        for j, (form, tag, head) in enumerate(words, 1):
+            head, label = (head, "root" if head == 0 else "dep") if annotated else ("_", "_")
+            lines.append(f"{j}\t{form}\t{form}\t{tag}\t_\t_\t{head}\t{label}\t_\t_")
+        blocks.append("\n".join(lines) + "\n\n")
+    return "".join(blocks)
+
+
+def run(*arguments: object, stdin: str = "", **options) -> subprocess.CompletedProcess:
+    return subprocess.run([TREEBOUND, *map(str, arguments)], input=stdin, capture_output=True, text=True, **options)
+
+
+def assert_one_line(done: subprocess.CompletedProcess, *parts: str, code: int = 1) -> None:
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("treebound: error: ")
+    for part in parts:
+        assert part in line
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "train.conllu").write_text(conllu(SENTENCES * 5))
+    (folder / "dev.conllu").write_text(conllu(SENTENCES))
+    done = run(
+        "train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "model.npz", "--epochs", 3, "--bits", 14
+    )
+    assert done.returncode == 0, done.stderr
+    assert "dev UAS 100.00" in done.stderr
+    assert sorted(p.name for p in folder.iterdir()) == ["dev.conllu", "model.npz", "train.conllu"]
+    return folder / "model.npz"
+
+
+def test_help_answers_at_once() -> None:
+    started = time.perf_counter()
+    done = run("--help")
+    seconds = time.perf_counter() - started
+    assert done.returncode == 0
+    assert all(command in done.stdout for command in ("fetch", "convert", "train", "parse", "evaluate", "check"))
+    assert seconds < 1 + os.getloadavg()[0] / 2, "a busy machine is allowed for"
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys, treebound.cli; print(*{'numpy', 'numba', 'pandas', 'yaml'} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
+
+
+def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
+    parsed = tmp_path / "parsed.conllu"
+    text = conllu(SENTENCES, annotated=False)
+    assert run("parse", model, "-o", parsed, stdin=text).returncode == 0
+    written = parsed.read_text()
+    for line in ("# sent_id = 0", "# score = ", "# bound = ", "# status = optimal"):
+        assert line in written
+    assert [line.split("\t")[6] for line in written.splitlines() if "\t" in line] == [
+        str(h) for s in SENTENCES for *_, h in s
+    ]
+    gold = model.with_name("dev.conllu")
+    scores = dict(line.split("\t") for line in run("evaluate", gold, parsed).stdout.splitlines())
+    assert scores == {"sentences": "4", "words scored": "14", "UAS": "100.00", "complete": "100.00"}
+    assert "words scored\t16" in run("evaluate", gold, parsed, "--all-words").stdout
+    checked = run("check", model, parsed)
+    assert (checked.returncode, checked.stdout) == (0, "")
+    assert "4 sentences, 4 claimed optimal, 0 faults" in checked.stderr
+
+
+def test_standard_input_is_the_same_as_files(model: Path) -> None:
+    gold = model.with_name("dev.conllu")
+    from_file = run("parse", model, gold)
+    assert from_file.stdout.count("# status = ") == 4
+    assert run("parse", model, stdin=gold.read_text()).stdout == from_file.stdout
+    assert run("parse", model, "-", stdin=gold.read_text()).stdout == from_file.stdout
+    assert run("parse", model, gold, "--workers", 2).stdout == from_file.stdout
+    assert run("parse", model, gold, gold).stdout == 2 * from_file.stdout
+
+
+def test_published_configuration_agrees(model: Path) -> None:
+    gold = model.with_name("dev.conllu")
+    assert run("parse", model, gold, "--config", "published").stdout == run("parse", model, gold).stdout
+
+
+@pytest.mark.parametrize(("old", "new"), [("# score = ", "# score = 1"), ("\t0\troot", "\t2\troot")])
+def test_check_finds_what_was_tampered_with(model: Path, old: str, new: str) -> None:
+    parsed = run("parse", model, model.with_name("dev.conllu")).stdout
+    done = run("check", model, "-", stdin=parsed.replace(old, new, 1))
+    assert done.returncode == 1
+    assert done.stdout.startswith("sentence 1: ")
+
+
+def test_check_needs_comments(model: Path) -> None:
+    assert_one_line(run("check", model, model.with_name("dev.conllu")), "sentence 1: no valid comments score, bound")
+
+
+def test_empty_input(model: Path) -> None:
+    done = run("parse", model)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_one_word(model: Path) -> None:
+    done = run("parse", model, stdin=conllu([[("hi", "INTJ", 0)]], annotated=False))
+    assert done.returncode == 0
+    assert "\t0\t" in done.stdout
+
+
+def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
+    words = [(f"w{i % 7}", ("NOUN", "VERB", "ADJ")[i % 3], 0) for i in range(500)]
+    (tmp_path / "long.conllu").write_text(conllu([words], annotated=False))
+    done = run("parse", model, tmp_path / "long.conllu", timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 500 + 1 + 1 + 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["parse", "{model}", "{missing}"], ["missing.conllu: cannot be read: No such file"]),
+        (["parse", "{model}", "{folder}"], ["is a folder"]),
+        (["parse", "{missing}", "{gold}"], ["no such model file"]),
+        (["parse", "{gold}", "{gold}"], ["truncated or foreign file"]),
+        (["parse", "{model}", "{gold}", "-o", "{folder}/no/such/\0"], ["null"]),
+        (["parse", "{model}", "{gold}", "-o", "/proc/x"], ["/proc/x: cannot be written"]),
+        (["parse", "{model}", "{gold}", "--decoder", "cky"], ["unknown decoder 'cky'; choose from "]),
+        (["parse", "{model}", "{gold}", "--config", "fast"], ["unknown config 'fast'; choose from tuned, published"]),
+        (["parse", "{model}", "{gold}", "--k", "0"], ["k is '0'; give a number from 1, none or model"]),
+        (["evaluate", "{gold}", "{model}"], ["byte 0x", "not utf-8"]),
+        (["evaluate", "{gold}", "{other}"], ["other.conllu: not the sentences of"]),
+        (["train", "{empty}", "{gold}", "-o", "{folder}/m"], ["empty.conllu: has no sentences"]),
+        (["train", "{gold}", "{gold}", "-o", "{folder}/no/m"], ["cannot be written"]),
+        (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--learner", "svm"], ["svm", "perceptron"]),
+        (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--families", "cousin"], ["unknown factor family 'cousin'"]),
+        (["fetch", "xx_none"], ["unknown corpus 'xx_none'; choose from tr_twt"]),
+        (["fetch", "ptb"], ["ptb: ", "not open", "give the path"]),
+    ],
+    ids=lambda value: " ".join(value)[:60],
+)
+def test_bad_input_is_one_line(arguments: list[str], parts: list[str], model: Path, tmp_path: Path) -> None:
+    if any("\0" in a for a in arguments):
+        pytest.skip("no command line can hold a null byte")
+    (tmp_path / "empty.conllu").write_text("")
+    (tmp_path / "other.conllu").write_text(conllu(SENTENCES[:2]))
+    names = {
+        "model": model,
+        "gold": model.with_name("dev.conllu"),
+        "missing": tmp_path / "missing.conllu",
+        "empty": tmp_path / "empty.conllu",
+        "other": tmp_path / "other.conllu",
+        "folder": tmp_path,
+    }
+    assert_one_line(run(*(a.format(**names) for a in arguments)), *parts)
+
+
+def test_bad_usage_is_one_line() -> None:
+    assert_one_line(run("parse", "--colour"), "No such option: --colour", "--help", code=2)
+    assert_one_line(run("train", "a", "b", "-o", "c", "--epochs", "0"), "--epochs", code=2)
+
+
+def test_a_malformed_sentence_names_its_line(model: Path) -> None:
+    text = conllu(SENTENCES, annotated=False).replace("2\tdog", "3\tdog")
+    done = run("parse", model, stdin=text)
+    assert_one_line(done, "<stdin>:9: ")
+
+
+def test_a_truncated_model_is_refused(model: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.npz"
+    data = model.read_bytes()
+    for size in (0, 10, len(data) // 2, len(data) - 5):
+        broken.write_bytes(data[:size])
+        assert_one_line(run("parse", broken, stdin="\n"), "broken.npz: truncated or foreign file", "train it again")
+
+
+def test_a_full_disk_leaves_no_file(model: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [TREEBOUND, "parse", str(model), str(model.with_name("dev.conllu"))],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr
+
+
+def test_a_closed_pipe_ends_quietly(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "many.conllu").write_text(conllu(SENTENCES * 2000, annotated=False))
+    parse = subprocess.Popen(
+        [TREEBOUND, "parse", str(model), str(tmp_path / "many.conllu")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert parse.stdout is not None
+    assert parse.stdout.readline() == "# sent_id = 0\n"
+    parse.stdout.close()
+    assert parse.wait(60) != 0
+    assert parse.stderr is not None
+    assert parse.stderr.read() == ""
+
+
+def test_an_interrupt_is_one_line_and_leaves_no_half_file(model: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.conllu"
+    parse = subprocess.Popen(
+        [TREEBOUND, "parse", str(model), "-o", str(output)], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert parse.stdin is not None
+    parse.stdin.write(conllu(SENTENCES * 200, annotated=False))
+    parse.stdin.flush()
+    while not list(tmp_path.iterdir()):  # until it has opened its output
+        assert parse.poll() is None
+        time.sleep(0.01)
+    parse.send_signal(signal.SIGINT)
+    _, errors = parse.communicate(timeout=60)
+    assert parse.returncode == 130
+    assert errors == "treebound: error: interrupted\n"
+    assert list(tmp_path.iterdir()) == []
