@@ -114,11 +114,16 @@ def test_no_such_file_on_the_server(tmp_path, server):
 
 
 def test_no_mirror_and_no_network(tmp_path):
+    folder = raw_dir(CORPORA["tr_twt"], tmp_path / "data")
+    folder.mkdir(parents=True)
+    for name in CORPORA["tr_twt"].source.files:
+        (folder / name).touch()
     with pytest.raises(FetchError) as caught:
         fetch(corpus(Url(NOWHERE, {"a.conllu": SUM})), tmp_path / "data", tmp_path / "mirror")
     message = str(caught.value)
     assert "tiny: " in message
     assert "has no a.conllu" in message
+    assert message.endswith("run `treebound fetch tiny`; corpora at hand: tr_twt")
     assert "connect to the network or set TREEBANK_MIRROR to a folder that holds tiny/a.conllu" in message
     assert "\n" not in message
 
@@ -175,7 +180,7 @@ def test_package_that_is_not_there(tmp_path, wheel):
         fetch(source, tmp_path / "data")
     message = str(caught.value)
     assert message.startswith("tiny: pip could not download tiny-corpus==2.0 (No matching distribution found")
-    assert message.endswith("connect to a package index and run `treebound fetch tiny`")
+    assert message.endswith("connect to a package index and run `treebound fetch tiny`; corpora at hand: none")
     assert leftovers(tmp_path / "data") == []
 
 

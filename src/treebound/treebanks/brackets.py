@@ -72,13 +72,11 @@ def parse(text: str) -> Iterator[Node | BadTree]:
     while i < len(tokens):
         try:
             node, i = _tree(tokens, i)
-            yield _without_traces(node)
         except _Bad as error:
             yield error.bad
-            if i < len(tokens) and error.bad.line >= tokens[i][1]:
-                i += 1
-                while i < len(tokens) and not (tokens[i][0] == "(" and tokens[i][2]):
-                    i += 1
+            i = next((j for j in range(i + 1, len(tokens)) if tokens[j][0] == "(" and tokens[j][2]), len(tokens))
+        else:
+            yield _without_traces(node)
 
 
 def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
@@ -127,16 +125,17 @@ def _cut(label: str) -> str:
     return label if label.startswith("-") else re.split(r"[-=|]", label, maxsplit=1)[0]
 
 
-def _without_traces(tree: Node) -> Node:
+def _without_traces(tree: Node) -> Node | BadTree:
+    """The tree, changed in place."""
     order = [tree]
     for node in order:
         order.extend(node.children)
     for node in reversed(order):  # children before their parents
         node.children = [c for c in node.children if c.label != "-NONE-" and (c.children or c.word is not None)]
     if tree.word is not None:
-        raise _Bad(tree.line, f"word {tree.word!r} without a tree", "write (S (TAG word))")
+        return BadTree(tree.line, f"word {tree.word!r} without a tree", "write (S (TAG word))")
     if not tree.children:
-        raise _Bad(tree.line, "tree without words", "delete it")
+        return BadTree(tree.line, "tree without words", "delete it")
     return tree
 
 

@@ -11,17 +11,12 @@ Whole files or pipes, tabular formats or brackets:
 
 from __future__ import annotations
 
-import bz2
-import codecs
-import gzip
 import io
-import lzma
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,6 +30,7 @@ from treebound.treebanks import brackets
 from treebound.treebanks.atomic import replacing
 from treebound.treebanks.conllu import CONLLU
 from treebound.treebanks.conllx import CONLL08, CONLLX
+from treebound.treebanks.lines import BLANK, BOM, OPENERS, READ_ERRORS, blocks, decode, known_encoding, open_lines, peek
 from treebound.treebanks.tabular import Layout, Malformed, parse_sentence
 
 #: tabular formats by the name that `read` takes; `brackets` is the one format besides
@@ -48,9 +44,8 @@ _SUFFIXES = {
     ".conll08": "conll08",
     ".mrg": "brackets",
 }
-_OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
-_BOM = b"\xef\xbb\xbf"
-_BLANK = ("\n", "\r\n")
+
+_CONTROL = frozenset("\t\n\r\0")
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,9 @@ class Document:
     treebank  what parsers see
     blocks    per sentence its lines, line ends included: comments before it and the empty line after it
     rows      per sentence the offsets of its word lines within the block
-    tail      empty lines that belong to no sentence
+    layout    the format's, for writing; brackets are turned into CoNLL-U when they are read
+    encoding  and `bom`, a byte order mark: as in the file
+    tail      empty lines at the end that belong to no sentence
     skipped   what lenient reading left out
     """
 
@@ -117,10 +114,9 @@ class Document:
                 raise ValueError(f"{len(given)} {name} for {len(self)} sentences")
         if comments is not None and not self.layout.comments:
             raise InputError(f"{self.layout.name} has no comments", hint="call to_conllu() first")
-        # opening is what can fail: a half-written pipe is left to the caller
         with replacing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
             if self.bom:
-                file.write(_BOM)
+                file.write(BOM)
             for i, (block, rows) in enumerate(zip(self.blocks, self.rows, strict=True)):
                 if heads is not None:
                     if len(heads[i]) != len(rows) + 1:
@@ -140,9 +136,9 @@ class Document:
     def to_conllu(self) -> Document:
         """The same sentences as CoNLL-U in UTF-8, with an empty line after each; itself where it is that already."""
         if self.layout is CONLLU and self.encoding == "utf-8" and not self.bom:
-            if all(block[-1] in _BLANK for block in self.blocks):
+            if all(block[-1] in BLANK for block in self.blocks):
                 return replace(self, tail=[]) if self.tail else self
-            closed = [block if block[-1] in _BLANK else _closed(block) for block in self.blocks]
+            closed = [block if block[-1] in BLANK else _closed(block) for block in self.blocks]
             return replace(self, blocks=closed, tail=[])
         if self.layout is CONLLU:
             return replace(self, encoding="utf-8", bom=False).to_conllu()
@@ -191,22 +187,21 @@ def stream(
     Writing all parts to one file in turn gives the input byte for byte. There is always at least one part, which has no
     sentences where the file is empty.
     """
-    path, lines = _open(source)
+    path, lines = open_lines(source)
     with closing(lines) if isinstance(source, (str, Path)) else nullcontext():
         try:
-            first, lines = _peek(lines)
+            first, bom, lines = peek(lines)
             format = format or _sniff(path, first)
             if format not in FORMATS:
                 raise InputError(f"unknown format {format!r}", path=path, hint="choose from " + ", ".join(FORMATS))
             skipped: list[Skipped] = []
-            context = _Context(path, LAYOUTS.get(format, CONLLU), _known(encoding or "utf-8", path), strict, annotated)
+            encoding = known_encoding(encoding or "utf-8", path)
+            context = _Context(path, LAYOUTS.get(format, CONLLU), encoding, strict, annotated, bom)
             if format == "brackets":
-                lines = _bracket_sentences(_text(lines, context), context, skipped)
+                lines = _bracket_sentences(lines, context, skipped)
                 context = _Context(path, CONLLU, "utf-8", strict, True)
-            elif first.startswith(_BOM):
-                context = replace(context, bom=True)
-            yield from _documents(_blocks(lines), sentences, context, skipped)
-        except (lzma.LZMAError, EOFError, OSError) as error:
+            yield from _documents(blocks(lines), sentences, context, skipped)
+        except READ_ERRORS as error:
             raise InputError(f"cannot be read: {error}", path=path, hint="is the file whole?") from None
 
 
@@ -222,93 +217,20 @@ class _Context:
     bom: bool = False
 
 
-def _open(source: Any) -> tuple[str, Any]:
-    if not isinstance(source, (str, Path)):
-        return str(getattr(source, "name", "<input>")), source
-    path = Path(source)
-    try:
-        if path.is_dir():
-            raise InputError("is a folder", path=path, hint="name a treebank file")
-        return str(path), _OPENERS.get(path.suffix, open)(path, "rb")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path, hint="check the name") from None
-
-
-def _peek(lines: Iterable[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first line that is not blank, and all lines again, without a byte order mark."""
-    head, rest = [], iter(lines)
-    for line in rest:
-        head.append(line)
-        if line.strip():
-            break
-    first = head[-1] if head else b""
-    if head:
-        head[0] = head[0].removeprefix(_BOM)
-    return first, chain(head, rest)
-
-
-def _known(encoding: str, path: str) -> str:
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise InputError(f"unknown encoding {encoding!r}", path=path, hint="try utf-8 or cp1252") from None
-    return encoding
-
-
 def _sniff(path: str, first: bytes) -> str:
     name = Path(path)
-    suffix = Path(name.stem).suffix if name.suffix in _OPENERS else name.suffix
+    suffix = Path(name.stem).suffix if name.suffix in OPENERS else name.suffix
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
-    return "brackets" if first.removeprefix(_BOM).lstrip().startswith(b"(") else "conllu"
-
-
-def _decode(block: list[bytes], encoding: str) -> list[str]:
-    """Lines as text. Raises Malformed for the first that is not."""
-    try:
-        return [line.decode(encoding) for line in block]
-    except UnicodeDecodeError:
-        for offset, line in enumerate(block):
-            try:
-                line.decode(encoding)
-            except UnicodeDecodeError as error:
-                reason = f"byte 0x{line[error.start]:02x} is not {encoding}"
-                raise Malformed(offset, reason, "name the file's encoding, for instance cp1252") from None
-        raise
-
-
-def _text(lines: Iterable[bytes], context: _Context) -> str:
-    """All lines as one text. Raises InputError."""
-    try:
-        return "".join(_decode(list(lines), context.encoding))
-    except Malformed as error:
-        raise InputError(error.reason, path=context.path, line=error.offset + 1, hint=error.hint) from None
-
-
-def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, list[bytes]]]:
-    """(line number of the block, empty lines it begins with, its lines). A block ends with the empty line after a
-    sentence; the last one may consist of empty lines only."""
-    block: list[bytes] = []
-    blank, start = 0, 1
-    for line in lines:
-        block.append(line)
-        if line == b"\n" or line == b"\r\n":
-            if len(block) > blank + 1:
-                yield start, blank, block
-                start += len(block)
-                block, blank = [], 0
-            else:
-                blank += 1
-    if block:
-        yield start, blank, block
+    return "brackets" if first.lstrip().startswith(b"(") else "conllu"
 
 
 def _documents(
-    blocks: Iterable[tuple[int, int, list[bytes]]], sentences: int | None, context: _Context, skipped: list[Skipped]
+    parts: Iterable[tuple[int, int, list[bytes]]], sentences: int | None, context: _Context, skipped: list[Skipped]
 ) -> Iterator[Document]:
     builder = _Builder(context, skipped)
     yielded = False
-    for start, blank, raw in blocks:
+    for start, blank, raw in parts:
         if blank == len(raw):
             builder.tail = [line.decode() for line in raw]
             continue
@@ -317,8 +239,8 @@ def _documents(
             yielded = True
             builder = _Builder(replace(context, bom=False), [])
         try:
-            block = [line.decode() for line in raw[:blank]] + _decode(raw[blank:], context.encoding)
-            end = len(block) - (block[-1] in _BLANK)
+            block = [line.decode() for line in raw[:blank]] + decode(raw[blank:], context.encoding)
+            end = len(block) - (block[-1] in BLANK)
             rows, columns, heads = parse_sentence(block[blank:end], context.layout, context.annotated)
         except Malformed as error:
             line = start + blank + error.offset
@@ -376,8 +298,12 @@ class _Builder:
         )
 
 
-def _bracket_sentences(text: str, context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
-    """Bracketed trees as lines of CoNLL-U."""
+def _bracket_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
+    """Bracketed trees as lines of CoNLL-U. A line that is not text stops the reading, lenient or not."""
+    try:
+        text = "".join(decode(lines, context.encoding))
+    except Malformed as error:
+        raise InputError(error.reason, path=context.path, line=error.offset + 1, hint=error.hint) from None
     for tree in brackets.parse(text):
         if isinstance(tree, brackets.BadTree):
             if context.strict:
@@ -398,7 +324,7 @@ def _conllu_line(i: int, word: Sequence[Any]) -> str:
 def _with_column(block: list[str], rows: Sequence[int], position: int, values: Iterable[str]) -> list[str]:
     block = list(block)
     for row, value in zip(rows, values, strict=True):
-        if not value or value.strip() != value or "\t" in value or "\n" in value:
+        if not value or value.strip() != value or not _CONTROL.isdisjoint(value):
             raise InputError(f"{value!r} does not fit into a column", hint="values are not empty and have no tabs")
         fields = block[row].split("\t")
         end = fields[position][len(fields[position].rstrip("\r\n")) :]
@@ -408,14 +334,14 @@ def _with_column(block: list[str], rows: Sequence[int], position: int, values: I
 
 
 def _with_comments(block: list[str], comments: Sequence[str]) -> list[str]:
-    first = next(i for i, line in enumerate(block) if line not in _BLANK)
+    first = next(i for i, line in enumerate(block) if line not in BLANK)
     last = next(i for i in range(first, len(block)) if not block[i].startswith("#"))
     keys = {_key(comment) for comment in comments}
     kept = [line for line in block[first:last] if _key(line[1:]) not in keys]
     end = "\r\n" if block[last].endswith("\r\n") else "\n"
     for comment in comments:
-        if "\n" in comment or "\r" in comment:
-            raise InputError(f"comment {comment!r} has a line end", hint="a comment is one line")
+        if not _CONTROL.isdisjoint(comment):
+            raise InputError(f"comment {comment!r} is not one line", hint="it must have no line ends and no tabs")
     return block[:first] + kept + [f"# {comment}{end}" for comment in comments] + block[last:]
 
 

