@@ -32,6 +32,7 @@ app = typer.Typer(
 
 DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
 CorpusPath = Annotated[str | None, typer.Option(help="Folder of a corpus that you have a licence for.")]
+INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
 BATCH = 500  #: sentences that are parsed at a time
 
 #: treebank files say nothing about how they are to be used; these are the conventions of Universal Dependencies
@@ -154,11 +155,9 @@ def evaluate(
         raise InputError(f"not the sentences of {gold}", path=predicted, hint="give the file that was parsed from it")
     if all_words:
         truth.meta["punctuation"] = {"column": "upos", "tags": []}
-    rows = score(truth, [found.heads(i) for i in range(len(found))])
-    scored = int(rows["scored"].sum())
-    print(f"sentences\t{len(rows)}\nwords scored\t{scored}")
-    print(f"UAS\t{100 * rows['correct'].sum() / max(scored, 1):.2f}")
-    print(f"complete\t{100 * (rows['correct'] == rows['scored']).mean() if len(rows) else 0:.2f}")
+    summary = score(truth, [found.heads(i) for i in range(len(found))]).summary
+    print(f"sentences\t{summary['sentences']}\nwords scored\t{summary['scored_words']}")
+    print(f"UAS\t{summary['uas']:.2f}\ncomplete\t{summary['complete']:.2f}")
 
 
 @app.command()
@@ -292,6 +291,8 @@ def main() -> NoReturn:
     """Entry point: every failure is one line on stderr and a non-zero exit status."""
     try:
         result = app(standalone_mode=False)
+        if result == INTERRUPTED:
+            raise KeyboardInterrupt
         sys.stdout.flush()
         raise SystemExit(result if isinstance(result, int) else 0)
     except TreeboundError as error:
@@ -299,7 +300,7 @@ def main() -> NoReturn:
     except TyperException as error:
         _fail(f"{error.format_message().rstrip(chr(46))}; see --help", 2)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted", 130)
+        _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(141) from None
