@@ -87,7 +87,7 @@ def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
     if token == ")":
         raise _Bad(start, "closing bracket without an opening one", "delete it or add the opening bracket")
     if token != "(":
-        raise _Bad(start, f"text {token!r} outside a tree", "trees begin with (")
+        raise _Bad(start, f"text {token[:30]!r} outside a tree", "trees begin with (")
     stack: list[Node] = []
     while i < len(tokens):
         token, line, _ = tokens[i]
@@ -114,9 +114,9 @@ def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
         else:
             node = stack[-1]
             if node.word is not None:
-                raise _Bad(line, f"second word {token!r} under {node.tag}", "write every word as (TAG word)")
+                raise _Bad(line, f"second word {token[:30]!r} under {node.tag}", "write every word as (TAG word)")
             if node.children:
-                raise _Bad(line, f"word {token!r} without a tag", "write every word as (TAG word)")
+                raise _Bad(line, f"word {token[:30]!r} without a tag", "write every word as (TAG word)")
             node.word = token
     raise _Bad(start, "bracket is never closed", "add the closing bracket")
 

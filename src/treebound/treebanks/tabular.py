@@ -130,13 +130,13 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
     for offset in range(first, len(lines)):
         text = lines[offset].split("\t", 1)[0]
         expected = len(rows) + 1
-        if text.isascii() and text.isdigit():
+        if text.isascii() and text.isdecimal():
             if text != str(expected):
                 if text == "1":
                     raise Malformed(
                         offset, f"id 1 where {expected} was expected", "is an empty line missing before it?"
                     )
-                raise Malformed(offset, f"id {text} where {expected} was expected", "number words 1, 2, 3 ...")
+                raise Malformed(offset, f"id {_short(text)} where {expected} was expected", "number words 1, 2, 3 ...")
             rows.append(offset)
             empty = 0
             if pending and expected == pending[1]:
@@ -144,7 +144,7 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
             continue
         begin, dash, end = text.partition("-")
         node, dot, index = text.partition(".")
-        if layout.extras and dash and begin.isdigit() and end.isdigit():
+        if layout.extras and dash and _is_number(begin) and _is_number(end):
             if int(end) < int(begin):
                 raise Malformed(offset, f"multiword token {text} runs backwards", "write first-last")
             if pending:
@@ -154,7 +154,7 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
                     offset, f"multiword token {text} before word {expected}", "put it before its first word"
                 )
             pending = (offset, int(end))
-        elif layout.extras and dot and node.isdigit() and index.isdigit():
+        elif layout.extras and dot and _is_number(node) and _is_number(index):
             if int(node) != len(rows) or int(index) != empty + 1:
                 raise Malformed(
                     offset, f"empty node {text} where {len(rows)}.{empty + 1} was expected", "number them in order"
@@ -164,7 +164,7 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
             raise Malformed(offset, "column 1 is empty", "number words 1, 2, 3 ...")
         else:
             allowed = "1, 1-2 or 1.1" if layout.extras else "1, 2, 3 ..."
-            raise Malformed(offset, f"id {text!r} is not a word number", f"ids look like {allowed}")
+            raise Malformed(offset, f"id {_short(text)!r} is not a word number", f"ids look like {allowed}")
     if pending:
         raise Malformed(pending[0], "multiword token ends after the last word", "end it within the sentence")
     if not rows:
@@ -206,11 +206,20 @@ def _slow_heads(column: tuple[str, ...], rows: Sequence[int], annotated: bool) -
             if annotated:
                 raise Malformed(row, "HEAD is _ but other words have one", "annotate every word")
             heads.append(NO_HEAD)
-        elif text.isascii() and text.isdigit() and (text == "0" or text[0] != "0"):
-            heads.append(int(text))
+        elif text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0"):
+            heads.append(int(text[:10]))  # ten digits are more than any sentence has words
         else:
-            raise Malformed(row, f"HEAD {text!r} is not a number", "heads are 0 .. number of words")
+            raise Malformed(row, f"HEAD {_short(text)!r} is not a number", "heads are 0 .. number of words")
     return heads
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10
+
+
+def _short(text: str) -> str:
+    """Enough of a field to find it: messages are one line."""
+    return text if len(text) <= 30 else text[:30] + "..."
 
 
 def find_cycle(heads: Sequence[int]) -> int:
