@@ -58,7 +58,7 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
             for row in rows.itertuples():
                 point = (row.words_per_cpu_s, row.uas)
                 panel.plot(*point, color=colours[row.group], marker=markers[row.system], markersize=6, zorder=2)
-                _label(panel, *point, row.label, colours[row.group], (7, -3), size=8)
+                _label(panel, *point, row.label, colours[row.group], (0, 8), size=8, ha="center")
             _log(panel, "x")
             panel.set_title(corpus)
             panel.set_xlabel("words per CPU second (log scale)")
@@ -159,9 +159,18 @@ def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
 
 
 def _label(
-    axes: Axes, x: float, y: float, content: str, colour: str, offset: tuple[int, int], *, size: float = 9
+    axes: Axes,
+    x: float,
+    y: float,
+    content: str,
+    colour: str,
+    offset: tuple[int, int],
+    *,
+    size: float = 9,
+    ha: str = "left",
 ) -> None:
-    axes.annotate(content, (x, y), offset, textcoords="offset points", color=colour, fontsize=size)
+    """Text at `offset` points from (x, y), in the colour of what it names."""
+    axes.annotate(content, (x, y), offset, textcoords="offset points", color=colour, fontsize=size, ha=ha)
 
 
 def _log(axes: Axes, which: Literal["x", "y"]) -> None:

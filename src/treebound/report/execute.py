@@ -64,7 +64,7 @@ def read(path: Path) -> nbformat.NotebookNode:
         return nbformat.read(path, as_version=4)
     except FileNotFoundError:
         raise InputError("no such notebook", path=path) from None
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, UnicodeDecodeError, KeyError) as error:
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError, KeyError, AttributeError) as error:
         raise InputError(f"not a notebook ({type(error).__name__})", path=path) from None
 
 

@@ -1,0 +1,142 @@
+"""Figures: what they show, and that the same data give the same bytes."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treebound.plots import figures
+from treebound.plots.search_tree import search_tree_svg
+from treebound.plots.style import COLOURS
+from treebound.plots.svg import Svg, as_svg
+from treebound.plots.tree import tree_svg
+
+WORDS = ["The", "parser", "proves", "its", "trees"]
+HEADS = [-1, 2, 3, 0, 5, 3]
+GOLD = [-1, 2, 3, 0, 3, 3]
+SPACE = "{http://www.w3.org/2000/svg}"
+
+NODES = [
+    {"id": 0, "parent": -1, "arc": None, "value": 0, "ub": 12.5, "status": "branched"},
+    {"id": 1, "parent": 0, "arc": [3, 5], "value": 1, "ub": 11.0, "status": "optimal"},
+    {"id": 2, "parent": 0, "arc": [3, 5], "value": 0, "ub": -1e30, "status": "infeasible"},
+]
+TRACE = [
+    {"call": 1, "node": 0, "ub": 14.0, "lb": 9.0},
+    {"call": 2, "node": 0, "ub": 12.5, "lb": 11.0},
+    {"call": 3, "node": 1, "ub": 11.0, "lb": 11.0},
+]
+POINTS = pd.DataFrame(
+    {
+        "corpus": ["a", "a", "a", "b"],
+        "group": ["one", "one", "two", "two"],
+        "system": ["s", "t", "s", "t"],
+        "label": ["", "", "k = 3", ""],
+        "uas": [88.0, 89.0, 87.0, 90.0],
+        "words_per_cpu_s": [1e4, 1e3, 5e3, 2e3],
+    }
+)
+LENGTHS = pd.DataFrame(
+    [
+        {"corpus": c, "k": k, "lo": lo, "hi": lo + 9, "sentences": 5, "calls": lo * (1 + i)}
+        for c in ("a", "b")
+        for i, k in enumerate(("3", "none"))
+        for lo in (1, 11, 21)
+    ]
+)
+CONFIGURATIONS = pd.DataFrame(
+    {"corpus": ["a", "a"], "decoder": ["published", "tuned"], "dp_calls": [100.0, 5.0], "nodes": [20.0, 2.0]}
+)
+PAIRS = pd.DataFrame({"published": [10, 200, 3000], "tuned": [2, 30, 400]})
+
+DRAWINGS = {
+    "tree": lambda: tree_svg(WORDS, HEADS, gold=GOLD, tags=["D", "N", "V", "D", "N"]),
+    "search tree": lambda: search_tree_svg(NODES, WORDS),
+    "bounds": lambda: as_svg(figures.bounds(TRACE), "bounds"),
+    "accuracy and speed": lambda: as_svg(figures.accuracy_speed(POINTS), "accuracy"),
+    "length": lambda: as_svg(figures.against_length(LENGTHS, "calls", "DP calls"), "length"),
+    "tuning": lambda: as_svg(figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"}), "tuning"),
+    "sentences": lambda: as_svg(figures.sentence_by_sentence(PAIRS, "DP calls"), "sentences"),
+}
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_same_data_same_bytes_and_a_text_for_those_who_do_not_see(name: str) -> None:
+    first, second = DRAWINGS[name](), DRAWINGS[name]()
+    assert first.markup == second.markup
+    root = ElementTree.fromstring(first.markup)
+    assert root.tag == f"{SPACE}svg"
+    assert root.get("aria-label") == first.alt
+    assert first.alt
+
+
+def _strokes(svg: Svg, colour: str) -> int:
+    return sum(
+        path.get("stroke") == COLOURS[colour] for path in ElementTree.fromstring(svg.markup).iter(f"{SPACE}path")
+    )
+
+
+def test_tree_colours_what_differs_from_gold() -> None:
+    svg = tree_svg(WORDS, HEADS, gold=GOLD)
+    assert (_strokes(svg, "blue"), _strokes(svg, "vermilion"), _strokes(svg, "green")) == (4, 1, 1)
+    plain = tree_svg(WORDS, HEADS)
+    assert (_strokes(plain, "blue"), _strokes(plain, "vermilion"), _strokes(plain, "green")) == (5, 0, 0)
+
+
+def test_tree_writes_every_word_and_names_its_arcs() -> None:
+    svg = tree_svg(["a & b", "<c>"], [-1, 2, 0])
+    texts = [element.text for element in ElementTree.fromstring(svg.markup).iter(f"{SPACE}text")]
+    assert {"a & b", "<c>", "root"} <= set(texts)
+    assert svg.alt == "Dependency tree: <c> → a & b, root → <c>"
+
+
+def test_arcs_that_contain_others_are_higher() -> None:
+    svg = tree_svg(["a", "b", "c", "d"], [-1, 0, 1, 2, 1])
+    paths = [e.get("d", "") for e in ElementTree.fromstring(svg.markup).iter(f"{SPACE}path") if e.get("stroke")]
+    near, inner, outer = (float(re.search(r"V([\d.]+)", path)[1]) for path in paths[1:])  # y below the bend
+    assert outer < near == inner
+
+
+def test_tree_refuses_lengths_that_disagree() -> None:
+    with pytest.raises(ValueError, match="heads has 3 entries, 5 words need 6"):
+        tree_svg(WORDS, [-1, 0, 1])
+
+
+def test_search_tree_counts_what_it_leaves_out() -> None:
+    chain = [{"id": 0, "parent": -1, "arc": None, "value": 0, "ub": 9.0, "status": "branched"}]
+    chain += [{**chain[0], "id": i, "parent": i - 1, "arc": [1, 2], "value": 1} for i in range(1, 60)]
+    svg = search_tree_svg(chain, WORDS, limit=10)
+    root = ElementTree.fromstring(svg.markup)
+    assert "the first 10 of 60 nodes" in [element.text for element in root.iter(f"{SPACE}text")]
+    assert sum(1 for _ in root.iter(f"{SPACE}rect")) == 1 + 10  # the ground and a box a node
+
+
+def test_bounds_draw_the_best_tree_so_far_and_scale_by_the_unit() -> None:
+    calls = [{"call": 1, "node": 0, "ub": 40.0, "lb": 30.0}, {"call": 2, "node": 0, "ub": 36.0, "lb": 20.0}]
+    figure = figures.bounds(calls, unit=10.0)
+    upper, lower = (line.get_ydata() for line in figure.axes[0].lines[:2])
+    np.testing.assert_array_equal(upper, [4.0, 3.6])
+    np.testing.assert_array_equal(lower, [3.0, 3.0])
+
+
+def test_pareto_keeps_what_nothing_beats_on_both() -> None:
+    kept = figures.pareto(POINTS[POINTS["corpus"] == "a"])
+    assert list(kept["uas"]) == [89.0, 88.0]
+
+
+def test_one_panel_a_corpus_one_curve_a_setting() -> None:
+    figure = figures.against_length(LENGTHS, "calls", "DP calls")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b"]
+    assert [line.get_label() for line in figure.axes[0].lines] == ["k = 3", "no pruning"]
+    np.testing.assert_array_equal(figure.axes[0].lines[1].get_ydata(), [2, 22, 42])
+
+
+def test_empty_traces_are_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        figures.bounds([])
+    with pytest.raises(ValueError, match="empty"):
+        search_tree_svg([], WORDS)

@@ -1,0 +1,281 @@
+"""Notebooks in batch and the site made of them: same inputs, same bytes; nothing from the network; maths as MathML."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import made_up_results
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from treebound.core.errors import InputError, TreeboundError
+from treebound.experiments import params as parameters
+from treebound.report.execute import execute, main
+from treebound.report.render import render
+
+REPOSITORY = Path(__file__).parents[1]
+NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
+NAMES = parameters.load(REPOSITORY / "params.yaml").notebooks
+WITH_MODEL = {"00-tour"}  # needs a trained model, not metrics alone; tests of the pipeline run it
+
+
+# --- the notebooks as they are kept
+
+
+def test_every_notebook_is_listed_and_there() -> None:
+    assert sorted(NAMES) == [path.stem for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebook_is_kept_clean(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(not cell.outputs and cell.execution_count is None for cell in code), "strip the outputs"
+    tagged = [cell for cell in code if "parameters" in cell.metadata.get("tags", ())]
+    assert [cell.id for cell in tagged] == [code[0].id], "the first code cell, and it alone, is tagged `parameters`"
+    values: dict[str, object] = {}
+    exec(tagged[0].source, {}, values)  # plain assignments: anything else would fail here
+    assert values
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert notebook.cells[0].source.startswith("# ")
+    source = "\n".join(cell.source for cell in code)
+    assert not re.search(r"^\s*(def|class) ", source, re.M), "notebooks import the package and define nothing"
+    assert str(REPOSITORY) not in path.read_text(encoding="utf-8")
+
+
+# --- execution
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_up_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
+
+
+@pytest.fixture(scope="module")
+def site(project: Path) -> Path:
+    """The report of invented results: all notebooks that need metrics alone, executed and rendered."""
+    before = Path.cwd()
+    os.chdir(project)
+    try:
+        executed = [
+            execute(REPOSITORY / "notebooks" / f"{name}.ipynb", project / "results" / "notebooks" / f"{name}.ipynb")
+            for name in NAMES
+            if name not in WITH_MODEL
+        ]
+        return render(executed, project / "results" / "report").parent
+    finally:
+        os.chdir(before)
+
+
+def _notebook(path: Path, *cells: nbformat.NotebookNode) -> Path:
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    path.write_text(nbformat.writes(new_notebook(cells=list(cells), metadata=metadata)), encoding="utf-8")
+    return path
+
+
+def _parameters(source: str) -> nbformat.NotebookNode:
+    return new_code_cell(source, metadata={"tags": ["parameters"]})
+
+
+def test_executing_twice_gives_the_same_bytes(project: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    name = "30-accuracy-and-speed"
+    first = (project / "results" / "notebooks" / f"{name}.ipynb").read_bytes()
+    again = execute(REPOSITORY / "notebooks" / f"{name}.ipynb", project / "again" / f"{name}.ipynb")
+    assert again.read_bytes() == first
+    assert b"image/svg+xml" in first
+
+
+def test_parameters_reach_the_notebook_and_the_kernel_is_this_interpreter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where the user's own folders name another kernel."""
+    elsewhere = tmp_path / "user" / "kernels" / "python3"
+    elsewhere.mkdir(parents=True)
+    spec = {"argv": ["/nonexistent/python", "-f", "{connection_file}"], "display_name": "x", "language": "python"}
+    (elsewhere / "kernel.json").write_text(json.dumps(spec))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "user"))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    cells = _parameters("corpus = 'a'\nk = 3"), new_code_cell("import sys\nprint(corpus, k, sys.executable)")
+    source = _notebook(tmp_path / "n.ipynb", *cells)
+    assert main([str(source), str(tmp_path / "deep" / "er" / "o.ipynb"), "-p", "corpus", "b", "-p", "k", "10"]) == 0
+    executed = nbformat.read(tmp_path / "deep" / "er" / "o.ipynb", as_version=4)
+    assert executed.cells[-1].outputs[0].text == f"b 10 {sys.executable}\n"
+
+
+def test_a_failing_cell_is_one_line_and_leaves_the_old_result(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    source = _notebook(tmp_path / "n.ipynb", _parameters("a = 1"), new_code_cell("raise ValueError('no such corpus')"))
+    target = tmp_path / "o.ipynb"
+    target.write_text("before")
+    with pytest.raises(TreeboundError, match=r"n.ipynb: cell 2 failed with ValueError: no such corpus"):
+        execute(source, target)
+    assert target.read_text() == "before"
+    assert main([str(source), str(target)]) == 1
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(None, "no such notebook"), ("{", "not a notebook"), ("[]", "not a notebook"), ("{}", "not a notebook")],
+)
+def test_what_is_no_notebook_is_refused(tmp_path: Path, content: str | None, reason: str) -> None:
+    path = tmp_path / "n.ipynb"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InputError, match=reason):
+        execute(path, tmp_path / "o.ipynb")
+
+
+def test_unknown_parameters_are_refused(tmp_path: Path) -> None:
+    source = _notebook(tmp_path / "n.ipynb", _parameters("corpus = 'a'"))
+    with pytest.raises(InputError, match="no parameter 'corpsu'; its parameters: corpus"):
+        execute(source, tmp_path / "o.ipynb", {"corpsu": "b"})
+
+
+def test_notebooks_fail_where_results_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up_results.project(tmp_path, REPOSITORY)
+    shutil.rmtree(tmp_path / "results" / "metrics" / "decode")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TreeboundError, match=r"missing, though params\.yaml asks for it"):
+        execute(REPOSITORY / "notebooks" / "20-main-comparison.ipynb", tmp_path / "o.ipynb")
+
+
+# --- rendering
+
+
+class Page(HTMLParser):
+    """What a page loads, links to and lacks."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.tags: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.text: list[str] = []
+        self._inside: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.append(tag)
+        self._inside.append(tag)
+        if "id" in values:
+            self.ids.append(str(values["id"]))
+        if tag == "a":
+            self.links.append(str(values["href"]))
+        elif "src" in values or "href" in values:
+            self.loads.append(str(values.get("src") or values.get("href")))
+        if tag == "img":
+            self.images.append(values)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self._inside:
+            while self._inside.pop() != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"pre", "code"} & set(self._inside):
+            self.text.append(data)
+
+
+def test_pages_are_complete_and_load_nothing_from_elsewhere(site: Path) -> None:
+    pages = {path.name: Page(path) for path in site.glob("*.html")}
+    assert set(pages) == {f"{name}.html" for name in NAMES if name not in WITH_MODEL}
+    for page in pages.values():
+        assert "script" not in page.tags
+        assert page.tags.count("h1") == 1
+        for loaded in page.loads:
+            assert not re.match(r"[a-z]+:|//", loaded), loaded
+            assert (site / loaded).is_file()
+        assert all(image["alt"] for image in page.images)
+        assert len(page.ids) == len(set(page.ids))
+        assert "$" not in "".join(page.text)
+        for link in page.links:
+            name, _, anchor = link.partition("#")
+            if name.removesuffix(".html") in WITH_MODEL:
+                continue
+            assert name == "" or name in pages, link
+            assert not anchor or anchor in (pages[name].ids if name else page.ids)
+    assert "math" in pages["40-tuning.html"].tags
+    style = (site / "style.css").read_text()
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_rendering_twice_gives_the_same_bytes(project: Path, site: Path, tmp_path: Path) -> None:
+    executed = [project / "results" / "notebooks" / f"{name}.ipynb" for name in NAMES if name not in WITH_MODEL]
+    again = render(executed, tmp_path / "site").parent
+    assert _files(again) == _files(site)
+    render(executed[:2], tmp_path / "site")  # over an older site: nothing of it stays
+    assert {path.name for path in (tmp_path / "site").glob("*.html")} == {"index.html", f"{executed[1].stem}.html"}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_markdown_maths_becomes_mathml(tmp_path: Path) -> None:
+    text = (
+        "# T\n\nIf $a < b$ then\n\n$$\\sum_{e \\in c} p_c^e \\le 1$$\n\n## On $\\psi$\n\nSee [this](10-x.ipynb#there)."
+    )
+    path = _notebook(tmp_path / "index.ipynb", new_markdown_cell(text))
+    html = render([path], tmp_path / "site").read_text()
+    assert html.count("<math") >= 3
+    assert "<munder><mo>&#x02211;</mo>" in html
+    assert '<a href="10-x.html#there">this</a>' in html
+    assert "<title>T</title>" in html
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ([new_markdown_cell("no title")], "no heading of level 1"),
+        ([new_markdown_cell("# T\n\n$\\nosuchcommand{x}$")], "maths not understood"),
+        ([new_markdown_cell("# T"), new_code_cell("1")], "cell 2 was not executed"),
+    ],
+)
+def test_what_cannot_be_rendered_is_refused(tmp_path: Path, cells: list, reason: str) -> None:
+    path = _notebook(tmp_path / "index.ipynb", *cells)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "old.html").write_text("old")
+    with pytest.raises(InputError, match=reason):
+        render([path], tmp_path / "site")
+    assert (tmp_path / "site" / "old.html").read_text() == "old"
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def _browse(path: Path, folder: Path) -> tuple[str, set[str]]:
+    """The page as Chromium shows it, and the addresses beyond the disk that it asked for (no host can be reached)."""
+    log = folder / f"{path.stem}.json"
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    flags += [f"--user-data-dir={folder / 'profile'}", "--host-resolver-rules=MAP * 127.0.0.1:9"]
+    command = [str(CHROMIUM), *flags, f"--log-net-log={log}", "--dump-dom", path.as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    # the cache key of a request says which page made it; the browser's own requests have none
+    return shown, set(re.findall(r'_dk_file:// file:// (\w+://[^"]+)"', log.read_text(errors="replace")))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_browser_shows_the_pages_without_the_network(site: Path, tmp_path: Path) -> None:
+    control = tmp_path / "control.html"
+    control.write_text('<img src="http://example.org/x.png">')
+    assert _browse(control, tmp_path)[1] == {"http://example.org/x.png"}
+    for path in sorted(site.glob("*.html")):
+        shown, requested = _browse(path, tmp_path)
+        assert "</html>" in shown
+        assert "$" not in re.sub(r"<pre>.*?</pre>|<code>.*?</code>", "", shown, flags=re.S)
+        assert not requested

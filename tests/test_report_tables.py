@@ -1,0 +1,229 @@
+"""Published figures, collected metrics and the tables made of them, on results that are invented."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import made_up_results
+import numpy as np
+import pandas as pd
+import pytest
+
+from treebound.core.errors import InputError
+from treebound.report import collect, published, remarks, tables
+from treebound.report.show import NOTHING, Table
+
+REPOSITORY = Path(__file__).parents[1]
+QIAN_LIU = published.QIAN_LIU
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_up_results.project(tmp_path_factory.mktemp("project"), REPOSITORY)
+
+
+@pytest.fixture(scope="module")
+def results(root: Path) -> list[collect.Results]:
+    return collect.provenances(root)
+
+
+# --- published figures
+
+
+def test_published_tables_are_whole() -> None:
+    comparison = published.table(QIAN_LIU, "comparison")
+    assert len(comparison) == 18  # rows of Table 2 with a figure
+    assert comparison["id"].is_unique
+    assert comparison["PTB"].between(92, 94).all()
+    assert comparison["CTB"].dropna().between(86, 88).all()
+    assert comparison["CTB"].isna().sum() == 6
+    assert comparison.attrs["source"] == "Qian & Liu (2013), Table 2, page 44"
+    for name in ("data-split", "speed", "calls", "training"):
+        assert "page" in published.table(QIAN_LIU, name).attrs["source"]
+
+
+def test_published_tables_agree_with_each_other() -> None:
+    """The paper gives some figures twice; a slip of the hand in copying shows here."""
+    comparison = published.table(QIAN_LIU, "comparison").set_index("id")
+    speed = published.table(QIAN_LIU, "speed").set_index("id")
+    calls = published.table(QIAN_LIU, "calls")
+    for corpus in ("PTB", "CTB"):
+        assert comparison.loc["combined", corpus] == speed.loc["k-10", f"{corpus} UAS"]
+        assert comparison.loc["turbo-run", corpus] == speed.loc["turbo-full", f"{corpus} UAS"]
+        assert comparison.loc["zhang-mcdonald-2012", corpus] == speed.loc["zhang-mcdonald-2012", f"{corpus} UAS"]
+        pruned = speed.loc[["k-none", "k-20", "k-10", "k-5", "k-3"], [f"{corpus} UAS", f"{corpus} w/s"]]
+        assert pruned[f"{corpus} UAS"].is_monotonic_decreasing
+        assert pruned[f"{corpus} w/s"].is_monotonic_increasing
+    np.testing.assert_allclose(calls["DP calls"] / calls["sentences"], calls["DP calls per sentence"], atol=0.05)
+
+
+def test_unknown_published_names_list_what_there_is() -> None:
+    with pytest.raises(InputError, match="choose from data-split, comparison"):
+        published.table(QIAN_LIU, "table-9")
+    with pytest.raises(InputError, match="no published figures"):
+        published.table("nobody-1900", "comparison")
+
+
+# --- collection
+
+
+def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> None:
+    for r in results:
+        decoded, benchmark = r.decode(), r.benchmark()
+        assert len(decoded) == len(benchmark) == len(r.params.corpora) * len(r.params.decode)
+        assert list(decoded["model"]) == [run.model for run in r.params.decode] * len(r.params.corpora)
+        assert set(r.train()["model"]) == {run.model for run in r.params.decode}
+        assert set(r.convert()["split"]) == {"train", "dev", "test"}
+        assert set(r.pruner()["k"]) == set(r.params.pruner.ks)
+
+
+def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY)
+    r = collect.this_run(tmp_path)
+    gone = str(r.params.decode[0])
+    stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{gone}.old.test.json"
+    stale.write_text((stale.parent / f"{gone}.test.json").read_text())
+    assert len(r.decode()) == len(r.params.decode)
+
+
+@pytest.mark.parametrize("damage", ["missing", "half written", "a row missing"])
+def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> None:
+    made_up_results.project(tmp_path, REPOSITORY)
+    r = collect.this_run(tmp_path)
+    path = tmp_path / "results" / "metrics" / "benchmark" / f"{r.params.corpora[0]}.json"
+    if damage == "missing":
+        path.unlink()
+    elif damage == "half written":
+        path.write_text(path.read_text()[:100])
+    else:
+        path.write_text(json.dumps(json.loads(path.read_text())[1:]))
+    with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}.json.*run `dvc repro`"):
+        r.benchmark()
+
+
+def test_without_a_reference_there_is_this_run_alone(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    assert [r.name for r in collect.provenances(tmp_path)] == ["this run"]
+
+
+def test_root_is_found_from_below_and_missed_elsewhere(root: Path, tmp_path: Path) -> None:
+    assert collect.find_root(root / "results" / "metrics") == root
+    with pytest.raises(InputError, match="no project here"):
+        collect.find_root(tmp_path)
+
+
+# --- tables
+
+
+def test_comparison_shows_three_provenances_side_by_side(results: list[collect.Results]) -> None:
+    table = tables.comparison(results, "perceptron")
+    assert list(dict.fromkeys(table.columns.get_level_values(0))) == ["published", "reference", "this run", ""]
+    row = table.loc[("this paper", "B&B + all sibling")]
+    assert (row["published", "PTB"], row["published", "CTB"]) == (93.00, 87.05)
+    for r in results:
+        decoded = r.decode().set_index(["corpus", "model", "learner", "decoder", "k"])
+        for corpus in r.corpora:
+            key = (corpus, "carreras+sibling", "perceptron", "tuned", "10")
+            assert row[r.name, corpus] == decoded.loc[key, "uas"]
+
+
+def test_every_row_without_a_figure_says_why(results: list[collect.Results]) -> None:
+    for learner in ("perceptron", "mira"):
+        table = tables.comparison(results, learner)
+        ours = table.drop(columns=["published", ""], level=0)
+        empty = ours.isna().any(axis=1)
+        assert (table["", "note"][empty] != "").all()
+        assert (table["", "note"][empty].str.contains("not built yet|published figure only|not run")).all()
+        assert not ours[~empty].empty
+
+
+def test_a_model_that_the_parameters_do_not_list_is_not_run(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY)
+    lines = (tmp_path / "params.yaml").read_text().splitlines()
+    kept = [line for line in lines if "{model: carreras+sibling, learner: perceptron" not in line]
+    assert len(kept) < len(lines)
+    (tmp_path / "params.yaml").write_text("\n".join(kept))
+    table = tables.comparison(collect.provenances(tmp_path), "perceptron")
+    row = table.loc[("this paper", "B&B + all sibling")]
+    assert row["", "note"] == "not run: not among the rows of this run"
+    assert row["this run"].isna().all()
+    assert row["reference"].notna().all()
+
+
+def test_corpora_can_be_chosen_and_unknown_ones_are_refused(results: list[collect.Results]) -> None:
+    name = results[0].corpora[0]
+    assert set(tables.comparison(results, "mira", [name]).columns.get_level_values(1)) == {"PTB", "CTB", name, "note"}
+    with pytest.raises(InputError, match="no results for corpus 'xx'"):
+        tables.comparison(results, "mira", ["xx"])
+
+
+def test_pruning_tables_take_each_figure_from_its_file(results: list[collect.Results]) -> None:
+    this = results[-1]
+    corpus = this.corpora[0]
+    uas, speed, calls = (tables.pruning_table(results, figure) for figure in ("UAS", "w/s", "DP calls"))
+    keys = ["corpus", "model", "learner", "decoder", "k"]
+    at = (corpus, "carreras+grandchild+sibling", "mira", "tuned", "none")
+    decoded, timed = this.decode().set_index(keys).loc[at], this.benchmark().set_index(keys).loc[at]
+    label = "branch and bound, no pruning"
+    assert uas.loc[label, ("this run", corpus)] == decoded["uas"]
+    assert speed.loc[label, ("this run", corpus)] == timed["words_per_cpu_s"]
+    assert calls.loc[label, ("this run", corpus)] == decoded["dp_calls"] / decoded["sentences"]
+    assert calls.loc[label, ("published", "PTB")] == 54.7
+    assert uas.loc["branch and bound, k = 3", ("published", "CTB")] == 85.76
+
+
+def test_tuning_compares_the_sentences_that_both_decoded(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    this = collect.this_run(tmp_path)
+    corpus = this.corpora[0]
+    folder = tmp_path / "results" / "predictions" / corpus
+    path = folder / "carreras+grandchild+sibling.mira.published.k10.test.csv"
+    kept = pd.read_csv(path).head(20)
+    kept.assign(value=kept["value"] - 1, status="limit").to_csv(path, index=False)
+    summary, sentences = tables.tunings([this])
+    by = summary.set_index("decoder")
+    assert list(by["sentences"]) == [20, 20]
+    assert len(sentences) == 20
+    assert (by.loc["published", "certified"], by.loc["published", "worse"]) == (0, 20)
+    assert by.loc["published", "dp_calls"] == kept["dp_calls"].mean()
+    said = str(remarks.tuning(summary))
+    assert "Without proof (a limit was hit): 20 published, 0 tuned" in said
+
+
+def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
+    table = tables.comparison(results, "mira")
+    assert "In the paper all non-local factors together bring +0.36 UAS" in str(remarks.comparison(table))
+    worse = table.copy()
+    worse.loc[("this paper", "B&B + all grandchild + all sibling + comb + hand-crafted"), ("this run", "tr_twt")] = (
+        worse.loc[("this paper", "baseline (Carreras 2007)"), ("this run", "tr_twt")] - 1
+    )
+    assert "-1.00 on tr_twt (this run)" in str(remarks.comparison(worse))
+    both = {"perceptron": tables.comparison(results, "perceptron"), "mira": table}
+    assert "mira minus perceptron" in str(remarks.learners(both))
+
+
+def test_significance_tests_the_difference_from_the_baseline(results: list[collect.Results]) -> None:
+    tested = tables.significance(results[-1])
+    assert {"difference", "low", "high", "p"} <= set(tested.columns)
+    assert (tested["low"] <= tested["difference"]).all()
+    assert (tested["difference"] <= tested["high"]).all()
+    uas = results[-1].decode().set_index(["model", "learner", "k"])["uas"]
+    base, other = uas["carreras", "mira", "10"], uas["carreras+sibling", "mira", "10"]
+    np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
+
+
+# --- display
+
+
+def test_html_table_has_scopes_spans_and_a_caption() -> None:
+    index = pd.MultiIndex.from_tuples([("g", "a"), ("g", "b"), ("h", "a")], names=["", "system"])
+    columns = pd.MultiIndex.from_tuples([("ours", "x"), ("ours", "y"), ("", "note")])
+    data = pd.DataFrame([[1.234, 1000, "<why>"], [float("nan"), 2, ""], [3.0, 3, ""]], index=index, columns=columns)
+    html = Table(data, "A & B", digits=1)._repr_html_()
+    assert "<caption>A &amp; B</caption>" in html
+    assert '<th scope="colgroup" colspan="2">ours</th>' in html
+    assert '<th scope="rowgroup" rowspan="2">g</th>' in html
+    assert "<td>1.2</td><td>1,000</td>" in html
+    assert f"<td>{NOTHING}</td>" in html
+    assert '<td class="note">&lt;why&gt;</td>' in html
