@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,9 @@ class Parse:
     status  optimal: proved; gap: a search that ended with bound > value; limit: a node or DP-call limit was hit;
             heuristic: the decoder proves nothing; infeasible: no tree exists (heads are then all 0)
     work    dp_calls, nodes, root_solved and whatever else the decoder counts
-    seconds wall seconds by phase: features, backbone, bound ... as far as the decoder splits them
+    seconds wall seconds by phase: features, decode ... as far as they are split
+    labels  int32[n + 1] label ids, where the decoder gives any
+    record  what the decoder was asked to remember of its search (`treebound.decoders.record.SearchRecord`)
     """
 
     heads: np.ndarray
@@ -30,6 +32,7 @@ class Parse:
     work: dict[str, int] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     labels: np.ndarray | None = None
+    record: Any = None
 
     @property
     def gap(self) -> float:

@@ -25,3 +25,6 @@ def _register(name: str, module: str, attribute: str) -> None:
 
 _register("ilp", "ilp", "IntegerProgram")
 _register("branch-and-bound", "branch_and_bound", "BranchAndBound")
+_register("eisner", "dynamic_program", "eisner")
+_register("carreras", "dynamic_program", "carreras")
+_register("grandparent-sibling", "dynamic_program", "grandparent_sibling")

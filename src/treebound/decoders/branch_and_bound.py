@@ -9,6 +9,7 @@ import numpy as np
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
+from treebound.decoders.record import make_record
 from treebound.kernels import backbones
 from treebound.kernels.arcs import index_arcs
 from treebound.kernels.hypergraph import NEG
@@ -29,7 +30,6 @@ BACKBONES: dict[str, tuple[int, frozenset[str]]] = {
 BOUNDED = frozenset({"grandchild", "sibling"})
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 EMPTY = np.zeros(0, np.float64)
-NO_TRACE = np.zeros((0, 5))
 
 
 def smallest_backbone(families: frozenset[str]) -> str:
@@ -45,7 +45,7 @@ class BranchAndBound:
     config    "tuned" or "published"
     backbone  "eisner", "carreras", "grandparent-sibling"; None: the smallest that scores most families exactly
     max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
-    trace     record every DP call in Parse.trace
+    record    keep bounds, nodes and proof of the search in Parse.record (tuned only)
     """
 
     name = "branch-and-bound"
@@ -63,11 +63,11 @@ class BranchAndBound:
         node_steps: int = 12,
         rho: float = 1.5,
         patience: int = 5,
-        trace: bool = False,
+        record: bool = False,
     ):
         if backbone is not None and backbone not in BACKBONES:
             raise UnsupportedError(f"unknown backbone {backbone!r}", hint="choose from " + ", ".join(BACKBONES))
-        self.config, self.backbone, self.trace = config, backbone, trace
+        self.config, self.backbone, self.record = config, backbone, record
         self.options = Options(root_steps, node_steps, rho, patience, max_dp_calls, max_nodes)
         self.supports = (BACKBONES[backbone][1] if backbone else BACKBONES["grandparent-sibling"][1]) | BOUNDED
 
@@ -98,16 +98,20 @@ class BranchAndBound:
             problem.unit,
         )
         if self.config == "published":
-            result = solve_published(*sentence, self.options.max_dp_calls, self.options.max_nodes)
+            limits = self.options.max_dp_calls, self.options.max_nodes
+            heads, value, bound, status, dp_calls, nodes, root_solved = solve_published(*sentence, *limits)
+            record = None
         else:
-            result = solve(*sentence, self.options, NO_TRACE)
-        heads, value, bound, status, dp_calls, nodes, root_solved, _ = result
+            heads, value, bound, status, dp_calls, nodes, root_solved, kept = solve(*sentence, self.options, self.record)
+            exact = BACKBONES[backbone][1]
+            bounded = tuple(f for f in ("grandchild", "sibling") if f in problem.parts and f not in exact)
+            record = make_record(problem, kept, exact, bounded) if self.record else None
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         if value < -penalty / 2:
             heads = np.zeros(n + 1, np.int32)
             heads[0] = -1
-            return Parse(heads, -np.inf, -np.inf, "infeasible", work)
-        return Parse(heads, float(value), float(bound), STATUS[status], work)
+            return Parse(heads, -np.inf, -np.inf, "infeasible", work, record=record)
+        return Parse(heads, float(value), float(bound), STATUS[status], work, record=record)
 
 
 def _penalty(problem: Problem) -> float:

@@ -95,8 +95,10 @@ class _Program:
                 self._adjacent_siblings(list(rows))
             elif family == "outermost-grandchild":
                 self._outermost_grandchildren(list(rows))
+            elif family == "grandchild":
+                self._grandchildren(list(rows))
             else:
-                self._pairs(list(rows))
+                self._siblings(list(rows))
 
     # -- rows and columns
 
@@ -155,7 +157,7 @@ class _Program:
 
     # -- parts
 
-    def _pairs(self, rows: list[tuple[int, int, float]]) -> None:
+    def _siblings(self, rows: list[tuple[int, int, float]]) -> None:
         """y = z_a z_b: from above for a positive score, from below for a negative one; no more is needed."""
         for a, b, score in rows:
             if score == -math.inf:
@@ -167,6 +169,24 @@ class _Program:
             elif score < 0:
                 y = self._column(score)
                 self._sum_at_most([a, b, y], [1.0, 1.0, -1.0], 1.0)
+
+    def _grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
+        """y = z_(g,h) z_(h,m) as for siblings, but summed over g, as h has one head: fewer rows, and tighter ones."""
+        above: dict[int, list[tuple[int, float]]] = {}
+        for a, b, score in rows:
+            if score != 0.0:
+                above.setdefault(b, []).append((a, score))
+        for b, parts in above.items():
+            positive = [(a, self._column(score)) for a, score in parts if score > 0]
+            negative = [(a, self._column(score)) for a, score in parts if -math.inf < score < 0]
+            for a, y in positive + negative:
+                self._sum_at_most([y, a], [1.0, -1.0], 0.0)
+            if positive:
+                self._sum_at_most([b] + [y for _, y in positive], [-1.0] + [1.0] * len(positive), 0.0)
+            below = [a for a, score in parts if score < 0]
+            if below:
+                ys = [y for _, y in negative]
+                self._sum_at_most([b, *below, *ys], [1.0] * (1 + len(below)) + [-1.0] * len(ys), 1.0)
 
     def _adjacent_siblings(self, rows: list[tuple[int, int, float]]) -> None:
         """The modifiers on one side of a head form a path from NONE outwards; y is the flow along it.

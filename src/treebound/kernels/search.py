@@ -40,6 +40,20 @@ class Options(NamedTuple):
     max_nodes: int
 
 
+class Record(NamedTuple):
+    """What a search did; empty unless asked for.
+
+    calls   float64[dp_calls, 3]  node, upper bound of its trees by this call, incumbent after it
+    nodes   float64[nodes, 5]     parent (-1), arc decided (-1), its value, upper bound, 1 if it was branched on
+    step_node, step_share  int32[S], float64[S, F]: shares of every bound that removed something or closed a node
+    """
+
+    calls: np.ndarray
+    nodes: np.ndarray
+    step_node: np.ndarray
+    step_share: np.ndarray
+
+
 OPTIMAL, LIMIT, INFEASIBLE = range(3)
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
@@ -53,8 +67,11 @@ def closed(bound, value, unit, rounding):
 
 
 @njit(cache=True, nogil=True)
-def _fold(mod, n, alive, theta, weight, e, f, phi, share, offset, degree):
-    """Drop factors of removed arcs, fold factors of certain arcs, in place; returns (factors left, new offset). O(A + F)."""
+def _fold(mod, n, alive, theta, weight, number, e, f, phi, share, settled, offset, degree):
+    """Drop factors of removed arcs, fold factors of certain arcs, in place; returns (factors left, new offset). O(A + F).
+
+    settled float64[all factors] (or empty) receives the share that bounds a dropped factor exactly from now on.
+    """
     A = len(mod)
     degree[: n + 1] = 0
     for a in range(A):
@@ -66,7 +83,7 @@ def _fold(mod, n, alive, theta, weight, e, f, phi, share, offset, degree):
     for i in range(len(phi)):
         x, y, p, s = e[i], f[i], phi[i], share[i]
         if alive[x] and alive[y] and degree[mod[x]] > 1 and degree[mod[y]] > 1:
-            e[c], f[c], phi[c], share[c] = x, y, p, s
+            number[c], e[c], f[c], phi[c], share[c] = number[i], x, y, p, s
             c += 1
             continue
         if p >= 0.0:
@@ -76,15 +93,32 @@ def _fold(mod, n, alive, theta, weight, e, f, phi, share, offset, degree):
             weight[x] += s
             weight[y] += s
             offset -= s
-        if alive[x] and alive[y]:
-            z = y if degree[mod[x]] == 1 else x
+        both = alive[x] and alive[y]
+        first_decided = degree[mod[x]] == 1 if both else alive[y]  # x is certain, or x is removed
+        if both:
+            z = y if first_decided else x
             theta[z] += p
             weight[z] += p
+        if len(settled) > 0:
+            # all on the other arc of a certain one, all on the removed arc
+            if p >= 0.0:
+                settled[number[i]] = p if first_decided != both else 0.0
+            else:
+                settled[number[i]] = -p if both else 0.0
     return c, offset
 
 
 @njit(cache=True, nogil=True)
-def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_arcs, trace):
+def _shares(settled, number, share):
+    """Shares of all factors: of those still in play, and of those that were settled."""
+    out = settled.copy()
+    for i in range(len(number)):
+        out[number[i]] = share[i]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def search(graph, n, mod, theta, e, f, phi, unit, options, record):
     """Best tree and its certificate.
 
     graph       Hypergraph of the backbone
@@ -92,9 +126,8 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
     theta       float64[A + 1] arc scores, 0 at A
     e, f, phi   int32[F], int32[F], float64[F] bounded pair factors
     unit        > 0: all scores are integers
-    start_value, start_arcs  a known tree's score and arcs, or (NEG, anything)
-    trace       float64[T, 5] filled with (node, parent, branching arc, value, bound) per DP call; T = 0 for none
-    Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root, entries of trace).
+    record      keep what `Record` holds
+    Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root, Record).
     """
     A = len(mod)
     F = len(phi)
@@ -112,11 +145,16 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
     gap_of = np.zeros(A + 1, np.float64)
     direction = np.empty(F, np.int8)
 
-    incumbent = start_value
-    incumbent_arcs = start_arcs.copy()
+    incumbent = NEG
+    incumbent_arcs = np.zeros(n, np.int32)
     dp = 0
     nodes = 0
-    traced = 0
+    calls = np.zeros((16 if record else 0, 3), np.float64)
+    table = np.zeros((16 if record else 0, 5), np.float64)
+    step_node = np.zeros(16 if record else 0, np.int32)
+    step_share = np.zeros((16 if record else 0, F), np.float64)
+    steps_kept = 0
+    best_share = np.zeros(F if record else 0, np.float64)
     root_solved = False
     limit_bound = NEG  # largest bound among nodes left open by a limit
     status = OPTIMAL
@@ -133,9 +171,11 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
             share[i] = 0.0
     theta0 = theta.copy()
     # a node to be opened: its parent's graph and shares, and the arc that is decided (-1 at the root)
-    stack = [(graph, theta0, weight, e.copy(), f.copy(), phi.copy(), share, 0.0, 1e300, -1, 0, -1)]
+    numbers = np.arange(F).astype(np.int32)
+    settled0 = np.zeros(F if record else 0, np.float64)
+    stack = [(graph, theta0, weight, numbers, e, f, phi, share, settled0, 0.0, 1e300, -1, 0, -1)]
     while len(stack) > 0:
-        graph_p, theta_p, weight_p, e_p, f_p, phi_p, share_p, offset, bound_p, branch, branch_value, parent = stack.pop()
+        g, th, w, number, ee, ff, pp, sh, settled, offset, bound_p, branch, branch_value, parent = stack.pop()
         if closed(bound_p, incumbent, unit, EXACT):
             continue
         if (options.max_dp_calls > 0 and dp >= options.max_dp_calls) or (options.max_nodes > 0 and nodes >= options.max_nodes):
@@ -144,10 +184,13 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
             continue
         node = nodes
         nodes += 1
-        g = graph_p
-        th = theta_p.copy()
-        w = weight_p.copy()
-        ee, ff, pp, sh = e_p.copy(), f_p.copy(), phi_p.copy(), share_p.copy()
+        th, w = th.copy(), w.copy()
+        number, ee, ff, pp, sh, settled = number.copy(), ee.copy(), ff.copy(), pp.copy(), sh.copy(), settled.copy()
+        if record:
+            if node == len(table):
+                table = np.concatenate((table, np.zeros_like(table)))
+            table[node, 0], table[node, 1], table[node, 2], table[node, 3] = parent, branch, branch_value, bound_p
+        kept_best = True
         if branch >= 0:
             if branch_value == 1:
                 for a in range(A):
@@ -177,6 +220,9 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
             if upper < node_best:
                 node_best = upper
                 stale = 0
+                if record:
+                    best_share[:] = _shares(settled, number, sh)
+                    kept_best = False
             else:
                 stale += 1
                 if stale >= options.patience:
@@ -213,10 +259,10 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
             if score > incumbent:
                 incumbent = score
                 incumbent_arcs[:] = arcs
-            if traced < len(trace):
-                trace[traced, 0], trace[traced, 1] = node, parent
-                trace[traced, 2], trace[traced, 3], trace[traced, 4] = branch, branch_value, upper
-                traced += 1
+            if record:
+                if dp > len(calls):
+                    calls = np.concatenate((calls, np.zeros_like(calls)))
+                calls[dp - 1, 0], calls[dp - 1, 1], calls[dp - 1, 2] = node, upper, incumbent
             if closed(bound, incumbent, unit, EXACT) or moved == 0:
                 # moved == 0: no factor has slack at its tree, which is optimal for the node
                 for i in range(n):
@@ -233,6 +279,10 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
                 cut = incumbent - offset
                 cut = cut + 0.5 if unit > 0.0 else cut + 1e-9 * max(1.0, abs(incumbent))
                 edges, items = mark(g, w, value, cut, outside, keep, arc_max)
+                if record:
+                    step_node, step_share = _keep(step_node, step_share, steps_kept, node, _shares(settled, number, sh))
+                    steps_kept += 1
+                    kept_best = True
                 if edges == 0:
                     for i in range(n):
                         z[arcs[i]] = 0
@@ -243,10 +293,10 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
                     g = compact(g, keep, edges, items)
                     for a in range(A):
                         alive[a] = arc_max[a] > cut
-                    c, offset = _fold(mod, n, alive, th, w, ee, ff, pp, sh, offset, degree)
+                    c, offset = _fold(mod, n, alive, th, w, number, ee, ff, pp, sh, settled, offset, degree)
                     if c < len(pp):
                         # steps that were planned for dropped factors are stale: take the rest anew
-                        ee, ff, pp, sh = ee[:c], ff[:c], pp[:c], sh[:c]
+                        number, ee, ff, pp, sh = number[:c], ee[:c], ff[:c], pp[:c], sh[:c]
                         if not last:
                             for i in range(n):
                                 z[arcs[i]] = 0
@@ -276,8 +326,14 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
                 z[arcs[i]] = 0
             step += 1
             if options.max_dp_calls > 0 and dp >= options.max_dp_calls:
-                last = True
                 break
+        if record:
+            if v <= NEG_TEST and dp <= len(calls):
+                calls[dp - 1, 0], calls[dp - 1, 1], calls[dp - 1, 2] = node, NEG, incumbent
+            table[node, 3] = bound
+            if not kept_best:
+                step_node, step_share = _keep(step_node, step_share, steps_kept, node, best_share)
+                steps_kept += 1
         if done:
             if branch < 0:
                 root_solved = True
@@ -310,9 +366,23 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, start_value, start_ar
         for a in range(A):
             if gap_of[a] > gap_of[pick]:
                 pick = a
-        stack.append((g, th, w, ee, ff, pp, sh, offset, bound, pick, 0, node))
-        stack.append((g, th, w, ee, ff, pp, sh, offset, bound, pick, 1, node))
+        if record:
+            table[node, 4] = 1.0
+        for branch_value in range(2):
+            stack.append((g, th, w, number, ee, ff, pp, sh, settled, offset, bound, pick, branch_value, node))
+    kept = Record(calls[:dp], table[:nodes], step_node[:steps_kept], step_share[:steps_kept])
     if incumbent <= NEG_TEST:
-        return incumbent, incumbent, incumbent_arcs, (INFEASIBLE if status == OPTIMAL else LIMIT), dp, nodes, root_solved, traced
+        return incumbent, incumbent, incumbent_arcs, (INFEASIBLE if status == OPTIMAL else LIMIT), dp, nodes, root_solved, kept
     final_bound = incumbent if status == OPTIMAL else max(incumbent, limit_bound)
-    return incumbent, final_bound, incumbent_arcs, status, dp, nodes, root_solved, traced
+    return incumbent, final_bound, incumbent_arcs, status, dp, nodes, root_solved, kept
+
+
+@njit(cache=True, nogil=True)
+def _keep(step_node, step_share, count, node, share):
+    """Append a step to the record; returns its (perhaps larger) arrays."""
+    if count == len(step_node):
+        step_node = np.concatenate((step_node, np.zeros_like(step_node)))
+        step_share = np.concatenate((step_share, np.zeros_like(step_share)))
+    step_node[count] = node
+    step_share[count] = share
+    return step_node, step_share

@@ -26,7 +26,10 @@ def backbone_graph(backbone, index, parts, n, single_root, adjacent, outermost, 
 
 @njit(cache=True, nogil=True)
 def bounded_factors(backbone, index, parts, grandchild, sibling):
-    """(e, f, phi) of the pair factors with a score that the backbone leaves to the bound."""
+    """(e, f, phi) of the pair factors that the backbone leaves to the bound: grandchild parts, then sibling parts.
+
+    Parts that score 0 are left out.
+    """
     take_grandchild = backbone != GRANDPARENT_SIBLING
     size = len(sibling) + (len(grandchild) if take_grandchild else 0)
     e = np.empty(size, np.int32)
@@ -49,27 +52,27 @@ def bounded_factors(backbone, index, parts, grandchild, sibling):
 
 
 @njit(cache=True, nogil=True)
-def solve(backbone, index, parts, n, single_root, arc, adjacent, outermost, grandchild, sibling, unit, options, trace):
+def solve(backbone, index, parts, n, single_root, arc, adjacent, outermost, grandchild, sibling, unit, options, record):
     """Branch and bound for one sentence; family scores are float64 arrays in part order, empty where absent.
 
-    Returns (heads int32[n + 1], value, bound, status, dp_calls, nodes, solved at root, entries of trace).
+    Returns (heads int32[n + 1], value, bound, status, dp_calls, nodes, solved at root, Record).
     """
     A = len(arc)
     theta = np.zeros(A + 1, np.float64)
     theta[:A] = arc
     graph = backbone_graph(backbone, index, parts, n, single_root, adjacent, outermost, grandchild, MAX_EDGES)
     e, f, phi = bounded_factors(backbone, index, parts, grandchild, sibling)
-    value, bound, arcs, status, dp, nodes, root_solved, traced = search(
-        graph, n, index.mod, theta, e, f, phi, unit, options, NEG, np.zeros(n, np.int32), trace
+    value, bound, arcs, status, dp, nodes, root_solved, kept = search(
+        graph, n, index.mod, theta, e, f, phi, unit, options, record
     )
-    return _heads(index, arcs, value, n), value, bound, status, dp, nodes, root_solved, traced
+    return _heads(index, arcs, value, n), value, bound, status, dp, nodes, root_solved, kept
 
 
 @njit(cache=True, nogil=True)
 def solve_published(
     backbone, index, parts, n, single_root, arc, adjacent, outermost, grandchild, sibling, unit, max_dp_calls, max_nodes
 ):
-    """As `solve`, with the paper's own search (`treebound.kernels.published`); nothing is traced."""
+    """As `solve`, with the paper's own search (`treebound.kernels.published`); it keeps no record."""
     A = len(arc)
     theta = np.zeros(A + 1, np.float64)
     theta[:A] = arc
@@ -82,7 +85,7 @@ def solve_published(
     value, bound, arcs, status, dp, nodes, root_solved = search_published(
         graph, n, index.head, index.mod, theta, first, pairs, phi, unit, max_dp_calls, max_nodes
     )
-    return _heads(index, arcs, value, n), value, bound, status, dp, nodes, root_solved, 0
+    return _heads(index, arcs, value, n), value, bound, status, dp, nodes, root_solved
 
 
 @njit(cache=True, nogil=True)

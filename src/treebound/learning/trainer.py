@@ -32,7 +32,6 @@ from treebound.learning.storage import load_arrays, save_arrays
 from treebound.treebanks.projectivise import is_projective, projectivise
 
 CHECKPOINT_VERSION = 1
-NO_TRACE = np.zeros((0, 5))
 
 
 class Learner:
@@ -131,7 +130,7 @@ def train(
                 scores.get("sibling", EMPTY),
                 1.0,
                 options,
-                NO_TRACE,
+                False,
             )
             dp_calls += dp
             limited += status == 1

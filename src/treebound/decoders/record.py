@@ -1,0 +1,52 @@
+"""What a search did, in words that notebooks and checkers understand: its bounds, its tree of nodes, its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treebound.core.problem import Problem
+
+
+@dataclass(frozen=True)
+class SearchRecord:
+    """A finished branch-and-bound search.
+
+    bounds   one dict per DP call: call, node, ub (bound on the node's trees by this call), lb (best score so far)
+    nodes    one dict per node: id, parent (-1), arc (head, modifier) or None, value, ub, status "branched" / "closed"
+    arcs     int32[N] arc number that each node decides, -1 at the root
+    steps    per node, the bounds that removed something or closed it: family -> int64[F] or float64[F] shares
+    exact_families  families that the backbone scores itself
+    """
+
+    bounds: list[dict]
+    nodes: list[dict]
+    arcs: np.ndarray
+    steps: list[list[dict[str, np.ndarray]]]
+    exact_families: frozenset[str]
+
+
+def make_record(problem: Problem, kept, exact: frozenset[str], bounded: tuple[str, ...]) -> SearchRecord:
+    """From a kernel's `Record`; `bounded` lists the families that were bounded, in the kernel's order."""
+    unit = problem.unit or 1.0
+    nodes = []
+    for i, (parent, arc, value, ub, branched) in enumerate(kept.nodes):
+        pair = None if arc < 0 else (int(problem.head[int(arc)]), int(problem.mod[int(arc)]))
+        status = "branched" if branched else "closed"
+        nodes.append({"id": i, "parent": int(parent), "arc": pair, "value": int(value), "ub": ub / unit, "status": status})
+    bounds = [
+        {"call": i + 1, "node": int(node), "ub": ub / unit, "lb": lb / unit} for i, (node, ub, lb) in enumerate(kept.calls)
+    ]
+    dtype = np.int64 if problem.unit else np.float64
+    steps: list[list[dict[str, np.ndarray]]] = [[] for _ in nodes]
+    for node, row in zip(kept.step_node, kept.step_share, strict=True):
+        shares, at = {}, 0
+        for family in bounded:
+            score = problem.parts[family].score
+            used = np.flatnonzero(score != 0.0)
+            shares[family] = np.zeros(len(score), dtype)
+            shares[family][used] = row[at : at + len(used)]
+            at += len(used)
+        steps[node].append(shares)
+    return SearchRecord(bounds, nodes, kept.nodes[:, 1].astype(np.int32), steps, exact)
