@@ -25,6 +25,7 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 
 from treebound.core.errors import InputError, TreeboundError
+from treebound.treebanks.atomic import replacing
 
 KERNEL = "python3"  #: the name that the notebooks ask for
 
@@ -69,11 +70,9 @@ def read(path: Path) -> nbformat.NotebookNode:
 
 
 def write(notebook: nbformat.NotebookNode, path: Path) -> None:
-    """Write a notebook by way of a temporary file in the same folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    """Write a notebook, whole or not at all; its folder is created."""
+    with replacing(path) as file:
+        file.write((nbformat.writes(notebook) + "\n").encode())
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

@@ -1,0 +1,82 @@
+"""The headline of README.md, its figure and its table, from the reference run.
+
+    python -m treebound.report.readme
+
+Rewrites what stands between the two marks in README.md, and docs/headline.svg. A test keeps both in step.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from treebound.core.errors import InputError, TreeboundError
+from treebound.plots.figures import accuracy_speed
+from treebound.plots.svg import Svg, as_svg
+from treebound.report import collect, tables
+from treebound.treebanks.atomic import replacing
+
+BEGIN, END = "<!-- headline: made by `python -m treebound.report.readme` -->", "<!-- end of headline -->"
+FIGURE = Path("docs/headline.svg")
+LEARNER = "mira"
+
+
+def headline(root: Path) -> tuple[str, Svg | None]:
+    """The text between the marks, and the figure; without a reference run a sentence that says so, and no figure."""
+    reference = collect.reference(root)
+    if reference is None:
+        return "The reference run has not been made yet (`make reference`).", None
+    data = tables.headline([reference]).xs(LEARNER, level="learner").droplevel(0)
+    titles = tables.sources([reference])["title"]
+    digits = {"words per CPU second": 0, "proved optimal, %": 1, "DP calls per sentence": 1}
+    formatted = pd.DataFrame({column: data[column].map(f"{{:,.{digits.get(column, 2)}f}}".format) for column in data})
+    formatted.insert(0, "treebank", [titles[corpus] for corpus in data.index])
+    rule = ["---", *("---:" for _ in data)]
+    rows = [list(formatted.columns), rule, *formatted.to_numpy().tolist()]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    figure = as_svg(
+        accuracy_speed(tables.accuracy_and_speed(reference)), "Accuracy against speed of every system on each treebank"
+    )
+    run = reference.info
+    lines = [
+        f"![Accuracy against speed of every system on each treebank]({FIGURE})",
+        "",
+        *lines,
+        "",
+        f"Reference run {run['date']} at commit {run['commit'][:12]} on {run['machine']['cpu']}, gold tags, learner "
+        f"{LEARNER}, k = {reference.params.train.k}. *Carreras* is the paper's second-order baseline; *all factors* "
+        "adds all grandchildren and all pairs of siblings, searched exactly.",
+    ]
+    return "\n".join(lines), figure
+
+
+def updated(readme: str, text: str) -> str:
+    """`readme` with `text` between the marks. Raises InputError if they are not there."""
+    before, found, rest = readme.partition(BEGIN)
+    _, closed, after = rest.partition(END)
+    if not found or not closed:
+        raise InputError("the marks of the headline are gone", path="README.md", hint=f"put back {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n{text}\n{END}{after}"
+
+
+def main() -> int:
+    """Update README.md and its figure; returns the exit status."""
+    try:
+        root = collect.find_root()
+        text, figure = headline(root)
+        readme = root / "README.md"
+        content = updated(readme.read_text(encoding="utf-8"), text)
+        if figure is not None:
+            figure.save(root / FIGURE)
+        with replacing(readme) as file:
+            file.write(content.encode())
+    except TreeboundError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
