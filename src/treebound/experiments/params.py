@@ -90,9 +90,10 @@ class Run:
 
 @dataclass(frozen=True, config=_STRICT)
 class Benchmark:
-    """`repeats`: timed runs, after one that compiles."""
+    """Timed runs, after one that compiles: `repeats` of them, fewer once they have taken `seconds` of CPU together."""
 
     repeats: Positive
+    seconds: Annotated[float, Field(gt=0)]
 
 
 @dataclass(frozen=True, config=_STRICT)

@@ -1,9 +1,8 @@
 """Run the pipeline with several stages at a time: what `dvc repro` does, on all cores.
 
 DVC runs one stage after another. Stages of one kind do not depend on each other, so this starts a `dvc repro` for each
-of them, `--jobs` at a time, kind after kind; DVC's own locks keep them apart. A last plain `dvc repro` does the rest
-(the benchmark, which must run alone, the notebooks and the report) and would also do whatever had been missed, so a
-run may be killed and started again at any moment.
+of them, `--jobs` at a time, kind after kind; DVC's own locks keep them apart. A last plain `dvc repro` does the rest and
+would also do whatever had been missed, so a run may be killed and started again at any moment.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from typing import Any
 
 from treebound.experiments.stage import say
 
-#: kinds of stages whose members may run side by side, in order
-PARALLEL = ("fetch", "convert", "pruner", "train", "decode")
+#: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which are timed
+KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "notebooks")
+ALONE = ("benchmark",)
 
 
 def dvc(*arguments: str, **options: Any) -> subprocess.CompletedProcess:
@@ -69,9 +69,9 @@ def main() -> None:
         stale = changed(targets)
         sys.exit(f"error: out of date: {', '.join(stale)}; run `dvc repro`" if stale else 0)
     try:
-        for kind in PARALLEL if jobs > 1 else ():
+        for kind in KINDS if jobs > 1 else ():
             stages = [name for name in changed(targets) if name.partition("@")[0] == kind]
-            with ThreadPoolExecutor(jobs) as pool:
+            with ThreadPoolExecutor(1 if kind in ALONE else jobs) as pool:
                 if any(list(pool.map(reproduce, stages))):
                     sys.exit(f"error: a {kind} stage failed; its message stands above")
         sys.exit(dvc("repro", *targets).returncode)
