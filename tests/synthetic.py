@@ -1,0 +1,73 @@
+"""A treebank of a made-up language, for tests that need a trained model and have no real one at hand.
+
+Words have a tag; a tag decides how often it takes modifiers of which tags on which side; forms repeat as in texts.
+Trees are projective with one root.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.core.vocabulary import Vocabulary
+
+#: tag -> (tags of possible modifiers to the left, to the right), each taken with the chance that is given
+GRAMMAR = {
+    "V": ([("N", 0.8), ("A", 0.3)], [("N", 0.7), ("P", 0.4), ("A", 0.2), ("V", 0.25), ("C", 0.25), (".", 0.3)]),
+    "N": ([("D", 0.6), ("J", 0.4), ("J", 0.2)], [("P", 0.25), ("V", 0.1), ("C", 0.1)]),
+    "P": ([("A", 0.1)], [("N", 0.95)]),
+    "C": ([], [("N", 0.5), ("V", 0.5)]),
+    "J": ([("A", 0.2)], []),
+    "D": ([], []),
+    "A": ([], []),
+    ".": ([], []),
+}
+
+
+def synthetic_treebank(sentences: int, seed: int, max_words: int = 30) -> Treebank:
+    """`sentences` random ones of 1 to max_words words."""
+    rng = np.random.default_rng(seed)
+    vocab = {name: Vocabulary(["_"]) for name in STRING_COLUMNS}
+    rows: dict[str, list[int]] = {name: [] for name in STRING_COLUMNS}
+    heads: list[int] = []
+    lengths: list[int] = []
+    while len(lengths) < sentences:
+        tags, head = _tree(rng, "V", 0)
+        if len(tags) > max_words:
+            continue
+        lengths.append(len(tags))
+        heads += [max(h, 0) for h in head]
+        for tag in tags:
+            form = f"{tag.lower()}{min(int(rng.zipf(1.5)), 200)}"
+            for name in STRING_COLUMNS:
+                text = form if name in ("form", "lemma") else tag if name in ("upos", "xpos") else "_"
+                rows[name].append(vocab[name].add(text))
+    columns = {name: np.array(values, np.int32) for name, values in rows.items()}
+    meta = {
+        "single_root": True,
+        "tag": "upos",
+        "coarse": "upos",
+        "attributes": [],
+        "punctuation": {"column": "upos", "tags": ["."]},
+    }
+    return Treebank("made-up", np.cumsum([0, *lengths]), columns, vocab, np.array(heads, np.int32), meta)
+
+
+def _tree(rng: np.random.Generator, tag: str, depth: int) -> tuple[list[str], list[int]]:
+    """(tags, heads counted from 1, -1 for the top word) of a random subtree under a word with this tag."""
+    left, right = GRAMMAR[tag]
+    fading = 0.8**depth
+    before = [_tree(rng, t, depth + 1) for t, chance in left if rng.random() < chance * fading]
+    after = [_tree(rng, t, depth + 1) for t, chance in right if rng.random() < chance * fading]
+    top = sum(len(tags) for tags, _ in before) + 1
+    tags: list[str] = []
+    heads: list[int] = []
+    for below, its_heads in before:
+        heads += [top if h == -1 else h + len(tags) for h in its_heads]
+        tags += below
+    heads.append(-1)
+    tags.append(tag)
+    for below, its_heads in after:
+        heads += [top if h == -1 else h + len(tags) for h in its_heads]
+        tags += below
+    return tags, heads
