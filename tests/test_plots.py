@@ -22,8 +22,8 @@ SPACE = "{http://www.w3.org/2000/svg}"
 
 NODES = [
     {"id": 0, "parent": -1, "arc": None, "value": 0, "ub": 12.5, "status": "branched"},
-    {"id": 1, "parent": 0, "arc": [3, 5], "value": 1, "ub": 11.0, "status": "optimal"},
-    {"id": 2, "parent": 0, "arc": [3, 5], "value": 0, "ub": -1e30, "status": "infeasible"},
+    {"id": 1, "parent": 0, "arc": (3, 5), "value": 1, "ub": 11.0, "status": "closed"},
+    {"id": 2, "parent": 0, "arc": (3, 5), "value": 0, "ub": -1e22, "status": "closed"},
 ]
 TRACE = [
     {"call": 1, "node": 0, "ub": 14.0, "lb": 9.0},
@@ -49,7 +49,12 @@ LENGTHS = pd.DataFrame(
     ]
 )
 CONFIGURATIONS = pd.DataFrame(
-    {"corpus": ["a", "a"], "decoder": ["published", "tuned"], "dp_calls": [100.0, 5.0], "nodes": [20.0, 2.0]}
+    {
+        "corpus": ["a", "a", "a"],
+        "decoder": ["published", "tuned-carreras", "tuned"],
+        "dp_calls": [100.0, 25.0, 5.0],
+        "nodes": [20.0, 4.0, 2.0],
+    }
 )
 PAIRS = pd.DataFrame({"published": [10, 200, 3000], "tuned": [2, 30, 400]})
 
@@ -115,12 +120,15 @@ def test_search_tree_counts_what_it_leaves_out() -> None:
     assert sum(1 for _ in root.iter(f"{SPACE}rect")) == 1 + 10  # the ground and a box a node
 
 
-def test_bounds_draw_the_best_tree_so_far_and_scale_by_the_unit() -> None:
-    calls = [{"call": 1, "node": 0, "ub": 40.0, "lb": 30.0}, {"call": 2, "node": 0, "ub": 36.0, "lb": 20.0}]
-    figure = figures.bounds(calls, unit=10.0)
-    upper, lower = (line.get_ydata() for line in figure.axes[0].lines[:2])
-    np.testing.assert_array_equal(upper, [4.0, 3.6])
-    np.testing.assert_array_equal(lower, [3.0, 3.0])
+def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
+    calls = [
+        {"call": 1, "node": 0, "ub": 4.0, "lb": -1e22},
+        {"call": 2, "node": 0, "ub": 3.6, "lb": 3.0},
+        {"call": 3, "node": 1, "ub": -1e22, "lb": 2.0},
+    ]
+    upper, lower = (line.get_ydata() for line in figures.bounds(calls).axes[0].lines[:2])
+    np.testing.assert_array_equal(upper, [4.0, 3.6, np.nan])
+    np.testing.assert_array_equal(lower, [np.nan, 3.0, 3.0])
 
 
 def test_pareto_keeps_what_nothing_beats_on_both() -> None:
@@ -133,6 +141,12 @@ def test_one_panel_a_corpus_one_curve_a_setting() -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b"]
     assert [line.get_label() for line in figure.axes[0].lines] == ["k = 3", "no pruning"]
     np.testing.assert_array_equal(figure.axes[0].lines[1].get_ydata(), [2, 22, 42])
+
+
+def test_tuning_writes_the_ratio_to_published() -> None:
+    figure = figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"})
+    assert [text.get_text() for text in figure.axes[0].texts] == ["4.0 ×", "20.0 ×"]
+    assert [text.get_text() for text in figure.axes[1].texts] == ["5.0 ×", "10.0 ×"]
 
 
 def test_empty_traces_are_refused() -> None:

@@ -173,22 +173,43 @@ def test_pruning_tables_take_each_figure_from_its_file(results: list[collect.Res
     assert uas.loc["branch and bound, k = 3", ("published", "CTB")] == 85.76
 
 
-def test_tuning_compares_the_sentences_that_both_decoded(tmp_path: Path) -> None:
+def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY)
+    both = collect.provenances(tmp_path)
+    data = tables.tunings(both)
+    corpus = both[0].corpora[0]
+    assert list(dict.fromkeys(data["corpus"])) == [f"{corpus}, reference", f"{corpus}, this run"]
+    this = data[data["corpus"] == f"{corpus}, this run"].set_index("decoder")
+    assert this.index[0] == "published"
+    decoded = both[1].decode().set_index(["decoder", "k", "learner", "model"])
+    found = decoded.loc[("tuned", "10", "mira", "carreras+grandchild+sibling")]
+    assert this.loc["tuned", "dp_calls"] == found["dp_calls"] / found["sentences"]
+    table = tables.tuning_table(data)
+    ratio = this.loc["published", "nodes"] / this.loc["tuned", "nodes"]
+    assert table.loc[(f"{corpus}, this run", "tuned"), ("published / this", "nodes")] == ratio
+    assert np.isnan(table.loc[(f"{corpus}, this run", "published"), ("published / this", "nodes")])
+    assert "All prove all 60 trees optimal" in str(remarks.tuning(data))
+
+    lines = (tmp_path / "params.yaml").read_text().replace("config: published,", "config: published, sentences: 20,")
+    (tmp_path / "params.yaml").write_text(lines)
+    made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
+    with pytest.raises(InputError, match="did not decode the same sentences"):
+        tables.tunings([collect.this_run(tmp_path)])
+
+
+def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
-    corpus = this.corpora[0]
-    folder = tmp_path / "results" / "predictions" / corpus
-    path = folder / "carreras+grandchild+sibling.mira.published.k10.test.csv"
-    kept = pd.read_csv(path).head(20)
-    kept.assign(value=kept["value"] - 1, status="limit").to_csv(path, index=False)
-    summary, sentences = tables.tunings([this])
-    by = summary.set_index("decoder")
-    assert list(by["sentences"]) == [20, 20]
-    assert len(sentences) == 20
-    assert (by.loc["published", "certified"], by.loc["published", "worse"]) == (0, 20)
-    assert by.loc["published", "dp_calls"] == kept["dp_calls"].mean()
-    said = str(remarks.tuning(summary))
-    assert "Without proof (a limit was hit): 20 published, 0 tuned" in said
+    assert "their trees have the same score" in str(remarks.sentence_by_sentence(tables.tuned_sentences(this)))
+    run = next(run for run in this.params.decode if run.decoder == "published")
+    path = tmp_path / "results" / "predictions" / this.corpora[0] / f"{run}.test.csv"
+    table = pd.read_csv(path)
+    table.loc[3, "value"] -= 1
+    table.loc[4, ["value", "status"]] = [0.0, "limit"]
+    table.to_csv(path, index=False)
+    sentences = tables.tuned_sentences(this)
+    assert (len(sentences), sentences["proved"].sum(), sentences["same"].sum()) == (60, 59, 58)
+    assert "On 1 of the 59 sentences that both prove, scores differ" in str(remarks.sentence_by_sentence(sentences))
 
 
 def test_remarks_follow_the_data(results: list[collect.Results]) -> None:

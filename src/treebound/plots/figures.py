@@ -15,17 +15,16 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, panels, style
 
 
-def bounds(trace: Sequence[dict[str, Any]], *, unit: float = 1.0) -> Figure:
+def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
     """Upper and lower bound against the number of dynamic-program calls, until they meet (or a limit is hit).
 
-    trace  `Parse.trace["bounds"]`: call (from 1), node, ub of that node, lb (best tree so far)
-    unit   bounds are divided by it, so that the axis shows model scores
+    trace  of a decoder's record (`Parse.record.bounds`): call (from 1), node, ub of that node, lb (best tree so far)
     """
     data = pd.DataFrame(trace)
     if data.empty:
         raise ValueError("an empty trace of bounds")
-    upper, lower = data["ub"] / (unit or 1.0), data["lb"].cummax() / (unit or 1.0)
-    lower, upper = lower.where(lower > -1e20), upper.where(upper < 1e20)
+    upper, lower = data["ub"], data["lb"].cummax()
+    lower, upper = lower.where(lower > -1e15), upper.where(upper.abs() < 1e15)  # "none yet", "no tree"
     with style():
         figure, (axes,) = panels(1, width=7.5, height=3.6)
         axes.fill_between(data["call"], lower, upper.clip(lower=lower), step="post", color=COLOURS["pale"], alpha=0.5)
@@ -108,50 +107,55 @@ def pruning(k: object) -> str:
 
 
 def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
-    """Published against tuned configuration on the same scores: one panel a measure, one line a corpus, log scale.
+    """Configurations of the search on the same scores: one panel a measure, one line a corpus, log scale.
 
-    data      corpus, decoder ("published" or "tuned") and the columns named in `measures`
+    data      corpus, decoder and the columns named in `measures`; the first decoder of a corpus is what the others
+              are compared with, and how many times less they need is written at each
     measures  column -> title of its panel
     """
-    corpora = list(dict.fromkeys(data["corpus"]))
+    corpora, decoders = (list(dict.fromkeys(data[c])) for c in ("corpus", "decoder"))
+    order = ["vermilion", "green", "blue", "purple", "orange"]
     with style():
         figure, axes = panels(
             len(measures), columns=len(measures), width=2.8 * len(measures) + 1.2, height=1.4 + 0.5 * len(corpora)
         )
         for panel, (column, title) in zip(axes, measures.items(), strict=True):
-            wide = data.pivot(index="corpus", columns="decoder", values=column).loc[corpora]
-            for y, (_, row) in enumerate(wide.iterrows()):
-                panel.plot([row["published"], row["tuned"]], [y, y], color=COLOURS["pale"], linewidth=4, zorder=1)
-                ratio = row["published"] / row["tuned"] if row["tuned"] else float("nan")
-                middle = (row["published"] * row["tuned"]) ** 0.5 if row["tuned"] > 0 else row["published"]
-                panel.annotate(
-                    f"{ratio:.1f} ×", (middle, y), (0, 6), textcoords="offset points", ha="center", fontsize=8
-                )
-            panel.scatter(
-                wide["published"], range(len(wide)), color=COLOURS["vermilion"], marker="s", label="published"
-            )
-            panel.scatter(wide["tuned"], range(len(wide)), color=COLOURS["blue"], marker="o", label="tuned")
+            for y, corpus in enumerate(corpora):
+                values = data[data["corpus"] == corpus].set_index("decoder")[column]
+                panel.plot([values.min(), values.max()], [y, y], color=COLOURS["pale"], linewidth=4, zorder=1)
+                for i, (decoder, value) in enumerate(values.items()):
+                    at = decoders.index(str(decoder))
+                    panel.plot(value, y, color=COLOURS[order[at]], marker=MARKERS[at], linestyle="none", zorder=2)
+                    if i:
+                        ratio = f"{values.iloc[0] / value:.1f} ×"
+                        above = (0, 6 if i % 2 else -14)  # neighbours are often close
+                        _label(panel, value, y, ratio, COLOURS[order[at]], above, size=8, ha="center")
             _log(panel, "x")
             panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))
-            panel.set_ylim(len(corpora) - 0.4, -0.6)
+            panel.set_ylim(len(corpora) - 0.3, -0.7)
             panel.margins(x=0.2)
             panel.set_title(title, fontsize=9)
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
+        keys = [
+            Line2D([], [], color=COLOURS[order[i]], marker=MARKERS[i], linestyle="none", label=decoder)
+            for i, decoder in enumerate(decoders)
+        ]
+        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys), fontsize=8)
     return figure
 
 
 def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
-    """Two configurations on the same sentences, one dot a sentence: below the diagonal the tuned one needs less.
+    """Two configurations on the same sentences, one dot a sentence: below the diagonal the second needs less.
 
-    data  published, tuned: one positive value a sentence
+    data  two columns, named after the configurations: one positive value a sentence
     """
     with style():
         figure, (axes,) = panels(1, width=4.6, height=4.4)
+        first, second = data.columns
         low, high = data.min().min(), data.max().max()
         axes.plot([low, high], [low, high], color=COLOURS["grey"], linewidth=1)
-        axes.scatter(data["published"], data["tuned"], s=9, alpha=0.4, color=COLOURS["blue"], edgecolors="none")
-        for axis, name in ((axes.xaxis, "published"), (axes.yaxis, "tuned")):
-            axis.set_label_text(f"{label}, {name} configuration")
+        axes.scatter(data[first], data[second], s=9, alpha=0.4, color=COLOURS["blue"], edgecolors="none")
+        axes.set_xlabel(f"{label}, {first} (log scale)")
+        axes.set_ylabel(f"{label}, {second} (log scale)")
         _log(axes, "x")
         _log(axes, "y")
         axes.set_aspect("equal", "box")

@@ -10,18 +10,15 @@ from treebound.plots.svg import Svg, drawing, text
 
 _WIDTH, _HEIGHT = 112, 44  # px of a node
 _ACROSS, _DOWN = 132, 112  # px between neighbours
-_FILL = {"optimal": "#d5efe6", "branched": "#ffffff", "pruned": "#f0f0f0", "infeasible": "#fbe3d3"}
+_FILL = {"branched": "#ffffff", "closed": "#e3f1ec"}
 
 
-def search_tree_svg(
-    nodes: Sequence[dict[str, Any]], words: Sequence[str], *, unit: float = 1.0, limit: int = 40, alt: str = ""
-) -> Svg:
-    """Draw the search tree of `Parse.trace["nodes"]`.
+def search_tree_svg(nodes: Sequence[dict[str, Any]], words: Sequence[str], *, limit: int = 40, alt: str = "") -> Svg:
+    """Draw the search tree of a decoder's record (`Parse.record.nodes`).
 
     nodes  in the order in which the search made them: id, parent (-1 or None at the root), arc ([head, modifier] or
            None), value (1: the arc is required, 0: forbidden), ub (upper bound of the node), status
     words  the n words, for naming the branching arcs
-    unit   bounds are divided by it (`Problem.unit`, or 1)
     limit  nodes drawn; the others are counted in a note, since a drawing of hundreds tells nothing
     """
     shown = list(nodes[:limit])
@@ -37,7 +34,7 @@ def search_tree_svg(
         leaves = _layout(root, 0, leaves, children, place)
     width = max(leaves * _ACROSS, _WIDTH + 40, 360) + 20
     depth = max(level for _, level in place.values())
-    height = (depth + 1) * _DOWN + 10
+    height = depth * _DOWN + _HEIGHT + 32
 
     shift = (width - leaves * _ACROSS) / 2
     body, boxes = [], []
@@ -54,7 +51,7 @@ def search_tree_svg(
             name = f"{words[head - 1] if head else 'root'} → {words[mod - 1]}"
             boxes.append(text(x, y - 20, name if len(name) <= 20 else name[:19] + "…", size=11, fill=colour, halo=True))
             boxes.append(text(x, y - 7, "required" if required else "forbidden", size=10, fill=colour, halo=True))
-        boxes += _box(node, x, y, unit)
+        boxes += _box(node, x, y)
     if len(nodes) > len(shown):
         height += 20
         note = f"the first {len(shown)} of {len(nodes)} nodes"
@@ -79,10 +76,9 @@ def _layout(
     return left
 
 
-def _box(node: dict[str, Any], x: float, y: float, unit: float) -> list[str]:
+def _box(node: dict[str, Any], x: float, y: float) -> list[str]:
     status = str(node["status"])
-    bound = node["ub"] / (unit or 1.0)
-    shown = "no tree" if bound < -1e20 else f"≤ {bound:.3f}"
+    shown = "no tree" if node["ub"] < -1e15 else f"≤ {node['ub']:.3f}"
     return [
         f'<rect x="{x - _WIDTH / 2:.1f}" y="{y:.1f}" width="{_WIDTH}" height="{_HEIGHT}" rx="7" '
         f'fill="{_FILL.get(status, "#ffffff")}" stroke="{COLOURS["grey"]}"/>',

@@ -115,22 +115,17 @@ class Results:
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
     def sentences(self, corpus: str, run: Run) -> pd.DataFrame:
-        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored."""
-        return self._csv(corpus, f"{run}.{SPLIT}.csv").set_index("sentence")
+        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored.
 
-    def timed_sentences(self, corpus: str, run: Run) -> pd.DataFrame:
-        """One row a test sentence of `run`: n, seconds, dp_calls, nodes, as the benchmark measured them."""
-        rows = self._csv(corpus, "benchmark.csv").astype({"k": str})
-        rows = rows[(rows[list(_key(run))] == pd.Series(_key(run))).all(axis=1)]
-        if rows.empty:
-            path = self.folder / "predictions" / corpus / "benchmark.csv"
-            raise InputError(f"no sentences of {run}", path=path, hint="run `dvc repro`")
-        return rows.set_index("sentence")[["n", "seconds", "dp_calls", "nodes"]]
-
-    @property
-    def has_sentences(self) -> bool:
-        """Whether results sentence by sentence are kept (they are not committed with a reference)."""
-        return (self.folder / "predictions").is_dir()
+        A reference does not keep them.
+        """
+        path = self.folder / "predictions" / corpus / f"{run}.{SPLIT}.csv"
+        try:
+            return pd.read_csv(path).set_index("sentence")
+        except FileNotFoundError:
+            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+        except pd.errors.EmptyDataError:
+            raise InputError("empty", path=path, hint="run `dvc repro`") from None
 
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)
@@ -140,16 +135,6 @@ class Results:
             raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
         except json.JSONDecodeError as error:
             raise InputError(f"not JSON: {error.msg}", path=path, line=error.lineno, hint="run `dvc repro`") from None
-
-    def _csv(self, corpus: str, name: str) -> pd.DataFrame:
-        path = self.folder / "predictions" / corpus / name
-        try:
-            data = pd.read_csv(path)
-        except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
-        except pd.errors.EmptyDataError:
-            raise InputError("empty", path=path, hint="run `dvc repro`") from None
-        return data
 
 
 def this_run(root: Path) -> Results:

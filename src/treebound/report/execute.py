@@ -37,13 +37,13 @@ def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None
     Raises InputError for a notebook that is missing, unreadable or has no such parameter, TreeboundError with the
     cell and its error when a cell fails; `target` is then left as it was.
     """
+    logging.getLogger("papermill").setLevel(logging.ERROR)
     read(source)  # says what is wrong with it more plainly than papermill does
     declared = papermill.inspect_notebook(str(source))
     for name in parameters or {}:
         if name not in declared:
             valid = ", ".join(sorted(declared)) or "none"
             raise InputError(f"no parameter {name!r}", path=source, hint=f"its parameters: {valid}")
-    logging.getLogger("papermill").setLevel(logging.ERROR)
     with _kernel():
         try:
             notebook = papermill.execute_notebook(

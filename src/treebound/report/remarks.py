@@ -159,36 +159,42 @@ def length(data: pd.DataFrame) -> Remarks:
     return Remarks(tuple(said))
 
 
-def tuning(summary: pd.DataFrame) -> Remarks:
-    """About the summary of `tables.tunings`."""
+def tuning(data: pd.DataFrame) -> Remarks:
+    """About `tables.tunings`."""
     said = []
-    for corpus, rows in summary.groupby("corpus", sort=False):
-        both = rows.set_index("decoder")
-        calls, seconds = (both.loc["published", c] / both.loc["tuned", c] for c in ("dp_calls", "seconds"))
-        said.append(
-            f"{corpus}, {both['sentences'].iloc[0]} sentences: the tuned configuration needs {_share(calls)} of the DP "
-            f"calls and {_share(seconds)} of the time of the published one."
-        )
-        unproved = both["sentences"] - both["certified"]
-        worse = both["worse"]
-        if not unproved.any() and not worse.any():
-            said.append("Both prove every tree optimal, and all their scores are equal.")
-        else:
+    for corpus, rows in data.groupby("corpus", sort=False):
+        published, *tuned = rows.itertuples()
+        needs = [
+            f"{row.decoder} needs {_share(published.dp_calls / row.dp_calls)} of the DP calls and "
+            f"{_share(published.seconds / row.seconds)} of the time"
+            for row in tuned
+        ]
+        said.append(f"On {corpus}, against the published configuration, " + "; ".join(needs) + ".")
+        unproved = [f"{row.sentences - row.certified} ({row.decoder})" for row in rows.itertuples()]
+        if (rows["certified"] < rows["sentences"]).any():
             said.append(
-                f"Without proof (a limit was hit): {unproved['published']} published, {unproved['tuned']} tuned; "
-                f"lower score than the other: {worse['published']} published, {worse['tuned']} tuned."
+                f"Of its {published.sentences} sentences a limit left without proof: " + ", ".join(unproved) + "."
             )
+        else:
+            said.append(f"All prove all {published.sentences} trees optimal.")
     return Remarks(tuple(said))
 
 
 def sentence_by_sentence(data: pd.DataFrame) -> Remarks:
-    """About the sentences of `tables.tunings`."""
-    fewer, more = (data["tuned"] < data["published"]).mean(), (data["tuned"] > data["published"]).mean()
-    ratio = (data["published"] / data["tuned"].clip(lower=1)).median()
+    """About `tables.tuned_sentences`."""
+    published, tuned = (data[column] for column in data.columns[1:3])
+    fewer, more = (tuned < published).mean(), (tuned > published).mean()
+    median = (published / tuned.clip(lower=1)).median()
+    both = data[data["proved"]]
+    differ = int((~both["same"]).sum())
     return Remarks(
         (
-            f"The tuned search needs fewer calls on {100 * fewer:.0f} % of the {len(data)} sentences and more on "
-            f"{100 * more:.0f} %; the median ratio is {ratio:.1f}.",
+            f"{tuned.name} needs fewer calls on {100 * fewer:.0f} % of the {len(data)} sentences and more on "
+            f"{100 * more:.0f} %; the median ratio is {median:.1f}, and the ratio of the means "
+            f"{published.mean() / tuned.mean():.1f}.",
+            f"On all {len(both)} sentences that both prove, their trees have the same score."
+            if not differ
+            else f"On {differ} of the {len(both)} sentences that both prove, scores differ: a proof must be wrong.",
         )
     )
 

@@ -63,6 +63,8 @@ class Table:
                 cells.append(f'<th scope="{scope}"{kind}{span}>{label}</th>' if label else f"<td{span}></td>")
                 start += width
             rows.append("<tr>" + "".join(cells) + "</tr>")
+        if not any(names) and columns.nlevels == 1 and not any(columns):
+            return []  # facts under no heading
         return rows
 
     def _row(self, i: int) -> str:

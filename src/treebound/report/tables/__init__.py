@@ -14,7 +14,7 @@ from treebound.report.tables.speed import (
     lengths,
     pruning_table,
 )
-from treebound.report.tables.tuning import tuning_table, tunings
+from treebound.report.tables.tuning import tuned_sentences, tuning_table, tunings
 
 __all__ = [
     "accuracy_and_speed",
@@ -33,6 +33,7 @@ __all__ = [
     "stacked",
     "tour_row",
     "training",
+    "tuned_sentences",
     "tuning_table",
     "tunings",
 ]

@@ -71,15 +71,21 @@ def sweep(params: Params) -> list[Run]:
     return sorted(best, key=lambda run: float("inf") if run.k == "none" else int(run.k))
 
 
-def configurations(params: Params) -> dict[str, Run]:
-    """Published and tuned: the two rows that decode the same scores with the two configurations."""
+def configurations(params: Params) -> list[Run]:
+    """The rows that decode the same scores with the published configuration, then with tuned ones.
+
+    First the tuned one over the backbone that the published one has, where there is such a row.
+    """
     for published in params.decode:
-        if params.decoders[published.decoder].config != "published":
+        settings = params.decoders[published.decoder]
+        if settings.config != "published":
             continue
-        for tuned in params.decode:
-            same = (tuned.model, tuned.learner, tuned.k) == (published.model, published.learner, published.k)
-            if same and params.decoders[tuned.decoder].config == "tuned":
-                return {"published": published, "tuned": tuned}
+        scores = published.model, published.learner, published.k
+        same = [run for run in params.decode if (run.model, run.learner, run.k) == scores]
+        tuned = [run for run in same if params.decoders[run.decoder].config == "tuned"]
+        if tuned:
+            tuned.sort(key=lambda run: params.decoders[run.decoder].backbone != settings.backbone)
+            return [published, *tuned]
     raise InputError(
         "no row is decoded with both configurations", path="params.yaml", hint="add a decode row with config published"
     )

@@ -10,7 +10,7 @@ from treebound.plots.figures import pruning
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, table
 from treebound.report.tables.comparison import PUBLISHED, in_order
-from treebound.report.tables.rows import KEYS, at, corpora_of, sweep, whole
+from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep, whole
 
 
 def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -55,16 +55,20 @@ def _swept(results: Results, figure: str) -> pd.Series:
 def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Points of the accuracy-speed figure: one for every row that decodes whole test sets.
 
-    Columns corpus, system (the model), group (the learner, or "all factors, by pruning" with the label k), label, uas,
-    words_per_cpu_s.
+    Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
+    decoder, if the main comparison has another one), uas, words_per_cpu_s.
     """
     uas, speed = results.decode().set_index(KEYS)["uas"], results.benchmark().set_index(KEYS)["words_per_cpu_s"]
     swept = sweep(results.params)
+    main = {run for learner in results.params.learners for run in main_rows(results.params, learner).values()}
     rows = []
     for corpus in corpora_of([results], wanted)[results.name]:
         for run in results.params.decode:
             if whole(results.params, run):
-                group, label = ("all factors, by pruning", pruning(run.k)) if run in swept else (run.learner, "")
+                group: str = run.learner
+                label = "" if run in main else run.decoder
+                if run in swept:
+                    group, label = "all factors, by pruning", pruning(run.k)
                 point = {"uas": uas[at(corpus, run)], "words_per_cpu_s": speed[at(corpus, run)]}
                 rows.append({"corpus": corpus, "system": run.model, "group": group, "label": label, **point})
     return pd.DataFrame(rows)

@@ -8,77 +8,71 @@ import pandas as pd
 
 from treebound.core.errors import InputError
 from treebound.report.collect import Results
-from treebound.report.tables.rows import configurations, corpora_of
+from treebound.report.tables.rows import KEYS, at, configurations, corpora_of
 
 
-def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both configurations over the sentences that both decoded, in every run that keeps results by sentence.
+def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Work of the published configuration and of every tuned one, which all decoded the same scores and sentences.
 
-    Returns (summary, sentences). Summary: one row a corpus (its name says the run) and configuration: sentences,
-    certified, means of dp_calls, nodes and seconds, the largest dp_calls, uas, and `worse`: the sentences whose tree
-    scores less than the other configuration's. Sentences: corpus, and DP calls of published and tuned.
+    One row a corpus (its name says the run) and decoder, published first: sentences, certified, dp_calls, nodes and
+    seconds (means of a sentence), uas. Raises InputError where the rows are not over the same sentences.
     """
     keep = corpora_of(results, wanted)
-    rows: list[dict] = []
-    dots = []
-    for r in results:
-        if not r.has_sentences:
-            continue
-        pair = configurations(r.params)
-        for corpus in keep[r.name]:
-            name = f"{corpus}, {r.name}"
-            found = {
-                key: r.sentences(corpus, run).join(r.timed_sentences(corpus, run)[["seconds"]])
-                for key, run in pair.items()
-            }
-            common = found["published"].index.intersection(found["tuned"].index)
-            if common.empty:
-                raise InputError(f"{name}: the two configurations share no sentence", path="params.yaml")
-            found = {key: data.loc[common] for key, data in found.items()}
-            for key, other in (("published", "tuned"), ("tuned", "published")):
-                rows.append({"corpus": name, "decoder": key, **_summary(found[key], found[other])})
-            dots.append(pd.DataFrame({"corpus": name} | {key: data["dp_calls"] for key, data in found.items()}))
-    if not rows:
-        raise InputError("no run keeps its results by sentence", path="results/predictions", hint="run `dvc repro`")
-    return pd.DataFrame(rows), pd.concat(dots, ignore_index=True)
-
-
-def _summary(data: pd.DataFrame, other: pd.DataFrame) -> dict[str, float]:
-    return {
-        "sentences": len(data),
-        "certified": int((data["status"] == "optimal").sum()),
-        "worse": int((data["value"] < other["value"]).sum()),
-        "dp_calls": data["dp_calls"].mean(),
-        "most_dp_calls": int(data["dp_calls"].max()),
-        "nodes": data["nodes"].mean(),
-        "seconds": data["seconds"].mean(),
-        "uas": 100 * data["correct"].sum() / max(data["scored"].sum(), 1),
-    }
-
-
-def tuning_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary of `tunings` with one row for the ratio of each pair. Index (corpus, configuration)."""
     rows = []
-    for corpus, data in summary.groupby("corpus", sort=False):
-        pair = data.set_index("decoder")
-        for name in ("published", "tuned"):
-            row = pair.loc[name]
-            rows.append(
-                {
-                    "corpus": corpus,
-                    "configuration": name,
-                    "sentences": int(row["sentences"]),
-                    "proved optimal": int(row["certified"]),
-                    "DP calls": row["dp_calls"],
-                    "most DP calls": int(row["most_dp_calls"]),
-                    "nodes": row["nodes"],
-                    "ms": 1e3 * row["seconds"],
-                    "UAS": row["uas"],
-                }
-            )
-        work = pair[["dp_calls", "most_dp_calls", "nodes", "seconds"]]
-        ratio = work.loc["published"] / work.loc["tuned"]
-        times = {"DP calls": ratio["dp_calls"], "most DP calls": ratio["most_dp_calls"], "nodes": ratio["nodes"]}
-        ratios = {column: f"{value:.1f} ×" for column, value in (times | {"ms": ratio["seconds"]}).items()}
-        rows.append(dict.fromkeys(rows[-1], "") | {"corpus": corpus, "configuration": "published / tuned"} | ratios)
-    return pd.DataFrame(rows).set_index(["corpus", "configuration"])
+    for r in results:
+        decoded, seconds = r.decode().set_index(KEYS), r.benchmark().set_index(KEYS)["cpu_s"]
+        for corpus in keep[r.name]:
+            for run in configurations(r.params):
+                found = decoded.loc[at(corpus, run)]
+                n = found["sentences"]
+                rows.append(
+                    {
+                        "corpus": f"{corpus}, {r.name}",
+                        "decoder": run.decoder,
+                        "sentences": int(n),
+                        "certified": int(found["certified"]),
+                        "dp_calls": found["dp_calls"] / n,
+                        "nodes": found["nodes"] / n,
+                        "seconds": seconds[at(corpus, run)] / n,
+                        "uas": found["uas"],
+                    }
+                )
+    data = pd.DataFrame(rows)
+    for corpus, part in data.groupby("corpus", sort=False):
+        if part["sentences"].nunique() > 1:
+            raise InputError(f"{corpus}: the configurations did not decode the same sentences", path="params.yaml")
+    return data
+
+
+def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
+    """`tunings` and, for each tuned row, the published figure divided by its own."""
+    names = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
+    data = data.assign(ms=1e3 * data["seconds"])
+    out = {
+        ("", "sentences"): data["sentences"],
+        ("", "proved optimal"): data["certified"],
+        ("", "UAS"): data["uas"],
+    }
+    first = data.groupby("corpus", sort=False)[list(names)].transform("first")  # published
+    tuned = data["corpus"].duplicated()
+    for column, name in names.items():
+        out["per sentence", name] = data[column]
+    for column, name in names.items():
+        out["published / this", name] = (first[column] / data[column]).where(tuned)
+    index = pd.MultiIndex.from_arrays([data["corpus"], data["decoder"]], names=["corpus", "configuration"])
+    return pd.DataFrame(out).set_axis(index)
+
+
+def tuned_sentences(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """DP calls of every sentence under the published configuration and the first tuned one, and whether both agree.
+
+    Columns corpus, one a decoder, proved (by both) and same (the trees have the same score).
+    """
+    published, tuned = configurations(results.params)[:2]
+    parts = []
+    for corpus in corpora_of([results], wanted)[results.name]:
+        a, b = results.sentences(corpus, published), results.sentences(corpus, tuned)
+        proved = (a["status"] == "optimal") & (b["status"] == "optimal")
+        calls = {published.decoder: a["dp_calls"], tuned.decoder: b["dp_calls"]}
+        parts.append(pd.DataFrame({"corpus": corpus, **calls, "proved": proved, "same": a["value"] == b["value"]}))
+    return pd.concat(parts, ignore_index=True)
