@@ -5,18 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 
+from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import PartTable, Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
+from treebound.decoders.branch_and_bound import BranchAndBound
 from treebound.factors import FAMILIES
 from treebound.features.tokens import TokenTable
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.parts import index_parts, list_parts
+from treebound.kernels.arcs import ArcIndex, index_arcs
+from treebound.kernels.parts import PartIndex, index_parts, list_parts
 from treebound.learning.model import Model
+
+WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
+
+
+#: n, indexed arcs and parts, arc scores, family -> part scores
+Scored = tuple[int, ArcIndex, PartIndex, np.ndarray, dict[str, np.ndarray]]
 
 
 class Parser:
@@ -26,39 +37,73 @@ class Parser:
     k        candidate heads a word, None for all; "model": as in training
     """
 
-    def __init__(self, model: Model, decoder: str = "branch-and-bound", k: int | None | str = "model", **options):
+    def __init__(
+        self,
+        model: Model,
+        decoder: str = "branch-and-bound",
+        k: int | Literal["model"] | None = "model",
+        **options: Any,
+    ):
         self.model = model
-        self.k = model.spec.k if k == "model" else k
+        self.k: int | None = model.spec.k if k == "model" else k
         self.decoder = DECODERS[decoder](**options)
+        self.single_root = bool(model.meta.get("single_root", True))
+        unsupported = (frozenset(model.spec.families) | {"arc"}) - self.decoder.supports
+        if unsupported:
+            raise UnsupportedError(
+                f"the model scores {', '.join(sorted(unsupported))}, which {decoder} does not support",
+                hint="choose another decoder, for instance branch-and-bound",
+            )
 
     def problem(self, treebank: Treebank, i: int) -> Problem:
-        """The scored problem of sentence i."""
-        return self._problem(_table(self.model, treebank), i)
+        """The scored problem of sentence i, as every decoder takes it."""
+        return self._problem(self._scores(_table(self.model, treebank), i, False))
 
-    def _problem(self, table: TokenTable, i: int) -> Problem:
+    def _scores(self, table: TokenTable, i: int, widen: bool) -> Scored:
+        """Indexed arcs and parts of sentence i with their scores; `widen` adds the pruner's best tree to the arcs."""
         model = self.model
         rows, tag = table.sentence(i)
         n = len(tag) - 1
-        single_root = bool(model.meta.get("single_root", True))
-        index = index_arcs(n, model.pruner.allowed(rows, tag, self.k))
-        parts = index_parts(index, single_root)
+        allowed = model.pruner.allowed(rows, tag, self.k)
+        if widen:
+            allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, n + 1)] = True
+        index = index_arcs(n, allowed)
+        parts = index_parts(index, self.single_root)
         arc, scores, _ = model.scorer.score(model.weights, rows, tag, index, parts)
+        return n, index, parts, arc, scores
+
+    def _problem(self, scored: Scored) -> Problem:
+        n, index, parts, arc, scores = scored
         tables = {f: PartTable(f, list_parts(FAMILIES[f].code, index, parts)[0], s) for f, s in scores.items()}
-        return Problem(n, index.head, index.mod, arc, tables, single_root, model.unit)
+        return Problem(n, index.head, index.mod, arc, tables, self.single_root, self.model.unit)
+
+    def _parse(self, table: TokenTable, i: int, widen: bool = False) -> Parse:
+        started = time.perf_counter()
+        scored = self._scores(table, i, widen)
+        _, index, parts, arc, scores = scored
+        decoding = time.perf_counter()
+        if isinstance(self.decoder, BranchAndBound) and not self.decoder.record:
+            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, scores, self.model.unit)
+        else:
+            parse = self.decoder.decode(self._problem(scored))
+        if parse.status == "infeasible" and not widen:
+            return self._parse(table, i, widen=True)  # the k best heads of the words admit no tree
+        if parse.status == "limit" and np.isinf(parse.bound) and (self.k is None or self.k > WIDEST):
+            # too large to search unpruned: the best tree of the pruned space, with nothing proved about the whole one
+            narrow = Parser.__new__(Parser)
+            narrow.__dict__ = self.__dict__ | {"k": WIDEST}
+            parse = replace(narrow._parse(table, i), status="limit", bound=np.inf)
+        parse.seconds.update(features=decoding - started, decode=time.perf_counter() - decoding)
+        return parse
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Callable[[Iterable, str], Iterable] | None = None
     ) -> list[Parse]:
-        """One Parse a sentence, in order; the same whatever the number of workers (threads: the kernels release the GIL)."""
+        """One Parse a sentence, in order; the same for any number of workers (threads: the kernels release the GIL)."""
         table = _table(self.model, treebank)
 
         def one(i: int) -> Parse:
-            started = time.perf_counter()
-            problem = self._problem(table, i)
-            scored = time.perf_counter()
-            parse = self.decoder.decode(problem)
-            parse.seconds.update(features=scored - started, decode=time.perf_counter() - scored)
-            return parse
+            return self._parse(table, i)
 
         indices: Iterable[int] = range(len(treebank))
         if workers == 1:
@@ -74,8 +119,6 @@ def _table(model: Model, treebank: Treebank) -> TokenTable:
     return TokenTable(Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta))
 
 
-def load(path: str | Path, **options) -> Parser:
+def load(path: str | Path, **options: Any) -> Parser:
     """A parser from a model file; `options` as for `Parser`."""
     return Parser(Model.load(path), **options)
-
-

@@ -28,7 +28,9 @@ class Registry(Generic[T]):
         try:
             return self._items[name]
         except KeyError:
-            raise TreeboundError(f"unknown {self.kind} {name!r}", hint="choose from " + ", ".join(self._items)) from None
+            raise TreeboundError(
+                f"unknown {self.kind} {name!r}", hint="choose from " + ", ".join(self._items)
+            ) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from treebound.core.protocols import Decoder
 from treebound.core.registry import Registry
@@ -17,7 +18,7 @@ DECODERS: Registry[Callable[..., Decoder]] = Registry("decoder")
 def _register(name: str, module: str, attribute: str) -> None:
     """Register `treebound.decoders.<module>.<attribute>`, to be imported when it is first called."""
 
-    def build(**options) -> Decoder:
+    def build(**options: Any) -> Decoder:
         return getattr(import_module(f"treebound.decoders.{module}"), attribute)(**options)
 
     DECODERS.register(name, build)

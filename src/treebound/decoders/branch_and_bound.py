@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,10 +12,10 @@ from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.decoders.record import make_record
 from treebound.kernels import backbones
-from treebound.kernels.arcs import index_arcs
+from treebound.kernels.arcs import ArcIndex, index_arcs
 from treebound.kernels.hypergraph import NEG
-from treebound.kernels.parts import index_parts
-from treebound.kernels.search import Options
+from treebound.kernels.parts import PartIndex, index_parts
+from treebound.kernels.search import Options, Record
 from treebound.kernels.solve import solve, solve_published
 
 #: backbone -> (kernel number, families that it scores exactly)
@@ -27,7 +28,8 @@ BACKBONES: dict[str, tuple[int, frozenset[str]]] = {
     ),
 }
 #: families that can be bounded by arcs
-BOUNDED = frozenset({"grandchild", "sibling"})
+FACTOR_ORDER = ("grandchild", "sibling")
+BOUNDED = frozenset(FACTOR_ORDER)
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 EMPTY = np.zeros(0, np.float64)
 
@@ -76,42 +78,50 @@ class BranchAndBound:
         unsupported = problem.families - self.supports
         if unsupported:
             raise UnsupportedError(f"{self.name} does not score {', '.join(sorted(unsupported))}")
-        backbone = self.backbone or smallest_backbone(problem.families)
         n = problem.n
         allowed = np.zeros((n + 1, n + 1), np.bool_)
         allowed[problem.head, problem.mod] = True
         index = index_arcs(n, allowed)
-        parts = index_parts(index, problem.single_root)
         penalty = _penalty(problem)
-        scores = {f: _finite(problem.parts[f].score, penalty if f in BOUNDED else -NEG) for f in problem.parts}
-        sentence = (
-            BACKBONES[backbone][0],
-            index,
-            parts,
-            n,
-            problem.single_root,
-            _finite(problem.arc, -NEG),
-            scores.get("adjacent-sibling", EMPTY),
-            scores.get("outermost-grandchild", EMPTY),
-            scores.get("grandchild", EMPTY),
-            scores.get("sibling", EMPTY),
-            problem.unit,
+        scores = {f: _finite(t.score, penalty if f in BOUNDED else -NEG) for f, t in problem.parts.items()}
+        arc = _finite(problem.arc, -NEG)
+        parse, kept = self.solve(
+            index, index_parts(index, problem.single_root), problem.single_root, arc, scores, problem.unit
         )
+        if parse.value < -penalty / 2:
+            heads = np.zeros(n + 1, np.int32)
+            heads[0] = -1
+            parse = Parse(heads, -np.inf, -np.inf, "infeasible", parse.work)
+        if kept is None:
+            return parse
+        exact = BACKBONES[self.backbone or smallest_backbone(problem.families)][1]
+        bounded = tuple(f for f in FACTOR_ORDER if f in problem.parts and f not in exact)
+        return replace(parse, record=make_record(problem, kept, exact, bounded))
+
+    def solve(
+        self,
+        index: ArcIndex,
+        parts: PartIndex,
+        single_root: bool,
+        arc: np.ndarray,
+        scores: dict[str, np.ndarray],
+        unit: float,
+    ) -> tuple[Parse, Record | None]:
+        """As `decode`, for finite scores that are indexed already (what a parser calls); with the kernel's record."""
+        n = len(index.right) - 1
+        backbone = self.backbone or smallest_backbone(frozenset(scores) | {"arc"})
+        families = [scores.get(f, EMPTY) for f in ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")]
+        sentence = (BACKBONES[backbone][0], index, parts, n, single_root, arc, *families, unit)
+        kept: Record | None = None
         if self.config == "published":
             limits = self.options.max_dp_calls, self.options.max_nodes
             heads, value, bound, status, dp_calls, nodes, root_solved = solve_published(*sentence, *limits)
-            record = None
         else:
-            heads, value, bound, status, dp_calls, nodes, root_solved, kept = solve(*sentence, self.options, self.record)
-            exact = BACKBONES[backbone][1]
-            bounded = tuple(f for f in ("grandchild", "sibling") if f in problem.parts and f not in exact)
-            record = make_record(problem, kept, exact, bounded) if self.record else None
+            heads, value, bound, status, dp_calls, nodes, root_solved, kept = solve(
+                *sentence, self.options, self.record
+            )
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
-        if value < -penalty / 2:
-            heads = np.zeros(n + 1, np.int32)
-            heads[0] = -1
-            return Parse(heads, -np.inf, -np.inf, "infeasible", work, record=record)
-        return Parse(heads, float(value), float(bound), STATUS[status], work, record=record)
+        return Parse(heads, float(value), float(bound), STATUS[status], work), kept if self.record else None
 
 
 def _penalty(problem: Problem) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treebound.core.problem import Problem
+from treebound.kernels.search import Record
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,19 @@ class SearchRecord:
     exact_families: frozenset[str]
 
 
-def make_record(problem: Problem, kept, exact: frozenset[str], bounded: tuple[str, ...]) -> SearchRecord:
+def make_record(problem: Problem, kept: Record, exact: frozenset[str], bounded: tuple[str, ...]) -> SearchRecord:
     """From a kernel's `Record`; `bounded` lists the families that were bounded, in the kernel's order."""
     unit = problem.unit or 1.0
     nodes = []
     for i, (parent, arc, value, ub, branched) in enumerate(kept.nodes):
         pair = None if arc < 0 else (int(problem.head[int(arc)]), int(problem.mod[int(arc)]))
         status = "branched" if branched else "closed"
-        nodes.append({"id": i, "parent": int(parent), "arc": pair, "value": int(value), "ub": ub / unit, "status": status})
+        nodes.append(
+            {"id": i, "parent": int(parent), "arc": pair, "value": int(value), "ub": ub / unit, "status": status}
+        )
     bounds = [
-        {"call": i + 1, "node": int(node), "ub": ub / unit, "lb": lb / unit} for i, (node, ub, lb) in enumerate(kept.calls)
+        {"call": i + 1, "node": int(node), "ub": ub / unit, "lb": lb / unit}
+        for i, (node, ub, lb) in enumerate(kept.calls)
     ]
     dtype = np.int64 if problem.unit else np.float64
     steps: list[list[dict[str, np.ndarray]]] = [[] for _ in nodes]

@@ -1,4 +1,4 @@
-"""A modifier and the next modifier towards the head on the same side, or none (Eisner 1996; McDonald & Pereira 2006)."""
+"""A modifier and the next modifier towards the head on the same side, or none (McDonald & Pereira 2006)."""
 
 from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
 from treebound.features.templates import TemplateSet, lines

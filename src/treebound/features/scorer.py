@@ -1,4 +1,4 @@
-"""Weights to scores: compiles the templates of a model's families and scores the candidate arcs and parts of a sentence."""
+"""Weights to scores: the compiled templates of a model's families, applied to the arcs and parts of a sentence."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
 from treebound.features.templates import Templates, TemplateSet, compile_templates
+from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.features import arc_features, part_features, score_arcs, score_parts
 from treebound.kernels.parts import list_parts
 
@@ -14,7 +15,11 @@ Slots = tuple[int, int, int]
 
 
 def compile_arc(
-    attributes: frozenset[str], pairs: tuple[str, ...], head: tuple[str, ...], mod: tuple[str, ...], between: tuple[str, ...]
+    attributes: frozenset[str],
+    pairs: tuple[str, ...],
+    head: tuple[str, ...],
+    mod: tuple[str, ...],
+    between: tuple[str, ...],
 ) -> tuple[Templates, Templates, Templates, Templates]:
     """(head, modifier, bigram, in-between) templates of arcs, as the kernels take them."""
     return (
@@ -25,7 +30,9 @@ def compile_arc(
     )
 
 
-def compile_family(name: str, templates: TemplateSet, attributes: frozenset[str]) -> tuple[tuple[Templates, Templates], Slots]:
+def compile_family(
+    name: str, templates: TemplateSet, attributes: frozenset[str]
+) -> tuple[tuple[Templates, Templates], Slots]:
     """((all words, pair) templates, (slot of the pair's first word, of its second, of the third word))."""
     x, y = (templates.words.index(p) for p in templates.pair)
     compiled = (
@@ -50,7 +57,9 @@ class Scorer:
         self.arc_templates = compile_arc(attributes, FAMILIES["arc"].templates.pairs, HEAD, MODIFIER, BETWEEN)
         self.compiled = {f: compile_family(f, FAMILIES[f].templates, attributes) for f in families}
 
-    def score(self, weights, rows, tag, index, parts) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def score(
+        self, weights: np.ndarray, rows: np.ndarray, tag: np.ndarray, index: ArcIndex, parts: PartIndex
+    ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
         """(arc scores float64[A], family -> float64[F], family -> words int32[F, 3])."""
         n = len(tag) - 1
         arc = score_arcs(self.arc_templates, rows, tag, index.head, index.mod, weights, self.mask)
@@ -60,8 +69,19 @@ class Scorer:
             scores[family] = score_parts(templates, slots, words[family], rows, n, weights, self.mask)
         return arc, scores, words
 
-    def features(self, chosen, sign, words, rows, tag, index, slots, signs, count) -> int:
-        """Append the weight slots of chosen[family] (part numbers; `arc` included) with `sign`; returns the new count."""
+    def features(
+        self,
+        chosen: dict[str, np.ndarray],
+        sign: float,
+        words: dict[str, np.ndarray],
+        rows: np.ndarray,
+        tag: np.ndarray,
+        index: ArcIndex,
+        slots: np.ndarray,
+        signs: np.ndarray,
+        count: int,
+    ) -> int:
+        """Append the weight slots of chosen[family] (part numbers, `arc` too) with `sign`; returns the new count."""
         n = len(tag) - 1
         count = arc_features(
             self.arc_templates, rows, tag, chosen["arc"], sign, index.head, index.mod, self.mask, slots, signs, count

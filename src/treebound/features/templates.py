@@ -1,7 +1,7 @@
 """Feature templates as data.
 
-A template is a string of atoms `position[+-offset].attribute`, separated by spaces: ``"h.form m-1.tag m.tag"`` joins the
-form of the head, the tag of the word before the modifier and the tag of the modifier. Positions:
+A template is a string of atoms `position[+-offset].attribute`, separated by spaces: ``"h.form m-1.tag m.tag"`` joins
+the form of the head, the tag of the word before the modifier and the tag of the modifier. Positions:
 
 - arcs: ``h m``;  sibling families: ``h s m``;  grandchild families: ``g h m`` (g -> h -> m).
 
@@ -79,7 +79,9 @@ def parse_atom(atom: str, words: tuple[str, ...]) -> tuple[int, int, str]:
     return words.index(name), int(offset), attribute
 
 
-def compile_templates(templates: tuple[str, ...], words: tuple[str, ...], salt: str, attributes: frozenset[str]) -> Templates:
+def compile_templates(
+    templates: tuple[str, ...], words: tuple[str, ...], salt: str, attributes: frozenset[str]
+) -> Templates:
     """Compile `templates`, leaving out those that need attributes outside `attributes`.
 
     `salt` keeps the features of different families apart. The hash of a template does not depend on the others, so

@@ -18,7 +18,9 @@ EXTRA = 2 * PAD + 4  #: rows beyond the n words: padding, the root, NONE, NONE_O
 
 def hash_string(string: str) -> int:
     """A signed 64-bit hash that is the same on every machine."""
-    return int.from_bytes(hashlib.blake2b(string.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True)
+    return int.from_bytes(
+        hashlib.blake2b(string.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
+    )
 
 
 def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:
@@ -65,7 +67,7 @@ class TokenTable:
         self.tag = treebank.columns[_column(treebank, "tag")[0]].astype(np.int32)
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """(int64[attributes, n + EXTRA], int32[n + 1]): the padded rows and the tag ids of sentence i (-1 for the root).
+        """(int64[attributes, n + EXTRA], int32[n + 1]): the padded rows and the tag ids (-1 for the root).
 
         Word w stands in row PAD + w, the root in row PAD, NONE and NONE_OUTER stand behind the padding.
         """

@@ -1,7 +1,7 @@
 """Backbone dynamic programs for projective trees, written as hypergraphs.
 
-Spans follow Eisner (1996): C(h, e) is a head with its modifiers towards e, complete; I(h, m) spans h..m and holds the arc
-h -> m. What a backbone adds to the item tells which parts it scores exactly:
+Spans follow Eisner (1996): C(h, e) is a head with its modifiers towards e, complete; I(h, m) spans h..m and holds the
+arc h -> m. What a backbone adds to the item tells which parts it scores exactly:
 
 | backbone | item | scores beside arcs | edges |
 |---|---|---|---|
@@ -12,8 +12,8 @@ h -> m. What a backbone adds to the item tells which parts it scores exactly:
 with k candidate heads a word (k = n: O(n^3), O(n^4), O(n^4)). Every projective tree has exactly one derivation.
 References: Carreras (2007), section 3; Koo & Collins (2010), Model 1. Oracle: tests/oracles enumerate all trees.
 
-In the comments, b = (h, m) is an arc, a = (g, h) the arc into its head; s a modifier of h between h and m. `near` of a
-span boundary: an empty half of a word is the axiom, whose "no grandchild" score is added where it is used.
+In the comments, b = (h, m) is an arc, a = (g, h) the arc into its head, s a modifier of h between h and m. The empty
+half of a word is the axiom; its "no grandchild" score is added where it is used.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def eisner_graph(index, n, single_root, limit):
                 if x >= 0 and y >= 0:
                     left[E], rght[E], arc[E] = x, y, b
                     E += 1
-            if E > begin:
+            if begin < E:
                 half[b] = items
                 first[items] = begin
                 items += 1
@@ -114,7 +114,7 @@ def eisner_graph(index, n, single_root, limit):
                     if half[b] >= 0 and done[m, e] >= 0:
                         left[E], rght[E], arc[E] = half[b], done[m, e], A
                         E += 1
-                if E > begin:
+                if begin < E:
                     done[h, e] = items
                     first[items] = begin
                     items += 1
@@ -205,7 +205,7 @@ def carreras_graph(index, parts, n, single_root, adjacent, outermost, limit):
                             if w > NEG_TEST:
                                 left[E], rght[E], arc[E], weight[E] = done[s, r], 0, A, w
                                 E += 1
-                if E > begin:
+                if begin < E:
                     xs[i] = items
                     first[items] = begin
                     items += 1
@@ -222,11 +222,15 @@ def carreras_graph(index, parts, n, single_root, adjacent, outermost, limit):
                         if abs(mod[c] - m) > d - 1 - i:
                             break
                         if done[c, r + step] >= 0:
-                            w = outermost[parts.outermost[b] + 2 + below_rank(index, parts, b, c)] if has_outermost else 0.0
+                            w = (
+                                outermost[parts.outermost[b] + 2 + below_rank(index, parts, b, c)]
+                                if has_outermost
+                                else 0.0
+                            )
                             if w > NEG_TEST:
                                 left[E], rght[E], arc[E], weight[E] = done[c, r + step], 0, A, w
                                 E += 1
-                if E > begin:
+                if begin < E:
                     ys[i] = items
                     first[items] = begin
                     items += 1
@@ -235,7 +239,7 @@ def carreras_graph(index, parts, n, single_root, adjacent, outermost, limit):
                 if xs[i] >= 0 and ys[i] >= 0:
                     left[E], rght[E], arc[E], weight[E] = xs[i], ys[i], b, 0.0
                     E += 1
-            if E > begin:
+            if begin < E:
                 half[b] = items
                 first[items] = begin
                 items += 1
@@ -265,7 +269,7 @@ def carreras_graph(index, parts, n, single_root, adjacent, outermost, limit):
                         if w > NEG_TEST:
                             left[E], rght[E], arc[E], weight[E] = half[b], done[c, e], A, w
                             E += 1
-            if E > begin:
+            if begin < E:
                 done[b, e] = items
                 first[items] = begin
                 items += 1
@@ -369,7 +373,7 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
                     if w > NEG_TEST:
                         left[E], rght[E], arc[E], weight[E] = i, j, A, w
                         E += 1
-            if E > begin:
+            if begin < E:
                 h = head[b]
                 span[pair_at[b] + s - (right[h] if mod[b] > h else start[h])] = items
                 first[items] = begin
@@ -416,7 +420,7 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
                             if w + w_s > NEG_TEST:
                                 left[E], rght[E], arc[E], weight[E] = i, j, b, w + w_s
                                 E += 1
-                if E > begin:
+                if begin < E:
                     if a >= 0:
                         half[gp] = items
                     else:
@@ -448,7 +452,7 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
                         if w > NEG_TEST:
                             left[E], rght[E], arc[E], weight[E] = i, j, A, w
                             E += 1
-                if E > begin:
+                if begin < E:
                     done[a, e] = items
                     first[items] = begin
                     items += 1
@@ -457,9 +461,6 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
         m = mod[b]
         j = 0 if m == n else done[b, n]
         i = half_root[b]
-        if single_root:
-            # half_root[b] holds C(b, 1) and the arc, since 0 is next to word 1
-            pass
         if i >= 0 and j >= 0:
             w = none[b, 1] if m == n else 0.0
             if w > NEG_TEST:

@@ -1,7 +1,7 @@
 """Hashed features: from templates and token tables to weights, scores and updates.
 
 A feature is a line of LINE consecutive weights (one cache line of four-byte weights) and an offset o within it. The
-feature by itself has weight line[o], the feature joined with variant v >= 1 has line[o ^ v]: both are one memory access.
+feature by itself has weight line[o], joined with variant v >= 1 it has line[o ^ v]: both are one memory access.
 
 Variants of a pair of words (i, j):
 - of an arc: 1 + 7 * (j > i) + distance bin (1, 2, 3, 4-5, 6-10, 11-20, more);
@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-
-
 
 LINE = 16
 PAD = 2
@@ -68,7 +66,7 @@ def pair_variant(i, j, side):
 
 @njit(cache=True, nogil=True)
 def side_of(k, i, j):
-    """0 if word k is left of i and j, 1 if between, 2 if right of both; an empty slot counts as standing with the other."""
+    """0 if word k is left of i and j, 1 if between, 2 if right of both; an empty slot stands with the other word."""
     if i < 0:
         i = j
     if j < 0:
@@ -317,5 +315,3 @@ def only_in(first, second):
         out[c] = x
         c += 1
     return out[:c]
-
-

@@ -100,20 +100,19 @@ def mark(graph, arc_weight, value, cut, outside, keep, arc_max):
         o = outside[i]
         any_kept = False
         for e in range(first[i], first[i + 1]):
-            l, r = left[e], right[e]
-            a = arc[e]
+            x_left, x_right, a = left[e], right[e], arc[e]
             x = o + weight[e] + arc_weight[a]
-            through = x + value[l] + value[r]
+            through = x + value[x_left] + value[x_right]
             if through > arc_max[a]:
                 arc_max[a] = through
             keep[e] = through > cut and through > NEG_TEST
             if keep[e]:
                 any_kept = True
                 edges += 1
-                if x + value[r] > outside[l]:
-                    outside[l] = x + value[r]
-                if x + value[l] > outside[r]:
-                    outside[r] = x + value[l]
+                if x + value[x_right] > outside[x_left]:
+                    outside[x_left] = x + value[x_right]
+                if x + value[x_left] > outside[x_right]:
+                    outside[x_right] = x + value[x_left]
         if any_kept:
             kept_items += 1
     return edges, kept_items

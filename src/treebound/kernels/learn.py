@@ -40,7 +40,7 @@ def margin(weights, slots, signs, count):
 
 @njit(cache=True, nogil=True)
 def step(weights, sums, time, slots, signs, count, rate):
-    """weights += rate * difference; `sums` accumulates time * update, so that the average is weights - sums / total time."""
+    """weights += rate * difference; sums += time * update, so that the average is weights - sums / total time."""
     for i in range(count):
         d = rate * signs[i]
         weights[slots[i]] += np.float32(d)

@@ -18,9 +18,9 @@ NONE, NONE_OUTER = -1, -2
 class PartIndex(NamedTuple):
     """Where the parts of an arc begin.
 
-    inner   int32[A, 2]  how many arcs of m, to its left and to its right, can hang below arc (h, m) in a projective tree
+    below    int32[A, 2]  how many arcs of m, to its left and right, can hang below arc (h, m) in a projective tree
     adjacent, outermost, grandchild  int32[A + 1]  first part of each arc
-    sibling int32[n + 2] first part of each head
+    sibling  int32[n + 2] first part of each head
     """
 
     below: np.ndarray
@@ -107,7 +107,7 @@ def list_parts(code, index, parts):
                 arcs[p, 0], arcs[p, 1] = s, b
                 words[p, 0], words[p, 1], words[p, 2] = h, mod[s], m
                 p += 1
-    elif code == OUTERMOST_GRANDCHILD or code == GRANDCHILD:
+    elif code in (OUTERMOST_GRANDCHILD, GRANDCHILD):
         for a in range(A):
             g, h = head[a], mod[a]
             if code == OUTERMOST_GRANDCHILD:
@@ -154,7 +154,7 @@ def sibling_rank(index, i, j):
 
 @njit(cache=True, nogil=True)
 def parts_of_tree(code, index, parts, arc_into):
-    """int32[*]: the parts of a family that a projective tree selects; arc_into int32[n] as of `arcs_of_tree`. O(n d)."""
+    """int32[*]: the parts of a family that a projective tree selects; arc_into as of `arcs_of_tree`. O(n d)."""
     n = len(arc_into)
     head, mod = index.head, index.mod
     # modifiers of each head, ascending (0 .. n)

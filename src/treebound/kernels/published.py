@@ -17,7 +17,9 @@ from treebound.kernels.hypergraph import NEG, NEG_TEST, best_arcs, inside
 from treebound.kernels.search import INFEASIBLE, LIMIT, OPTIMAL, closed
 
 EPSILON = 1e-8  #: the paper's precision of the stopping test
-MAX_STEPS = 200  #: steps of one node. The paper names no limit, but a step that has decayed too early creeps for 10^5 steps
+MAX_STEPS = (
+    200  #: steps of one node. The paper names no limit, but a step that has decayed too early creeps for 10^5 steps
+)
 ROUNDING = 1e-3  #: shares are real numbers here: a bound this little above an integer is rounded down to it
 
 
@@ -109,9 +111,9 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
     """
     A = len(mod)
     F = len(phi)
-    I = len(graph.first) - 1
-    value = np.empty(I + 1, np.float64)
-    best = np.empty(I + 1, np.int32)
+    items = len(graph.first) - 1
+    value = np.empty(items + 1, np.float64)
+    best = np.empty(items + 1, np.int32)
     weight = np.empty(A + 1, np.float64)
     z = np.zeros(A + 1, np.int8)
     chosen = np.empty(n, np.int32)
@@ -254,15 +256,21 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
                 if branch < 0 or fixed[branch] != 0:
                     next_level.append((p, fixed, bound))
                     continue
-                on = fixed.copy()
-                _fix(head, mod, on, branch, 1)
-                off = fixed.copy()
-                _fix(head, mod, off, branch, 0)
-                next_level.append((p.copy(), on, bound))
-                next_level.append((p, off, bound))
+                for value_of_branch in range(2):
+                    child = fixed.copy()
+                    _fix(head, mod, child, branch, value_of_branch)
+                    next_level.append((p.copy(), child, bound))
         level = next_level
     if incumbent <= NEG_TEST:
-        return incumbent, incumbent, incumbent_arcs, (INFEASIBLE if status == OPTIMAL else LIMIT), dp, nodes, root_solved
+        return (
+            incumbent,
+            incumbent,
+            incumbent_arcs,
+            (INFEASIBLE if status == OPTIMAL else LIMIT),
+            dp,
+            nodes,
+            root_solved,
+        )
     final = incumbent if status == OPTIMAL else max(incumbent, limit_bound)
     if unit > 0.0:
         final = np.floor(final + ROUNDING)

@@ -1,14 +1,15 @@
 """Branch and bound over a hypergraph, tuned: Polyak steps, arc and edge elimination, folding, depth first.
 
 Pair factors (e, f) with score phi that the backbone does not score are bounded linearly (Qian & Liu 2013, section 3.2):
-phi >= 0 by  share z_e + (phi - share) z_f,  0 <= share <= phi;  phi < 0 by  -share (z_e + z_f) + share,  0 <= share <= -phi.
-Any shares give a valid bound. With integer scores all shares are integers, so every bound is an exact integer and a node
-closes as soon as its bound is below the incumbent plus one.
+phi >= 0 by  share z_e + (phi - share) z_f  with 0 <= share <= phi,
+phi <  0 by  share - share (z_e + z_f)      with 0 <= share <= -phi.
+Any shares give a valid bound. With integer scores all shares are integers, so every bound is an exact integer and a
+node closes as soon as its bound is below the incumbent plus one.
 
 What is done beyond the paper, and why it is exact:
 - *elimination*: an edge of the hypergraph whose best tree has a bound no better than the incumbent is removed;
-- *folding*: a word with one arc left certainly takes it; a factor of a certain arc is a score of its other arc, a factor
-  of a removed arc vanishes;
+- *folding*: a word with one arc left certainly takes it; a factor of a certain arc is a score of its other arc, a
+  factor of a removed arc vanishes;
 - children inherit graph and shares, and every node is searched by a few subgradient steps only.
 
 Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
@@ -21,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.kernels.hypergraph import NEG, NEG_TEST, Hypergraph, best_arcs, compact, inside, mark
+from treebound.kernels.hypergraph import NEG, NEG_TEST, best_arcs, compact, inside, mark
 
 
 class Options(NamedTuple):
@@ -68,7 +69,7 @@ def closed(bound, value, unit, rounding):
 
 @njit(cache=True, nogil=True)
 def _fold(mod, n, alive, theta, weight, number, e, f, phi, share, settled, offset, degree):
-    """Drop factors of removed arcs, fold factors of certain arcs, in place; returns (factors left, new offset). O(A + F).
+    """Drop factors of removed arcs, fold those of certain arcs, in place; returns (factors left, offset). O(A + F).
 
     settled float64[all factors] (or empty) receives the share that bounds a dropped factor exactly from now on.
     """
@@ -131,10 +132,10 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, record):
     """
     A = len(mod)
     F = len(phi)
-    I = len(graph.first) - 1
-    value = np.empty(I + 1, np.float64)
-    best = np.empty(I + 1, np.int32)
-    outside = np.empty(I + 1, np.float64)
+    items = len(graph.first) - 1
+    value = np.empty(items + 1, np.float64)
+    best = np.empty(items + 1, np.int32)
+    outside = np.empty(items + 1, np.float64)
     keep = np.empty(len(graph.left), np.bool_)
     arc_max = np.empty(A + 1, np.float64)
     alive = np.empty(A + 1, np.bool_)
@@ -178,7 +179,9 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, record):
         g, th, w, number, ee, ff, pp, sh, settled, offset, bound_p, branch, branch_value, parent = stack.pop()
         if closed(bound_p, incumbent, unit, EXACT):
             continue
-        if (options.max_dp_calls > 0 and dp >= options.max_dp_calls) or (options.max_nodes > 0 and nodes >= options.max_nodes):
+        if (options.max_dp_calls > 0 and dp >= options.max_dp_calls) or (
+            options.max_nodes > 0 and nodes >= options.max_nodes
+        ):
             status = LIMIT
             limit_bound = max(limit_bound, bound_p)
             continue
@@ -372,7 +375,16 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, record):
             stack.append((g, th, w, number, ee, ff, pp, sh, settled, offset, bound, pick, branch_value, node))
     kept = Record(calls[:dp], table[:nodes], step_node[:steps_kept], step_share[:steps_kept])
     if incumbent <= NEG_TEST:
-        return incumbent, incumbent, incumbent_arcs, (INFEASIBLE if status == OPTIMAL else LIMIT), dp, nodes, root_solved, kept
+        return (
+            incumbent,
+            incumbent,
+            incumbent_arcs,
+            (INFEASIBLE if status == OPTIMAL else LIMIT),
+            dp,
+            nodes,
+            root_solved,
+            kept,
+        )
     final_bound = incumbent if status == OPTIMAL else max(incumbent, limit_bound)
     return incumbent, final_bound, incumbent_arcs, status, dp, nodes, root_solved, kept
 

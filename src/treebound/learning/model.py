@@ -26,8 +26,17 @@ class Model:
     history  one record per epoch
     """
 
-    def __init__(self, spec: ModelSpec, weights: np.ndarray, unit: float, pruner: Pruner, meta: dict, history: list[dict]):
-        self.spec, self.weights, self.unit, self.pruner, self.meta, self.history = spec, weights, unit, pruner, meta, history
+    def __init__(
+        self, spec: ModelSpec, weights: np.ndarray, unit: float, pruner: Pruner, meta: dict, history: list[dict]
+    ):
+        self.spec, self.weights, self.unit, self.pruner, self.meta, self.history = (
+            spec,
+            weights,
+            unit,
+            pruner,
+            meta,
+            history,
+        )
         self.scorer = Scorer(spec.families, pruner.attributes, spec.bits)
 
     def save(self, path: str | Path) -> None:

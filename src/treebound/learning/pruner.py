@@ -11,7 +11,10 @@ from treebound.core.treebank import Treebank
 from treebound.features.scorer import compile_arc
 from treebound.features.templates import lines
 from treebound.features.tokens import TokenTable, attributes_of
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.features import score_arcs
+from treebound.kernels.hypergraph import best_arcs, inside
 from treebound.kernels.learn import all_arcs, keep_best_heads, pruner_step
 from treebound.learning.storage import load_arrays, save_arrays
 
@@ -49,6 +52,21 @@ class Pruner:
             np.fill_diagonal(keep, False)
             return keep
         return keep_best_heads(n, *self.scores(rows, tag), k)
+
+    def tree(self, rows: np.ndarray, tag: np.ndarray, single_root: bool) -> np.ndarray:
+        """int32[n + 1]: heads of the best projective tree under the pruner's own scores. O(n^3)."""
+        n = len(tag) - 1
+        head, mod, scores = self.scores(rows, tag)
+        index = index_arcs(n, self.allowed(rows, tag, None))
+        graph = eisner_graph(index, n, single_root, 2**31)
+        value = np.empty(len(graph.first) + 1)
+        best = np.empty(len(graph.first) + 1, np.int32)
+        inside(graph, np.append(scores, 0.0), value, best)
+        arcs = np.empty(n, np.int32)
+        best_arcs(graph, len(head), best, arcs, np.empty(2 * n + 8, np.int32))
+        heads = np.full(n + 1, -1, np.int32)
+        heads[mod[arcs]] = head[arcs]
+        return heads
 
     def recall(self, treebank: Treebank, ks: Iterable[int]) -> dict[int, float]:
         """k -> share of words whose gold head is among the k best."""
@@ -107,7 +125,19 @@ def train_pruner(
             rows, tag = table.sentence(i)
             head, mod, scores = pruner.scores(rows, tag)
             loss += pruner_step(
-                pruner.templates, rows, tag, head, mod, scores, train.heads(i), pruner.weights, squares, pruner.mask, rate, slots, signs
+                pruner.templates,
+                rows,
+                tag,
+                head,
+                mod,
+                scores,
+                train.heads(i),
+                pruner.weights,
+                squares,
+                pruner.mask,
+                rate,
+                slots,
+                signs,
             )
         pruner.history.append({"epoch": epoch + 1, "loss": loss / max(1, train.words)})
     return pruner

@@ -38,7 +38,10 @@ class ModelSpec:
         object.__setattr__(self, "families", tuple(self.families))
         unknown = [f for f in self.families if f not in FAMILIES or f == "arc"]
         if unknown:
-            raise InputError(f"unknown factor family {unknown[0]!r}", hint="choose from " + ", ".join(f for f in FAMILIES if f != "arc"))
+            raise InputError(
+                f"unknown factor family {unknown[0]!r}",
+                hint="choose from " + ", ".join(f for f in FAMILIES if f != "arc"),
+            )
         if self.learner not in ("perceptron", "mira"):
             raise InputError(f"unknown learner {self.learner!r}", hint="choose perceptron or mira")
         if not 12 <= self.bits <= 28:

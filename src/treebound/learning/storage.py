@@ -30,10 +30,14 @@ def save_arrays(path: str | Path, meta: dict, arrays: dict[str, np.ndarray]) -> 
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
                 # a fixed date keeps files of equal content byte-identical
-                z.writestr(zipfile.ZipInfo(name + ".npy", (2000, 1, 1, 0, 0, 0)), buffer.getvalue(), zipfile.ZIP_DEFLATED, 1)
+                z.writestr(
+                    zipfile.ZipInfo(name + ".npy", (2000, 1, 1, 0, 0, 0)), buffer.getvalue(), zipfile.ZIP_DEFLATED, 1
+                )
         os.replace(temporary, path)
     except OSError as error:
-        raise TreeboundError(f"cannot write: {error.strerror or error}", path=path, hint="choose another folder or free some space") from None
+        raise TreeboundError(
+            f"cannot write: {error.strerror or error}", path=path, hint="choose another folder or free some space"
+        ) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -47,7 +51,9 @@ def load_arrays(path: str | Path, kind: str, version: int) -> tuple[dict, dict[s
             if meta.get("format") != FORMAT or meta.get("kind") != kind:
                 raise ModelError(f"not a treebound {kind}", path=path, hint=hint)
             if meta.get("version") != version:
-                raise ModelError(f"{kind} of version {meta.get('version')}, this program reads {version}", path=path, hint=hint)
+                raise ModelError(
+                    f"{kind} of version {meta.get('version')}, this program reads {version}", path=path, hint=hint
+                )
             arrays = {}
             for name in z.namelist():
                 if name.endswith(".npy"):

@@ -1,7 +1,7 @@
 """Online structured learning: averaged perceptron as published, and margin-based MIRA with Hamming cost.
 
-Per sentence: prune, score, decode (with cost for MIRA), update on the difference of the features of the gold tree and of
-the decoded one. The decoder is branch and bound, whatever the model's families.
+Per sentence: prune, score, decode (with cost for MIRA), update on the difference of the features of the gold tree and
+of the decoded one. The decoder is branch and bound, whatever the model's families.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from treebound.kernels.arcs import arcs_of_tree, index_arcs
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
 from treebound.kernels.parts import index_parts, parts_of_tree
-from treebound.kernels.search import Options
+from treebound.kernels.search import INFEASIBLE, LIMIT, Options
 from treebound.kernels.solve import solve
 from treebound.learning.model import FIXED_BITS, Model
 from treebound.learning.pruner import Pruner
@@ -133,7 +133,9 @@ def train(
                 False,
             )
             dp_calls += dp
-            limited += status == 1
+            limited += status == LIMIT
+            if status == INFEASIBLE:  # a gold tree with several roots in a single-root corpus, and no other tree left
+                continue
             errors = int((heads[1:] != gold[i][1:]).sum())
             if errors == 0:
                 continue
@@ -195,7 +197,9 @@ def _projective_heads(treebank: Treebank) -> tuple[list[np.ndarray], int]:
     return out, lifted
 
 
-def _candidates(table: TokenTable, sentences: int, gold: list[np.ndarray], pruner: Pruner, k: int | None) -> list[np.ndarray]:
+def _candidates(
+    table: TokenTable, sentences: int, gold: list[np.ndarray], pruner: Pruner, k: int | None
+) -> list[np.ndarray]:
     """Candidate arcs of every training sentence: the pruner's and the gold ones."""
     out = []
     for i in range(sentences):
@@ -215,8 +219,14 @@ def _key(spec: ModelSpec, train: Treebank, pruner: Pruner) -> str:
 
 
 def _save(path: Path, key: str, learner: Learner, best: tuple[np.ndarray, float], history: list[dict]) -> None:
-    meta = {"kind": "checkpoint", "version": CHECKPOINT_VERSION, "key": key, "examples": learner.examples, "unit": best[1]}
-    arrays = {"weights": learner.weights, "sums": learner.sums, "best": best[0]}
+    meta = {
+        "kind": "checkpoint",
+        "version": CHECKPOINT_VERSION,
+        "key": key,
+        "examples": learner.examples,
+        "unit": best[1],
+    }
+    arrays: dict[str, np.ndarray] = {"weights": learner.weights, "sums": learner.sums, "best": best[0]}
     save_arrays(path, meta | {"history": history}, arrays)
 
 
