@@ -1,8 +1,8 @@
 """Run the pipeline with several stages at a time: what `dvc repro` does, on all cores.
 
 DVC runs one stage after another. Stages of one kind do not depend on each other, so this starts a `dvc repro` for each
-of them, `--jobs` at a time, kind after kind; DVC's own locks keep them apart. A last plain `dvc repro` does the rest and
-would also do whatever had been missed, so a run may be killed and started again at any moment.
+of them, `--jobs` at a time, kind after kind; DVC's own locks keep them apart. A last plain `dvc repro` does the rest
+and would also do whatever had been missed, so a run may be killed and started again at any moment.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
 from treebound.features.templates import Templates, TemplateSet, compile_templates
 from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.features import arc_features, part_features, score_arcs, score_parts
-from treebound.kernels.parts import list_parts
+from treebound.kernels.parts import PartIndex, list_parts
 
 Slots = tuple[int, int, int]
 
