@@ -200,6 +200,10 @@ def test_wrong_claims_about_score_bound_and_status():
     assert check_parse(problem, dataclasses.replace(good, value=math.nan))
     assert check_parse(problem, dataclasses.replace(good, bound=value + 5, status="limit")) == []
     assert check_parse(problem, dataclasses.replace(good, bound=math.inf, status="heuristic")) == []
+    nothing = Parse(np.array([-1, 0, 0, 0, 0]), -math.inf, math.inf, "limit")
+    assert check_parse(problem, nothing) == []
+    assert "no tree is claimed" in check_parse(problem, dataclasses.replace(nothing, heads=winners[0]))[0]
+    assert check_parse(problem, dataclasses.replace(nothing, status="optimal"))
     forbidden = dataclasses.replace(problem, arc=np.full(problem.arcs, -np.inf))
     assert "forbids" in check_parse(forbidden, good)[0]
 

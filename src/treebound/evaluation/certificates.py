@@ -81,13 +81,12 @@ def check_parse(
     Without a certificate the tree, its score and the consistency of bound and status are checked; with one also that
     no tree scores more than `parse.bound`. Certificates are for projective trees.
     """
-    if parse.status == "infeasible":
-        faults = ["the problem is infeasible, but heads are given"] if np.any(parse.heads[1:] != 0) else []
-        bound = -math.inf
+    if parse.status == "infeasible" or (parse.status == "limit" and parse.value == -math.inf):
+        faults = [f"no tree is claimed ({parse.status}), but heads are given"] if np.any(parse.heads[1:] != 0) else []
     else:
         faults = tree_faults(parse.heads, problem.n, space, problem.single_root)
         faults = faults or _score_faults(problem, parse)
-        bound = parse.bound
+    bound = -math.inf if parse.status == "infeasible" else parse.bound
     if faults or certificate is None:
         return faults
     if space != "projective":
