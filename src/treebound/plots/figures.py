@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -43,7 +44,7 @@ def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
 def accuracy_speed(data: pd.DataFrame) -> Figure:
     """UAS against words per CPU second, one panel a corpus; the line joins the systems that no other one beats on both.
 
-    data  corpus, group (colour), system (marker), label (written beside the point, may be empty), uas (%),
+    data  corpus, group (colour), system (marker), label (written at the point, may be empty), uas (%),
           words_per_cpu_s
     """
     corpora, groups, systems = (list(dict.fromkeys(data[c])) for c in ("corpus", "group", "system"))
@@ -57,7 +58,8 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
             for row in rows.itertuples():
                 point = (row.words_per_cpu_s, row.uas)
                 panel.plot(*point, color=colours[row.group], marker=markers[row.system], markersize=6, zorder=2)
-                _label(panel, *point, row.label, colours[row.group], (0, 8), size=8, ha="center")
+                offset = (0, 8) if row.label.startswith(("k =", "no")) else (0, -14)  # neighbours are often close
+                _label(panel, *point, row.label, colours[row.group], offset, size=8, ha="center")
             _log(panel, "x")
             panel.set_title(corpus)
             panel.set_xlabel("words per CPU second (log scale)")
@@ -178,9 +180,12 @@ def _label(
 
 
 def _log(axes: Axes, which: Literal["x", "y"]) -> None:
-    """A logarithmic axis whose labels are plain numbers, at 1, 2 and 5 times the powers of ten where there is room."""
+    """A logarithmic axis whose labels are plain numbers, as many as there is room for. Call it when all is drawn."""
     getattr(axes, f"set_{which}scale")("log")
     axis: Axis = getattr(axes, f"{which}axis")
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+    low, high = axis.get_view_interval()
+    decades = math.log10(high / low)
+    subs = (1.0,) if decades > 3 else (1.0, 2.0, 5.0) if decades > 0.9 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())

@@ -49,7 +49,8 @@ class Results:
         for corpus in self.corpora:
             converted = self._read("convert", f"{corpus}.json")
             sources[corpus] = {key: converted["meta"][key] for key in ("title", "language", "licence")}
-            for split, counted in converted["splits"].items():
+            for split in ("train", "dev", "test"):
+                counted = converted["splits"][split]
                 dropped = sum(counted["dropped"].values())
                 kinds = {name: len(counted[name]) for name in ("upos", "xpos", "deprel")}
                 rows.append({"corpus": corpus, "split": split, **counted, **kinds, "dropped": dropped})

@@ -31,7 +31,7 @@ def pruner(data: pd.DataFrame) -> Remarks:
     """About `Results.pruner`."""
     test = data[data["split"] == "test"]
     worst = test.loc[test.groupby("k")["recall"].idxmin()].set_index("k")
-    said = [f"{100 * (1 - row.recall):.1f} % at k = {k} ({row.corpus})" for k, row in worst.iterrows()]
+    said = [f"{100 * (1 - row.recall):.2f} % at k = {k} ({row.corpus})" for k, row in worst.iterrows()]
     return Remarks(("Heads that pruning puts out of reach, in the corpus that suffers most: " + ", ".join(said) + ".",))
 
 
@@ -82,20 +82,15 @@ def comparison(data: pd.DataFrame) -> Remarks:
     return Remarks(tuple(said))
 
 
-def learners(tables: dict[str, pd.DataFrame]) -> Remarks:
-    """About the same tables: one learner against the other."""
-    if len(tables) < 2:
-        return Remarks(("One learner only was run.",))
-    (first, a), (second, b) = list(tables.items())[:2]
-    difference = (b.drop(columns=["published", ""], level=0) - a.drop(columns=["published", ""], level=0)).stack(
-        [0, 1], future_stack=True
-    )
-    difference = difference.dropna()
+def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
+    """About the tables of two learners: the same systems on the same corpora."""
+    ours = [data.drop(columns=["published", ""], level=0) for data in (perceptron, mira)]
+    difference = (ours[1] - ours[0]).stack([0, 1], future_stack=True).dropna()
     if difference.empty:
         return Remarks(("The learners have no system in common.",))
     return Remarks(
         (
-            f"Over the {len(difference)} pairs of the same system on the same corpus, {second} minus {first} is "
+            f"Over the {len(difference)} pairs of the same system on the same corpus, MIRA minus perceptron is "
             f"{difference.mean():+.2f} UAS on average, from {difference.min():+.2f} to {difference.max():+.2f}. "
             "Each figure is one training run with one seed.",
         )
@@ -104,6 +99,8 @@ def learners(tables: dict[str, pd.DataFrame]) -> Remarks:
 
 def significance(data: pd.DataFrame) -> Remarks:
     """About `tables.significance`."""
+    if data.empty:
+        return Remarks(("This run has no baseline to compare with.",))
     clear = data[data["p"] < 0.05]
     if clear.empty:
         return Remarks(("None of these differences is significant at 5 %.",))

@@ -91,7 +91,8 @@ def significance(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
                 if model != BASELINE:
                     test = paired_bootstrap(results.sentences(corpus, run), base, seed=results.params.seed)
                     rows.append({"corpus": corpus, "learner": learner, "system": model, **test})
-    return pd.DataFrame(rows).set_index(["corpus", "learner", "system"])
+    names = ["corpus", "learner", "system"]
+    return pd.DataFrame(rows, columns=[*names, "difference", "low", "high", "p"]).set_index(names)
 
 
 def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:

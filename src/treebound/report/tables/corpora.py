@@ -18,7 +18,7 @@ def sources(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def conversion(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """The conversion table. Rows (corpus, split, in): sizes, crossing arcs, tags, labels, what was dropped."""
+    """The conversion table. Rows (corpus, split): sizes, crossing arcs, tags, labels, what was dropped."""
     data = stacked(results, wanted, "convert")
     share = 100 * data["nonprojective_sentences"] / data["sentences"].clip(lower=1)
     names = {
@@ -39,12 +39,12 @@ def conversion(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Dat
     }
     data = data.assign(share=share.round(2)).reindex(columns=list(names)).rename(columns=names)
     data["also in train"] = data["also in train"].astype("Int64")
-    return agreed(data).set_index(["corpus", "split", "in"])
+    return agreed(data).set_index(["corpus", "split"])
 
 
 def pruner(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Oracle recall in %. Rows (corpus, split, in), one column a k."""
+    """Oracle recall in %. Rows (corpus, split), one column a k."""
     data = stacked(results, wanted, "pruner").assign(recall=lambda d: 100 * d["recall"])
     wide = data.pivot(index=["provenance", "corpus", "split"], columns="k", values="recall").reset_index()
     wide.columns = pd.Index([f"k = {name}" if isinstance(name, int) else name for name in wide.columns])
-    return agreed(wide.sort_values(["corpus", "split"], kind="stable")).set_index(["corpus", "split", "in"])
+    return agreed(wide.sort_values(["corpus", "split"], kind="stable")).set_index(["corpus", "split"])
