@@ -15,7 +15,7 @@ from treebound.kernels import backbones
 from treebound.kernels.arcs import ArcIndex, index_arcs
 from treebound.kernels.hypergraph import NEG
 from treebound.kernels.parts import PartIndex, index_parts
-from treebound.kernels.search import Options, Record
+from treebound.kernels.search import TUNED, Options, Record
 from treebound.kernels.solve import solve, solve_published
 
 #: backbone -> (kernel number, families that it scores exactly)
@@ -46,6 +46,7 @@ class BranchAndBound:
 
     config    "tuned" or "published"
     backbone  "eisner", "carreras", "grandparent-sibling"; None: the smallest that scores most families exactly
+    root_steps, node_steps, rho, patience  as in `treebound.kernels.search.Options` (tuned only)
     max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
     record    keep bounds, nodes and proof of the search in Parse.record (tuned only)
     """
@@ -61,10 +62,10 @@ class BranchAndBound:
         backbone: str | None = None,
         max_dp_calls: int = 0,
         max_nodes: int = 0,
-        root_steps: int = 40,
-        node_steps: int = 12,
-        rho: float = 1.5,
-        patience: int = 5,
+        root_steps: int = TUNED.root_steps,
+        node_steps: int = TUNED.node_steps,
+        rho: float = TUNED.rho,
+        patience: int = TUNED.patience,
         record: bool = False,
     ):
         if backbone is not None and backbone not in BACKBONES:

@@ -41,6 +41,10 @@ class Options(NamedTuple):
     max_nodes: int
 
 
+#: fewest DP calls and least time among those tried on en_ewt (docs/decisions): short budgets, then branch
+TUNED = Options(root_steps=20, node_steps=6, rho=1.5, patience=3, max_dp_calls=0, max_nodes=0)
+
+
 class Record(NamedTuple):
     """What a search did; empty unless asked for.
 

@@ -23,7 +23,7 @@ from treebound.kernels.arcs import arcs_of_tree, index_arcs
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
 from treebound.kernels.parts import index_parts, parts_of_tree
-from treebound.kernels.search import INFEASIBLE, LIMIT, Options
+from treebound.kernels.search import INFEASIBLE, LIMIT, TUNED
 from treebound.kernels.solve import solve
 from treebound.learning.model import FIXED_BITS, Model
 from treebound.learning.pruner import Pruner
@@ -98,7 +98,7 @@ def train(
     cost = 0.0 if perceptron else spec.cost
     scale = 1.0 if perceptron else float(1 << FIXED_BITS)
     backbone = BACKBONES[smallest_backbone(frozenset(spec.families) | {"arc"})][0]
-    options = Options(40, 12, 1.5, 5, spec.max_dp_calls, 0)
+    options = TUNED._replace(max_dp_calls=spec.max_dp_calls)
     slots = np.empty(1 << 20, np.int64)
     signs = np.empty(1 << 20, np.float32)
     for epoch in range(len(history), spec.epochs):
