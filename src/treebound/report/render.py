@@ -133,7 +133,7 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
     if "text/html" in data:
-        return f'<div class="scroll" tabindex="0">{data["text/html"]}</div>'
+        return f'<div class="scroll" role="region" aria-label="Table" tabindex="0">{data["text/html"]}</div>'
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"

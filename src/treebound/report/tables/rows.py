@@ -20,11 +20,12 @@ def at(corpus: str, run: Run) -> tuple[str, str, str, str, str]:
 
 
 def corpora_of(results: Sequence[Results], wanted: Sequence[str]) -> dict[str, list[str]]:
-    """Provenance -> its corpora among `wanted` (empty: all). Raises InputError for one that no run has."""
-    every = list(dict.fromkeys(corpus for r in results for corpus in r.corpora))
+    """Provenance -> its corpora among `wanted` (empty: all). Raises InputError for one that the last run lacks."""
+    last = results[-1]
     for corpus in wanted:
-        if corpus not in every:
-            raise InputError(f"no results for corpus {corpus!r}", hint="there are: " + ", ".join(every))
+        if corpus not in last.corpora:
+            there = ", ".join(last.corpora)
+            raise InputError(f"no results for corpus {corpus!r}", hint=f"{last.name} has {there}; see params.yaml")
     return {r.name: [c for c in r.corpora if not wanted or c in wanted] for r in results}
 
 
