@@ -16,7 +16,8 @@ from synthetic import synthetic_treebank
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
-from treebound.evaluation.certificates import check_parse
+from treebound.evaluation.certificates import Certificate, check_parse
+from treebound.evaluation.prover import Refutation, prove
 from treebound.learning.pruner import train_pruner
 from treebound.learning.spec import ModelSpec
 from treebound.learning.trainer import train
@@ -104,3 +105,14 @@ def test_backbones_and_configurations_agree(real_problems, families):
         assert {p.status for p in parses} == {"optimal"}, f"sentence {i}"
         assert len({p.value for p in parses}) == 1, f"sentence {i}: {[p.value for p in parses]}"
         assert all(check_parse(problem, p) == [] for p in parses), f"sentence {i}"
+
+
+def test_claims_of_branch_and_bound_can_be_proved_without_it(real_problems):
+    """The prover finds a certificate of its own for every claimed optimum, and the checker accepts it."""
+    search = DECODERS["branch-and-bound"]()
+    for i, problem in enumerate(p for p in real_problems[:80] if p.n <= 25):
+        parse = search.decode(problem)
+        certificate = prove(problem, parse.bound)
+        assert isinstance(certificate, Certificate), f"sentence {i}"
+        assert check_parse(problem, parse, certificate) == [], f"sentence {i}"
+        assert isinstance(prove(problem, parse.value - 1), Refutation), f"sentence {i}"

@@ -146,10 +146,7 @@ def certificate_faults(problem: Problem, bound: float, certificate: Certificate)
     if unproved or not exact <= CHART_FAMILIES:
         return [f"no bound is known for the family {family}" for family in sorted(unproved | (exact - CHART_FAMILIES))]
     bounded = {family: table for family, table in problem.parts.items() if family not in exact}
-    threshold: Number = bound
-    if math.isfinite(bound):
-        slack = 0.0 if problem.unit else TOLERANCE * max(1.0, abs(bound))
-        threshold = exact_number(problem)(math.floor(bound) if problem.unit else bound + slack)
+    threshold = closing_threshold(problem, bound)
     charts: list[Chart] = []  # what is left of each node: no edges where it is closed
     branches: dict[int, list[tuple[int, int]]] = {}
     for i, node in enumerate(certificate.nodes):
@@ -163,7 +160,7 @@ def certificate_faults(problem: Problem, bound: float, certificate: Certificate)
             if not 0 <= node.arc < problem.arcs or node.value not in (0, 1):
                 return [f"node {i} decides arc {node.arc} to be {node.value}"]
             branches.setdefault(node.parent, []).append((node.arc, node.value))
-            chart = _decide(problem, charts[node.parent], node.arc, node.value)
+            chart = decide(problem, charts[node.parent], node.arc, node.value)
         try:
             charts.append(_bound_node(problem, bounded, chart, node.steps, threshold))
         except ValueError as error:
@@ -176,7 +173,15 @@ def certificate_faults(problem: Problem, bound: float, certificate: Certificate)
     return faults
 
 
-def _decide(problem: Problem, chart: Chart, arc: int, value: int) -> Chart:
+def closing_threshold(problem: Problem, bound: float) -> Number:
+    """The largest score that does not contradict `bound`, exactly; with slack where scores are real numbers."""
+    if not math.isfinite(bound):
+        return bound
+    slack = 0.0 if problem.unit else TOLERANCE * max(1.0, abs(bound))
+    return exact_number(problem)(math.floor(bound) if problem.unit else bound + slack)
+
+
+def decide(problem: Problem, chart: Chart, arc: int, value: int) -> Chart:
     """The trees without the arc (value 0), or with it: then without every other arc into its word (value 1)."""
     if value == 0:
         return chart.keep(lambda edge: edge.arc != arc)
@@ -188,19 +193,19 @@ def _bound_node(
     problem: Problem, bounded: dict[str, PartTable], chart: Chart, steps: Sequence[Step], threshold: Number
 ) -> Chart:
     """What is left of a node's chart after its steps; no edges if the node is closed."""
-    chart = _drop_forbidden(problem, bounded, chart)
+    chart = drop_forbidden(problem, bounded, chart)
     for step in steps:
         constant, arc_score = linear_bound(problem, bounded, step)
         _, marginal = max_marginals(chart, arc_score)
         left = [edge for edge, best in zip(chart.edges, marginal, strict=True) if best + constant > threshold]
-        chart = _drop_forbidden(problem, bounded, Chart(chart.items, left))
+        chart = drop_forbidden(problem, bounded, Chart(chart.items, left))
     if not steps:  # without a bound, a node is closed only if it has no tree at all
         _, marginal = max_marginals(chart, [0] * problem.arcs)
         chart = Chart(chart.items, [e for e, m in zip(chart.edges, marginal, strict=True) if m != -math.inf])
     return chart
 
 
-def _drop_forbidden(problem: Problem, bounded: dict[str, PartTable], chart: Chart) -> Chart:
+def drop_forbidden(problem: Problem, bounded: dict[str, PartTable], chart: Chart) -> Chart:
     """Without the arcs that would complete a forbidden pair with an arc that is the only one left into its word."""
     pairs = [pair for t in bounded.values() for pair in t.arcs[t.score == -math.inf].tolist()]
     if not pairs:

@@ -195,3 +195,23 @@ def max_marginals(chart: Chart, arc_score: Sequence[Number]) -> tuple[Number, li
         for t in tails:
             outside[t] = max(outside[t], total - inside[t])
     return inside[0], marginal
+
+
+def best_tree(chart: Chart, arc_score: Sequence[Number]) -> list[int]:
+    """The arcs of a best tree of a chart that has one. O(edges)."""
+    inside: list[Number] = [-math.inf] * chart.items
+    chosen: list[Edge | None] = [None] * chart.items
+    for edge in chart.edges:
+        score = edge.score + arc_score[edge.arc] if edge.arc >= 0 else edge.score
+        total = sum((inside[t] for t in edge.tails), score)
+        if total > inside[edge.head]:
+            inside[edge.head], chosen[edge.head] = total, edge
+    arcs, items = [], [0]
+    while items:
+        used = chosen[items.pop()]
+        if used is None:
+            raise ValueError("the chart has no tree")
+        items += used.tails
+        if used.arc >= 0:
+            arcs.append(used.arc)
+    return arcs
