@@ -18,16 +18,12 @@ from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.branch_and_bound import BranchAndBound
 from treebound.factors import FAMILIES
+from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
-from treebound.kernels.arcs import ArcIndex, index_arcs
-from treebound.kernels.parts import PartIndex, index_parts, list_parts
+from treebound.kernels.parts import list_parts
 from treebound.learning.model import Model
 
 WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
-
-
-#: n, indexed arcs and parts, arc scores, family -> part scores
-Scored = tuple[int, ArcIndex, PartIndex, np.ndarray, dict[str, np.ndarray]]
 
 
 class Parser:
@@ -59,31 +55,27 @@ class Parser:
         """The scored problem of sentence i, as every decoder takes it."""
         return self._problem(self._scores(_table(self.model, treebank), i, False))
 
-    def _scores(self, table: TokenTable, i: int, widen: bool) -> Scored:
-        """Indexed arcs and parts of sentence i with their scores; `widen` adds the pruner's best tree to the arcs."""
+    def _scores(self, table: TokenTable, i: int, widen: bool) -> Scores:
+        """Arcs and parts of sentence i with their scores; `widen` adds the pruner's best tree to the candidate arcs."""
         model = self.model
         rows, tag = table.sentence(i)
-        n = len(tag) - 1
         allowed = model.pruner.allowed(rows, tag, self.k)
         if widen:
-            allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, n + 1)] = True
-        index = index_arcs(n, allowed)
-        parts = index_parts(index, self.single_root)
-        arc, scores, _ = model.scorer.score(model.weights, rows, tag, index, parts)
-        return n, index, parts, arc, scores
+            allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
+        return model.scorer.score(model.weights, rows, tag, allowed, self.single_root)
 
-    def _problem(self, scored: Scored) -> Problem:
-        n, index, parts, arc, scores = scored
-        tables = {f: PartTable(f, list_parts(FAMILIES[f].code, index, parts)[0], s) for f, s in scores.items()}
-        return Problem(n, index.head, index.mod, arc, tables, self.single_root, self.model.unit)
+    def _problem(self, scored: Scores) -> Problem:
+        index, parts, arc, by_family, _ = scored
+        tables = {f: PartTable(f, list_parts(FAMILIES[f].code, index, parts)[0], s) for f, s in by_family.items()}
+        return Problem(len(index.right) - 1, index.head, index.mod, arc, tables, self.single_root, self.model.unit)
 
     def _parse(self, table: TokenTable, i: int, widen: bool = False) -> Parse:
         started = time.perf_counter()
         scored = self._scores(table, i, widen)
-        _, index, parts, arc, scores = scored
         decoding = time.perf_counter()
         if isinstance(self.decoder, BranchAndBound) and not self.decoder.record:
-            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, scores, self.model.unit)
+            index, parts, arc, by_family, _ = scored
+            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, by_family, self.model.unit)
         else:
             parse = self.decoder.decode(self._problem(scored))
         if parse.status == "infeasible" and not widen:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treebound.core.problem import Problem
+from treebound.evaluation.certificates import Certificate, CertNode, Step
 from treebound.kernels.search import Record
 
 
@@ -54,3 +55,12 @@ def make_record(problem: Problem, kept: Record, exact: frozenset[str], bounded: 
             at += len(used)
         steps[node].append(shares)
     return SearchRecord(bounds, nodes, kept.nodes[:, 1].astype(np.int32), steps, exact)
+
+
+def certificate(record: SearchRecord) -> Certificate:
+    """The search's proof in the form that `treebound.evaluation.certificates.check_parse` verifies."""
+    nodes = [
+        CertNode(node["parent"], int(arc), node["value"], [Step(shares) for shares in steps])
+        for node, arc, steps in zip(record.nodes, record.arcs, record.steps, strict=True)
+    ]
+    return Certificate(nodes, record.exact_families)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
-from treebound.features.templates import Templates, TemplateSet, compile_templates
+from treebound.features.templates import compile_templates
 from treebound.kernels.arcs import ArcIndex
-from treebound.kernels.features import arc_features, part_features, score_arcs, score_parts
-from treebound.kernels.parts import PartIndex, list_parts
-
-Slots = tuple[int, int, int]
+from treebound.kernels.features import FamilyTemplates, Templates, arc_features, part_features, score_sentence
+from treebound.kernels.parts import PartIndex
 
 
 def compile_arc(
@@ -30,16 +30,46 @@ def compile_arc(
     )
 
 
-def compile_family(
-    name: str, templates: TemplateSet, attributes: frozenset[str]
-) -> tuple[tuple[Templates, Templates], Slots]:
-    """((all words, pair) templates, (slot of the pair's first word, of its second, of the third word))."""
-    x, y = (templates.words.index(p) for p in templates.pair)
-    compiled = (
-        compile_templates(templates.parts, templates.words, name, attributes),
-        compile_templates(templates.pairs, templates.words, name + "-pair", attributes),
+def compile_families(names: tuple[str, ...], attributes: frozenset[str]) -> FamilyTemplates:
+    """Templates of the named families, as the kernels take them."""
+    code, slot, parts, pairs = [], [], [], []
+    for name in names:
+        family = FAMILIES[name]
+        templates = family.templates
+        x, y = (templates.words.index(p) for p in templates.pair)
+        code.append(family.code)
+        slot.append((x, y, 3 - x - y))
+        parts.append(compile_templates(templates.parts, templates.words, name, attributes))
+        pairs.append(compile_templates(templates.pairs, templates.words, name + "-pair", attributes))
+    return FamilyTemplates(
+        np.array(code, np.int32), np.array(slot, np.int32).reshape(-1, 3), *_joined(parts), *_joined(pairs)
     )
-    return compiled, (x, y, 3 - x - y)
+
+
+def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
+    """Templates one after another, and where each begins."""
+    first = np.cumsum([0] + [len(t.seed) for t in templates]).astype(np.int32)
+    empty = compile_templates((), (), "", frozenset())
+    columns = [
+        np.concatenate([getattr(t, name) for t in (empty, *templates)]) for name in ("seed", "slot", "offset", "attr")
+    ]
+    lengths = [np.diff(t.start) for t in templates]
+    start = np.cumsum(np.concatenate([np.zeros(1, np.int32), *lengths])).astype(np.int32)
+    return Templates(columns[0], start, *columns[1:]), first
+
+
+class Scores(NamedTuple):
+    """Indexed arcs and parts of a sentence with their scores.
+
+    arc    float64[A]
+    by_family, words  family -> float64[F] scores, int32[F, 3] words
+    """
+
+    arc_index: ArcIndex
+    part_index: PartIndex
+    arc: np.ndarray
+    by_family: dict[str, np.ndarray]
+    words: dict[str, np.ndarray]
 
 
 class Scorer:
@@ -55,39 +85,47 @@ class Scorer:
         self.attributes = attributes
         self.mask = (1 << (bits - 4)) - 1  # over lines of 16 weights
         self.arc_templates = compile_arc(attributes, FAMILIES["arc"].templates.pairs, HEAD, MODIFIER, BETWEEN)
-        self.compiled = {f: compile_family(f, FAMILIES[f].templates, attributes) for f in families}
+        self.family_templates = compile_families(families, attributes)
 
     def score(
-        self, weights: np.ndarray, rows: np.ndarray, tag: np.ndarray, index: ArcIndex, parts: PartIndex
-    ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """(arc scores float64[A], family -> float64[F], family -> words int32[F, 3])."""
-        n = len(tag) - 1
-        arc = score_arcs(self.arc_templates, rows, tag, index.head, index.mod, weights, self.mask)
-        scores, words = {}, {}
-        for family, (templates, slots) in self.compiled.items():
-            _, words[family] = list_parts(FAMILIES[family].code, index, parts)
-            scores[family] = score_parts(templates, slots, words[family], rows, n, weights, self.mask)
-        return arc, scores, words
+        self, weights: np.ndarray, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, single_root: bool
+    ) -> Scores:
+        """Scores of the candidate arcs (bool[n + 1, n + 1], head first) and of all parts made of them."""
+        index, parts, arc, first, words, scores = score_sentence(
+            self.arc_templates, self.family_templates, rows, tag, allowed, single_root, weights, self.mask
+        )
+        cut = {f: slice(first[i], first[i + 1]) for i, f in enumerate(self.families)}
+        return Scores(index, parts, arc, {f: scores[c] for f, c in cut.items()}, {f: words[c] for f, c in cut.items()})
 
     def features(
         self,
         chosen: dict[str, np.ndarray],
         sign: float,
-        words: dict[str, np.ndarray],
+        scored: Scores,
         rows: np.ndarray,
         tag: np.ndarray,
-        index: ArcIndex,
         slots: np.ndarray,
         signs: np.ndarray,
         count: int,
     ) -> int:
         """Append the weight slots of chosen[family] (part numbers, `arc` too) with `sign`; returns the new count."""
         n = len(tag) - 1
+        head, mod = scored.arc_index.head, scored.arc_index.mod
         count = arc_features(
-            self.arc_templates, rows, tag, chosen["arc"], sign, index.head, index.mod, self.mask, slots, signs, count
+            self.arc_templates, rows, tag, chosen["arc"], sign, head, mod, self.mask, slots, signs, count
         )
-        for family, (templates, slot_of) in self.compiled.items():
+        for f, family in enumerate(self.families):
             count = part_features(
-                templates, slot_of, words[family], chosen[family], sign, rows, n, self.mask, slots, signs, count
+                self.family_templates,
+                f,
+                scored.words[family],
+                chosen[family],
+                sign,
+                rows,
+                n,
+                self.mask,
+                slots,
+                signs,
+                count,
             )
         return count

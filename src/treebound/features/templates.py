@@ -17,9 +17,10 @@ Templates over two of the three words of a part are memoised per word pair, whic
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+
+from treebound.kernels.features import Templates
 
 #: columns of a token table, in order
 ATTRIBUTES = ("form", "lower", "tag", "coarse", "prefix", "suffix", "length", "feats", "lemma")
@@ -27,23 +28,6 @@ ATTRIBUTES = ("form", "lower", "tag", "coarse", "prefix", "suffix", "length", "f
 ALWAYS = frozenset({"form", "lower", "tag", "coarse"})
 
 _SEED = 0x9E3779B97F4A7C15
-
-
-class Templates(NamedTuple):
-    """Compiled templates, as kernels take them.
-
-    seed    int64[T] start of each template's hash
-    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1
-    slot    int32[K] which word of the part (0, 1, 2)
-    offset  int32[K] neighbour of that word
-    attr    int32[K] column of the token table
-    """
-
-    seed: np.ndarray
-    start: np.ndarray
-    slot: np.ndarray
-    offset: np.ndarray
-    attr: np.ndarray
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,48 @@ Weights are float32 in training and int32 (fixed point) in a finished model, who
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.parts import count_parts, index_parts, list_parts
+
+
+class Templates(NamedTuple):
+    """Compiled templates, as kernels take them.
+
+    seed    int64[T] start of each template's hash
+    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1
+    slot    int32[K] which word of the part (0, 1, 2)
+    offset  int32[K] neighbour of that word
+    attr    int32[K] column of the token table
+    """
+
+    seed: np.ndarray
+    start: np.ndarray
+    slot: np.ndarray
+    offset: np.ndarray
+    attr: np.ndarray
+
+
+class FamilyTemplates(NamedTuple):
+    """The templates of a model's families, one after another.
+
+    code        int32[F] family numbers of `treebound.kernels.parts`
+    slot        int32[F, 3] the two slots that pair templates speak about, then the third
+    part, part_first  Templates over all words; those of family f are part_first[f] .. part_first[f + 1] - 1
+    pair, pair_first  Templates over the pair
+    """
+
+    code: np.ndarray
+    slot: np.ndarray
+    part: Templates
+    part_first: np.ndarray
+    pair: Templates
+    pair_first: np.ndarray
+
 
 LINE = 16
 PAD = 2
@@ -106,7 +146,8 @@ def local_tags(tag):
 def _hash_all(templates, t, tokens, rows, x):
     """x[i] = hash of template t over the words in rows[:, i] (int32[3, N]), for all i at once.
 
-    Atom by atom over all parts: the inner loop has no branch and the compiler vectorises it.
+    Atom by atom over all parts: the inner loop has no branch and the compiler vectorises it. Unsigned indices, here and
+    below, spare the test for negative ones: half the time.
     """
     count = rows.shape[1]
     seed = templates.seed[t]
@@ -117,20 +158,25 @@ def _hash_all(templates, t, tokens, rows, x):
         row = rows[templates.slot[k]]
         offset = templates.offset[k]
         for i in range(count):
-            x[i] = (x[i] ^ column[row[i] + offset]) * _M1
+            x[i] = (x[i] ^ column[np.uint64(row[i] + offset)]) * _M1
     for i in range(count):
         x[i] = _finish(x[i])
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _weight(weights, line, o):
+    return np.float64(weights[np.uint64(line + o)])
+
+
 @njit(cache=True, nogil=True)
-def _add_all(templates, tokens, rows, variant, weights, mask, x, out):
-    """out[i] += weights of all templates over the words in rows[:, i], by themselves and with variant[i]."""
-    for t in range(len(templates.seed)):
+def _add_all(templates, first, last, tokens, rows, variant, weights, mask, x, out):
+    """out[i] += weights of templates first .. last - 1 over rows[:, i], by themselves and with variant[i]."""
+    for t in range(first, last):
         _hash_all(templates, t, tokens, rows, x)
         for i in range(rows.shape[1]):
             line = ((x[i] >> 4) & mask) * LINE
             o = x[i] & (LINE - 1)
-            out[i] += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ variant[i])])
+            out[i] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[i])
 
 
 @njit(cache=True, nogil=True)
@@ -147,13 +193,17 @@ def _word_lines(templates, tokens, n, weights, mask):
             line = ((x[w] >> 4) & mask) * LINE
             o = x[w] & (LINE - 1)
             for v in range(LINE):
-                out[w, v] += weights[line + (o ^ v)]
+                out[w, v] += _weight(weights, line, o ^ v)
     return out
 
 
 @njit(cache=True, nogil=True)
 def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
-    """float64[A] arc scores. arc_templates: (head, modifier, bigram, between) Templates. O(A (T + distance))."""
+    """float64[A] arc scores. O(A (T + distance)).
+
+    arc_templates  (head, modifier, bigram, between) Templates
+    tokens, tag    as of `TokenTable.sentence`
+    """
     t_head, t_mod, t_pair, t_between = arc_templates
     n = len(tag) - 1
     A = len(head)
@@ -168,7 +218,7 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
         v = arc_variant(h, m)
         rows[0, a], rows[1, a], variant[a] = h + PAD, m + PAD, v
         out[a] = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
-    _add_all(t_pair, tokens, rows, variant, weights, mask, x, out)
+    _add_all(t_pair, 0, len(t_pair.seed), tokens, rows, variant, weights, mask, x, out)
     if len(t_between.seed) > 0:
         tags = local_tags(tag)
         seen = np.full(n + 2, -1, np.int32)
@@ -190,21 +240,18 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
             for i in range(c):
                 line = ((x[i] >> 4) & mask) * LINE
                 o = x[i] & (LINE - 1)
-                out[of[i]] += np.float64(weights[line + o]) + np.float64(weights[line + (o ^ variant[of[i]])])
+                out[of[i]] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[of[i]])
     return out
 
 
 @njit(cache=True, nogil=True)
-def score_parts(family_templates, slots, words, tokens, n, weights, mask):
-    """float64[F] scores of the parts `words` (int32[F, 3]) of one family.
+def score_parts(families, f, words, tokens, n, weights, mask, out):
+    """Scores of the parts `words` (int32[F, 3]) of family f, into out float64[F].
 
-    family_templates  (all words, pair) Templates
-    slots             (x, y, z): the pair's two slots, then the third
     Pair templates are memoised per (word, word), for the three sides on which the third word may stand.
     O(F T_part + pairs T_pair).
     """
-    t_part, t_pair = family_templates
-    x_slot, y_slot, z_slot = slots
+    x_slot, y_slot, z_slot = families.slot[f]
     F = len(words)
     rows = np.empty((3, F), np.int32)
     variant = np.empty(F, np.int64)
@@ -232,20 +279,44 @@ def score_parts(family_templates, slots, words, tokens, n, weights, mask):
         pair_of[p] = q
     x = np.empty(max(F, pairs), np.int64)
     memo = np.zeros((pairs, 3), np.float64)
-    for t in range(len(t_pair.seed)):
-        _hash_all(t_pair, t, tokens, pair_rows[:, :pairs], x)
+    for t in range(families.pair_first[f], families.pair_first[f + 1]):
+        _hash_all(families.pair, t, tokens, pair_rows[:, :pairs], x)
         for q in range(pairs):
             line = ((x[q] >> 4) & mask) * LINE
             o = x[q] & (LINE - 1)
-            w = np.float64(weights[line + o])
-            memo[q, 0] += w + np.float64(weights[line + (o ^ pair_variants[q, 0])])
-            memo[q, 1] += w + np.float64(weights[line + (o ^ pair_variants[q, 1])])
-            memo[q, 2] += w + np.float64(weights[line + (o ^ pair_variants[q, 2])])
-    out = np.empty(F, np.float64)
+            w = _weight(weights, line, o)
+            for s in range(3):
+                memo[q, s] += w + _weight(weights, line, o ^ pair_variants[q, s])
     for p in range(F):
         out[p] = memo[pair_of[p], side_at[p]]
-    _add_all(t_part, tokens, rows, variant, weights, mask, x, out)
-    return out
+    _add_all(
+        families.part, families.part_first[f], families.part_first[f + 1], tokens, rows, variant, weights, mask, x, out
+    )
+
+
+@njit(cache=True, nogil=True)
+def score_sentence(arc_templates, families, tokens, tag, allowed, single_root, weights, mask):
+    """Everything that a decoder needs of a sentence, in one call.
+
+    allowed  bool[n + 1, n + 1] candidate arcs, head first
+    Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], words int32[parts, 3], scores
+    float64[parts]): family f has the parts first[f] .. first[f + 1] - 1.
+    """
+    n = len(tag) - 1
+    index = index_arcs(n, allowed)
+    parts = index_parts(index, single_root)
+    arc = score_arcs(arc_templates, tokens, tag, index.head, index.mod, weights, mask)
+    count = len(families.code)
+    first = np.zeros(count + 1, np.int64)
+    for f in range(count):
+        first[f + 1] = first[f] + count_parts(families.code[f], index, parts)
+    words = np.empty((first[count], 3), np.int32)
+    scores = np.empty(first[count], np.float64)
+    for f in range(count):
+        lo, hi = first[f], first[f + 1]
+        _, words[lo:hi] = list_parts(families.code[f], index, parts)
+        score_parts(families, f, words[lo:hi], tokens, n, weights, mask, scores[lo:hi])
+    return index, parts, arc, first, words, scores
 
 
 @njit(cache=True, nogil=True)
@@ -284,18 +355,17 @@ def arc_features(arc_templates, tokens, tag, arcs, sign, head, mod, mask, slots,
 
 
 @njit(cache=True, nogil=True)
-def part_features(family_templates, slot_of, words, chosen, sign, tokens, n, mask, slots, signs, c):
-    """Append the weight slots of the parts `chosen` with `sign`; returns the new count."""
-    t_part, t_pair = family_templates
-    x_slot, y_slot, z_slot = slot_of
+def part_features(families, f, words, chosen, sign, tokens, n, mask, slots, signs, c):
+    """Append the weight slots of the parts `chosen` of family f with `sign`; returns the new count."""
+    x_slot, y_slot, z_slot = families.slot[f]
     for p in chosen:
         i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
         v = pair_variant(i, j, side_of(k, i, j))
         r0, r1, r2 = _row(words[p, 0], n), _row(words[p, 1], n), _row(words[p, 2], n)
-        for t in range(len(t_pair.seed)):
-            c = _emit(_feature(t_pair, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
-        for t in range(len(t_part.seed)):
-            c = _emit(_feature(t_part, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
+        for t in range(families.pair_first[f], families.pair_first[f + 1]):
+            c = _emit(_feature(families.pair, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
+        for t in range(families.part_first[f], families.part_first[f + 1]):
+            c = _emit(_feature(families.part, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
     return c
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from treebound.kernels.features import arc_features
+from treebound.kernels.features import arc_features, score_arcs
 
 
 @njit(cache=True, nogil=True)
@@ -98,18 +98,16 @@ def all_arcs(n):
 
 
 @njit(cache=True, nogil=True)
-def keep_best_heads(n, head, mod, scores, k):
-    """bool[n + 1, n + 1]: the k best heads of every word (ties to the lower head). O(n^2 log n)."""
+def best_heads(arc_templates, tokens, tag, weights, mask, k):
+    """bool[n + 1, n + 1] (head first): the k best heads of every word, ties to the lower head. O(n^2 (T + log n))."""
+    n = len(tag) - 1
+    head, mod = all_arcs(n)
+    scores = score_arcs(arc_templates, tokens, tag, head, mod, weights, mask)
     table = np.full((n + 1, n + 1), -np.inf)
     for a in range(len(head)):
         table[mod[a], head[a]] = scores[a]
     allowed = np.zeros((n + 1, n + 1), np.bool_)
     for m in range(1, n + 1):
-        if n <= k:
-            for h in range(n + 1):
-                if h != m:
-                    allowed[h, m] = True
-            continue
         order = np.argsort(-table[m], kind="mergesort")
         for i in range(k):
             allowed[order[i], m] = True

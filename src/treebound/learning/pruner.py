@@ -15,7 +15,7 @@ from treebound.kernels.arcs import index_arcs
 from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.features import score_arcs
 from treebound.kernels.hypergraph import best_arcs, inside
-from treebound.kernels.learn import all_arcs, keep_best_heads, pruner_step
+from treebound.kernels.learn import all_arcs, best_heads, pruner_step
 from treebound.learning.storage import load_arrays, save_arrays
 
 HEAD = lines("h.tag; h.form; h-1.tag h.tag; h.tag h+1.tag; h-1.tag h.tag h+1.tag; h.suffix h.tag")
@@ -51,7 +51,7 @@ class Pruner:
             keep[:, 0] = False
             np.fill_diagonal(keep, False)
             return keep
-        return keep_best_heads(n, *self.scores(rows, tag), k)
+        return best_heads(self.templates, rows, tag, self.weights, self.mask, k)
 
     def tree(self, rows: np.ndarray, tag: np.ndarray, single_root: bool) -> np.ndarray:
         """int32[n + 1]: heads of the best projective tree under the pruner's own scores. O(n^3)."""

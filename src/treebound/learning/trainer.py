@@ -19,10 +19,10 @@ from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, smallest_backb
 from treebound.factors import FAMILIES
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
-from treebound.kernels.arcs import arcs_of_tree, index_arcs
+from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
-from treebound.kernels.parts import index_parts, parts_of_tree
+from treebound.kernels.parts import parts_of_tree
 from treebound.kernels.search import INFEASIBLE, LIMIT, TUNED
 from treebound.kernels.solve import solve
 from treebound.learning.model import FIXED_BITS, Model
@@ -105,18 +105,18 @@ def train(
         started, started_wall = time.process_time(), time.perf_counter()
         order: Iterable[int] = np.random.default_rng([spec.seed, epoch]).permutation(len(train))
         wrong = dp_calls = limited = updates = 0
-        for i in progress(order, f"epoch {epoch + 1}/{spec.epochs}") if progress else order:
+        before = f" (dev UAS so far {max(r['dev_uas'] for r in history):.2f})" if history else ""
+        for i in progress(order, f"epoch {epoch + 1}/{spec.epochs}{before}") if progress else order:
             learner.examples += 1
             rows, tag = table.sentence(i)
             n = len(tag) - 1
-            index = index_arcs(n, allowed[i])
-            parts = index_parts(index, single_root)
-            arc, scores, words = scorer.score(learner.weights, rows, tag, index, parts)
+            scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root)
+            index, parts = scored.arc_index, scored.part_index
             gold_arcs = arcs_of_tree(index, gold[i])
-            cost_arc = np.full(len(arc), cost)
+            cost_arc = np.full(len(scored.arc), cost)
             cost_arc[gold_arcs] = 0.0
-            arc = np.rint((arc + cost_arc) * scale)
-            scores = {f: np.rint(s * scale) for f, s in scores.items()}
+            arc = np.rint((scored.arc + cost_arc) * scale)
+            scores = {f: np.rint(s * scale) for f, s in scored.by_family.items()}
             heads, _, _, status, dp, _, _, _ = solve(
                 backbone,
                 index,
@@ -148,8 +148,8 @@ def train(
                 g = parts_of_tree(code, index, parts, gold_arcs)
                 p = parts_of_tree(code, index, parts, pred_arcs)
                 ours[family], theirs[family] = only_in(g, p), only_in(p, g)
-            count = scorer.features(ours, 1.0, words, rows, tag, index, slots, signs, 0)
-            count = scorer.features(theirs, -1.0, words, rows, tag, index, slots, signs, count)
+            count = scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0)
+            count = scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count)
             count, norm = merge(slots, signs, count, learner.scratch)
             if norm == 0.0:
                 continue
