@@ -1,8 +1,8 @@
 """Run the pipeline with several stages at a time: what `dvc repro` does, on all cores.
 
 DVC runs one stage after another. Stages of one kind do not depend on each other, so this starts a `dvc repro` for each
-of them, `--jobs` at a time, kind after kind; DVC's own locks keep them apart. A last plain `dvc repro` does the rest
-and would also do whatever had been missed, so a run may be killed and started again at any moment.
+of them, `--jobs` at a time, kind after kind; DVC's own locks keep them apart. A last plain `dvc repro` does the rest,
+and would do whatever had been missed: a run may be killed and started again at any moment.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from treebound.experiments.stage import say
@@ -25,11 +26,13 @@ KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "notebook
 ALONE = ("benchmark",)
 
 
-def dvc(*arguments: str, **options: Any) -> subprocess.CompletedProcess:
+def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:
     """Run the DVC of this interpreter's environment; its stages find the same `python`."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = str(cache)
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
-    return subprocess.run(command, env=os.environ | {"PATH": path}, **options)
+    return subprocess.run(command, env=environment, text=True, **options)
 
 
 def without_git() -> None:
@@ -42,18 +45,41 @@ def without_git() -> None:
 def changed(targets: Sequence[str] = ()) -> list[str]:
     """Names of the stages that would run, as far as can be told now, in the order of dvc.yaml."""
     upstream = ("--with-deps", *targets) if targets else ()
-    status = dvc("status", "--json", *upstream, stdout=subprocess.PIPE, text=True)
+    status = dvc("status", "--json", *upstream, stdout=subprocess.PIPE)
     if status.returncode:
         sys.exit(status.returncode)
     return list(json.loads(status.stdout or "{}"))
 
 
-def reproduce(stage: str) -> int:
-    """Run one stage; its exit status."""
-    started = time.perf_counter()
-    done = dvc("repro", "--quiet", "--single-item", stage)
-    say(f"{stage}: {'failed' if done.returncode else 'done'} in {time.perf_counter() - started:.0f} s")
-    return done.returncode
+def caches(jobs: int) -> SimpleQueue[Path | None]:
+    """A place for compiled kernels for each of the jobs: numba's cache is not safe for processes that fill it together.
+
+    The first is the usual one, which later runs find filled.
+    """
+    from treebound.kernels import CACHE_DIR
+
+    free: SimpleQueue[Path | None] = SimpleQueue()
+    free.put(None)
+    for job in range(1, jobs):
+        free.put(CACHE_DIR.parent / f"job-{job}")
+    return free
+
+
+def reproduce(stages: Sequence[str], jobs: int) -> bool:
+    """Run these stages, which do not depend on each other; True if all succeeded."""
+    free = caches(jobs)
+
+    def one(stage: str) -> bool:
+        cache, started = free.get(), time.perf_counter()
+        try:  # DVC's chatter on standard output is dropped, errors of DVC and of the stage are not
+            done = dvc("repro", "--single-item", stage, cache=cache, stdout=subprocess.DEVNULL)
+        finally:
+            free.put(cache)
+        say(f"{stage}: {'failed' if done.returncode else 'done'} in {time.perf_counter() - started:.0f} s")
+        return done.returncode == 0
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return all(list(pool.map(one, stages)))
 
 
 def main() -> None:
@@ -71,9 +97,8 @@ def main() -> None:
     try:
         for kind in KINDS if jobs > 1 else ():
             stages = [name for name in changed(targets) if name.partition("@")[0] == kind]
-            with ThreadPoolExecutor(1 if kind in ALONE else jobs) as pool:
-                if any(list(pool.map(reproduce, stages))):
-                    sys.exit(f"error: a {kind} stage failed; its message stands above")
+            if stages and not reproduce(stages, 1 if kind in ALONE else jobs):
+                sys.exit(f"error: a {kind} stage failed; its message stands above")
         sys.exit(dvc("repro", *targets).returncode)
     except KeyboardInterrupt:
         sys.exit(130)
