@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,34 +12,56 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.decoders.record import make_record
-from treebound.kernels import backbones
 from treebound.kernels.arcs import ArcIndex, index_arcs
-from treebound.kernels.hypergraph import NEG
+from treebound.kernels.backbones import carreras_graph, eisner_graph, grandparent_sibling_graph
+from treebound.kernels.bounded import bounded_factors, fallback
+from treebound.kernels.hypergraph import NEG, Hypergraph
 from treebound.kernels.parts import PartIndex, index_parts
-from treebound.kernels.search import TUNED, Options, Record
-from treebound.kernels.solve import solve, solve_published
+from treebound.kernels.published import search_published
+from treebound.kernels.search import TUNED, Options, Record, search
 
-#: backbone -> (kernel number, families that it scores exactly)
-BACKBONES: dict[str, tuple[int, frozenset[str]]] = {
-    "eisner": (backbones.EISNER, frozenset({"arc"})),
-    "carreras": (backbones.CARRERAS, frozenset({"arc", "adjacent-sibling", "outermost-grandchild"})),
-    "grandparent-sibling": (
-        backbones.GRANDPARENT_SIBLING,
+
+@dataclass(frozen=True)
+class Backbone:
+    """A dynamic program under the search.
+
+    families  what it scores exactly
+    graph     (index, parts, n, single_root, family -> scores, limit) -> Hypergraph, empty above `limit` edges
+    """
+
+    families: frozenset[str]
+    graph: Callable[..., Hypergraph]
+
+
+BACKBONES = {
+    "eisner": Backbone(frozenset({"arc"}), lambda index, parts, n, root, s, limit: eisner_graph(index, n, root, limit)),
+    "carreras": Backbone(
+        frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}),
+        lambda index, parts, n, root, s, limit: carreras_graph(
+            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], limit
+        ),
+    ),
+    "grandparent-sibling": Backbone(
         frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild"}),
+        lambda index, parts, n, root, s, limit: grandparent_sibling_graph(
+            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], s["grandchild"], limit
+        ),
     ),
 }
 #: families that can be bounded by arcs
+ALL_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 FACTOR_ORDER = ("grandchild", "sibling")
 BOUNDED = frozenset(FACTOR_ORDER)
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 EMPTY = np.zeros(0, np.float64)
+MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
 
 def smallest_backbone(families: frozenset[str]) -> str:
     """The backbone that scores exactly as many of `families` as any, at the least cost."""
     if "grandchild" in families:
         return "grandparent-sibling"
-    return "carreras" if families & BACKBONES["carreras"][1] - {"arc"} else "eisner"
+    return "carreras" if families & BACKBONES["carreras"].families - {"arc"} else "eisner"
 
 
 class BranchAndBound:
@@ -72,7 +95,9 @@ class BranchAndBound:
             raise UnsupportedError(f"unknown backbone {backbone!r}", hint="choose from " + ", ".join(BACKBONES))
         self.config, self.backbone, self.record = config, backbone, record
         self.options = Options(root_steps, node_steps, rho, patience, max_dp_calls, max_nodes)
-        self.supports = (BACKBONES[backbone][1] if backbone else BACKBONES["grandparent-sibling"][1]) | BOUNDED
+        self.supports = (
+            BACKBONES[backbone].families if backbone else BACKBONES["grandparent-sibling"].families
+        ) | BOUNDED
 
     def decode(self, problem: Problem) -> Parse:
         """Best projective tree with its certificate. UnsupportedError for families outside `supports`."""
@@ -90,12 +115,10 @@ class BranchAndBound:
             index, index_parts(index, problem.single_root), problem.single_root, arc, scores, problem.unit
         )
         if parse.value < -penalty / 2:
-            heads = np.zeros(n + 1, np.int32)
-            heads[0] = -1
-            parse = Parse(heads, -np.inf, -np.inf, "infeasible", parse.work)
+            parse = Parse(_heads(index, EMPTY.astype(np.int32), n), -np.inf, -np.inf, "infeasible", parse.work)
         if kept is None:
             return parse
-        exact = BACKBONES[self.backbone or smallest_backbone(problem.families)][1]
+        exact = BACKBONES[self.backbone or smallest_backbone(problem.families)].families
         bounded = tuple(f for f in FACTOR_ORDER if f in problem.parts and f not in exact)
         return replace(parse, record=make_record(problem, kept, exact, bounded))
 
@@ -110,19 +133,39 @@ class BranchAndBound:
     ) -> tuple[Parse, Record | None]:
         """As `decode`, for finite scores that are indexed already (what a parser calls); with the kernel's record."""
         n = len(index.right) - 1
-        backbone = self.backbone or smallest_backbone(frozenset(scores) | {"arc"})
-        families = [scores.get(f, EMPTY) for f in ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")]
-        sentence = (BACKBONES[backbone][0], index, parts, n, single_root, arc, *families, unit)
+        backbone = BACKBONES[self.backbone or smallest_backbone(frozenset(scores) | {"arc"})]
+        given = {family: scores.get(family, EMPTY) for family in ALL_FAMILIES}
+        theta = np.append(arc, 0.0)
+        graph = backbone.graph(index, parts, n, single_root, given, MAX_EDGES)
+        if len(graph.first) == 1:
+            arcs, value = fallback(index, parts, n, single_root, theta, *given.values())
+            work = {"dp_calls": 1, "nodes": 0, "root_solved": 0}
+            return Parse(_heads(index, arcs, n), float(value), np.inf, "limit", work), None
+        left = [EMPTY if family in backbone.families else given[family] for family in FACTOR_ORDER]
+        e, f, phi = bounded_factors(index, parts, *left)
         kept: Record | None = None
         if self.config == "published":
+            first = np.arange(0, 2 * len(phi) + 1, 2, dtype=np.int32)
+            pairs = np.stack([e, f], axis=1).ravel()
             limits = self.options.max_dp_calls, self.options.max_nodes
-            heads, value, bound, status, dp_calls, nodes, root_solved = solve_published(*sentence, *limits)
+            value, bound, arcs, status, dp_calls, nodes, root_solved = search_published(
+                graph, n, index.head, index.mod, theta, first, pairs, phi, unit, *limits
+            )
         else:
-            heads, value, bound, status, dp_calls, nodes, root_solved, kept = solve(
-                *sentence, self.options, self.record
+            value, bound, arcs, status, dp_calls, nodes, root_solved, kept = search(
+                graph, n, index.mod, theta, e, f, phi, unit, self.options, self.record
             )
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
+        heads = _heads(index, arcs if value > NEG / 2 else arcs[:0], n)
         return Parse(heads, float(value), float(bound), STATUS[status], work), kept if self.record else None
+
+
+def _heads(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:
+    """int32[n + 1] heads of the tree made of `arcs`; all 0 for no arcs."""
+    heads = np.zeros(n + 1, np.int32)
+    heads[0] = -1
+    heads[index.mod[arcs]] = index.head[arcs]
+    return heads
 
 
 def _penalty(problem: Problem) -> float:

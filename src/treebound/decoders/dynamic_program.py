@@ -14,7 +14,7 @@ class DynamicProgram(BranchAndBound):
     def __init__(self, backbone: str, cite: str):
         super().__init__(backbone=backbone)
         self.name, self.cite = backbone, cite
-        self.supports = BACKBONES[backbone][1]
+        self.supports = BACKBONES[backbone].families
 
     def decode(self, problem: Problem) -> Parse:
         """Best projective tree. UnsupportedError for families outside `supports`."""

@@ -80,7 +80,7 @@ def main() -> None:
     arguments = parser.parse_args()
     try:
         try:
-            overlay = yaml.safe_load(arguments.overlay.read_text(encoding="utf-8"))
+            overlay = yaml.safe_load(arguments.overlay.read_text(encoding="utf-8")) or {}
         except (OSError, yaml.YAMLError) as error:
             raise InputError(f"cannot be read: {error}", path=arguments.overlay) from None
         if arguments.skip_missing:

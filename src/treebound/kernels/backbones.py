@@ -5,9 +5,9 @@ arc h -> m. What a backbone adds to the item tells which parts it scores exactly
 
 | backbone | item | scores beside arcs | edges |
 |---|---|---|---|
-| EISNER | C(h, e) | - | O(n^2 k) |
-| CARRERAS | C(h, e, outermost modifier) | adjacent-sibling, outermost-grandchild | O(n^2 k^2) |
-| GRANDPARENT_SIBLING | C(g, h, e) | adjacent-sibling, outermost-grandchild, grandchild | O(n^2 k^2) |
+| eisner | C(h, e) | - | O(n^2 k) |
+| carreras | C(h, e, outermost modifier) | adjacent-sibling, outermost-grandchild | O(n^2 k^2) |
+| grandparent-sibling | C(g, h, e) | adjacent-sibling, outermost-grandchild, grandchild | O(n^2 k^2) |
 
 with k candidate heads a word (k = n: O(n^3), O(n^4), O(n^4)). Every projective tree has exactly one derivation.
 References: Carreras (2007), section 3; Koo & Collins (2010), Model 1. Oracle: tests/oracles enumerate all trees.
@@ -23,8 +23,6 @@ from numba import njit
 
 from treebound.kernels.hypergraph import NEG_TEST, Hypergraph
 from treebound.kernels.parts import below_rank
-
-EISNER, CARRERAS, GRANDPARENT_SIBLING = range(3)
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
-from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, smallest_backbone
+from treebound.decoders.branch_and_bound import BranchAndBound
 from treebound.factors import FAMILIES
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
@@ -23,8 +23,6 @@ from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
 from treebound.kernels.parts import parts_of_tree
-from treebound.kernels.search import INFEASIBLE, LIMIT, TUNED
-from treebound.kernels.solve import solve
 from treebound.learning.model import FIXED_BITS, Model
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
@@ -97,8 +95,7 @@ def train(
     perceptron = spec.learner == "perceptron"
     cost = 0.0 if perceptron else spec.cost
     scale = 1.0 if perceptron else float(1 << FIXED_BITS)
-    backbone = BACKBONES[smallest_backbone(frozenset(spec.families) | {"arc"})][0]
-    options = TUNED._replace(max_dp_calls=spec.max_dp_calls)
+    decoder = BranchAndBound(max_dp_calls=spec.max_dp_calls)
     slots = np.empty(1 << 20, np.int64)
     signs = np.empty(1 << 20, np.float32)
     for epoch in range(len(history), spec.epochs):
@@ -109,7 +106,6 @@ def train(
         for i in progress(order, f"epoch {epoch + 1}/{spec.epochs}{before}") if progress else order:
             learner.examples += 1
             rows, tag = table.sentence(i)
-            n = len(tag) - 1
             scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root)
             index, parts = scored.arc_index, scored.part_index
             gold_arcs = arcs_of_tree(index, gold[i])
@@ -117,24 +113,13 @@ def train(
             cost_arc[gold_arcs] = 0.0
             arc = np.rint((scored.arc + cost_arc) * scale)
             scores = {f: np.rint(s * scale) for f, s in scored.by_family.items()}
-            heads, _, _, status, dp, _, _, _ = solve(
-                backbone,
-                index,
-                parts,
-                n,
-                single_root,
-                arc,
-                scores.get("adjacent-sibling", EMPTY),
-                scores.get("outermost-grandchild", EMPTY),
-                scores.get("grandchild", EMPTY),
-                scores.get("sibling", EMPTY),
-                1.0,
-                options,
-                False,
-            )
-            dp_calls += dp
-            limited += status == LIMIT
-            if status == INFEASIBLE:  # a gold tree with several roots in a single-root corpus, and no other tree left
+            parse, _ = decoder.solve(index, parts, single_root, arc, scores, 1.0)
+            heads = parse.heads
+            dp_calls += parse.work["dp_calls"]
+            limited += parse.status == "limit"
+            if (
+                parse.status == "infeasible"
+            ):  # a gold tree with several roots in a single-root corpus, and no other tree left
                 continue
             errors = int((heads[1:] != gold[i][1:]).sum())
             if errors == 0:
