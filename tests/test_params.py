@@ -85,3 +85,12 @@ def test_slices() -> None:
     loaded = params.load(PROJECT / "params.yaml")
     assert loaded.limit("test") is None
     assert [replace(loaded, slice=200).limit(split) for split in ("train", "dev", "test")] == [200, 50, 50]
+
+
+def test_reproduce_all_takes_every_open_corpus() -> None:
+    import yaml
+
+    from treebound.treebanks.catalogue import CORPORA, UserPath
+
+    listed = yaml.safe_load((PROJECT / "params" / "all.yaml").read_text())["corpora"]
+    assert set(listed) == {name for name in CORPORA if not isinstance(CORPORA[name].source, UserPath)}
