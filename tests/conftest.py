@@ -1,1 +1,1 @@
-"""Being here puts this folder on the import path: tests say `from oracles.trees import trees`, `from strategies import ...`."""
+"""Being here puts this folder on the import path: `from oracles.trees import trees`, `from strategies import ...`."""

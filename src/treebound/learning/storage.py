@@ -7,39 +7,36 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 
 from treebound.core.errors import ModelError, TreeboundError
+from treebound.treebanks.atomic import replacing
 
 FORMAT = "treebound"
 
 
 def save_arrays(path: str | Path, meta: dict, arrays: dict[str, np.ndarray]) -> None:
     """Write `meta` (JSON values) and `arrays` to `path`, by way of a temporary file in the same folder."""
-    path = Path(path)
-    temporary = path.with_name(path.name + f".{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
-            z.writestr("header", json.dumps({"format": FORMAT, **meta}, sort_keys=True))
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as z:
+            _add(z, "header", json.dumps({"format": FORMAT, **meta}, sort_keys=True).encode())
             for name, array in sorted(arrays.items()):
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
-                # a fixed date keeps files of equal content byte-identical
-                z.writestr(
-                    zipfile.ZipInfo(name + ".npy", (2000, 1, 1, 0, 0, 0)), buffer.getvalue(), zipfile.ZIP_DEFLATED, 1
-                )
-        os.replace(temporary, path)
+                _add(z, name + ".npy", buffer.getvalue())
     except OSError as error:
         raise TreeboundError(
-            f"cannot write: {error.strerror or error}", path=path, hint="choose another folder or free some space"
+            f"cannot be written: {error.strerror or error}", path=path, hint="free some space"
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+def _add(z: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """A member with a fixed date, so that files of equal content are the same bytes."""
+    z.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED, 1)
 
 
 def load_arrays(path: str | Path, kind: str, version: int) -> tuple[dict, dict[str, np.ndarray]]:
@@ -61,5 +58,15 @@ def load_arrays(path: str | Path, kind: str, version: int) -> tuple[dict, dict[s
             return meta, arrays
     except FileNotFoundError:
         raise ModelError(f"no such {kind} file", path=path, hint="train one with: treebound train") from None
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        KeyError,
+        ValueError,
+        AttributeError,
+        EOFError,
+        OSError,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
         raise ModelError(f"truncated or foreign file ({type(error).__name__})", path=path, hint=hint) from None

@@ -1,0 +1,129 @@
+"""Templates, token tables, hashed scores: the fast scorer against the features that a learner updates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import synthetic_treebank
+
+from treebound.factors import FAMILIES
+from treebound.features.scorer import Scorer
+from treebound.features.templates import ALWAYS, ATTRIBUTES, TemplateSet, compile_templates, lines, parse_atom
+from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
+from treebound.kernels.arcs import arcs_of_tree
+from treebound.kernels.features import LINE, arc_variant, only_in, pair_variant, side_of
+from treebound.kernels.learn import margin, merge
+from treebound.kernels.parts import parts_of_tree
+
+BEYOND_ARCS = tuple(f for f in FAMILIES if f != "arc")
+BITS = 16
+
+
+def sentence(i=0):
+    treebank = synthetic_treebank(12, seed=4)
+    rows, tag = TokenTable(treebank).sentence(i)
+    return treebank, rows, tag
+
+
+def all_arcs(n):
+    allowed = ~np.eye(n + 1, dtype=bool)
+    allowed[:, 0] = False
+    return allowed
+
+
+@pytest.mark.parametrize("integer", [False, True])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
+    """Memoised, vectorised scores of all parts must add up to what the update kernels call the tree's features."""
+    treebank = synthetic_treebank(12, seed=4)
+    table = TokenTable(treebank)
+    scorer = Scorer(BEYOND_ARCS, attributes_of(treebank), BITS)
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=1 << BITS).astype(np.float32)
+    if integer:
+        weights = rng.integers(-1000, 1000, 1 << BITS).astype(np.int32)
+    slots, signs = np.empty(1 << 18, np.int64), np.empty(1 << 18, np.float32)
+    for i in range(len(treebank)):
+        rows, tag = table.sentence(i)
+        scored = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), single_root)
+        into = arcs_of_tree(scored.arc_index, treebank.heads(i))
+        chosen = {
+            f: parts_of_tree(FAMILIES[f].code, scored.arc_index, scored.part_index, into).astype(np.int64)
+            for f in FAMILIES
+        }
+        count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
+        by_features = sum(float(weights[s]) for s in slots[:count])
+        by_scores = scored.arc[chosen["arc"]].sum() + sum(scored.by_family[f][chosen[f]].sum() for f in BEYOND_ARCS)
+        assert by_scores == (by_features if integer else pytest.approx(by_features, rel=1e-5, abs=1e-3))
+
+
+def test_no_feature_of_one_family_is_that_of_another():
+    """The same templates stand in several families; a salt keeps their weights apart."""
+    treebank, rows, tag = sentence()
+    attributes = attributes_of(treebank)
+    scores = {}
+    weights = np.random.default_rng(1).normal(size=1 << BITS).astype(np.float32)
+    for family in ("grandchild", "outermost-grandchild"):
+        scored = Scorer((family,), attributes, BITS).score(weights, rows, tag, all_arcs(len(tag) - 1), True)
+        scores[family] = scored.by_family[family]
+    assert not set(np.round(scores["grandchild"], 3)) & set(np.round(scores["outermost-grandchild"], 3))
+
+
+def test_token_rows_are_padded_and_the_same_for_every_treebank():
+    treebank, rows, tag = sentence(3)
+    n = treebank[3].n
+    assert rows.shape == (len(ATTRIBUTES), n + EXTRA)
+    assert rows[0, PAD + 1] == hash_string(f"form={treebank[3].strings('form')[0]}")
+    assert rows[2, PAD + 1] == hash_string(f"tag={treebank[3].strings('upos')[0]}")
+    assert len(set(rows[0, : PAD + 1]) | set(rows[0, PAD + 1 + n :])) == PAD + 1 + PAD + 3
+    alone, _ = TokenTable(treebank.select(np.array([3]))).sentence(0)
+    assert (alone == rows).all()
+    assert tag[0] == -1
+
+
+def test_attributes_that_a_corpus_does_not_ask_for_cost_nothing():
+    templates = lines("h.form m.form; h.lemma m.lemma; h.suffix m.tag")
+    assert len(compile_templates(templates, ("h", "m"), "x", ALWAYS).seed) == 1
+    assert len(compile_templates(templates, ("h", "m"), "x", ALWAYS | {"lemma"}).seed) == 2
+
+
+@pytest.mark.parametrize("atom", ["x.form", "h.colour", "h", "h+one.form"])
+def test_a_misspelt_atom_is_an_error(atom):
+    with pytest.raises(ValueError, match=r"template atom|invalid literal"):
+        parse_atom(atom, ("h", "m"))
+
+
+def test_every_template_of_every_family_compiles():
+    for name in FAMILIES:
+        templates: TemplateSet = FAMILIES[name].templates
+        compiled = compile_templates(templates.parts + templates.pairs, templates.words, name, frozenset(ATTRIBUTES))
+        assert len(compiled.seed) == len(templates) > 0
+        assert len(set(compiled.seed.tolist())) == len(templates)  # no template twice
+
+
+def test_variants_stay_within_a_line_and_tell_distance_and_side_apart():
+    arcs = {(h, m): arc_variant(h, m) for h in range(40) for m in range(1, 40) if h != m}
+    assert set(arcs.values()) == set(range(1, 15))
+    assert arcs[5, 6] != arcs[6, 5]
+    pairs = {pair_variant(i, j, s) for i in range(20) for j in range(20) if i != j for s in range(3)}
+    assert pairs == set(range(1, 13))
+    assert max(max(arcs.values()), *pairs) < LINE
+    assert [side_of(k, 4, 7) for k in (1, 5, 9)] == [side_of(k, 7, 4) for k in (1, 5, 9)] == [0, 1, 2]
+
+
+def test_merge_adds_equal_slots_and_leaves_the_scratch_clean():
+    slots = np.array([3, 5, 3, 7, 5, 3], np.int64)
+    signs = np.array([1, 1, 1, -1, -1, -1], np.float32)
+    scratch = np.zeros(10, np.float32)
+    count, norm = merge(slots, signs, 6, scratch)
+    assert dict(zip(slots[:count].tolist(), signs[:count].tolist(), strict=True)) == {3: 1.0, 7: -1.0}
+    assert norm == 2.0
+    assert not scratch.any()
+    assert margin(np.arange(10, dtype=np.float32), slots, signs, count) == 3.0 - 7.0
+
+
+def test_only_in_is_a_set_difference():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        a, b = (rng.choice(30, rng.integers(0, 20), replace=False).astype(np.int32) for _ in range(2))
+        assert set(only_in(a.copy(), b.copy()).tolist()) == set(a.tolist()) - set(b.tolist())

@@ -1,0 +1,229 @@
+"""Pruner, learners, model file: deterministic, resumable, exact, and refusing what they did not write."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+
+import numpy as np
+import pytest
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import InputError, ModelError, TreeboundError, UnsupportedError
+from treebound.evaluation.attachment import evaluate
+from treebound.evaluation.certificates import check_parse
+from treebound.evaluation.scoring import tree_score
+from treebound.learning.model import Model
+from treebound.learning.pruner import Pruner, train_pruner
+from treebound.learning.spec import ModelSpec
+from treebound.learning.trainer import Learner, train
+from treebound.parser import Parser, load
+
+ALL = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
+TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
+
+
+def spec(**changes) -> ModelSpec:
+    return ModelSpec(**{"families": ALL, "epochs": 2, "k": 5, "bits": 16, "max_dp_calls": 50} | changes)
+
+
+@pytest.fixture(scope="module")
+def pruner() -> Pruner:
+    return train_pruner(TRAIN, epochs=2, bits=14)
+
+
+@pytest.fixture(scope="module")
+def model(pruner) -> Model:
+    return train(spec(), TRAIN, DEV, pruner)
+
+
+def uas(model: Model, **options) -> float:
+    return evaluate(DEV, [p.heads for p in Parser(model, **options).parse(DEV)]).summary["uas"]
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "mira"])
+def test_learning_learns(learner, pruner):
+    learnt = train(spec(learner=learner), TRAIN, DEV, pruner)
+    untrained = Model(learnt.spec, np.zeros_like(learnt.weights), learnt.unit, pruner, learnt.meta, [])
+    assert uas(learnt) > uas(untrained) + 20
+    assert uas(learnt) == pytest.approx(max(record["dev_uas"] for record in learnt.history))
+    assert learnt.history[-1]["train_accuracy"] > learnt.history[0]["train_accuracy"]
+
+
+def test_the_same_seed_gives_the_same_model(model, pruner):
+    again = train(spec(), TRAIN, DEV, pruner)
+    assert (again.weights == model.weights).all()
+    other = train(spec(seed=2), TRAIN, DEV, pruner)
+    assert (other.weights != model.weights).any()
+
+
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(model, pruner, tmp_path):
+    checkpoint = tmp_path / "checkpoint.npz"
+
+    class Stop(Exception):
+        pass
+
+    def stop_in_second_epoch(sentences, what):
+        if what.startswith("epoch 2"):
+            raise Stop
+        return sentences
+
+    with pytest.raises(Stop):
+        train(spec(), TRAIN, DEV, pruner, checkpoint=checkpoint, progress=stop_in_second_epoch)
+    assert checkpoint.exists()
+    seen: list[str] = []
+
+    def note(sentences, what):
+        seen.append(what)
+        return sentences
+
+    resumed = train(spec(), TRAIN, DEV, pruner, checkpoint=checkpoint, progress=note)
+    assert [what[:7] for what in seen] == ["epoch 2"]
+    assert (resumed.weights == model.weights).all()
+    assert not checkpoint.exists()
+
+
+def test_a_checkpoint_of_another_run_is_not_taken(pruner, tmp_path):
+    checkpoint = tmp_path / "checkpoint.npz"
+    kept = tmp_path / "kept.npz"
+
+    def keep(sentences, what):
+        if checkpoint.exists():
+            shutil.copy(checkpoint, kept)
+        return sentences
+
+    train(spec(), TRAIN, DEV, pruner, checkpoint=checkpoint, progress=keep)
+    for damage in (b"", b"not a zip", kept.read_bytes()[:-100], kept.read_bytes()):
+        checkpoint.write_bytes(damage)
+        fresh = train(spec(cost=0.25, epochs=1), TRAIN, DEV, pruner, checkpoint=checkpoint)
+        assert [record["epoch"] for record in fresh.history] == [1]
+
+
+def test_the_perceptron_average_is_exact():
+    """Integer accumulators: the average over examples of the weights, times their number, to the last unit."""
+    rng = np.random.default_rng(0)
+    learner = Learner(12)
+    total = np.zeros(1 << 12, np.int64)
+    current = np.zeros(1 << 12, np.int64)
+    for _ in range(500):
+        learner.examples += 1
+        slots = rng.integers(0, 1 << 12, 20)
+        values = rng.integers(-2, 3, 20)
+        for s, v in zip(slots, values, strict=True):
+            learner.weights[s] += v
+            learner.sums[s] += (learner.examples - 1) * v
+            current[s] += v
+        total += current
+    weights, unit = learner.average(perceptron=True)
+    assert unit == 500
+    assert (weights == total).all()
+
+
+def test_fixed_point_makes_room_for_large_weights():
+    learner = Learner(12)
+    learner.weights[5] = 1e6
+    learner.examples = 1
+    weights, unit = learner.average(perceptron=False)
+    assert weights[5] / unit == 1e6
+    assert unit < 2**16
+
+
+@pytest.mark.parametrize("k", [3, None])
+def test_scores_are_the_exact_scores_of_the_trees(model, k):
+    parser = Parser(model, k=k)
+    for i, parse in enumerate(parser.parse(DEV)[:25]):
+        problem = parser.problem(DEV, i)
+        assert parse.certified
+        assert parse.value == tree_score(problem, parse.heads)
+        assert check_parse(problem, parse) == []
+
+
+def test_workers_change_nothing(model):
+    one, two = (Parser(model).parse(DEV, workers=w) for w in (1, 2))
+    assert [(p.heads.tolist(), p.value, p.bound, p.status, p.work) for p in one] == [
+        (p.heads.tolist(), p.value, p.bound, p.status, p.work) for p in two
+    ]
+
+
+def test_a_model_comes_back_as_it_was(model, tmp_path):
+    path = tmp_path / "a folder" / "model.npz"
+    model.save(path)
+    again = Model.load(path)
+    assert (again.weights == model.weights).all()
+    assert (again.spec, again.unit, again.meta, again.history) == (model.spec, model.unit, model.meta, model.history)
+    heads = [p.heads.tolist() for p in load(path).parse(DEV)]
+    assert heads == [p.heads.tolist() for p in Parser(model).parse(DEV)]
+    first = path.read_bytes()
+    model.save(path)
+    assert path.read_bytes() == first  # same model, same bytes
+    assert [p.name for p in path.parent.iterdir()] == ["model.npz"]
+
+
+def test_foreign_and_damaged_files_are_refused_in_one_line(model, pruner, tmp_path):
+    path = tmp_path / "model.npz"
+    model.save(path)
+    whole = path.read_bytes()
+    bad = {
+        "empty": b"",
+        "text": b"# text = hello\n",
+        "half": whole[: len(whole) // 2],
+        "flipped": whole[:2000] + bytes(b ^ 255 for b in whole[2000:2600]) + whole[2600:],
+    }
+    for content in bad.values():
+        path.write_bytes(content)
+        with pytest.raises(ModelError) as error:
+            Model.load(path)
+        assert "\n" not in str(error.value)
+        assert str(path) in str(error.value)
+    pruner.save(path)
+    with pytest.raises(ModelError, match="not a treebound model"):
+        Model.load(path)
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("header", '{"format": "treebound", "kind": "model", "version": 99}')
+    with pytest.raises(ModelError, match="version 99"):
+        Model.load(path)
+    with pytest.raises(ModelError, match="no such model"):
+        Model.load(tmp_path / "absent.npz")
+
+
+def test_unwritable_output_leaves_nothing(model, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(TreeboundError, match="cannot be written"):
+        model.save(tmp_path / "file" / "model.npz")
+
+
+def test_pruning_keeps_k_heads_and_recall_grows_with_k(pruner):
+    recall = pruner.recall(DEV, [1, 3, 5, 40])
+    assert sorted(recall.values()) == list(recall.values())
+    assert recall[40] == 1.0
+    assert recall[5] > 0.9
+    from treebound.features.tokens import TokenTable
+
+    table = TokenTable(DEV)
+    for i in range(10):
+        rows, tag = table.sentence(i)
+        n = len(tag) - 1
+        for k in (1, 3, None):
+            allowed = pruner.allowed(rows, tag, k)
+            assert not allowed[:, 0].any()
+            assert not allowed.diagonal().any()
+            assert (allowed.sum(axis=0)[1:] == (n if k is None else min(k, n))).all()
+
+
+def test_where_k_heads_admit_no_tree_the_pruners_tree_is_added(model):
+    """One head a word is rarely a tree; the parser must still return one, with a certificate."""
+    parser = Parser(model, k=1)
+    for i, parse in enumerate(parser.parse(DEV)):
+        assert parse.status == "optimal"
+        assert (parse.heads[1:] == 0).sum() == 1, i
+
+
+def test_a_decoder_that_cannot_score_the_model_is_refused(model):
+    with pytest.raises(UnsupportedError, match="sibling"):
+        Parser(model, decoder="carreras")
+
+
+@pytest.mark.parametrize("change", [{"families": ("cousin",)}, {"learner": "svm"}, {"bits": 99}])
+def test_a_wrong_specification_says_what_is_possible(change):
+    with pytest.raises(InputError, match="choose"):
+        spec(**change)

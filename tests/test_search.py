@@ -1,0 +1,135 @@
+"""Kernels of the search by themselves: hypergraphs, projections, records and proofs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from oracles.score import best, scores
+from strategies import build_problem, random_problem
+
+from treebound.decoders import branch_and_bound
+from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, BranchAndBound
+from treebound.decoders.record import certificate
+from treebound.evaluation.certificates import certificate_faults, check_parse
+from treebound.evaluation.scoring import tree_score
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.hypergraph import NEG_TEST, best_arcs, compact, inside, mark
+from treebound.kernels.parts import index_parts
+from treebound.kernels.published import project_simplex
+
+FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
+
+
+def graph_of(problem, backbone):
+    allowed = np.zeros((problem.n + 1, problem.n + 1), bool)
+    allowed[problem.head, problem.mod] = True
+    index = index_arcs(problem.n, allowed)
+    parts = index_parts(index, problem.single_root)
+    given = {f: problem.parts[f].score if f in problem.parts else EMPTY for f in FAMILIES}
+    return BACKBONES[backbone].graph(index, parts, problem.n, problem.single_root, given, 10**9)
+
+
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+def test_max_marginals_and_removal_are_exact(backbone):
+    """arc_max is the best tree through each arc; what removal leaves still holds every tree above the cut."""
+    rng = np.random.default_rng(3)
+    exact = sorted(BACKBONES[backbone].families - {"arc"})
+    for _ in range(60):
+        problem = random_problem(rng, exact, max_n=5, feasible=True, integer=True)
+        graph = graph_of(problem, backbone)
+        items, edges, arcs = len(graph.first) - 1, len(graph.left), problem.arcs
+        weight = np.append(problem.arc, 0.0)
+        value, outside = np.empty(items + 1), np.empty(items + 1)
+        argbest, keep, arc_max = np.empty(items + 1, np.int32), np.empty(edges, bool), np.empty(arcs + 1)
+        top = inside(graph, weight, value, argbest)
+        assert top == best(problem)[0]
+        from oracles.trees import trees
+
+        every, score = trees(problem.n, "projective", problem.single_root), scores(problem)
+        cut = float(rng.choice(score[np.isfinite(score)]))
+        kept, left = mark(graph, weight, value, cut, outside, keep, arc_max)
+        for a in range(arcs):
+            through = score[every[:, problem.mod[a]] == problem.head[a]]
+            expected = through.max(initial=-np.inf)
+            if np.isfinite(expected) and expected > cut:
+                assert arc_max[a] == expected
+            else:
+                assert arc_max[a] <= max(cut, NEG_TEST)
+        if kept:
+            small = compact(graph, keep, kept, left)
+            assert inside(small, weight, value, argbest) == top
+            chosen = np.empty(problem.n, np.int32)
+            local = best_arcs(small, arcs, argbest, chosen, np.empty(2 * problem.n + 8, np.int32))
+            assert local + problem.arc[chosen].sum() == top
+        else:
+            assert top <= cut
+
+
+def test_projection_onto_the_simplex():
+    """Duchi et al. (2008): nearest point, against a fine grid for three arcs and the closed form for two."""
+    rng = np.random.default_rng(0)
+    grid = np.array([(i, j, 60 - i - j) for i in range(61) for j in range(61 - i)]) / 60
+    for _ in range(200):
+        for size in (2, 3, 5):
+            q = rng.normal(size=size) * rng.choice([0.1, 1.0, 100.0])
+            p = q.copy()
+            project_simplex(p)
+            assert p.sum() == pytest.approx(1.0)
+            assert (p >= 0).all()
+            if size == 3:
+                assert ((p - q) ** 2).sum() <= ((grid - q) ** 2).sum(axis=1).min() + 1e-9
+
+
+@pytest.mark.parametrize("backbone", list(BACKBONES))
+def test_every_proof_is_accepted_by_code_that_did_not_make_it(backbone):
+    rng = np.random.default_rng(5)
+    branched = 0
+    families = [f for f in FAMILIES if backbone != "eisner" or f in ("grandchild", "sibling")]
+    decoder = BranchAndBound(backbone=backbone, record=True, root_steps=3, node_steps=2)
+    for _ in range(250):
+        problem = random_problem(rng, [f for f in families if rng.random() < 0.8], max_n=6)
+        parse = decoder.decode(problem)
+        assert check_parse(problem, parse, certificate(parse.record)) == []
+        branched += len(parse.record.nodes) > 1
+    assert branched > (10 if backbone != "grandparent-sibling" else 3)
+
+
+def test_a_proof_does_not_prove_a_lower_bound():
+    """The checker is not content with any log: one point less must fail."""
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        problem = random_problem(rng, FAMILIES, max_n=6, feasible=True, integer=True)
+        parse = BranchAndBound(record=True).decode(problem)
+        assert certificate_faults(problem, parse.bound - 1, certificate(parse.record)) != []
+
+
+def test_a_record_tells_the_search():
+    rng = np.random.default_rng(8)
+    problem = build_problem(7, rng, FAMILIES, kind="mixed")
+    parse = BranchAndBound(backbone="eisner" and "carreras", record=True, root_steps=2, node_steps=2).decode(problem)
+    record = parse.record
+    assert len(record.bounds) == parse.work["dp_calls"]
+    assert len(record.nodes) == parse.work["nodes"]
+    lower = [b["lb"] for b in record.bounds]
+    assert lower == sorted(lower)
+    assert lower[-1] == parse.value
+    assert {n["status"] for n in record.nodes} <= {"branched", "closed"}
+    assert all(0 <= n["parent"] < n["id"] for n in record.nodes[1:])
+    plain = BranchAndBound(backbone="carreras", root_steps=2, node_steps=2).decode(problem)
+    assert plain.record is None
+    assert (plain.value, plain.work) == (parse.value, parse.work)  # recording changes nothing
+
+
+@pytest.mark.parametrize("config", ["tuned", "published"])
+def test_a_sentence_too_large_to_search_gets_a_tree_and_no_claim(config, monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "MAX_EDGES", 10)
+    problem = build_problem(6, np.random.default_rng(0), FAMILIES)
+    parse = BranchAndBound(config=config).decode(problem)
+    assert parse.status == "limit"
+    assert parse.bound == np.inf
+    assert parse.value == tree_score(problem, parse.heads)
+    assert check_parse(problem, parse) == []
+    nothing = dataclasses.replace(problem, arc=np.full(problem.arcs, -np.inf))
+    assert BranchAndBound(config=config).decode(nothing).status == "infeasible"
