@@ -85,7 +85,9 @@ class Parser:
             narrow = Parser.__new__(Parser)
             narrow.__dict__ = self.__dict__ | {"k": WIDEST}
             parse = replace(narrow._parse(table, i), status="limit", bound=np.inf)
-        parse.seconds.update(features=decoding - started, decode=time.perf_counter() - decoding)
+        if not parse.seconds:  # a decoder that does not split its time
+            parse.seconds["decode"] = time.perf_counter() - decoding
+        parse.seconds["features"] = decoding - started
         return parse
 
     def parse(

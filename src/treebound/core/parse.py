@@ -20,7 +20,8 @@ class Parse:
     status  optimal: proved; gap: a search that ended with bound > value; limit: a node or DP-call limit was hit;
             heuristic: the decoder proves nothing; infeasible: no tree exists (heads are then all 0)
     work    dp_calls, nodes, root_solved and whatever else the decoder counts
-    seconds wall seconds by phase: features, decode ... as far as they are split
+    seconds wall seconds by phase: features, then backbone (writing its hypergraph) and search, or decode for decoders
+            that do not split their time
     labels  int32[n + 1] label ids, where the decoder gives any
     record  what the decoder was asked to remember of its search (`treebound.decoders.record.SearchRecord`)
     """

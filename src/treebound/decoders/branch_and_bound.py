@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -115,7 +116,9 @@ class BranchAndBound:
             index, index_parts(index, problem.single_root), problem.single_root, arc, scores, problem.unit
         )
         if parse.value < -penalty / 2:
-            parse = Parse(_heads(index, EMPTY.astype(np.int32), n), -np.inf, -np.inf, "infeasible", parse.work)
+            parse = replace(
+                parse, heads=_heads(index, EMPTY.astype(np.int32), n), value=-np.inf, bound=-np.inf, status="infeasible"
+            )
         if kept is None:
             return parse
         exact = BACKBONES[self.backbone or smallest_backbone(problem.families)].families
@@ -136,7 +139,9 @@ class BranchAndBound:
         backbone = BACKBONES[self.backbone or smallest_backbone(frozenset(scores) | {"arc"})]
         given = {family: scores.get(family, EMPTY) for family in ALL_FAMILIES}
         theta = np.append(arc, 0.0)
+        started = time.perf_counter()
         graph = backbone.graph(index, parts, n, single_root, given, MAX_EDGES)
+        built = time.perf_counter()
         if len(graph.first) == 1:
             arcs, value = fallback(index, parts, n, single_root, theta, *given.values())
             work = {"dp_calls": 1, "nodes": 0, "root_solved": 0}
@@ -156,8 +161,9 @@ class BranchAndBound:
                 graph, n, index.mod, theta, e, f, phi, unit, self.options, self.record
             )
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
+        seconds = {"backbone": built - started, "search": time.perf_counter() - built}
         heads = _heads(index, arcs if value > NEG / 2 else arcs[:0], n)
-        return Parse(heads, float(value), float(bound), STATUS[status], work), kept if self.record else None
+        return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
 
 
 def _heads(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:
