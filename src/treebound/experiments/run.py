@@ -22,7 +22,7 @@ from typing import Any
 from treebound.experiments.stage import say
 
 #: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which are timed
-KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "notebooks")
+KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "notebooks", "report")
 ALONE = ("benchmark",)
 
 
@@ -99,7 +99,7 @@ def main() -> None:
             stages = [name for name in changed(targets) if name.partition("@")[0] == kind]
             if stages and not reproduce(stages, 1 if kind in ALONE else jobs):
                 sys.exit(f"error: a {kind} stage failed; its message stands above")
-        sys.exit(dvc("repro", *targets).returncode)
+        sys.exit(dvc("repro", *targets, stdout=subprocess.DEVNULL if jobs > 1 else None).returncode)
     except KeyboardInterrupt:
         sys.exit(130)
 
