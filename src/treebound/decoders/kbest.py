@@ -1,0 +1,90 @@
+"""Exact k-best trees and exact margins of arcs, with any exact decoder: the problem without some of its arcs.
+
+k-best: the trees other than the best one z fall into n disjoint sets, set i holding the trees that agree with z on
+words 1 .. i - 1 and not on word i (Lawler 1972). The best tree of each set is a decoding problem with fewer arcs; the second
+best tree is the best of those, and its own set is split again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from treebound.core.parse import Parse
+from treebound.core.problem import Problem
+from treebound.core.protocols import Decoder
+
+
+@dataclass(frozen=True)
+class KBest:
+    """The best trees of a sentence.
+
+    parses    best first, at most k; fewer where the problem has fewer trees
+    complete  True if it is proved that no other tree scores more than the last one
+    solved    number of decoding problems
+    """
+
+    parses: list[Parse]
+    complete: bool
+    solved: int
+
+
+def forbid(problem: Problem, arcs: np.ndarray) -> Problem:
+    """`problem` without the arcs where the mask bool[A] is True."""
+    return replace(problem, arc=np.where(arcs, -np.inf, problem.arc))
+
+
+def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
+    """The k best trees. At most 1 + (k - 1) n decoding problems. ValueError for k < 1."""
+    if k < 1:
+        raise ValueError(f"k = {k}: ask for at least one tree")
+    number = np.full((problem.n + 1, problem.n + 1), -1)
+    number[problem.head, problem.mod] = np.arange(problem.arcs)
+    found: list[Parse] = []
+    complete = decoder.exact
+    count = 0
+    # (-value, tie break, parse, forbidden arcs, words whose heads the set prescribes); ties in order of discovery
+    heap: list[tuple[float, int, Parse, np.ndarray, int]] = []
+
+    def solve(forbidden: np.ndarray, fixed: int) -> None:
+        nonlocal complete, count
+        parse = decoder.decode(forbid(problem, forbidden))
+        count += 1
+        complete &= parse.status in ("optimal", "infeasible")
+        if parse.status != "infeasible":
+            heapq.heappush(heap, (-parse.value, count, parse, forbidden, fixed))
+
+    solve(np.zeros(problem.arcs, np.bool_), 0)
+    while heap and len(found) < k:
+        _, _, parse, forbidden, fixed = heapq.heappop(heap)
+        found.append(parse)
+        if len(found) == k:
+            break
+        for m in range(fixed + 1, problem.n + 1):
+            arc = number[parse.heads[m], m]
+            other = forbidden.copy()
+            other[arc] = True
+            solve(other, m - 1)
+            forbidden = forbidden | (problem.mod == m)
+            forbidden[arc] = False
+    return KBest(found, complete, count)
+
+
+def margins(decoder: Decoder, problem: Problem, parse: Parse) -> np.ndarray:
+    """float64[n + 1]: for every word, by how much the best tree beats the best tree without that word's arc.
+
+    In the problem's units; inf where no other tree exists, nan (and at index 0) where the decoder could not prove it.
+    n decoding problems.
+    """
+    out = np.full(problem.n + 1, np.nan)
+    if not parse.certified:
+        return out
+    for m in range(1, problem.n + 1):
+        other = decoder.decode(forbid(problem, (problem.mod == m) & (problem.head == parse.heads[m])))
+        if other.status == "infeasible":
+            out[m] = np.inf
+        elif other.certified:
+            out[m] = parse.value - other.value
+    return out

@@ -1,0 +1,79 @@
+"""Arc marginals of the log-linear model p(tree) ~ exp(score): inside-outside on a hypergraph, matrix-tree theorem.
+
+Oracle: tests enumerate all trees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def log_inside_outside(graph, arc_weight, inner, outer, marginal):
+    """Log partition function; marginal float64[A + 1] receives the probability of every arc (that of "none" is unused).
+
+    arc_weight float64[A + 1] as in `hypergraph.inside`, in natural logarithms; impossible arcs at -inf.
+    inner, outer float64[>= items] scratch. Every tree must have one derivation. O(edges).
+    """
+    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    items = len(first) - 1
+    inner[0] = 0.0
+    for i in range(1, items):
+        top = -np.inf
+        for e in range(first[i], first[i + 1]):
+            top = max(top, weight[e] + arc_weight[arc[e]] + inner[left[e]] + inner[right[e]])
+        total = 0.0
+        if top > -np.inf:
+            for e in range(first[i], first[i + 1]):
+                total += np.exp(weight[e] + arc_weight[arc[e]] + inner[left[e]] + inner[right[e]] - top)
+        inner[i] = top + np.log(total) if total > 0.0 else -np.inf
+    marginal[:] = 0.0
+    log_z = inner[items - 1] if items > 1 else -np.inf
+    if log_z == -np.inf:
+        return log_z
+    # outer holds probabilities of items here, not logarithms: p(item) is what flows from its parents
+    outer[:items] = 0.0
+    outer[items - 1] = 1.0
+    for i in range(items - 1, 0, -1):
+        if outer[i] == 0.0:
+            continue
+        for e in range(first[i], first[i + 1]):
+            p = weight[e] + arc_weight[arc[e]] + inner[left[e]] + inner[right[e]] - inner[i]
+            if p > -np.inf:
+                flow = outer[i] * np.exp(p)
+                marginal[arc[e]] += flow
+                outer[left[e]] += flow
+                outer[right[e]] += flow
+    return log_z
+
+
+def matrix_tree_marginals(n, head, mod, score, single_root):
+    """(log partition function, float64[A] arc probabilities) over non-projective trees. O(n^3).
+
+    score float64[A] natural logarithms, -inf for impossible arcs. Koo, Globerson, Carreras & Collins (2007): several
+    roots by the Laplacian of all arcs, a single root by replacing its first row with the root scores.
+    """
+    top = np.max(score, initial=-np.inf, where=np.isfinite(score))
+    shift = top if np.isfinite(top) else 0.0
+    potential = np.zeros((n + 1, n + 1))
+    potential[head, mod] = np.exp(score - shift)
+    inner = potential[1:, 1:]
+    root = potential[0, 1:]
+    laplacian = np.diag(inner.sum(axis=0)) - inner
+    if single_root:
+        laplacian[0] = root
+    else:
+        laplacian += np.diag(root)
+    sign, logdet = np.linalg.slogdet(laplacian)
+    if sign <= 0 or not np.isfinite(logdet):
+        return -np.inf, np.zeros(len(score))
+    inverse = np.linalg.inv(laplacian)
+    diagonal = np.diag(inverse)
+    first = 1.0 if single_root else 0.0
+    out = np.empty((n + 1, n + 1))
+    keep = np.ones(n)
+    keep[0] -= first
+    out[1:, 1:] = inner * (keep[None, :] * diagonal[None, :] - keep[:, None] * inverse.T)
+    out[0, 1:] = root * (inverse[:, 0] if single_root else diagonal)
+    return logdet + n * shift, out[head, mod]
