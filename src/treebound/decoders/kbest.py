@@ -1,8 +1,8 @@
 """Exact k-best trees and exact margins of arcs, with any exact decoder: the problem without some of its arcs.
 
 k-best: the trees other than the best one z fall into n disjoint sets, set i holding the trees that agree with z on
-words 1 .. i - 1 and not on word i (Lawler 1972). The best tree of each set is a decoding problem with fewer arcs; the second
-best tree is the best of those, and its own set is split again.
+words 1 .. i - 1 and not on word i (Lawler 1972). The best tree of each set is a decoding problem with fewer arcs; the
+second best tree is the best of those, and its own set is split again.
 """
 
 from __future__ import annotations
