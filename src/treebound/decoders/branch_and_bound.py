@@ -115,10 +115,12 @@ class BranchAndBound:
         parse, kept = self.solve(
             index, index_parts(index, problem.single_root), problem.single_root, arc, scores, problem.unit
         )
-        if parse.value < -penalty / 2:
-            parse = replace(
-                parse, heads=_heads(index, EMPTY.astype(np.int32), n), value=-np.inf, bound=-np.inf, status="infeasible"
-            )
+        if parse.value < -penalty / 2:  # every tree that was found has a forbidden part
+            limited = parse.status == "limit"
+            bound = parse.bound if limited else -np.inf
+            heads = _heads(index, EMPTY.astype(np.int32), n)
+            status: Status = "limit" if limited else "infeasible"
+            parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
             return parse
         exact = BACKBONES[self.backbone or smallest_backbone(problem.families)].families
@@ -145,7 +147,10 @@ class BranchAndBound:
         if len(graph.first) == 1:
             arcs, value = fallback(index, parts, n, single_root, theta, *given.values())
             work = {"dp_calls": 1, "nodes": 0, "root_solved": 0}
-            return Parse(_heads(index, arcs, n), float(value), np.inf, "limit", work), None
+            found = value > NEG / 2
+            return Parse(
+                _heads(index, arcs, n), float(value), np.inf if found else NEG, "limit" if found else "infeasible", work
+            ), None
         left = [EMPTY if family in backbone.families else given[family] for family in FACTOR_ORDER]
         e, f, phi = bounded_factors(index, parts, *left)
         kept: Record | None = None

@@ -44,6 +44,13 @@ def _arcs_by_length(index, n):
 
 
 @njit(cache=True, nogil=True)
+def _too_large():
+    """A hypergraph without items beside the axiom."""
+    none = np.zeros(0, np.int32)
+    return Hypergraph(np.zeros(1, np.int32), none, none, none, np.zeros(0, np.float64))
+
+
+@njit(cache=True, nogil=True)
 def _none_score(index, parts, outermost, a, side):
     """Score of 'no modifier' on a side (0 left, 1 right) of the modifier of arc a."""
     if len(outermost) == 0:
@@ -67,8 +74,7 @@ def eisner_graph(index, n, single_root, limit):
         bound += abs(head[a] - mod[a]) + (n - mod[a] + 1 if mod[a] > head[a] else mod[a])
     bound += n + 1
     if bound > limit:
-        z = np.zeros(0, np.int32)
-        return Hypergraph(np.zeros(1, np.int32), z, z, z, np.zeros(0, np.float64))
+        return _too_large()
     first = np.empty(A + (n + 1) * (n + 1) + 3, np.int32)
     left = np.empty(bound, np.int32)
     rght = np.empty(bound, np.int32)
@@ -154,8 +160,7 @@ def carreras_graph(index, parts, n, single_root, adjacent, outermost, limit):
         outer = start[m + 1] - right[m] if m > h else right[m] - start[m]
         bound += d * (siblings + inner + 3) + reach * (outer + 1)
     if bound > limit:
-        z = np.zeros(0, np.int32)
-        return Hypergraph(np.zeros(1, np.int32), z, z, z, np.zeros(0, np.float64))
+        return _too_large()
     first = np.empty(A * (3 * n + 2) + 3, np.int32)
     left = np.empty(bound, np.int32)
     rght = np.empty(bound, np.int32)
@@ -310,8 +315,7 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
             bound += abs(m - mod[s])
         between += rank
     if bound > limit:
-        z = np.zeros(0, np.int32)
-        return Hypergraph(np.zeros(1, np.int32), z, z, z, np.zeros(0, np.float64))
+        return _too_large()
     items_bound += between + A
     first = np.empty(items_bound + 1, np.int32)
     left = np.empty(bound, np.int32)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.hypergraph import NEG, NEG_TEST, best_arcs, inside
-from treebound.kernels.search import INFEASIBLE, LIMIT, OPTIMAL, closed
+from treebound.kernels.search import LIMIT, OPTIMAL, closed, conclude
 
 EPSILON = 1e-8  #: the paper's precision of the stopping test
 MAX_STEPS = (
@@ -261,17 +261,7 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
                     _fix(head, mod, child, branch, value_of_branch)
                     next_level.append((p.copy(), child, bound))
         level = next_level
-    if incumbent <= NEG_TEST:
-        return (
-            incumbent,
-            incumbent,
-            incumbent_arcs,
-            (INFEASIBLE if status == OPTIMAL else LIMIT),
-            dp,
-            nodes,
-            root_solved,
-        )
-    final = incumbent if status == OPTIMAL else max(incumbent, limit_bound)
+    bound, status = conclude(incumbent, limit_bound, status)
     if unit > 0.0:
-        final = np.floor(final + ROUNDING)
-    return incumbent, final, incumbent_arcs, status, dp, nodes, root_solved
+        bound = np.floor(bound + ROUNDING)
+    return incumbent, bound, incumbent_arcs, status, dp, nodes, root_solved

@@ -72,6 +72,14 @@ def closed(bound, value, unit, rounding):
 
 
 @njit(cache=True, nogil=True)
+def conclude(value, open_bound, status):
+    """(bound, status) of a finished search; open_bound is the largest bound of a node that a limit left open."""
+    if status == LIMIT:
+        return max(value, open_bound), LIMIT
+    return value, (INFEASIBLE if value <= NEG_TEST else OPTIMAL)
+
+
+@njit(cache=True, nogil=True)
 def _fold(mod, n, alive, theta, weight, number, e, f, phi, share, settled, offset, degree):
     """Drop factors of removed arcs, fold those of certain arcs, in place; returns (factors left, offset). O(A + F).
 
@@ -378,19 +386,8 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, record):
         for branch_value in range(2):
             stack.append((g, th, w, number, ee, ff, pp, sh, settled, offset, bound, pick, branch_value, node))
     kept = Record(calls[:dp], table[:nodes], step_node[:steps_kept], step_share[:steps_kept])
-    if incumbent <= NEG_TEST:
-        return (
-            incumbent,
-            incumbent,
-            incumbent_arcs,
-            (INFEASIBLE if status == OPTIMAL else LIMIT),
-            dp,
-            nodes,
-            root_solved,
-            kept,
-        )
-    final_bound = incumbent if status == OPTIMAL else max(incumbent, limit_bound)
-    return incumbent, final_bound, incumbent_arcs, status, dp, nodes, root_solved, kept
+    bound, status = conclude(incumbent, limit_bound, status)
+    return incumbent, bound, incumbent_arcs, status, dp, nodes, root_solved, kept
 
 
 @njit(cache=True, nogil=True)
