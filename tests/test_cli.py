@@ -233,7 +233,11 @@ def test_a_closed_pipe_ends_quietly(model: Path, tmp_path: Path) -> None:
 def test_an_interrupt_is_one_line_and_leaves_no_half_file(model: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.conllu"
     parse = subprocess.Popen(
-        [TREEBOUND, "parse", str(model), "-o", str(output)], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [TREEBOUND, "parse", str(model), "-o", str(output)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in what a shell runs behind
     )
     assert parse.stdin is not None
     parse.stdin.write(conllu(SENTENCES * 200, annotated=False))
