@@ -216,6 +216,7 @@ def test_where_k_heads_admit_no_tree_the_pruners_tree_is_added(model):
     for i, parse in enumerate(parser.parse(DEV)):
         assert parse.status == "optimal"
         assert (parse.heads[1:] == 0).sum() == 1, i
+        assert check_parse(parser.problem(DEV, i), parse) == []
 
 
 def test_a_decoder_that_cannot_score_the_model_is_refused(model):

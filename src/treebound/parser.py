@@ -20,6 +20,7 @@ from treebound.decoders.branch_and_bound import BranchAndBound
 from treebound.factors import FAMILIES
 from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
+from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.parts import list_parts
 from treebound.learning.model import Model
 
@@ -52,8 +53,14 @@ class Parser:
             )
 
     def problem(self, treebank: Treebank, i: int) -> Problem:
-        """The scored problem of sentence i, as every decoder takes it."""
-        return self._problem(self._scores(_table(self.model, treebank), i, False))
+        """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
+        table = _table(self.model, treebank)
+        scored = self._scores(table, i, False)
+        n = len(scored.arc_index.right) - 1
+        tree = eisner_graph(scored.arc_index, n, self.single_root, 2**31)
+        if tree.first[-1] == tree.first[-2]:  # nothing leads to the goal: the k best heads of the words admit no tree
+            scored = self._scores(table, i, True)
+        return self._problem(scored)
 
     def _scores(self, table: TokenTable, i: int, widen: bool) -> Scores:
         """Arcs and parts of sentence i with their scores; `widen` adds the pruner's best tree to the candidate arcs."""
