@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -25,7 +28,7 @@ from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.parts import list_parts
 from treebound.learning.model import Model
 
-BLOCK = 16  #: sentences that a worker takes at a time: threads share one interpreter, which every hand-over stops
+BLOCK = 32  #: sentences that a worker takes at a time
 WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
 
 
@@ -102,16 +105,46 @@ class Parser:
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Callable[[Iterable, str], Iterable] | None = None
     ) -> list[Parse]:
-        """One Parse a sentence, in order; the same for any number of workers (threads: the kernels release the GIL)."""
+        """One Parse a sentence, in order; the same for any number of workers."""
         table = _table(self.model, treebank)
 
-        def block(start: int) -> list[Parse]:
-            return [self._parse(table, i) for i in range(start, min(start + BLOCK, len(treebank)))]
-
-        blocks = range(0, len(treebank), BLOCK)
-        with ThreadPoolExecutor(workers) as pool:
-            results = chain.from_iterable((pool.map if workers > 1 else map)(block, blocks))
+        blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
+        if workers == 1:
+            results = chain.from_iterable(self._block(table, block) for block in blocks)
             return list(progress(results, "parse") if progress else results)
+        with _pool(self, table, workers) as run:
+            results = chain.from_iterable(run(blocks))
+            return list(progress(results, "parse") if progress else results)
+
+    def _block(self, table: TokenTable, sentences: range) -> list[Parse]:
+        return [self._parse(table, i) for i in sentences]
+
+
+@contextmanager
+def _pool(parser: Parser, table: TokenTable, workers: int) -> Iterator[Callable[[list[range]], Iterable[list[Parse]]]]:
+    """A function that parses blocks in parallel, in order.
+
+    Forked processes share model, table and compiled kernels with this one and nothing is sent but results. Where
+    processes cannot be forked, threads take their place; they share one interpreter and so are slower.
+    """
+    if "fork" in multiprocessing.get_all_start_methods() and sys.platform == "linux":
+        _SHARED.append((parser, table))
+        try:
+            with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as processes:
+                yield lambda blocks: processes.map(_shared_block, blocks)
+        finally:
+            _SHARED.pop()
+    else:
+        with ThreadPoolExecutor(workers) as threads:
+            yield lambda blocks: threads.map(lambda block: parser._block(table, block), blocks)
+
+
+_SHARED: list[tuple[Parser, TokenTable]] = []  # what forked workers inherit
+
+
+def _shared_block(sentences: range) -> list[Parse]:
+    parser, table = _SHARED[-1]
+    return parser._block(table, sentences)
 
 
 def _table(model: Model, treebank: Treebank) -> TokenTable:
