@@ -193,7 +193,7 @@ def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path)
     lines = (tmp_path / "params.yaml").read_text().replace("config: published,", "config: published, sentences: 20,")
     (tmp_path / "params.yaml").write_text(lines)
     made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
-    with pytest.raises(InputError, match="did not decode the same sentences"):
+    with pytest.raises(InputError, match="no corpus did the configurations decode the same"):
         tables.tunings([collect.this_run(tmp_path)])
 
 
