@@ -87,7 +87,8 @@ class Parser:
         decoding = time.perf_counter()
         if isinstance(self.decoder, BranchAndBound) and not self.decoder.record:
             index, parts, arc, by_family, _ = scored
-            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, by_family, self.model.unit)
+            arcs = {f: list_parts(FAMILIES[f].code, index, parts)[0] for f in by_family}
+            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, arcs, by_family, self.model.unit)
         else:
             parse = self.decoder.decode(self._problem(scored))
         if parse.status == "infeasible" and not widen:

@@ -22,7 +22,7 @@ from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
-from treebound.kernels.parts import parts_of_tree
+from treebound.kernels.parts import list_parts, parts_of_tree
 from treebound.learning.model import FIXED_BITS, Model
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
@@ -113,7 +113,8 @@ def train(
             cost_arc[gold_arcs] = 0.0
             arc = np.rint((scored.arc + cost_arc) * scale)
             scores = {f: np.rint(s * scale) for f, s in scored.by_family.items()}
-            parse, _ = decoder.solve(index, parts, single_root, arc, scores, 1.0)
+            part_arcs = {f: list_parts(FAMILIES[f].code, index, parts)[0] for f in scores}
+            parse, _ = decoder.solve(index, parts, single_root, arc, part_arcs, scores, 1.0)
             heads = parse.heads
             dp_calls += parse.work["dp_calls"]
             limited += parse.status == "limit"
