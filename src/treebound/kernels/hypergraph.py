@@ -21,7 +21,8 @@ class Hypergraph(NamedTuple):
     first   int32[I + 1]  hyperedges of item i are first[i] .. first[i + 1] - 1 (item 0 has none)
     left    int32[E]      tail items; 0 where a deduction has fewer than two antecedents
     right   int32[E]
-    arc     int32[E]      the arc that the deduction builds, or A (number of arcs) for none
+    arc     int32[E]      the arc that the deduction builds, or A (number of arcs) for none; above A, what else a search
+                          puts multipliers on (`backbones.carreras_graph`)
     weight  float64[E]    score of the parts that the backbone handles itself, without the arc's own
     """
 
@@ -34,7 +35,7 @@ class Hypergraph(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def inside(graph, arc_weight, value, best):
-    """Best derivation of every item, ties to the first edge; arc_weight float64[A + 1] with 0 at A.
+    """Best derivation of every item, ties to the first edge; arc_weight float64[A + 1] or longer, with 0 at A.
 
     OUT value float64[>= I], best int32[>= I] (edge, -1 where impossible). Returns the goal's value. O(E).
     """
@@ -70,7 +71,7 @@ def best_variables(graph, no_arc, best, out, stack):
         top -= 1
         e = best[stack[top]]
         local += graph.weight[e]
-        if graph.arc[e] != no_arc:
+        if graph.arc[e] < no_arc:
             out[c] = graph.arc[e]
             c += 1
         if graph.left[e] > 0:
