@@ -18,9 +18,17 @@ from treebound.kernels.backbones import carreras_graph, eisner_graph, grandparen
 from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
 from treebound.kernels.fallback import first_order_tree
 from treebound.kernels.hypergraph import NEG, Hypergraph
-from treebound.kernels.parts import ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, PartIndex, index_parts, parts_of_tree
+from treebound.kernels.parts import (
+    ADJACENT_SIBLING,
+    GRAND_SIBLING,
+    OUTERMOST_GRANDCHILD,
+    PartIndex,
+    index_parts,
+    parts_of_tree,
+)
 from treebound.kernels.published import search_published
-from treebound.kernels.search import TUNED, Options, Record, search
+from treebound.kernels.search import TUNED, Late, Options, Record, search
+from treebound.kernels.stars import star_tables
 
 Space = Literal["projective", "non-projective"]
 
@@ -50,23 +58,35 @@ BACKBONES = {
         "projective",
         frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}),
         lambda index, parts, n, root, s, limit: carreras_graph(
-            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], limit
+            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], limit, len(s["grand-sibling"]) > 0
         ),
     ),
     "grandparent-sibling": Backbone(
         "projective",
-        frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild"}),
+        frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"}),
         lambda index, parts, n, root, s, limit: grandparent_sibling_graph(
-            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], s["grandchild"], limit
+            index,
+            parts,
+            n,
+            root,
+            s["adjacent-sibling"],
+            s["outermost-grandchild"],
+            s["grandchild"],
+            limit,
+            s["grand-sibling"],
         ),
     ),
     "arborescence": Backbone("non-projective", frozenset({"arc"}), None),
 }
 #: product factors of two arcs, then of more: the order of their shares in a record
-PAIR_FAMILIES = ("grandchild", "sibling", "head-bigram")
-PRODUCT_FAMILIES = ("great-grandchild", "tri-sibling", "comb", "pattern")
+PAIR_FAMILIES = ("grandchild", "sibling", "head-bigram", "grand-sibling")
+PRODUCT_FAMILIES = ("tri-sibling", "comb", "great-grandchild", "pattern")
 COUNT_FAMILY = "valency"
 BOUNDED = frozenset((*PAIR_FAMILIES, *PRODUCT_FAMILIES, COUNT_FAMILY))
+#: families of one head and the arc into it, which head stars can score
+STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
+#: those that only head stars can score where trees may cross: they speak of what is not selected, too
+AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling")
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 EMPTY = np.zeros(0, np.float64)
 NO_PARTS = np.zeros((0, 2), np.int32)
@@ -83,7 +103,7 @@ def smallest_backbone(families: frozenset[str], space: Space = "projective") -> 
     """The backbone that scores exactly as many of `families` as any, at the least cost."""
     if space == "non-projective":
         return "arborescence"
-    if "grandchild" in families:
+    if families & {"grandchild", "grand-sibling"}:
         return "grandparent-sibling"
     return "carreras" if families & BACKBONES["carreras"].families - {"arc"} else "eisner"
 
@@ -100,7 +120,7 @@ class BranchAndBound:
     config    "tuned" or "published"
     space     "projective" or "non-projective"
     backbone  a name of BACKBONES; None: the smallest that scores most families exactly
-    root_steps, node_steps, rho, patience, order, scheme, branching, start, eliminate  as in
+    root_steps, node_steps, rho, patience, order, scheme, branching, start, eliminate, stars  as in
               `treebound.kernels.search.Options`, by name (tuned only)
     max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
     record    keep bounds, nodes and proof of the search in Parse.record (tuned only)
@@ -126,6 +146,7 @@ class BranchAndBound:
         branching: str = BRANCHINGS[TUNED.branching],
         start: str = STARTS[TUNED.start],
         eliminate: bool = TUNED.eliminate,
+        stars: int = TUNED.stars,
         record: bool = False,
     ):
         _choice("space", space, ("projective", "non-projective"))
@@ -149,9 +170,14 @@ class BranchAndBound:
             _choice("branching", branching, BRANCHINGS),
             _choice("start", start, STARTS),
             eliminate,
+            stars,
         )
         widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]
         self.supports = BACKBONES[backbone or widest].families | BOUNDED
+        if space == "non-projective":
+            self.supports |= frozenset(AUTOMATON_FAMILIES)
+        elif backbone == "eisner":  # a grand-sibling is a pair of an arc and an adjacent sibling
+            self.supports -= {"grand-sibling"}
         if config == "published":
             self.supports -= {COUNT_FAMILY}
 
@@ -168,9 +194,8 @@ class BranchAndBound:
         scores = {f: _finite(t.score, penalty if f in BOUNDED else -NEG) for f, t in problem.parts.items()}
         arc = _finite(problem.arc, -NEG)
         arcs = {f: t.arcs for f, t in problem.parts.items()}
-        parse, kept = self.solve(
-            index, index_parts(index, problem.single_root), problem.single_root, arc, arcs, scores, problem.unit
-        )
+        parts = index_parts(index, problem.single_root, self.space == "projective")
+        parse, kept = self.solve(index, parts, problem.single_root, arc, arcs, scores, problem.unit)
         if parse.value < -penalty / 2:  # every tree that was found has a forbidden part
             limited = parse.status == "limit"
             bound = parse.bound if limited else -np.inf
@@ -198,18 +223,27 @@ class BranchAndBound:
         """
         n = len(index.right) - 1
         backbone = BACKBONES[self.backbone or smallest_backbone(frozenset(scores) | {"arc"}, self.space)]
+        left = {f: s for f, s in scores.items() if f not in backbone.families}
         theta = np.append(arc, 0.0)
         started = time.perf_counter()
         graph = NO_GRAPH
+        automata: tuple[str, ...] = ()
         if backbone.graph is not None:
-            given = {f: scores.get(f, EMPTY) for f in ("adjacent-sibling", "outermost-grandchild", "grandchild")}
+            given = {f: scores.get(f, EMPTY) for f in (*AUTOMATON_FAMILIES, "grandchild")}
             graph = backbone.graph(index, parts, n, single_root, given, MAX_EDGES)
             if len(graph.first) == 1:
                 return self._too_large(index, parts, single_root, theta, arcs, scores, unit), None
+            if "grand-sibling" in left:
+                arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
+                theta = np.append(theta, np.zeros(parts.adjacent[-1]))
+        elif not left.keys().isdisjoint(AUTOMATON_FAMILIES):
+            # what is scored together is bounded together: the grandchildren come along
+            automata = (*AUTOMATON_FAMILIES, "grandchild")
         built = time.perf_counter()
-        left = {f: s for f, s in scores.items() if f not in backbone.families}
-        pairs = self._pairs(arcs, left, unit)
-        products = make_products(*_joined(arcs, left, PRODUCT_FAMILIES), unit, len(pairs.phi))
+        tables = star_tables(index, {f: s for f, s in left.items() if f in automata})
+        bounded = {f: s for f, s in left.items() if f not in automata}
+        pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
+        products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
         if self.config == "published":
             first, var = _flat(pairs, products)
             phi = np.concatenate((pairs.phi, products.phi))
@@ -220,16 +254,19 @@ class BranchAndBound:
             kept: Record | None = None
         else:
             counts = _counts(n, arcs, left)
+            late = Late(tables, 0, 0, 0)
+            options = self.options
+            if options.stars and left.keys().isdisjoint(STAR_FAMILIES):
+                options = options._replace(stars=0)
+            elif options.stars:
+                late = _late(index, arcs, left, bounded, automata, len(pairs.phi))
             value, bound, tree, status, dp_calls, nodes, root_solved, kept = search(
-                graph, index, single_root, theta, pairs, products, counts, unit, self.options, self.record
+                graph, index, parts, theta, pairs, products, counts, tables, late, unit, options, self.record
             )
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
         heads = _heads(index, tree if value > NEG / 2 else tree[:0], n)
         return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
-
-    def _pairs(self, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray], unit: float) -> Pairs:
-        return make_pairs(*_joined(arcs, scores, PAIR_FAMILIES), unit)
 
     def _too_large(
         self,
@@ -287,6 +324,35 @@ def _counts(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndar
     return Counts(first, scores[COUNT_FAMILY])
 
 
+def _late(
+    index: ArcIndex,
+    arcs: Mapping[str, np.ndarray],
+    left: Mapping[str, np.ndarray],
+    bounded: Mapping[str, np.ndarray],
+    automata: tuple[str, ...],
+    pairs: int,
+) -> Late:
+    """What `search` hands over to head stars: see there."""
+
+    def used(family: str) -> int:
+        return np.count_nonzero(bounded[family]) if family in bounded else 0
+
+    together = {f: s for f, s in left.items() if f in automata or f in STAR_FAMILIES}
+    tables = star_tables(index, together, arcs["comb"]) if "comb" in together else star_tables(index, together)
+    places = sum(np.count_nonzero(arcs[f][bounded[f] != 0.0] >= 0) for f in ("tri-sibling", "comb") if f in bounded)
+    grandchildren = used("grandchild")
+    return Late(tables, grandchildren, grandchildren + used("sibling"), pairs + places)
+
+
+def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.ndarray:
+    """Grand-siblings (a, s, b) as pairs of variables: arc a, and the adjacent-sibling part of s and b."""
+    a, s, b = arcs.T
+    h = index.head[b]
+    side = np.where(b < index.right[h], index.start[h], index.right[h])
+    part = parts.adjacent[b] + np.where(s < 0, 0, 1 + s - side)
+    return np.stack((a, len(index.head) + 1 + part), axis=1).astype(np.int32)
+
+
 NO_COUNTS = Counts(np.zeros(0, np.int32), EMPTY)
 
 
@@ -303,7 +369,11 @@ def _selected(family: str, index: ArcIndex, parts: PartIndex, arcs: np.ndarray, 
     return on[arcs].all(axis=1)
 
 
-EXACT_CODES = {"adjacent-sibling": ADJACENT_SIBLING, "outermost-grandchild": OUTERMOST_GRANDCHILD}
+EXACT_CODES = {
+    "adjacent-sibling": ADJACENT_SIBLING,
+    "outermost-grandchild": OUTERMOST_GRANDCHILD,
+    "grand-sibling": GRAND_SIBLING,
+}
 
 
 def _heads(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:

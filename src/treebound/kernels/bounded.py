@@ -260,7 +260,7 @@ def visit_pairs(pairs, z, direction):
 
     OUT direction int8[F]: 1 raise the share, -1 lower it, 0 the bound is tight. O(F).
     """
-    number, e, f, phi, share = pairs
+    _, e, f, phi, share = pairs
     score = 0.0
     moved = 0
     for i in range(len(phi)):
@@ -307,7 +307,7 @@ def set_pair(pairs, i, share, weight):
 @njit(cache=True, nogil=True)
 def visit_products(products, z, on):
     """As `visit_pairs`; OUT on int32[F]: number of a factor's variables that are on. O(K)."""
-    first, var, number, phi, share = products
+    first, var, _, phi, share = products
     score = 0.0
     moved = 0
     for i in range(len(phi)):
@@ -337,7 +337,7 @@ def move_products(products, z, on, alpha, unit, weight):
 
     phi >= 0: variables that are on give up to alpha each, those that are off receive it in even parts.
     """
-    first, var, number, phi, share = products
+    first, var, _, phi, share = products
     constant = 0.0
     for i in range(len(phi)):
         lo, hi = first[i], first[i + 1]
@@ -391,7 +391,7 @@ def add_slack(pairs, products, z, gap):
             slack = s
         gap[pairs.e[i]] += slack
         gap[pairs.f[i]] += slack
-    first, var, number, phi, share = products
+    first, var, _, phi, share = products
     for i in range(len(phi)):
         lo, hi = first[i], first[i + 1]
         count = 0
@@ -476,7 +476,7 @@ def ascend(pairs, products, theta, z, weight):
             weight[x] += p
         else:
             weight[y] += p
-    first, var, number, phi, share = products
+    first, var, _, phi, _ = products
     for i in range(len(phi)):
         lo, hi = first[i], first[i + 1]
         off = -1

@@ -22,6 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from treebound.core.problem import NONE
+from treebound.kernels.agreement import add_star_slack, disagreements, hand_over, move_multipliers, score_heads
+from treebound.kernels.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.bounded import (
     Pairs,
     Products,
@@ -38,8 +41,8 @@ from treebound.kernels.bounded import (
     visit_pairs,
     visit_products,
 )
-from treebound.kernels.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.hypergraph import NEG, NEG_TEST, Hypergraph, best_variables, compact, inside, mark
+from treebound.kernels.stars import StarTables, solve_stars, star_scratch
 
 DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 POLYAK, MOMENTUM, AVERAGED, BLOCK_COORDINATE = range(4)
@@ -59,6 +62,7 @@ class Options(NamedTuple):
     branching               SLACK: the arc with the largest slack; MAX_MARGINAL: the most ambiguous of those with slack
     start                   FROM_TREE: the incumbent is the best tree met; FROM_PI: also climb the paper's lower bound
     eliminate               remove arcs and edges that cannot win
+    stars                   steps at the root with head stars in the place of shares, before branching; 0: none
     """
 
     root_steps: int
@@ -72,10 +76,11 @@ class Options(NamedTuple):
     branching: int
     start: int
     eliminate: bool
+    stars: int
 
 
 #: fewest DP calls and least time among those tried (docs/decisions): short budgets, then branch
-TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, FROM_TREE, True)
+TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, FROM_TREE, True, 0)
 
 
 class Record(NamedTuple):
@@ -84,7 +89,8 @@ class Record(NamedTuple):
     calls   float64[dp_calls, 3]  node, upper bound of its trees by this call, incumbent after it
     nodes   float64[nodes, 5]     parent (-1), arc decided (-1), its value, upper bound, 1 if it was branched on
     step_node, step_dual  int32[S], float64[S, D]: the dual variables of every bound that removed something or closed a
-            node: shares of pairs, shares of products, slopes float64[n + 1] where counts are scored
+            node: shares of pairs, shares of products, slopes float64[n + 1] where counts are scored; where stars are
+            used, multipliers u and w of all arcs and 1.0 if they are in force
     """
 
     calls: np.ndarray
@@ -93,8 +99,31 @@ class Record(NamedTuple):
     step_dual: np.ndarray
 
 
-class Node(NamedTuple):
-    """A node to be opened: its parent's state, and the arc that is decided (-1 at the root); serial: when it was made."""
+class Late(NamedTuple):
+    """What is handed over to head stars after the root's steps.
+
+    tables         StarTables of all same-head families, those that were there from the beginning included
+    grandchildren  the first pairs are that many grandchild parts
+    pairs          the first pairs, that many, are of one head
+    products       products whose shares are numbered below are of one head
+    """
+
+    tables: StarTables
+    grandchildren: int
+    pairs: int
+    products: int
+
+
+class State(NamedTuple):
+    """What a node hands on to its children.
+
+    graph, theta, weight  hypergraph, scores of the variables, the same with everything that the bound adds
+    pairs, products       factors still in play
+    slope                 float64[n + 1] of the majorants, where counts are scored
+    child, parent         multipliers of arcs in their two roles at stars, in force if `starred`
+    settled               shares of factors that were folded, for the record
+    offset                constant of the bound
+    """
 
     graph: Hypergraph
     theta: np.ndarray
@@ -102,8 +131,20 @@ class Node(NamedTuple):
     pairs: Pairs
     products: Products
     slope: np.ndarray
+    child: np.ndarray
+    parent: np.ndarray
+    starred: bool
     settled: np.ndarray
     offset: float
+
+
+class Node(NamedTuple):
+    """A node to be opened: its parent's state and number, and the arc that is decided (-1 at the root).
+
+    serial  grows with the nodes' levels
+    """
+
+    state: State
     bound: float
     branch: int
     value: int
@@ -112,6 +153,7 @@ class Node(NamedTuple):
 
 
 OPTIMAL, LIMIT, INFEASIBLE = range(3)
+NODE_LIMIT = 20_000  #: steps of the search for one star, before an upper bound has to do
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
 
@@ -152,12 +194,22 @@ def _next_node(open_nodes, order):
 
 
 @njit(cache=True, nogil=True)
-def _open(node):
+def _copy(state):
     """The state of a node, free to be changed."""
-    p, q = node.pairs, node.products
-    pairs = Pairs(p.number.copy(), p.e.copy(), p.f.copy(), p.phi.copy(), p.share.copy())
-    products = Products(q.first.copy(), q.var.copy(), q.number.copy(), q.phi.copy(), q.share.copy())
-    return node.theta.copy(), node.weight.copy(), pairs, products, node.slope.copy(), node.settled.copy()
+    p, q = state.pairs, state.products
+    return State(
+        state.graph,
+        state.theta.copy(),
+        state.weight.copy(),
+        Pairs(p.number.copy(), p.e.copy(), p.f.copy(), p.phi.copy(), p.share.copy()),
+        Products(q.first.copy(), q.var.copy(), q.number.copy(), q.phi.copy(), q.share.copy()),
+        state.slope.copy(),
+        state.child.copy(),
+        state.parent.copy(),
+        state.starred,
+        state.settled.copy(),
+        state.offset,
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -188,8 +240,8 @@ def _find_certain(index, alive, certain):
 
 
 @njit(cache=True, nogil=True)
-def _duals(settled, pairs, products, slope):
-    """All dual variables: of factors still in play, of those that were settled, and slopes."""
+def _duals(settled, pairs, products, slope, child, parent, starred):
+    """All dual variables, in the order of `Record`: factors still in play, those that were settled, slopes, stars."""
     out = settled.copy()
     for i in range(len(pairs.phi)):
         out[pairs.number[i]] = pairs.share[i]
@@ -197,9 +249,13 @@ def _duals(settled, pairs, products, slope):
         lo, hi = products.first[i], products.first[i + 1]
         for j in range(lo, hi if products.phi[i] >= 0.0 else lo + 1):
             out[products.number[j]] = products.share[j]
-    at = len(out) - len(slope)
-    for h in range(len(slope)):
-        out[at + h] = slope[h]
+    at = len(out) - len(slope) - 2 * len(child) - (len(child) > 0)
+    out[at : at + len(slope)] = slope
+    at += len(slope)
+    if len(child) > 0:
+        out[at : at + len(child)] = child
+        out[at + len(child) : at + 2 * len(child)] = parent
+        out[-1] = starred
     return out
 
 
@@ -221,7 +277,8 @@ def _ambiguity(index, arc_max, out):
 
 @njit(cache=True, nogil=True)
 def _even_out(pairs, ambiguity, degree, unit, weight):
-    """Block-coordinate step: every pair evens out its part of its variables' ambiguities; returns the constant's change.
+    """Block-coordinate step: every pair evens out its part of its variables' ambiguities; returns the change of the
+    constant.
 
     degree float64[V]: pairs of a variable, plus one. A positive pair leaves its score where it is least decided; a
     negative one charges its variables as far as both are wanted.
@@ -292,11 +349,11 @@ def _branching_arc(index, weight, certain, gap, ambiguity):
 
 
 @njit(cache=True, nogil=True)
-def _climb(graph, index, single_root, theta, pairs, products, counts, value, best, stack, trees, z, incumbent_arcs):
+def _climb(graph, index, parts, theta, pairs, products, counts, tables, value, best, stack, trees, z, incumbent_arcs):
     """Alternate the tree and the shares of the paper's lower bound pi (section 3.4): (best score, trees computed).
 
     Starts at the best tree of the variables' own scores; every tree scores at least as much as the one before (but for
-    counts, which pi leaves out). z is left as zeros.
+    counts and stars, which pi leaves out). z is left as zeros.
     """
     A, n = len(index.head), len(index.right) - 1
     weight = theta.copy()
@@ -304,6 +361,7 @@ def _climb(graph, index, single_root, theta, pairs, products, counts, value, bes
     direction = np.empty(len(pairs.phi), np.int8)
     on = np.empty(len(products.phi), np.int32)
     number = np.zeros(n + 1, np.int32)
+    into, taken, heads = np.full(n + 1, NONE, np.int32), np.empty(n + 1, np.int32), np.empty(n + 1, np.float64)
     top = NEG
     used = 0
     while used < 20:
@@ -312,7 +370,7 @@ def _climb(graph, index, single_root, theta, pairs, products, counts, value, bes
         if len(graph.first) > 1:
             v = inside(graph, weight, value, best)
         else:
-            v = arborescence(index, weight, n, single_root, chosen, weight[:0], trees)
+            v = arborescence(index, weight, n, parts.single_root, chosen, weight[:0], trees)
         used += 1
         if v <= NEG_TEST:
             break
@@ -327,6 +385,10 @@ def _climb(graph, index, single_root, theta, pairs, products, counts, value, bes
         score += visit_pairs(pairs, z, direction)[0] + visit_products(products, z, on)[0]
         if len(counts.first) > 0:
             score += visit_counts(counts, number, number)[0]
+        for i in range(size):
+            if chosen[i] < A:
+                into[index.mod[chosen[i]]] = chosen[i]
+        score += score_heads(index, parts, tables, z, into, taken, heads)
         if score > top:
             ascend(pairs, products, theta, z, weight)
         for i in range(size):
@@ -350,18 +412,20 @@ def _keep(step_node, step_dual, count, node, dual):
 
 
 @njit(cache=True, nogil=True)
-def search(graph, index, single_root, theta, pairs, products, counts, unit, options, record):
+def search(graph, index, parts, theta, pairs, products, counts, tables, late, unit, options, record):
     """Best tree and its certificate.
 
     graph       Hypergraph of a backbone; one without items: all trees, by arborescences
-    index       ArcIndex
+    index, parts  ArcIndex, PartIndex
     theta       float64[V] scores of the variables (see `treebound.kernels.bounded`), 0 at A
     pairs, products, counts  what is bounded
+    tables      StarTables of what is left to head stars from the beginning (empty tables: no stars)
+    late        Late: what is handed over to them after the root's steps, if options.stars
     unit        > 0: all scores are integers
     record      keep what `Record` holds
     Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root, Record).
     """
-    head, mod = index.head, index.mod
+    head, mod, single_root = index.head, index.mod, parts.single_root
     A, n, V = len(mod), len(index.right) - 1, len(theta)
     projective = len(graph.first) > 1
     counted = len(counts.first) > 0
@@ -387,12 +451,21 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
     # of pairs, by number: velocity (momentum) or sum of shares (averaged)
     trace = np.zeros(len(pairs.phi) if options.scheme in (MOMENTUM, AVERAGED) else 0)
     no_arcs = arc_max[:0]
+    # head stars
+    starred = len(tables.adjacent) > 0 or len(tables.outermost) > 0 or len(tables.grand_sibling) > 0
+    S = A if starred or options.stars > 0 else 0
+    star = star_scratch(index)
+    star_value, star_score = np.zeros(n + 1), np.zeros(n + 1)
+    star_x, star_y, x_bound = np.full(n + 1, NONE, np.int32), np.zeros(S, np.int8), np.zeros(S)
+    dirty = np.ones(n + 1, np.bool_)
+    into, taken = np.full(n + 1, NONE, np.int32), np.empty(n + 1, np.int32)
+    all_pairs, all_products = pairs, products
 
     incumbent = NEG
     incumbent_arcs = np.zeros(n, np.int32)
     dp = 0
     nodes = 0
-    D = len(pairs.phi) + len(products.share) + (n + 1 if counted else 0)
+    D = len(pairs.phi) + len(products.share) + (n + 1 if counted else 0) + 2 * S + (S > 0)
     calls = np.zeros((16 if record else 0, 3), np.float64)
     table = np.zeros((16 if record else 0, 5), np.float64)
     step_node = np.zeros(16 if record else 0, np.int32)
@@ -400,6 +473,7 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
     steps_kept = 0
     best_dual = np.zeros(D if record else 0, np.float64)
     root_solved = False
+    handed = False  # to the stars
     limit_bound = NEG  # largest bound among nodes left open by a limit
     status = OPTIMAL
 
@@ -409,25 +483,15 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
     settled = np.zeros(D if record else 0, np.float64)
     if options.start == FROM_PI:
         incumbent, dp = _climb(
-            graph,
-            index,
-            single_root,
-            theta,
-            pairs,
-            products,
-            counts,
-            value,
-            best,
-            stack_items,
-            trees,
-            z,
+            graph, index, parts, theta, pairs, products, counts, tables, value, best, stack_items, trees, z,
             incumbent_arcs,
-        )
+        )  # fmt: skip
         if record:
             calls = np.zeros((dp + 16, 3), np.float64)
             calls[:dp, 1] = 1e300
             calls[:dp, 2] = incumbent
-    open_nodes = [Node(graph, theta.copy(), weight, pairs, products, slope, settled, offset, 1e300, -1, 0, -1, 0)]
+    state = State(graph, theta, weight, pairs, products, slope, np.zeros(S), np.zeros(S), starred, settled, offset)
+    open_nodes = [Node(state, 1e300, -1, 0, -1, 0)]
     while len(open_nodes) > 0:
         opened = _next_node(open_nodes, options.order)
         branch, bound = opened.branch, opened.bound
@@ -441,8 +505,7 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
             continue
         node = nodes
         nodes += 1
-        g, offset = opened.graph, opened.offset
-        th, w, pairs, products, slope, settled = _open(opened)
+        g, th, w, pairs, products, slope, child, parent, starred, settled, offset = _copy(opened.state)
         if record:
             if node == len(table):
                 table = np.concatenate((table, np.zeros_like(table)))
@@ -472,6 +535,7 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
                 offset += constant
                 if counted:
                     range_counts(index, alive, certain, low, high)
+                dirty[:] = True
                 refold = False
             # the tree that maximises the bound
             if projective:
@@ -484,14 +548,25 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
                 bound = NEG
                 break
             upper = v + offset
-            if counted:
+            if starred:
+                solve_stars(
+                    index, parts, tables, alive, child, parent, dirty, star_value, star_x, star_y, x_bound,
+                    NODE_LIMIT, unit, star,
+                )  # fmt: skip
+                dirty[:] = False
+                upper += star_value.sum()
+                if star_value.min() <= NEG_TEST:
+                    done = True
+                    bound = NEG
+                    break
+            elif counted:
                 upper += majorants(counts, slope, low, high, wanted)
             bound = min(bound, upper)
             if upper < node_best:
                 node_best = upper
                 stale = 0
                 if record:
-                    best_dual[:] = _duals(settled, pairs, products, slope)
+                    best_dual[:] = _duals(settled, pairs, products, slope, child, parent, starred)
                     kept_best = False
             else:
                 stale += 1
@@ -515,7 +590,13 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
                 scored, more = visit_products(products, z, on)
                 score += scored
                 moved += more
-            if counted:
+            if starred:
+                for i in range(size):
+                    if chosen[i] < A:
+                        into[mod[chosen[i]]] = chosen[i]
+                score += score_heads(index, parts, tables, z, into, taken, star_score)
+                moved += disagreements(index, z, star_x, star_y, alive)
+            elif counted:
                 scored, more = visit_counts(counts, modifiers, wanted)
                 score += scored
                 moved += more
@@ -552,9 +633,8 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
                     gap_at_mark = gap
                     force_mark = False
                     if record:
-                        step_node, step_dual = _keep(
-                            step_node, step_dual, steps_kept, node, _duals(settled, pairs, products, slope)
-                        )
+                        duals = _duals(settled, pairs, products, slope, child, parent, starred)
+                        step_node, step_dual = _keep(step_node, step_dual, steps_kept, node, duals)
                         steps_kept += 1
                         kept_best = True
                     if edges == 0:
@@ -565,9 +645,14 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
                     if projective and edges < 0.8 * len(g.left):
                         g = compact(g, keep, edges, left_items)
                         fewer = True
-                    if fewer or not projective:
+                    if fewer or starred or not projective:
                         for a in range(V):
-                            if a != A and arc_max[a] <= cut and w[a] > NEG_TEST:
+                            if a == A or w[a] <= NEG_TEST:
+                                continue
+                            through = arc_max[a]
+                            if starred and a < A:  # and what its word's star loses by it
+                                through -= star_value[mod[a]] - x_bound[a]
+                            if through <= cut:
                                 w[a] = NEG
                                 refold = True
                     if refold:  # steps on factors that may be gone are stale: fold, and take the rest anew
@@ -576,6 +661,22 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
                         step += 1
                         steps += last
                         continue
+            if last and options.stars > 0 and branch < 0 and not handed:
+                handed = True
+                starred = True
+                tables = late.tables
+                pairs, products, constant = hand_over(
+                    index, counts, late.grandchildren, late.pairs, late.products, all_pairs, all_products,
+                    pairs, products, slope, alive, certain, th, w, child, parent,
+                )  # fmt: skip
+                offset += constant
+                dirty[:] = True
+                steps += options.stars
+                rho, stale, node_best = options.rho, 0, 1e300
+                for i in range(size):
+                    z[chosen[i]] = 0
+                step += 1
+                continue
             if last:
                 break
             # a step on the dual variables that have slack
@@ -607,7 +708,9 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
                 alpha = max(1.0, np.floor(alpha + 0.5))
             if len(products.phi) > 0:
                 offset += move_products(products, z, on, alpha, unit, w)
-            if counted:
+            if starred:
+                move_multipliers(index, z, star_x, star_y, alive, alpha, child, parent, w, dirty)
+            elif counted:
                 _move_slopes(index, counts, slope, modifiers, wanted, alpha, w)
             for i in range(size):
                 z[chosen[i]] = 0
@@ -633,30 +736,17 @@ def search(graph, index, single_root, theta, pairs, products, counts, unit, opti
             continue
         gap_of[:] = 0.0
         add_slack(pairs, products, z, gap_of)
-        if counted:
+        if starred:
+            add_star_slack(index, z, into, star_x, star_y, alive, star_value, star_score, child, parent, gap_of)
+        elif counted:
             _add_count_slack(index, counts, slope, modifiers, wanted, gap_of)
         z[:] = 0
         pick = _branching_arc(index, w, certain, gap_of, ambiguity if options.branching == MAX_MARGINAL else no_arcs)
         if record:
             table[node, 4] = 1.0
+        state = State(g, th, w, pairs, products, slope, child, parent, starred, settled, offset)
         for branch_value in range(2):
-            open_nodes.append(
-                Node(
-                    g,
-                    th,
-                    w,
-                    pairs,
-                    products,
-                    slope,
-                    settled,
-                    offset,
-                    bound,
-                    pick,
-                    branch_value,
-                    node,
-                    2 * node + branch_value,
-                )
-            )
+            open_nodes.append(Node(state, bound, pick, branch_value, node, 2 * node + branch_value))
     kept = Record(calls[:dp], table[:nodes], step_node[:steps_kept], step_dual[:steps_kept])
     bound, status = conclude(incumbent, limit_bound, status)
     return incumbent, bound, incumbent_arcs, status, dp, nodes, root_solved, kept
