@@ -1,4 +1,4 @@
-"""Head stars against every choice of one arc into a word and a set of arcs out of it; Lagrangian bounds against all trees."""
+"""Head stars against every choice of an arc into a word and arcs out of it; Lagrangian bounds against all trees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from itertools import combinations
 
 import hypothesis.strategies as st
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from strategies import KINDS, arcs_in_order, draw
 
@@ -69,7 +68,7 @@ class Case:
         dirty = np.ones(self.n + 1, bool) if dirty is None else dirty
         over = solve_stars(
             self.index, self.parts, self.tables, self.alive, self.u, self.w, dirty, value, x, y, x_bound, node_limit,
-            1.0 if self.integer else 0.0, star_scratch(self.index),
+            1.0 if self.integer else 0.0, star_scratch(self.index, "tri-sibling" in self.score),
         )  # fmt: skip
         return over, value, x, y, x_bound
 
@@ -156,3 +155,9 @@ def subsets(families):
 @settings(max_examples=200, deadline=None)
 def test_automata(families, seed, forbidden):
     check(Case(np.random.default_rng(seed), families, max_n=5, forbidden=forbidden), {})
+
+
+@given(subsets(CODES), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.0, 0.15]))
+@settings(max_examples=200, deadline=None)
+def test_sets(families, seed, forbidden):
+    check(Case(np.random.default_rng(seed), families, max_n=6, forbidden=forbidden), {})
