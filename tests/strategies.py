@@ -7,6 +7,7 @@ against it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,7 +15,21 @@ import numpy as np
 from treebound.core.dtypes import INDEX, SCORE
 from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
 
-FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
+FAMILIES = (
+    "adjacent-sibling",
+    "outermost-grandchild",
+    "grandchild",
+    "sibling",
+    "head-bigram",
+    "great-grandchild",
+    "tri-sibling",
+    "comb",
+    "grand-sibling",
+    "valency",
+    "pattern",
+)
+#: arcs of a part, where they are not two
+WIDTH = {"great-grandchild": 3, "tri-sibling": 3, "grand-sibling": 3, "comb": 8, "pattern": 6}
 #: how scores are drawn: see `draw`
 KINDS = ("dense", "sparse", "tied", "mixed", "large")
 
@@ -30,36 +45,91 @@ def arcs_in_order(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return array[:, 0].copy(), array[:, 1].copy()
 
 
-def parts(family: str, head: np.ndarray, mod: np.ndarray, single_root: bool) -> np.ndarray:
-    """int32[F, 2]: the arcs of every part of a family, in the documented order."""
+def parts(
+    family: str, n: int, head: np.ndarray, mod: np.ndarray, single_root: bool, space: str = "projective"
+) -> np.ndarray:
+    """int32[F, r]: the arcs of every part of a family in a sentence of n words, in the documented order.
+
+    `pattern`, whose parts depend on words, gets some sets of up to six arcs that do not share a modifier.
+    """
     arcs = [(int(h), int(m)) for h, m in zip(head, mod, strict=True)]
     number = {arc: a for a, arc in enumerate(arcs)}
-    out: list[tuple[int, int]] = []
+    projective = space == "projective"
+    out: list[tuple[int, ...]] = []
 
-    def between(x: int, a: int, b: int) -> bool:
-        return min(a, b) < x < max(a, b)
+    def crossing(a: int, b: int) -> bool:
+        (i, j), (k, l) = sorted((sorted(arcs[a]), sorted(arcs[b])))  # noqa: E741
+        return i < k < j < l
+
+    def below(a: int) -> list[int]:
+        """The arcs that may hang below arc a, in arc order; where trees may be non-projective even the one back."""
+        h, m = arcs[a]
+        return [
+            b
+            for b, (m2, g) in enumerate(arcs)
+            if m2 == m and (not projective or (g != h and (g > m) == (m > h)) or min(h, m) < g < max(h, m))
+        ]
+
+    def nearer(b: int) -> list[int]:
+        """The arcs of b's head on b's side to words nearer than b's, near to far."""
+        h, m = arcs[b]
+        return [number[h, s] for s in (range(h + 1, m) if h < m else range(h - 1, m, -1)) if (h, s) in number]
 
     if family == "adjacent-sibling":
-        for b, (h, m) in enumerate(arcs):
-            if h == 0 and single_root:
-                continue
-            out.append((NONE, b))
-            near_to_far = range(h + 1, m) if h < m else range(h - 1, m, -1)
-            out += [(number[h, s], b) for s in near_to_far if (h, s) in number]
-    elif family in ("outermost-grandchild", "grandchild"):
-        for a, (h, m) in enumerate(arcs):
-            if family == "outermost-grandchild":
-                out += [(a, NONE), (a, NONE_OUTER)]
-            for b, (m2, g) in enumerate(arcs):
-                outer = (g > m) == (m > h)
-                if m2 == m and g != h and (outer or between(g, h, m)):
-                    out.append((a, b))
-    elif family == "sibling":
-        for i, (h, _) in enumerate(arcs):
-            out += [(i, j) for j in range(i + 1, len(arcs)) if arcs[j][0] == h and h > 0]
+        for b, (h, _) in enumerate(arcs):
+            if not (h == 0 and single_root):
+                out += [(s, b) for s in (NONE, *nearer(b))]
+    elif family == "outermost-grandchild":
+        for a in range(len(arcs)):
+            out += [(a, b) for b in (NONE, NONE_OUTER, *below(a))]
+    elif family == "grandchild":
+        out += [(a, b) for a in range(len(arcs)) for b in below(a)]
+    elif family == "grand-sibling":
+        out += [(a, s, b) for a in range(len(arcs)) for b in below(a) for s in (NONE, *nearer(b))]
+    elif family == "great-grandchild":
+        for a in range(len(arcs)):
+            for b in below(a):
+                for c in below(b):
+                    if arcs[c][1] != arcs[a][0] and not (projective and crossing(a, c)):
+                        out.append((a, b, c))
+    elif family in ("sibling", "tri-sibling"):
+        for h in range(1, n + 1):
+            out += combinations([a for a, arc in enumerate(arcs) if arc[0] == h], 2 if family == "sibling" else 3)
+    elif family == "head-bigram":
+        for m in range(1, n):
+            for i, j in [(i, j) for i, x in enumerate(arcs) for j, y in enumerate(arcs) if (x[1], y[1]) == (m, m + 1)]:
+                roots = single_root and arcs[i][0] == arcs[j][0] == 0
+                if not roots and (arcs[i][0], arcs[j][0]) != (m + 1, m) and not (projective and crossing(i, j)):
+                    out.append((i, j))
+    elif family == "comb":
+        for h, m in arcs:
+            step = 1 if m > h else -1
+            for size in range(4, 9) if h > 0 else ():
+                run = [number.get((h, m + step * i)) for i in range(size)]
+                if None not in run:
+                    out.append((*run, *[NONE] * (8 - size)))  # type: ignore[arg-type]
+    elif family == "valency":
+        for h in range(1, n + 1):
+            out += [(h, c) for c in range(min(7, sum(arc[0] == h for arc in arcs)) + 1)]
+    elif family == "pattern":
+        rng = np.random.default_rng(len(arcs))
+        for _ in range(len(arcs)):
+            some = rng.permutation(len(arcs))[: rng.integers(1, 7)].tolist()
+            some = sorted({arcs[a][1]: a for a in some}.values())
+            out.append((*some, *[NONE] * (6 - len(some))))
     else:
         raise ValueError(f"unknown family {family!r}")
-    return np.array(out, INDEX).reshape(-1, 2)
+    return np.array(out, INDEX).reshape(len(out), WIDTH.get(family, 2))
+
+
+def impossible(table: np.ndarray, family: str, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
+    """bool[F]: parts with an arc and its reverse, which score 0 (listed only where trees may be non-projective)."""
+    out = np.zeros(len(table), bool)
+    if family in ("grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"):
+        for i, j in combinations(range(table.shape[1]), 2):
+            a, b = table[:, i], table[:, j]
+            out |= (a >= 0) & (b >= 0) & (head[a] == mod[b]) & (mod[a] == head[b])
+    return out
 
 
 def draw(rng: np.random.Generator, size: int, kind: str, integer: bool, forbidden: float = 0.0) -> np.ndarray:
@@ -96,6 +166,7 @@ def build_problem(
     single_root: bool = True,
     forbidden_arcs: float = 0.0,
     forbidden_parts: float = 0.0,
+    space: str = "projective",
 ) -> Problem:
     """A problem over the arcs of allowed[n + 1, n + 1] (all of them if None) with random scores."""
     if allowed is None:
@@ -103,8 +174,10 @@ def build_problem(
     head, mod = arcs_in_order(allowed)
     tables = {}
     for family in families:
-        arcs = parts(family, head, mod, single_root)
-        tables[family] = PartTable(family, arcs, draw(rng, len(arcs), kind, integer, forbidden_parts))
+        arcs = parts(family, n, head, mod, single_root, space)
+        score = draw(rng, len(arcs), kind, integer, forbidden_parts)
+        score[impossible(arcs, family, head, mod)] = 0.0
+        tables[family] = PartTable(family, arcs, score)
     arc = draw(rng, len(head), kind, integer, forbidden_arcs)
     return Problem(n, head, mod, arc, tables, single_root, 1.0 if integer else 0.0)
 
@@ -169,6 +242,7 @@ def random_problem(
         single_root=single_root,
         forbidden_arcs=forbid if rng.random() < 0.5 else 0.0,
         forbidden_parts=forbid,
+        space=space,
     )
 
 

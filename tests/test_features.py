@@ -13,7 +13,6 @@ from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, has
 from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import LINE, arc_variant, only_in, pair_variant, side_of
 from treebound.kernels.learn import margin, merge
-from treebound.kernels.parts import parts_of_tree
 
 BEYOND_ARCS = tuple(f for f in FAMILIES if f != "arc")
 BITS = 16
@@ -47,10 +46,7 @@ def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
         rows, tag = table.sentence(i)
         scored = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), single_root)
         into = arcs_of_tree(scored.arc_index, treebank.heads(i))
-        chosen = {
-            f: parts_of_tree(FAMILIES[f].code, scored.arc_index, scored.part_index, into).astype(np.int64)
-            for f in FAMILIES
-        }
+        chosen = {f: scored.selected(f, into).astype(np.int64) for f in FAMILIES}
         count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
         by_features = sum(float(weights[s]) for s in slots[:count])
         by_scores = scored.arc[chosen["arc"]].sum() + sum(scored.by_family[f][chosen[f]].sum() for f in BEYOND_ARCS)
@@ -107,6 +103,7 @@ def test_variants_stay_within_a_line_and_tell_distance_and_side_apart():
     assert arcs[5, 6] != arcs[6, 5]
     pairs = {pair_variant(i, j, s) for i in range(20) for j in range(20) if i != j for s in range(3)}
     assert pairs == set(range(1, 13))
+    assert [pair_variant(4, 4, s) for s in range(3)] == [13, 14, 15]  # two words with one head
     assert max(max(arcs.values()), *pairs) < LINE
     assert [side_of(k, 4, 7) for k in (1, 5, 9)] == [side_of(k, 7, 4) for k in (1, 5, 9)] == [0, 1, 2]
 

@@ -21,11 +21,9 @@ from treebound.core.problem import PartTable, Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.branch_and_bound import BranchAndBound
-from treebound.factors import FAMILIES
 from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
 from treebound.kernels.backbones import eisner_graph
-from treebound.kernels.parts import list_parts
 from treebound.learning.model import Model
 
 BLOCK = 32  #: sentences that a worker takes at a time
@@ -74,20 +72,24 @@ class Parser:
         allowed = model.pruner.allowed(rows, tag, self.k)
         if widen:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
-        return model.scorer.score(model.weights, rows, tag, allowed, self.single_root)
+        projective = self.decoder.space == "projective"
+        return model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective)
 
     def _problem(self, scored: Scores) -> Problem:
-        index, parts, arc, by_family, _ = scored
-        tables = {f: PartTable(f, list_parts(FAMILIES[f].code, index, parts)[0], s) for f, s in by_family.items()}
-        return Problem(len(index.right) - 1, index.head, index.mod, arc, tables, self.single_root, self.model.unit)
+        index = scored.arc_index
+        tables = {f: PartTable(f, scored.arcs[f], s) for f, s in scored.by_family.items()}
+        return Problem(
+            len(index.right) - 1, index.head, index.mod, scored.arc, tables, self.single_root, self.model.unit
+        )
 
     def _parse(self, table: TokenTable, i: int, widen: bool = False) -> Parse:
         started = time.perf_counter()
         scored = self._scores(table, i, widen)
         decoding = time.perf_counter()
         if isinstance(self.decoder, BranchAndBound) and not self.decoder.record:
-            index, parts, arc, by_family, _ = scored
-            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, by_family, self.model.unit)
+            parse, _ = self.decoder.solve(
+                scored.arc_index, scored.part_index, self.single_root, scored.arc, scored.by_family, self.model.unit
+            )
         else:
             parse = self.decoder.decode(self._problem(scored))
         if parse.status == "infeasible" and not widen:

@@ -13,6 +13,8 @@ import numpy as np
 NONE = -1
 #: outermost-grandchild only: no modifier on the outer side
 NONE_OUTER = -2
+#: families whose parts are sets of arcs, padded with NONE: a part fires when all its arcs are selected
+PRODUCTS = frozenset({"grandchild", "sibling", "head-bigram", "great-grandchild", "tri-sibling", "comb", "pattern"})
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class PartTable:
     """All parts (factors) of one family in a sentence.
 
     family  name of the factor family
-    arcs    int32[F, r] arc numbers, or NONE / NONE_OUTER where the family allows an empty slot
+    arcs    int32[F, r] arc numbers, or NONE / NONE_OUTER where the family allows an empty slot; for `valency` a word
+            and a number of modifiers
     score   float64[F]; -inf forbids the part
     """
 

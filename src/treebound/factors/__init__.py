@@ -3,13 +3,31 @@
 from treebound.core.registry import Registry
 from treebound.factors.adjacent_sibling import ADJACENT_SIBLING
 from treebound.factors.arc import ARC
+from treebound.factors.comb import COMB
 from treebound.factors.family import Family
+from treebound.factors.grand_sibling import GRAND_SIBLING
 from treebound.factors.grandchild import GRANDCHILD
+from treebound.factors.great_grandchild import GREAT_GRANDCHILD
+from treebound.factors.head_bigram import HEAD_BIGRAM
 from treebound.factors.outermost_grandchild import OUTERMOST_GRANDCHILD
 from treebound.factors.sibling import SIBLING
+from treebound.factors.tri_sibling import TRI_SIBLING
+from treebound.factors.valency import VALENCY
 
 FAMILIES: Registry[Family] = Registry("factor family")
-for _family in (ARC, ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, GRANDCHILD, SIBLING):
+for _family in (
+    ARC,
+    ADJACENT_SIBLING,
+    OUTERMOST_GRANDCHILD,
+    GRANDCHILD,
+    SIBLING,
+    HEAD_BIGRAM,
+    GREAT_GRANDCHILD,
+    TRI_SIBLING,
+    COMB,
+    GRAND_SIBLING,
+    VALENCY,
+):
     FAMILIES.register(_family.name, _family)
 
 __all__ = ["FAMILIES", "Family"]

@@ -39,6 +39,18 @@ WORD_TRIPLE = """
     {x}.form {y}.coarse {z}.coarse; {x}.coarse {y}.form {z}.coarse; {x}.coarse {y}.coarse {z}.form
 """
 
+#: templates over the outer two words (x, y) of a third-order part
+SHORT_PAIR = """
+    {x}.tag {y}.tag; {x}.coarse {y}.coarse; {x}.form {y}.form; {x}.form {y}.tag; {x}.tag {y}.form
+"""
+
+#: templates over all four words (w, x, y, z) of a third-order part
+WORD_QUADRUPLE = """
+    {w}.tag {x}.tag {y}.tag {z}.tag; {w}.coarse {x}.coarse {y}.coarse {z}.coarse
+    {w}.form {x}.coarse {y}.coarse {z}.coarse; {w}.coarse {x}.form {y}.coarse {z}.coarse
+    {w}.coarse {x}.coarse {y}.form {z}.coarse; {w}.coarse {x}.coarse {y}.coarse {z}.form
+"""
+
 
 def fill(block: str, **names: str) -> str:
     """Put the position names of a family into a block of templates: ``{x-1}`` becomes ``h-1``."""

@@ -6,12 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treebound.core.problem import PRODUCTS
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
 from treebound.features.templates import compile_templates
 from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.features import FamilyTemplates, Templates, arc_features, part_features, score_sentence
-from treebound.kernels.parts import PartIndex
+from treebound.kernels.parts import WIDTH, PartIndex, parts_of_tree
+from treebound.kernels.wide_parts import products_of_tree
+
+#: products whose place in the table is no arithmetic on their arcs
+SCANNED = PRODUCTS - {"grandchild", "sibling"}
 
 
 def compile_arc(
@@ -36,13 +41,12 @@ def compile_families(names: tuple[str, ...], attributes: frozenset[str]) -> Fami
     for name in names:
         family = FAMILIES[name]
         templates = family.templates
-        x, y = (templates.words.index(p) for p in templates.pair)
         code.append(family.code)
-        slot.append((x, y, 3 - x - y))
+        slot.append(templates.slots())
         parts.append(compile_templates(templates.parts, templates.words, name, attributes))
         pairs.append(compile_templates(templates.pairs, templates.words, name + "-pair", attributes))
     return FamilyTemplates(
-        np.array(code, np.int32), np.array(slot, np.int32).reshape(-1, 3), *_joined(parts), *_joined(pairs)
+        np.array(code, np.int32), np.array(slot, np.int32).reshape(-1, 4), *_joined(parts), *_joined(pairs)
     )
 
 
@@ -62,14 +66,21 @@ class Scores(NamedTuple):
     """Indexed arcs and parts of a sentence with their scores.
 
     arc    float64[A]
-    by_family, words  family -> float64[F] scores, int32[F, 3] words
+    by_family, arcs, words  family -> float64[F] scores, int32[F, r] arcs as in `PartTable`, int32[F, 4] words
     """
 
     arc_index: ArcIndex
     part_index: PartIndex
     arc: np.ndarray
     by_family: dict[str, np.ndarray]
+    arcs: dict[str, np.ndarray]
     words: dict[str, np.ndarray]
+
+    def selected(self, family: str, arc_into: np.ndarray) -> np.ndarray:
+        """int32[*]: the parts of a family (`arc` too) that a tree selects; arc_into as of `arcs_of_tree`."""
+        if family in SCANNED:
+            return products_of_tree(self.arcs[family], arc_into, len(self.arc))
+        return parts_of_tree(FAMILIES[family].code, self.arc_index, self.part_index, arc_into)
 
 
 class Scorer:
@@ -88,14 +99,29 @@ class Scorer:
         self.family_templates = compile_families(families, attributes)
 
     def score(
-        self, weights: np.ndarray, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, single_root: bool
+        self,
+        weights: np.ndarray,
+        rows: np.ndarray,
+        tag: np.ndarray,
+        allowed: np.ndarray,
+        single_root: bool,
+        projective: bool = True,
     ) -> Scores:
-        """Scores of the candidate arcs (bool[n + 1, n + 1], head first) and of all parts made of them."""
-        index, parts, arc, first, words, scores = score_sentence(
-            self.arc_templates, self.family_templates, rows, tag, allowed, single_root, weights, self.mask
+        """Scores of the candidate arcs (bool[n + 1, n + 1], head first) and of all parts made of them.
+
+        projective  list the parts of projective trees only
+        """
+        index, parts, arc, first, arcs, words, scores = score_sentence(
+            self.arc_templates, self.family_templates, rows, tag, allowed, single_root, projective, weights, self.mask
         )
-        cut = {f: slice(first[i], first[i + 1]) for i, f in enumerate(self.families)}
-        return Scores(index, parts, arc, {f: scores[c] for f, c in cut.items()}, {f: words[c] for f, c in cut.items()})
+        out = Scores(index, parts, arc, {}, {}, {})
+        cell = 0
+        for i, family in enumerate(self.families):
+            a, b, width = first[i], first[i + 1], WIDTH[FAMILIES[family].code]
+            out.by_family[family], out.words[family] = scores[a:b], words[a:b]
+            out.arcs[family] = arcs[cell : cell + width * (b - a)].reshape(-1, width)
+            cell += width * (b - a)
+        return out
 
     def features(
         self,

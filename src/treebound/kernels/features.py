@@ -6,7 +6,8 @@ feature by itself has weight line[o], joined with variant v >= 1 it has line[o ^
 Variants of a pair of words (i, j):
 - of an arc: 1 + 7 * (j > i) + distance bin (1, 2, 3, 4-5, 6-10, 11-20, more);
 - within a larger part: 1 + 4 * side + distance bin (1, 2, 3-5, more), side being where the third word stands (left of
-  both, between, right of both).
+  both, between, right of both); 13 + side where both are one word.
+The variant of a valency part is 1 + the number of modifiers.
 
 Weights are float32 in training and int32 (fixed point) in a finished model, whose scores are then exact integer sums.
 """
@@ -19,7 +20,19 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.arcs import index_arcs
-from treebound.kernels.parts import count_parts, index_parts, list_parts
+from treebound.kernels.parts import (
+    COMB,
+    GRAND_SIBLING,
+    GRANDCHILD,
+    GREAT_GRANDCHILD,
+    OUTERMOST_GRANDCHILD,
+    VALENCY,
+    WIDTH,
+    count_parts,
+    fill_parts,
+    index_parts,
+)
+from treebound.kernels.wide_parts import LONGEST_COMB, SHORTEST_COMB
 
 
 class Templates(NamedTuple):
@@ -27,7 +40,7 @@ class Templates(NamedTuple):
 
     seed    int64[T] start of each template's hash
     start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1
-    slot    int32[K] which word of the part (0, 1, 2)
+    slot    int32[K] which word of the part (0, 1, 2, 3)
     offset  int32[K] neighbour of that word
     attr    int32[K] column of the token table
     """
@@ -43,7 +56,7 @@ class FamilyTemplates(NamedTuple):
     """The templates of a model's families, one after another.
 
     code        int32[F] family numbers of `treebound.kernels.parts`
-    slot        int32[F, 3] the two slots that pair templates speak about, then the third
+    slot        int32[F, 4] the two slots that pair templates speak about, then the third, then the fourth; -1: none
     part, part_first  Templates over all words; those of family f are part_first[f] .. part_first[f + 1] - 1
     pair, pair_first  Templates over the pair
     """
@@ -70,12 +83,12 @@ def _finish(x):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _feature(templates, t, tokens, r0, r1, r2):
-    """Hash of template t over the words in rows r0, r1, r2 of the token table."""
+def _feature(templates, t, tokens, r0, r1, r2, r3):
+    """Hash of template t over the words in rows r0, r1, r2, r3 of the token table."""
     x = templates.seed[t]
     for k in range(templates.start[t], templates.start[t + 1]):
         slot = templates.slot[k]
-        row = r0 if slot == 0 else r1 if slot == 1 else r2
+        row = r0 if slot == 0 else r1 if slot == 1 else r2 if slot == 2 else r3
         x = (x ^ tokens[templates.attr[k], row + templates.offset[k]]) * _M1
     return _finish(x)
 
@@ -96,9 +109,11 @@ def arc_variant(h, m):
 
 @njit(cache=True, nogil=True)
 def pair_variant(i, j, side):
-    """Variant of the words i and j of a larger part whose third word is on `side`, 1..12."""
+    """Variant of the words i and j of a larger part whose third word is on `side`, 1..15."""
     if i < 0 or j < 0:
         return 1 + 4 * side
+    if i == j:
+        return 13 + side
     d = j - i if j > i else i - j
     b = d - 1 if d <= 2 else 2 if d <= 5 else 3
     return 1 + 4 * side + b
@@ -245,20 +260,75 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
 
 
 @njit(cache=True, nogil=True)
-def score_parts(families, f, words, tokens, n, weights, mask, out):
-    """Scores of the parts `words` (int32[F, 3]) of family f, into out float64[F].
+def _with_runs(tokens, n):
+    """tokens with a column for every run of SHORTEST_COMB .. LONGEST_COMB words, a hash of each attribute in turn.
 
+    The run of `size` words from word w on stands in column `_run_row(w, size, n)`. O(n attributes).
+    """
+    width = tokens.shape[1]
+    out = np.zeros((len(tokens), width + n * (LONGEST_COMB - SHORTEST_COMB + 1)), np.int64)
+    for a in range(len(tokens)):
+        out[a, :width] = tokens[a]
+        for w in range(1, n + 1):
+            x = np.int64(0)
+            for size in range(1, min(LONGEST_COMB, n - w + 1) + 1):
+                x = (x ^ tokens[a, w + size - 1 + PAD]) * _M1
+                if size >= SHORTEST_COMB:
+                    out[a, _run_row(w, size, n)] = _finish(x)
+    return out
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _run_row(w, size, n):
+    return n + 2 * PAD + 4 + (w - 1) * (LONGEST_COMB - SHORTEST_COMB + 1) + size - SHORTEST_COMB
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _part_row(code, words, p, slot, n):
+    """Row in the token table of the word in a slot of part p, for families of four words."""
+    if code == COMB and slot == 3:
+        nearest, farthest = words[p, 1], words[p, 2]
+        return _run_row(min(nearest, farthest), abs(nearest - farthest) + 1, n)
+    return _row(words[p, slot], n)
+
+
+@njit(cache=True, nogil=True)
+def _score_counts(families, f, words, tokens, n, weights, mask, out):
+    """Scores of valency parts: a word's templates are hashed once for all its counts. O(n T + F T)."""
+    rows = np.empty((1, n + 1), np.int32)
+    for w in range(n + 1):
+        rows[0, w] = w + PAD
+    x = np.empty(n + 1, np.int64)
+    out[:] = 0.0
+    for t in range(families.part_first[f], families.part_first[f + 1]):
+        _hash_all(families.part, t, tokens, rows, x)
+        for p in range(len(words)):
+            h = words[p, 0]
+            line = ((x[h] >> 4) & mask) * LINE
+            o = x[h] & (LINE - 1)
+            out[p] += _weight(weights, line, o) + _weight(weights, line, o ^ (1 + words[p, 1]))
+
+
+@njit(cache=True, nogil=True)
+def score_parts(families, f, words, tokens, n, weights, mask, out):
+    """Scores of the parts `words` (int32[F, 4]) of family f, into out float64[F].
+
+    tokens  as of `TokenTable.sentence`; for combs as of `_with_runs`
     Pair templates are memoised per (word, word), for the three sides on which the third word may stand.
     O(F T_part + pairs T_pair).
     """
-    x_slot, y_slot, z_slot = families.slot[f]
+    code = families.code[f]
+    if code == VALENCY:
+        _score_counts(families, f, words, tokens, n, weights, mask, out)
+        return
+    x_slot, y_slot, z_slot, u_slot = families.slot[f]
     F = len(words)
-    rows = np.empty((3, F), np.int32)
+    rows = np.empty((3 if u_slot < 0 else 4, F), np.int32)
     variant = np.empty(F, np.int64)
     pair_of = np.empty(F, np.int32)
     side_at = np.empty(F, np.int8)
     known = np.full((n + 1) * (n + 3), -1, np.int32)
-    pair_rows = np.zeros((3, min(F, (n + 1) * (n + 3))), np.int32)
+    pair_rows = np.zeros((4, min(F, (n + 1) * (n + 3))), np.int32)
     pair_variants = np.empty((min(F, (n + 1) * (n + 3)), 3), np.int64)
     pairs = 0
     for p in range(F):
@@ -277,6 +347,9 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
                 pair_variants[pairs, s] = pair_variant(i, j, s)
             pairs += 1
         pair_of[p] = q
+    if u_slot >= 0:
+        for p in range(F):
+            rows[u_slot, p] = _part_row(code, words, p, u_slot, n)
     x = np.empty(max(F, pairs), np.int64)
     memo = np.zeros((pairs, 3), np.float64)
     for t in range(families.pair_first[f], families.pair_first[f + 1]):
@@ -295,28 +368,54 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
 
 
 @njit(cache=True, nogil=True)
-def score_sentence(arc_templates, families, tokens, tag, allowed, single_root, weights, mask):
+def _silence(code, words, out):
+    """Score 0 for the parts that a non-projective listing has and no tree: those with an arc and its reverse. O(F)."""
+    for p in range(len(words)):
+        a, b, c, d = words[p]
+        if code in (OUTERMOST_GRANDCHILD, GRANDCHILD):
+            back = a == c
+        elif code == GREAT_GRANDCHILD:
+            back = a == c or b == d
+        else:
+            back = code == GRAND_SIBLING and a in (c, d)
+        if back:
+            out[p] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def score_sentence(arc_templates, families, tokens, tag, allowed, single_root, projective, weights, mask):
     """Everything that a decoder needs of a sentence, in one call.
 
     allowed  bool[n + 1, n + 1] candidate arcs, head first
-    Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], words int32[parts, 3], scores
-    float64[parts]): family f has the parts first[f] .. first[f + 1] - 1.
+    Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words
+    int32[parts, 4], scores float64[parts]): family f has the parts first[f] .. first[f + 1] - 1, and its arcs
+    int32[F, r] stand one after another, those of the first family first.
     """
     n = len(tag) - 1
     index = index_arcs(n, allowed)
-    parts = index_parts(index, single_root)
+    parts = index_parts(index, single_root, projective)
     arc = score_arcs(arc_templates, tokens, tag, index.head, index.mod, weights, mask)
     count = len(families.code)
     first = np.zeros(count + 1, np.int64)
+    cells = 0
     for f in range(count):
         first[f + 1] = first[f] + count_parts(families.code[f], index, parts)
-    words = np.empty((first[count], 3), np.int32)
+        cells += WIDTH[families.code[f]] * (first[f + 1] - first[f])
+    arcs = np.empty(cells, np.int32)
+    words = np.empty((first[count], 4), np.int32)
     scores = np.empty(first[count], np.float64)
+    cells = 0
     for f in range(count):
-        lo, hi = first[f], first[f + 1]
-        _, words[lo:hi] = list_parts(families.code[f], index, parts)
-        score_parts(families, f, words[lo:hi], tokens, n, weights, mask, scores[lo:hi])
-    return index, parts, arc, first, words, scores
+        code, lo, hi = families.code[f], first[f], first[f + 1]
+        width = WIDTH[code]
+        table = arcs[cells : cells + width * (hi - lo)].reshape((hi - lo, width))
+        cells += width * (hi - lo)
+        fill_parts(code, index, parts, table, words[lo:hi])
+        known = _with_runs(tokens, n) if code == COMB else tokens
+        score_parts(families, f, words[lo:hi], known, n, weights, mask, scores[lo:hi])
+        if not projective:
+            _silence(code, words[lo:hi], scores[lo:hi])
+    return index, parts, arc, first, arcs, words, scores
 
 
 @njit(cache=True, nogil=True)
@@ -342,14 +441,14 @@ def arc_features(arc_templates, tokens, tag, arcs, sign, head, mod, mask, slots,
         h, m = head[a], mod[a]
         v = arc_variant(h, m)
         for t in range(len(t_head.seed)):
-            c = _emit(_feature(t_head, t, tokens, h + PAD, h + PAD, h + PAD), v, mask, sign, slots, signs, c)
+            c = _emit(_feature(t_head, t, tokens, h + PAD, 0, 0, 0), v, mask, sign, slots, signs, c)
         for t in range(len(t_mod.seed)):
-            c = _emit(_feature(t_mod, t, tokens, m + PAD, m + PAD, m + PAD), v, mask, sign, slots, signs, c)
+            c = _emit(_feature(t_mod, t, tokens, m + PAD, 0, 0, 0), v, mask, sign, slots, signs, c)
         for t in range(len(t_pair.seed)):
-            c = _emit(_feature(t_pair, t, tokens, h + PAD, m + PAD, 0), v, mask, sign, slots, signs, c)
+            c = _emit(_feature(t_pair, t, tokens, h + PAD, m + PAD, 0, 0), v, mask, sign, slots, signs, c)
         for i in range(between_tags(tags, h, m, seen, a, between)):
             for t in range(len(t_between.seed)):
-                x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD)
+                x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD, 0)
                 c = _emit(x, v, mask, sign, slots, signs, c)
     return c
 
@@ -357,15 +456,24 @@ def arc_features(arc_templates, tokens, tag, arcs, sign, head, mod, mask, slots,
 @njit(cache=True, nogil=True)
 def part_features(families, f, words, chosen, sign, tokens, n, mask, slots, signs, c):
     """Append the weight slots of the parts `chosen` of family f with `sign`; returns the new count."""
-    x_slot, y_slot, z_slot = families.slot[f]
+    code = families.code[f]
+    x_slot, y_slot, z_slot, u_slot = families.slot[f]
+    if code == COMB and len(chosen) > 0:
+        tokens = _with_runs(tokens, n)
     for p in chosen:
-        i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
-        v = pair_variant(i, j, side_of(k, i, j))
-        r0, r1, r2 = _row(words[p, 0], n), _row(words[p, 1], n), _row(words[p, 2], n)
+        r0, r1, r2, r3 = _row(words[p, 0], n), 0, 0, 0
+        if code == VALENCY:
+            v = 1 + words[p, 1]
+        else:
+            i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
+            v = pair_variant(i, j, side_of(k, i, j))
+            r1, r2 = _row(words[p, 1], n), _row(words[p, 2], n)
+            if u_slot >= 0:
+                r3 = _part_row(code, words, p, 3, n)
         for t in range(families.pair_first[f], families.pair_first[f + 1]):
-            c = _emit(_feature(families.pair, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
+            c = _emit(_feature(families.pair, t, tokens, r0, r1, r2, r3), v, mask, sign, slots, signs, c)
         for t in range(families.part_first[f], families.part_first[f + 1]):
-            c = _emit(_feature(families.part, t, tokens, r0, r1, r2), v, mask, sign, slots, signs, c)
+            c = _emit(_feature(families.part, t, tokens, r0, r1, r2, r3), v, mask, sign, slots, signs, c)
     return c
 
 

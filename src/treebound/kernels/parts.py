@@ -1,7 +1,7 @@
 """Parts of each factor family: how many, which arcs, which words; and which of them a tree selects.
 
 Part order is the one of docs/architecture.md; pointers are arithmetic on the arc order, nothing is searched or hashed.
-The codes are those of `treebound.factors`.
+The codes are those of `treebound.factors`. Families beyond second order are listed by `treebound.kernels.wide_parts`.
 """
 
 from __future__ import annotations
@@ -11,27 +11,52 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from treebound.core.problem import NONE, NONE_OUTER
+from treebound.kernels.wide_parts import (
+    MAX_COUNT,
+    combs,
+    grand_sibling_rank,
+    grand_siblings,
+    great_grandchildren,
+    head_bigrams,
+    products_of_tree,
+    tri_siblings,
+    valencies,
+)
+
 ARC, ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, GRANDCHILD, SIBLING = range(5)
-NONE, NONE_OUTER = -1, -2
+HEAD_BIGRAM, GREAT_GRANDCHILD, TRI_SIBLING, COMB, GRAND_SIBLING, VALENCY, PATTERN = range(5, 12)
+#: columns of `PartTable.arcs`, by code
+WIDTH = (1, 2, 2, 2, 2, 2, 3, 3, 8, 3, 2, 6)
 
 
 class PartIndex(NamedTuple):
-    """Where the parts of an arc begin.
+    """Where the parts of an arc or of a head begin.
 
-    below    int32[A, 2]  how many arcs of m, to its left and right, can hang below arc (h, m) in a projective tree
+    below    int32[A, 2]  how many arcs of m, to its left and right, can hang below arc (h, m): those that do not cross
+             it, or all of them where trees may be non-projective (an arc back to h included, so that ranks are
+             arithmetic; a part with it never fires)
     adjacent, outermost, grandchild  int32[A + 1]  first part of each arc
-    sibling  int32[n + 2] first part of each head
+    grand_sibling         int64[A + 1]  first part of each arc
+    sibling               int32[n + 2]  first part of each head
+    tri_sibling, valency  int64[n + 2]  first part of each head
+    single_root, projective  the trees that the parts are for
     """
 
     below: np.ndarray
     adjacent: np.ndarray
     outermost: np.ndarray
     grandchild: np.ndarray
+    grand_sibling: np.ndarray
     sibling: np.ndarray
+    tri_sibling: np.ndarray
+    valency: np.ndarray
+    single_root: bool
+    projective: bool
 
 
 @njit(cache=True, nogil=True)
-def index_parts(index, single_root):
+def index_parts(index, single_root, projective=True):
     """PartIndex. O(arcs * modifiers)."""
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
@@ -40,22 +65,26 @@ def index_parts(index, single_root):
     adjacent = np.zeros(A + 1, np.int32)
     outermost = np.zeros(A + 1, np.int32)
     grandchild = np.zeros(A + 1, np.int32)
+    grand_sibling = np.zeros(A + 1, np.int64)
     sibling = np.zeros(n + 2, np.int32)
+    tri_sibling = np.zeros(n + 2, np.int64)
+    valency = np.zeros(n + 2, np.int64)
     for a in range(A):
         h, m = head[a], mod[a]
         left = right[m] - start[m]
         rest = start[m + 1] - right[m]
-        if h < m:
+        if projective and h < m:
             left = 0
             while start[m] + left < right[m] and mod[start[m] + left] > h:
                 left += 1
-        else:
+        elif projective:
             rest = 0
             while right[m] + rest < start[m + 1] and mod[right[m] + rest] < h:
                 rest += 1
         below[a, 0], below[a, 1] = left, rest
         grandchild[a + 1] = grandchild[a] + left + rest
         outermost[a + 1] = outermost[a] + left + rest + 2
+        grand_sibling[a + 1] = grand_sibling[a] + (left * (left + 1) + rest * (rest + 1)) // 2
         if h == 0 and single_root:
             adjacent[a + 1] = adjacent[a]
         else:
@@ -64,13 +93,30 @@ def index_parts(index, single_root):
     for h in range(n + 1):
         k = start[h + 1] - start[h] if h > 0 else 0
         sibling[h + 1] = sibling[h] + k * (k - 1) // 2
-    return PartIndex(below, adjacent, outermost, grandchild, sibling)
+        tri_sibling[h + 1] = tri_sibling[h] + k * (k - 1) * (k - 2) // 6
+        valency[h + 1] = valency[h] + (min(k, MAX_COUNT) + 1 if h > 0 else 0)
+    return PartIndex(
+        below,
+        adjacent,
+        outermost,
+        grandchild,
+        grand_sibling,
+        sibling,
+        tri_sibling,
+        valency,
+        bool(single_root),
+        bool(projective),
+    )
 
 
 @njit(cache=True, nogil=True)
 def count_parts(code, index, parts):
-    """Number of parts of a family. O(1)."""
+    """Number of parts of a family. O(1), but for those that are counted by listing: see `treebound.kernels.wide_parts`.
+
+    The parts of PATTERN depend on the words, not on the arcs alone: none are counted, or listed, here.
+    """
     A = len(index.head)
+    none = np.empty((0, 8), np.int32)
     if code == ADJACENT_SIBLING:
         return parts.adjacent[A]
     if code == OUTERMOST_GRANDCHILD:
@@ -79,21 +125,41 @@ def count_parts(code, index, parts):
         return parts.grandchild[A]
     if code == SIBLING:
         return parts.sibling[len(index.right)]
-    return A
+    if code == HEAD_BIGRAM:
+        return head_bigrams(index, parts, none, none, False)
+    if code == GREAT_GRANDCHILD:
+        return great_grandchildren(index, parts, none, none, False)
+    if code == TRI_SIBLING:
+        return parts.tri_sibling[len(index.right)]
+    if code == COMB:
+        return combs(index, parts, none, none, False)
+    if code == GRAND_SIBLING:
+        return parts.grand_sibling[A]
+    if code == VALENCY:
+        return parts.valency[len(index.right)]
+    return A if code == ARC else 0
 
 
 @njit(cache=True, nogil=True)
 def list_parts(code, index, parts):
-    """(arcs int32[F, 2], words int32[F, 3]) of a family; words are NONE / NONE_OUTER where a slot is empty.
+    """(arcs int32[F, r], words int32[F, 4]) of a family, as `fill_parts` writes them. O(F)."""
+    F = count_parts(code, index, parts)
+    arcs = np.empty((F, WIDTH[code]), np.int32)
+    words = np.empty((F, 4), np.int32)
+    fill_parts(code, index, parts, arcs, words)
+    return arcs, words
 
-    Word order: (h, s, m) for siblings - s nearer to h for adjacent ones, s left of m for all pairs - and (g, h, m) for
-    grandchildren. O(F).
+
+@njit(cache=True, nogil=True)
+def fill_parts(code, index, parts, arcs, words):
+    """Write the parts of a family: arcs int32[F, r] as in `PartTable`, words int32[F, 4], NONE in empty slots. O(F).
+
+    Words: (h, s, m) for siblings - s nearer to h for adjacent ones, s left of m for all pairs - and (g, h, m) for
+    grandchildren, m NONE / NONE_OUTER where there is none; those of the other families are described where they are
+    listed.
     """
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
-    F = count_parts(code, index, parts)
-    arcs = np.empty((F, 2), np.int32)
-    words = np.empty((F, 3), np.int32)
     p = 0
     if code == ADJACENT_SIBLING:
         for b in range(A):
@@ -101,11 +167,11 @@ def list_parts(code, index, parts):
                 continue
             h, m = head[b], mod[b]
             arcs[p, 0], arcs[p, 1] = NONE, b
-            words[p, 0], words[p, 1], words[p, 2] = h, NONE, m
+            words[p, 0], words[p, 1], words[p, 2], words[p, 3] = h, NONE, m, NONE
             p += 1
             for s in range(right[h] if m > h else start[h], b):
                 arcs[p, 0], arcs[p, 1] = s, b
-                words[p, 0], words[p, 1], words[p, 2] = h, mod[s], m
+                words[p, 0], words[p, 1], words[p, 2], words[p, 3] = h, mod[s], m, NONE
                 p += 1
     elif code in (OUTERMOST_GRANDCHILD, GRANDCHILD):
         for a in range(A):
@@ -113,22 +179,38 @@ def list_parts(code, index, parts):
             if code == OUTERMOST_GRANDCHILD:
                 for none in (NONE, NONE_OUTER):
                     arcs[p, 0], arcs[p, 1] = a, none
-                    words[p, 0], words[p, 1], words[p, 2] = g, h, none
+                    words[p, 0], words[p, 1], words[p, 2], words[p, 3] = g, h, none, NONE
                     p += 1
             for side in range(2):
                 first = start[h] if side == 0 else right[h]
                 for c in range(first, first + parts.below[a, side]):
                     arcs[p, 0], arcs[p, 1] = a, c
-                    words[p, 0], words[p, 1], words[p, 2] = g, h, mod[c]
+                    words[p, 0], words[p, 1], words[p, 2], words[p, 3] = g, h, mod[c], NONE
                     p += 1
     elif code == SIBLING:
         for h in range(1, len(right)):
             for i in range(start[h], start[h + 1]):
                 for j in range(i + 1, start[h + 1]):
                     arcs[p, 0], arcs[p, 1] = i, j
-                    words[p, 0], words[p, 1], words[p, 2] = h, min(mod[i], mod[j]), max(mod[i], mod[j])
+                    x, y = min(mod[i], mod[j]), max(mod[i], mod[j])
+                    words[p, 0], words[p, 1], words[p, 2], words[p, 3] = h, x, y, NONE
                     p += 1
-    return arcs, words
+    elif code == HEAD_BIGRAM:
+        head_bigrams(index, parts, arcs, words, True)
+    elif code == GREAT_GRANDCHILD:
+        great_grandchildren(index, parts, arcs, words, True)
+    elif code == TRI_SIBLING:
+        tri_siblings(index, parts, arcs, words)
+    elif code == COMB:
+        combs(index, parts, arcs, words, True)
+    elif code == GRAND_SIBLING:
+        grand_siblings(index, parts, arcs, words)
+    elif code == VALENCY:
+        valencies(index, parts, arcs, words)
+    elif code == ARC:
+        for a in range(A):
+            arcs[a, 0] = a
+            words[a, 0], words[a, 1], words[a, 2], words[a, 3] = head[a], mod[a], NONE, NONE
 
 
 @njit(cache=True, nogil=True)
@@ -154,7 +236,12 @@ def sibling_rank(index, i, j):
 
 @njit(cache=True, nogil=True)
 def parts_of_tree(code, index, parts, arc_into):
-    """int32[*]: the parts of a family that a projective tree selects; arc_into as of `arcs_of_tree`. O(n d)."""
+    """int32[*]: the parts of a family that a tree selects; arc_into as of `arcs_of_tree`.
+
+    O(n d) by arithmetic; for the products beyond pairs of one head or chain O(F): see `products_of_tree`.
+    """
+    if code in (HEAD_BIGRAM, GREAT_GRANDCHILD, TRI_SIBLING, COMB):
+        return products_of_tree(list_parts(code, index, parts)[0], arc_into, len(index.head))
     n = len(arc_into)
     head, mod = index.head, index.mod
     # modifiers of each head, ascending (0 .. n)
@@ -185,8 +272,10 @@ def parts_of_tree(code, index, parts, arc_into):
         split = lo
         while split < hi and mod[children[split]] < h:
             split += 1
-        if code == ADJACENT_SIBLING:
+        if code in (ADJACENT_SIBLING, GRAND_SIBLING):
             if parts.adjacent[index.start[h + 1]] == parts.adjacent[index.start[h]]:
+                continue
+            if code == GRAND_SIBLING and h == 0:
                 continue
             for i in range(lo, hi):
                 b = children[i]
@@ -196,7 +285,11 @@ def parts_of_tree(code, index, parts, arc_into):
                 else:
                     s = children[i - 1] if i > split else NONE
                     side = index.right[h]
-                out[c] = parts.adjacent[b] + (0 if s == NONE else 1 + s - side)
+                if code == ADJACENT_SIBLING:
+                    out[c] = parts.adjacent[b] + (0 if s == NONE else 1 + s - side)
+                else:
+                    a = arc_into[h - 1]
+                    out[c] = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, s, b)
                 c += 1
         elif code == SIBLING:
             if h == 0:
@@ -210,7 +303,11 @@ def parts_of_tree(code, index, parts, arc_into):
                     c += 1
         elif h > 0:
             a = arc_into[h - 1]
-            if code == GRANDCHILD:
+            if code == VALENCY:
+                largest = parts.valency[h + 1] - parts.valency[h] - 1
+                out[c] = parts.valency[h] + min(hi - lo, largest)
+                c += 1
+            elif code == GRANDCHILD:
                 for i in range(lo, hi):
                     out[c] = parts.grandchild[a] + below_rank(index, parts, a, children[i])
                     c += 1

@@ -16,13 +16,11 @@ import numpy as np
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.decoders.branch_and_bound import BranchAndBound
-from treebound.factors import FAMILIES
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
-from treebound.kernels.parts import parts_of_tree
 from treebound.learning.model import FIXED_BITS, Model
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
@@ -129,9 +127,7 @@ def train(
             pred_arcs = arcs_of_tree(index, heads)
             ours, theirs = {}, {}
             for family in ("arc", *spec.families):
-                code = FAMILIES[family].code
-                g = parts_of_tree(code, index, parts, gold_arcs)
-                p = parts_of_tree(code, index, parts, pred_arcs)
+                g, p = scored.selected(family, gold_arcs), scored.selected(family, pred_arcs)
                 ours[family], theirs[family] = only_in(g, p), only_in(p, g)
             count = scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0)
             count = scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count)

@@ -1,0 +1,177 @@
+"""Parts beyond second order, of neighbouring words' heads, and of counts: which arcs and which words.
+
+Every function here lists the parts of one family into (arcs int32[F, r], words int32[F, 4]) and returns how many there
+are; with `fill` false it only counts. Orders are those of docs/architecture.md. Oracle: `parts` of tests/strategies.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+
+SHORTEST_COMB, LONGEST_COMB = 4, 8  #: words in a comb (Qian & Liu 2013, section 4.3: more than three modifiers)
+MAX_COUNT = 7  #: the last valency part of a word with more candidates stands for this many or more
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _cross(head, mod, a, b):
+    """Arcs a and b cross when drawn above the words, the root standing at position 0."""
+    low_a, high_a = min(head[a], mod[a]), max(head[a], mod[a])
+    low_b, high_b = min(head[b], mod[b]), max(head[b], mod[b])
+    return (low_a < low_b and low_b < high_a and high_a < high_b) or (
+        low_b < low_a and low_a < high_b and high_b < high_a
+    )
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _write(words, p, w0, w1, w2, w3):
+    words[p, 0], words[p, 1], words[p, 2], words[p, 3] = w0, w1, w2, w3
+
+
+@njit(cache=True, nogil=True)
+def head_bigrams(index, parts, arcs, words, fill):
+    """Arcs into two neighbouring words that can stand together; words (head of m, m, head of m + 1, m + 1). O(F)."""
+    head, mod, into, into_start = index.head, index.mod, index.into, index.into_start
+    p = 0
+    for m in range(1, len(index.right) - 1):
+        for i in range(into_start[m], into_start[m + 1]):
+            b1 = into[i]
+            for j in range(into_start[m + 1], into_start[m + 2]):
+                b2 = into[j]
+                if parts.single_root and head[b1] == 0 and head[b2] == 0:
+                    continue
+                if head[b1] == m + 1 and head[b2] == m:
+                    continue
+                if parts.projective and _cross(head, mod, b1, b2):
+                    continue
+                if fill:
+                    arcs[p, 0], arcs[p, 1] = b1, b2
+                    _write(words, p, head[b1], m, head[b2], m + 1)
+                p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def great_grandchildren(index, parts, arcs, words, fill):
+    """Chains a -> g -> h -> m; words (a, g, h, m). O(grandchild parts * arcs of a word)."""
+    head, mod = index.head, index.mod
+    p = 0
+    for a1 in range(len(head)):
+        a, g = head[a1], mod[a1]
+        for side in range(2):
+            first = index.start[g] if side == 0 else index.right[g]
+            for a2 in range(first, first + parts.below[a1, side]):
+                h = mod[a2]
+                for half in range(2):
+                    low = index.start[h] if half == 0 else index.right[h]
+                    for a3 in range(low, low + parts.below[a2, half]):
+                        if mod[a3] == a or (parts.projective and _cross(head, mod, a1, a3)):
+                            continue
+                        if fill:
+                            arcs[p, 0], arcs[p, 1], arcs[p, 2] = a1, a2, a3
+                            _write(words, p, a, g, h, mod[a3])
+                        p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def tri_siblings(index, parts, arcs, words):
+    """Three modifiers of one word; words (h, x, y, z), x < y < z. O(F)."""
+    mod, start = index.mod, index.start
+    p = 0
+    for h in range(1, len(index.right)):
+        for i in range(start[h], start[h + 1]):
+            for j in range(i + 1, start[h + 1]):
+                for k in range(j + 1, start[h + 1]):
+                    arcs[p, 0], arcs[p, 1], arcs[p, 2] = i, j, k
+                    x, y, z = mod[i], mod[j], mod[k]
+                    _write(words, p, h, min(x, y, z), max(min(x, y), min(max(x, y), z)), max(x, y, z))
+                    p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def combs(index, parts, arcs, words, fill):
+    """Runs of consecutive words below one head; words (h, nearest, farthest, NONE). O(arcs)."""
+    mod = index.mod
+    p = 0
+    for h in range(1, len(index.right)):
+        for side in range(2):
+            first = index.start[h] if side == 0 else index.right[h]
+            last = index.right[h] if side == 0 else index.start[h + 1]
+            for i in range(first, last):
+                for size in range(SHORTEST_COMB, LONGEST_COMB + 1):
+                    j = i + size - 1
+                    if j >= last or abs(mod[j] - mod[i]) != size - 1:
+                        break
+                    if fill:
+                        for c in range(LONGEST_COMB):
+                            arcs[p, c] = i + c if c < size else NONE
+                        _write(words, p, h, mod[i], mod[j], NONE)
+                    p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def grand_siblings(index, parts, arcs, words):
+    """An arc with an adjacent-sibling part below it; words (g, h, s or NONE, m). O(F)."""
+    head, mod = index.head, index.mod
+    p = 0
+    for a in range(len(head)):
+        g, h = head[a], mod[a]
+        for side in range(2):
+            first = index.start[h] if side == 0 else index.right[h]
+            for b in range(first, first + parts.below[a, side]):
+                for s in range(first - 1, b):  # first - 1 stands for NONE
+                    arcs[p, 0], arcs[p, 1], arcs[p, 2] = a, s if s >= first else NONE, b
+                    _write(words, p, g, h, mod[s] if s >= first else NONE, mod[b])
+                    p += 1
+    return p
+
+
+@njit(cache=True, nogil=True)
+def valencies(index, parts, arcs, words):
+    """Numbers of modifiers of a word; (word, count) in place of arcs, and words (h, count, NONE, NONE). O(F)."""
+    p = 0
+    for h in range(1, len(index.right)):
+        for c in range(parts.valency[h + 1] - parts.valency[h]):
+            arcs[p, 0], arcs[p, 1] = h, c
+            _write(words, p, h, c, NONE, NONE)
+            p += 1
+    return p
+
+
+@njit(cache=True, nogil=True, inline="always")
+def grand_sibling_rank(index, parts, a, s, b):
+    """Rank of (a, s or NONE, b) among the parts of arc a. O(1)."""
+    h = index.mod[a]
+    if b < index.right[h]:
+        offset, first = 0, index.start[h]
+    else:
+        offset, first = parts.below[a, 0] * (parts.below[a, 0] + 1) // 2, index.right[h]
+    return offset + (b - first) * (b - first + 1) // 2 + (0 if s == NONE else 1 + s - first)
+
+
+@njit(cache=True, nogil=True)
+def products_of_tree(arcs, arc_into, size):
+    """int32[*]: the parts (rows of int32[F, r], padded with NONE) all of whose arcs a tree selects. O(F).
+
+    size  number of candidate arcs; arc_into as of `arcs_of_tree`
+    """
+    on = np.zeros(size + 1, np.bool_)
+    on[arc_into] = True
+    on[size] = True  # where NONE = -1 points
+    out = np.empty(len(arcs), np.int32)
+    c = 0
+    for p in range(len(arcs)):
+        every = True
+        for i in range(arcs.shape[1]):
+            if not on[arcs[p, i]]:
+                every = False
+                break
+        if every:
+            out[c] = p
+            c += 1
+    return out[:c].copy()
