@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
-from oracles.score import best
-from strategies import build_problem
+from hypothesis import given, settings
+from oracles.score import best, scores
+from oracles.trees import trees
+from strategies import build_problem, problems
 
 from treebound.decoders.chu_liu_edmonds import ChuLiuEdmonds
-from treebound.evaluation.certificates import check_parse
+from treebound.evaluation.certificates import check_parse, tree_faults
+from treebound.kernels.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.hypergraph import NEG
 
 
 @pytest.mark.parametrize("single_root", [True, False])
@@ -47,3 +53,78 @@ def test_cycles_within_cycles():
                 at = parse.heads[at]
             if m not in above:
                 assert table[h, m] <= table[parse.heads[m], m]
+
+
+def solve(problem, weight=None, bounds=True):
+    """(value, heads, arc_max) of the kernel; weight replaces the problem's arc scores."""
+    allowed = np.zeros((problem.n + 1, problem.n + 1), bool)
+    allowed[problem.head, problem.mod] = True
+    index = index_arcs(problem.n, allowed)
+    weight = np.where(np.isneginf(problem.arc), NEG, problem.arc) if weight is None else weight
+    arcs, arc_max = np.full(problem.n, -1, np.int32), np.empty(problem.arcs if bounds else 0)
+    scratch = arborescence_scratch(problem.n, problem.arcs)
+    value = arborescence(index, weight, problem.n, problem.single_root, arcs, arc_max, scratch)
+    return value, np.append(-1, problem.head[arcs]) if value > NEG else None, arc_max
+
+
+@given(problems(families=(), max_n=6, space="non-projective"))
+@settings(max_examples=150, deadline=None)
+def test_bound_of_every_arc(problem):
+    """arc_max dominates the best tree through each arc and is attained by the arcs of the best tree."""
+    every, score = trees(problem.n, "non-projective", problem.single_root), scores(problem, "non-projective")
+    value, heads, arc_max = solve(problem)
+    if not np.isfinite(score.max()):
+        assert value == NEG
+        return
+    slack = 0.0 if problem.unit else 1e-9 * max(1.0, abs(score.max()))
+    assert abs(value - score.max()) <= slack
+    assert tree_faults(heads, problem.n, "non-projective", problem.single_root) == []
+    assert solve(problem, bounds=False)[1].tolist() == heads.tolist()
+    for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True)):
+        through = score[every[:, m] == h].max(initial=-np.inf)
+        assert arc_max[a] >= through - slack
+        assert arc_max[a] <= value + slack
+        if heads[m] == h:
+            assert abs(arc_max[a] - value) <= slack
+        if problem.arc[a] == -np.inf:
+            assert arc_max[a] == NEG
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_bounds_remove_most_arcs(single_root):
+    """Five words, all arcs: a bound that is the value wherever an arc is allowed would pass the test above."""
+    rng = np.random.default_rng(5)
+    below = exact = arcs = 0
+    for _ in range(50):
+        problem = build_problem(5, rng, (), kind="dense", single_root=single_root)
+        every, score = trees(5, "non-projective", single_root), scores(problem, "non-projective")
+        value, _, arc_max = solve(problem)
+        through = np.array([score[every[:, m] == h].max() for h, m in zip(problem.head, problem.mod, strict=True)])
+        arcs += len(arc_max)
+        below += int((arc_max < value).sum())
+        exact += int((arc_max == through).sum())
+    assert below > 0.7 * arcs
+    assert exact > 0.5 * arcs
+
+
+@given(problems(families=(), max_n=5, space="non-projective", feasible=True), st.integers(0, 2**32 - 1))
+@settings(max_examples=100, deadline=None)
+def test_forced_and_forbidden_arcs(problem, seed):
+    """An arc is forced by forbidding the others into its word, as the search does."""
+    rng = np.random.default_rng(seed)
+    every, score = trees(problem.n, "non-projective", problem.single_root), scores(problem, "non-projective")
+    weight, allowed = problem.arc.copy(), np.ones(len(score), bool)
+    for a in rng.choice(problem.arcs, size=int(rng.integers(1, problem.n + 1)), replace=False):
+        h, m = problem.head[a], problem.mod[a]
+        if rng.random() < 0.4:
+            weight[(problem.mod == m) & (problem.head != h)] = NEG
+            allowed &= every[:, m] == h
+        else:
+            weight[a] = NEG
+            allowed &= every[:, m] != h
+    best_left = score[allowed].max(initial=-np.inf)
+    value = solve(problem, weight)[0]
+    if best_left == -np.inf:
+        assert value == NEG
+    else:
+        assert abs(value - best_left) <= (0.0 if problem.unit else 1e-9 * max(1.0, abs(best_left)))

@@ -87,9 +87,8 @@ class Parser:
         scored = self._scores(table, i, widen)
         decoding = time.perf_counter()
         if isinstance(self.decoder, BranchAndBound) and not self.decoder.record:
-            parse, _ = self.decoder.solve(
-                scored.arc_index, scored.part_index, self.single_root, scored.arc, scored.by_family, self.model.unit
-            )
+            index, parts, arc, by_family, arcs, _ = scored
+            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, arcs, by_family, self.model.unit)
         else:
             parse = self.decoder.decode(self._problem(scored))
         if parse.status == "infeasible" and not widen:

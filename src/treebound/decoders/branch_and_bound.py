@@ -1,9 +1,9 @@
-"""Exact projective decoding by branch and bound with bounded non-local factors (Qian & Liu 2013)."""
+"""Exact decoding by branch and bound with bounded non-local factors (Qian & Liu 2013)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,74 +15,125 @@ from treebound.core.problem import Problem
 from treebound.decoders.record import make_record
 from treebound.kernels.arcs import ArcIndex, index_arcs
 from treebound.kernels.backbones import carreras_graph, eisner_graph, grandparent_sibling_graph
-from treebound.kernels.bounded import bounded_factors, fallback
+from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
+from treebound.kernels.fallback import first_order_tree
 from treebound.kernels.hypergraph import NEG, Hypergraph
-from treebound.kernels.parts import PartIndex, index_parts
+from treebound.kernels.parts import (
+    ADJACENT_SIBLING,
+    GRAND_SIBLING,
+    OUTERMOST_GRANDCHILD,
+    PartIndex,
+    index_parts,
+    parts_of_tree,
+)
 from treebound.kernels.published import search_published
-from treebound.kernels.search import TUNED, Options, Record, search
+from treebound.kernels.search import TUNED, Late, Options, Record, search
+from treebound.kernels.stars import star_tables
+
+Space = Literal["projective", "non-projective"]
 
 
 @dataclass(frozen=True)
 class Backbone:
-    """A dynamic program under the search.
+    """A tree oracle under the search: what it scores exactly is not bounded.
 
+    space     the trees that it searches
     families  what it scores exactly
-    graph     (index, parts, n, single_root, family -> scores, limit) -> Hypergraph, empty above `limit` edges
+    graph     (index, parts, n, single_root, family -> scores, limit) -> Hypergraph, empty above `limit` edges; None:
+              the maximum spanning arborescence
     """
 
+    space: Space
     families: frozenset[str]
-    graph: Callable[..., Hypergraph]
+    graph: Callable[..., Hypergraph] | None
 
 
 BACKBONES = {
-    "eisner": Backbone(frozenset({"arc"}), lambda index, parts, n, root, s, limit: eisner_graph(index, n, root, limit)),
+    "eisner": Backbone(
+        "projective",
+        frozenset({"arc"}),
+        lambda index, parts, n, root, s, limit: eisner_graph(index, n, root, limit),
+    ),
     "carreras": Backbone(
+        "projective",
         frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}),
         lambda index, parts, n, root, s, limit: carreras_graph(
-            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], limit
+            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], limit, len(s["grand-sibling"]) > 0
         ),
     ),
     "grandparent-sibling": Backbone(
-        frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild"}),
+        "projective",
+        frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"}),
         lambda index, parts, n, root, s, limit: grandparent_sibling_graph(
-            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], s["grandchild"], limit
+            index,
+            parts,
+            n,
+            root,
+            s["adjacent-sibling"],
+            s["outermost-grandchild"],
+            s["grandchild"],
+            limit,
+            s["grand-sibling"],
         ),
     ),
+    "arborescence": Backbone("non-projective", frozenset({"arc"}), None),
 }
-#: families that can be bounded by arcs
-ALL_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
-FACTOR_ORDER = ("grandchild", "sibling")
-BOUNDED = frozenset(FACTOR_ORDER)
+#: product factors of two arcs, then of more: the order of their shares in a record
+PAIR_FAMILIES = ("grandchild", "sibling", "head-bigram", "grand-sibling")
+PRODUCT_FAMILIES = ("tri-sibling", "comb", "great-grandchild", "pattern")
+COUNT_FAMILY = "valency"
+BOUNDED = frozenset((*PAIR_FAMILIES, *PRODUCT_FAMILIES, COUNT_FAMILY))
+#: families of one head and the arc into it, which head stars can score
+STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
+#: those that only head stars can score where trees may cross: they speak of what is not selected, too
+AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling")
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 EMPTY = np.zeros(0, np.float64)
+NO_PARTS = np.zeros((0, 2), np.int32)
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
+#: named values of the kernel's options
+ORDERS = ("depth-first", "best-first", "level")
+SCHEMES = ("polyak", "momentum", "averaged", "block-coordinate")
+BRANCHINGS = ("slack", "max-marginal")
+STARTS = ("tree", "pi")
 
-def smallest_backbone(families: frozenset[str]) -> str:
+
+def smallest_backbone(families: frozenset[str], space: Space = "projective") -> str:
     """The backbone that scores exactly as many of `families` as any, at the least cost."""
-    if "grandchild" in families:
+    if space == "non-projective":
+        return "arborescence"
+    if families & {"grandchild", "grand-sibling"}:
         return "grandparent-sibling"
     return "carreras" if families & BACKBONES["carreras"].families - {"arc"} else "eisner"
 
 
+def _choice(kind: str, name: str, names: tuple[str, ...]) -> int:
+    if name not in names:
+        raise UnsupportedError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(names))
+    return names.index(name)
+
+
 class BranchAndBound:
-    """Branch and bound over a backbone dynamic program.
+    """Branch and bound over a tree oracle.
 
     config    "tuned" or "published"
-    backbone  "eisner", "carreras", "grandparent-sibling"; None: the smallest that scores most families exactly
-    root_steps, node_steps, rho, patience  as in `treebound.kernels.search.Options` (tuned only)
+    space     "projective" or "non-projective"
+    backbone  a name of BACKBONES; None: the smallest that scores most families exactly
+    root_steps, node_steps, rho, patience, order, scheme, branching, start, eliminate, stars  as in
+              `treebound.kernels.search.Options`, by name (tuned only)
     max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
     record    keep bounds, nodes and proof of the search in Parse.record (tuned only)
     """
 
     name = "branch-and-bound"
-    space: Literal["projective"] = "projective"
     exact = True
     cite = "Qian & Liu (2013), section 3"
 
     def __init__(
         self,
         config: Literal["tuned", "published"] = "tuned",
+        space: Space = "projective",
         backbone: str | None = None,
         max_dp_calls: int = 0,
         max_nodes: int = 0,
@@ -90,18 +141,48 @@ class BranchAndBound:
         node_steps: int = TUNED.node_steps,
         rho: float = TUNED.rho,
         patience: int = TUNED.patience,
+        order: str = ORDERS[TUNED.order],
+        scheme: str = SCHEMES[TUNED.scheme],
+        branching: str = BRANCHINGS[TUNED.branching],
+        start: str = STARTS[TUNED.start],
+        eliminate: bool = TUNED.eliminate,
+        stars: int = TUNED.stars,
         record: bool = False,
     ):
-        if backbone is not None and backbone not in BACKBONES:
-            raise UnsupportedError(f"unknown backbone {backbone!r}", hint="choose from " + ", ".join(BACKBONES))
+        _choice("space", space, ("projective", "non-projective"))
+        _choice("configuration", config, ("tuned", "published"))
+        names = tuple(name for name, b in BACKBONES.items() if b.space == space)
+        if backbone is not None:
+            _choice("backbone", backbone, names)
+        if config == "published" and space != "projective":
+            raise UnsupportedError("the published configuration is projective", hint="choose tuned")
         self.config, self.backbone, self.record = config, backbone, record
-        self.options = Options(root_steps, node_steps, rho, patience, max_dp_calls, max_nodes)
-        self.supports = (
-            BACKBONES[backbone].families if backbone else BACKBONES["grandparent-sibling"].families
-        ) | BOUNDED
+        self.space: Space = space
+        self.options = Options(
+            root_steps,
+            node_steps,
+            rho,
+            patience,
+            max_dp_calls,
+            max_nodes,
+            _choice("order", order, ORDERS),
+            _choice("scheme", scheme, SCHEMES),
+            _choice("branching", branching, BRANCHINGS),
+            _choice("start", start, STARTS),
+            eliminate,
+            stars,
+        )
+        widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]
+        self.supports = BACKBONES[backbone or widest].families | BOUNDED
+        if space == "non-projective":
+            self.supports |= frozenset(AUTOMATON_FAMILIES)
+        elif backbone == "eisner":  # a grand-sibling is a pair of an arc and an adjacent sibling
+            self.supports -= {"grand-sibling"}
+        if config == "published":
+            self.supports -= {COUNT_FAMILY}
 
     def decode(self, problem: Problem) -> Parse:
-        """Best projective tree with its certificate. UnsupportedError for families outside `supports`."""
+        """Best tree with its certificate. UnsupportedError for families outside `supports`."""
         unsupported = problem.families - self.supports
         if unsupported:
             raise UnsupportedError(f"{self.name} does not score {', '.join(sorted(unsupported))}")
@@ -112,9 +193,9 @@ class BranchAndBound:
         penalty = _penalty(problem)
         scores = {f: _finite(t.score, penalty if f in BOUNDED else -NEG) for f, t in problem.parts.items()}
         arc = _finite(problem.arc, -NEG)
-        parse, kept = self.solve(
-            index, index_parts(index, problem.single_root), problem.single_root, arc, scores, problem.unit
-        )
+        arcs = {f: t.arcs for f, t in problem.parts.items()}
+        parts = index_parts(index, problem.single_root, self.space == "projective")
+        parse, kept = self.solve(index, parts, problem.single_root, arc, arcs, scores, problem.unit)
         if parse.value < -penalty / 2:  # every tree that was found has a forbidden part
             limited = parse.status == "limit"
             bound = parse.bound if limited else -np.inf
@@ -123,9 +204,8 @@ class BranchAndBound:
             parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
             return parse
-        exact = BACKBONES[self.backbone or smallest_backbone(problem.families)].families
-        bounded = tuple(f for f in FACTOR_ORDER if f in problem.parts and f not in exact)
-        return replace(parse, record=make_record(problem, kept, exact, bounded))
+        exact = BACKBONES[self.backbone or smallest_backbone(problem.families, self.space)].families
+        return replace(parse, record=make_record(problem, kept, exact, PAIR_FAMILIES, PRODUCT_FAMILIES))
 
     def solve(
         self,
@@ -133,42 +213,167 @@ class BranchAndBound:
         parts: PartIndex,
         single_root: bool,
         arc: np.ndarray,
-        scores: dict[str, np.ndarray],
+        arcs: Mapping[str, np.ndarray],
+        scores: Mapping[str, np.ndarray],
         unit: float,
     ) -> tuple[Parse, Record | None]:
-        """As `decode`, for finite scores that are indexed already (what a parser calls); with the kernel's record."""
+        """As `decode`, for finite scores that are indexed already (what a parser calls); with the kernel's record.
+
+        arcs, scores  family -> int32[F, r] arcs of its parts, float64[F]
+        """
         n = len(index.right) - 1
-        backbone = BACKBONES[self.backbone or smallest_backbone(frozenset(scores) | {"arc"})]
-        given = {family: scores.get(family, EMPTY) for family in ALL_FAMILIES}
+        backbone = BACKBONES[self.backbone or smallest_backbone(frozenset(scores) | {"arc"}, self.space)]
+        left = {f: s for f, s in scores.items() if f not in backbone.families}
         theta = np.append(arc, 0.0)
         started = time.perf_counter()
-        graph = backbone.graph(index, parts, n, single_root, given, MAX_EDGES)
+        graph = NO_GRAPH
+        automata: tuple[str, ...] = ()
+        if backbone.graph is not None:
+            given = {f: scores.get(f, EMPTY) for f in (*AUTOMATON_FAMILIES, "grandchild")}
+            graph = backbone.graph(index, parts, n, single_root, given, MAX_EDGES)
+            if len(graph.first) == 1:
+                return self._too_large(index, parts, single_root, theta, arcs, scores, unit), None
+            if "grand-sibling" in left:
+                arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
+                theta = np.append(theta, np.zeros(parts.adjacent[-1]))
+        elif not left.keys().isdisjoint(AUTOMATON_FAMILIES):
+            # what is scored together is bounded together: the grandchildren come along
+            automata = (*AUTOMATON_FAMILIES, "grandchild")
         built = time.perf_counter()
-        if len(graph.first) == 1:
-            arcs, value = fallback(index, parts, n, single_root, theta, *given.values())
-            work = {"dp_calls": 1, "nodes": 0, "root_solved": 0}
-            found = value > NEG / 2
-            return Parse(
-                _heads(index, arcs, n), float(value), np.inf if found else NEG, "limit" if found else "infeasible", work
-            ), None
-        left = [EMPTY if family in backbone.families else given[family] for family in FACTOR_ORDER]
-        e, f, phi = bounded_factors(index, parts, *left)
-        kept: Record | None = None
+        tables = star_tables(index, {f: s for f, s in left.items() if f in automata})
+        bounded = {f: s for f, s in left.items() if f not in automata}
+        pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
+        products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
         if self.config == "published":
-            first = np.arange(0, 2 * len(phi) + 1, 2, dtype=np.int32)
-            pairs = np.stack([e, f], axis=1).ravel()
+            first, var = _flat(pairs, products)
+            phi = np.concatenate((pairs.phi, products.phi))
             limits = self.options.max_dp_calls, self.options.max_nodes
-            value, bound, arcs, status, dp_calls, nodes, root_solved = search_published(
-                graph, n, index.head, index.mod, theta, first, pairs, phi, unit, *limits
+            value, bound, tree, status, dp_calls, nodes, root_solved = search_published(
+                graph, n, index.head, index.mod, theta, first, var, phi, unit, *limits
             )
+            kept: Record | None = None
         else:
-            value, bound, arcs, status, dp_calls, nodes, root_solved, kept = search(
-                graph, n, index.mod, theta, e, f, phi, unit, self.options, self.record
+            counts = _counts(n, arcs, left)
+            late = Late(tables, 0, 0, 0)
+            options = self.options
+            if options.stars and left.keys().isdisjoint(STAR_FAMILIES):
+                options = options._replace(stars=0)
+            elif options.stars:
+                late = _late(index, arcs, left, bounded, automata, len(pairs.phi))
+            value, bound, tree, status, dp_calls, nodes, root_solved, kept = search(
+                graph, index, parts, theta, pairs, products, counts, tables, late, unit, options, self.record
             )
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
-        heads = _heads(index, arcs if value > NEG / 2 else arcs[:0], n)
+        heads = _heads(index, tree if value > NEG / 2 else tree[:0], n)
         return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
+
+    def _too_large(
+        self,
+        index: ArcIndex,
+        parts: PartIndex,
+        single_root: bool,
+        theta: np.ndarray,
+        arcs: Mapping[str, np.ndarray],
+        scores: Mapping[str, np.ndarray],
+        unit: float,
+    ) -> Parse:
+        """The best tree of the arcs' own scores, with its score under everything: a tree without a claim."""
+        n = len(index.right) - 1
+        work = {"dp_calls": 1, "nodes": 0, "root_solved": 0}
+        into = first_order_tree(index, n, single_root, theta)
+        if len(into) == 0:
+            return Parse(_heads(index, into, n), NEG, NEG, "infeasible", work)
+        value = theta[into].sum()
+        for family, score in scores.items():
+            value += score[_selected(family, index, parts, arcs[family], into)].sum()
+        return Parse(_heads(index, into, n), float(value), np.inf, "limit", work)
+
+
+NO_GRAPH = Hypergraph(
+    np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0)
+)
+
+
+def _joined(
+    arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray], families: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(int32[F, r], float64[F]): arcs and scores of the families that are there, one family after another."""
+    there = [f for f in families if f in scores and len(scores[f])]
+    if not there:
+        return NO_PARTS, EMPTY
+    if len(there) == 1:
+        return arcs[there[0]], scores[there[0]]
+    width = max(arcs[f].shape[1] for f in there)
+    wide = [np.pad(arcs[f], ((0, 0), (0, width - arcs[f].shape[1])), constant_values=-1) for f in there]
+    return np.concatenate(wide), np.concatenate([scores[f] for f in there])
+
+
+def _flat(pairs: Pairs, products: Products) -> tuple[np.ndarray, np.ndarray]:
+    """(first int32[F + 1], variables int32[*]) of all factors, pairs before products."""
+    two = 2 * len(pairs.phi)
+    first = np.concatenate((np.arange(0, two, 2, dtype=np.int32), products.first + np.int32(two)))
+    return first, np.concatenate((np.stack((pairs.e, pairs.f), axis=1).ravel(), products.var))
+
+
+def _counts(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray]) -> Counts:
+    """Valency scores by word."""
+    if COUNT_FAMILY not in scores:
+        return NO_COUNTS
+    first = np.searchsorted(arcs[COUNT_FAMILY][:, 0], np.arange(n + 2)).astype(np.int32)
+    return Counts(first, scores[COUNT_FAMILY])
+
+
+def _late(
+    index: ArcIndex,
+    arcs: Mapping[str, np.ndarray],
+    left: Mapping[str, np.ndarray],
+    bounded: Mapping[str, np.ndarray],
+    automata: tuple[str, ...],
+    pairs: int,
+) -> Late:
+    """What `search` hands over to head stars: see there."""
+
+    def used(family: str) -> int:
+        return np.count_nonzero(bounded[family]) if family in bounded else 0
+
+    together = {f: s for f, s in left.items() if f in automata or f in STAR_FAMILIES}
+    tables = star_tables(index, together, arcs["comb"]) if "comb" in together else star_tables(index, together)
+    places = sum(np.count_nonzero(arcs[f][bounded[f] != 0.0] >= 0) for f in ("tri-sibling", "comb") if f in bounded)
+    grandchildren = used("grandchild")
+    return Late(tables, grandchildren, grandchildren + used("sibling"), pairs + places)
+
+
+def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.ndarray:
+    """Grand-siblings (a, s, b) as pairs of variables: arc a, and the adjacent-sibling part of s and b."""
+    a, s, b = arcs.T
+    h = index.head[b]
+    side = np.where(b < index.right[h], index.start[h], index.right[h])
+    part = parts.adjacent[b] + np.where(s < 0, 0, 1 + s - side)
+    return np.stack((a, len(index.head) + 1 + part), axis=1).astype(np.int32)
+
+
+NO_COUNTS = Counts(np.zeros(0, np.int32), EMPTY)
+
+
+def _selected(family: str, index: ArcIndex, parts: PartIndex, arcs: np.ndarray, into: np.ndarray) -> np.ndarray:
+    """The parts of a family (numbers or a mask) that a tree selects, given the arc into each word."""
+    if family in EXACT_CODES:
+        return parts_of_tree(EXACT_CODES[family], index, parts, into)
+    if family == COUNT_FAMILY:
+        number = np.bincount(index.head[into], minlength=len(index.right))[arcs[:, 0]]
+        last = np.append(arcs[1:, 0] != arcs[:-1, 0], True)
+        return np.where(last, number >= arcs[:, 1], number == arcs[:, 1])
+    on = np.zeros(len(index.head) + 1, np.bool_)
+    on[into] = on[-1] = True  # an empty place (-1) asks for nothing
+    return on[arcs].all(axis=1)
+
+
+EXACT_CODES = {
+    "adjacent-sibling": ADJACENT_SIBLING,
+    "outermost-grandchild": OUTERMOST_GRANDCHILD,
+    "grand-sibling": GRAND_SIBLING,
+}
 
 
 def _heads(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:

@@ -18,7 +18,8 @@ class SearchRecord:
     bounds   one dict per DP call: call, node, ub (bound on the node's trees by this call), lb (best score so far)
     nodes    one dict per node: id, parent (-1), arc (head, modifier) or None, value, ub, status "branched" / "closed"
     arcs     int32[N] arc number that each node decides, -1 at the root
-    steps    per node, the bounds that removed something or closed it: family -> int64[F] or float64[F] shares
+    steps    per node, the bounds that removed something or closed it: family -> int64 or float64 shares
+             [F] (pairs) or [F, r] (other products), slopes [n + 1] for valency
     exact_families  families that the backbone scores itself
     """
 
@@ -29,8 +30,10 @@ class SearchRecord:
     exact_families: frozenset[str]
 
 
-def make_record(problem: Problem, kept: Record, exact: frozenset[str], bounded: tuple[str, ...]) -> SearchRecord:
-    """From a kernel's `Record`; `bounded` lists the families that were bounded, in the kernel's order."""
+def make_record(
+    problem: Problem, kept: Record, exact: frozenset[str], pairs: tuple[str, ...], products: tuple[str, ...]
+) -> SearchRecord:
+    """From a kernel's `Record`; pairs and products list families in the order of their shares, if they were bounded."""
     unit = problem.unit or 1.0
     nodes = []
     for i, (parent, arc, value, ub, branched) in enumerate(kept.nodes):
@@ -44,16 +47,22 @@ def make_record(problem: Problem, kept: Record, exact: frozenset[str], bounded: 
         for i, (node, ub, lb) in enumerate(kept.calls)
     ]
     dtype = np.int64 if problem.unit else np.float64
+    bounded = [f for f in (*pairs, *products) if f in problem.parts and f not in exact]
     steps: list[list[dict[str, np.ndarray]]] = [[] for _ in nodes]
-    for node, row in zip(kept.step_node, kept.step_share, strict=True):
-        shares, at = {}, 0
+    for node, row in zip(kept.step_node, kept.step_dual, strict=True):
+        duals, at = {}, 0
         for family in bounded:
-            score = problem.parts[family].score
-            used = np.flatnonzero(score != 0.0)
-            shares[family] = np.zeros(len(score), dtype)
-            shares[family][used] = row[at : at + len(used)]
-            at += len(used)
-        steps[node].append(shares)
+            table = problem.parts[family]
+            used = table.score != 0.0
+            # a share for every arc of a part, or for pairs one that stands for both
+            where = used if family in pairs else used[:, None] & (table.arcs >= 0)
+            duals[family] = np.zeros(where.shape, dtype)
+            size = np.count_nonzero(where)
+            duals[family][where] = row[at : at + size]
+            at += size
+        if "valency" in problem.parts:
+            duals["valency"] = row[at:].astype(dtype)
+        steps[node].append(duals)
     return SearchRecord(bounds, nodes, kept.nodes[:, 1].astype(np.int32), steps, exact)
 
 

@@ -57,10 +57,11 @@ def inside(graph, arc_weight, value, best):
 
 
 @njit(cache=True, nogil=True)
-def best_arcs(graph, no_arc, best, out, stack):
-    """Arcs of the goal's best derivation into `out` int32[n]; returns the sum of the edges' own weights.
+def best_variables(graph, no_arc, best, out, stack):
+    """Variables of the goal's best derivation into `out`; returns (sum of the edges' own weights, how many variables).
 
-    no_arc is the arc number that stands for none (A); stack int32[>= 2 n + 4] is scratch. O(n).
+    no_arc is the number that stands for none (A, see `treebound.kernels.bounded`); stack int32[>= 2 n + 4] is scratch.
+    O(n).
     """
     top = 1
     stack[0] = len(graph.first) - 2
@@ -79,7 +80,13 @@ def best_arcs(graph, no_arc, best, out, stack):
         if graph.right[e] > 0:
             stack[top] = graph.right[e]
             top += 1
-    return local
+    return local, c
+
+
+@njit(cache=True, nogil=True)
+def best_arcs(graph, no_arc, best, out, stack):
+    """Arcs of the goal's best derivation into `out` int32[n]; returns the sum of the edges' own weights."""
+    return best_variables(graph, no_arc, best, out, stack)[0]
 
 
 @njit(cache=True, nogil=True)

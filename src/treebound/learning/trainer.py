@@ -111,7 +111,7 @@ def train(
             cost_arc[gold_arcs] = 0.0
             arc = np.rint((scored.arc + cost_arc) * scale)
             scores = {f: np.rint(s * scale) for f, s in scored.by_family.items()}
-            parse, _ = decoder.solve(index, parts, single_root, arc, scores, 1.0)
+            parse, _ = decoder.solve(index, parts, single_root, arc, scored.arcs, scores, 1.0)
             heads = parse.heads
             dp_calls += parse.work["dp_calls"]
             limited += parse.status == "limit"

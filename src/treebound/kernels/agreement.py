@@ -1,0 +1,235 @@
+"""Head stars in the search: multipliers that make stars and tree agree (`treebound.kernels.stars`).
+
+The tree pays or earns u_a + w_a for an arc, the stars have the opposite: u_a as a modifier's arc, w_a as the arc into a
+head. Whatever the multipliers are, tree plus stars bound every score; where both choose the same arcs, the bound is the
+score of the tree. A subgradient step raises what the tree leaves out and a star wants, and the other way round.
+
+Shares of pairs and products become multipliers without loosening the bound: a star is at most the sum of the bounds of
+its parts. Oracle: tests/test_agreement.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.bounded import Pairs, Products
+from treebound.kernels.parts import below_rank, sibling_rank
+from treebound.kernels.wide_parts import grand_sibling_rank
+
+
+@njit(cache=True, nogil=True)
+def tri_sibling_rank(size, x, y, z):
+    """Rank of the triple x < y < z among those of 0 .. size - 1, in lexicographic order."""
+    a, b = size - x, size - y
+    rank = size * (size - 1) * (size - 2) // 6 - a * (a - 1) * (a - 2) // 6
+    rank += (a - 1) * (a - 2) // 2 - b * (b - 1) // 2
+    return rank + z - y - 1
+
+
+@njit(cache=True, nogil=True)
+def score_heads(index, parts, tables, z, into, taken, out):
+    """OUT out float64[n + 1]: score of the parts in `tables` (StarTables) at each head of a tree; returns their sum.
+
+    z int8[>= A] selected arcs; into int32[n + 1] the arc into each word, NONE at 0; taken int32[n + 1] is scratch.
+    O(A + n d^3), d the largest number of modifiers.
+    """
+    start, right = index.start, index.right
+    total = 0.0
+    for h in range(len(right)):
+        a = into[h]
+        lo, mid, hi = start[h], right[h], start[h + 1]
+        score = 0.0
+        count = 0
+        before = NONE
+        last_left, last_right = NONE, NONE
+        adjacent = len(tables.adjacent) > 0 and parts.adjacent[hi] > parts.adjacent[lo]
+        for b in range(lo, hi):
+            if z[b] == 0:
+                continue
+            if b < mid:
+                last_left = b
+            else:
+                if last_right == NONE:
+                    before = NONE
+                last_right = b
+            if adjacent:
+                side = lo if b < mid else mid
+                score += tables.adjacent[parts.adjacent[b] + (0 if before == NONE else 1 + before - side)]
+            if h > 0:
+                if len(tables.grandchild) > 0:
+                    score += tables.grandchild[parts.grandchild[a] + below_rank(index, parts, a, b)]
+                if len(tables.grand_sibling) > 0:
+                    p = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, before, b)
+                    score += tables.grand_sibling[p]
+                if len(tables.sibling) > 0:
+                    for i in range(count):
+                        score += tables.sibling[parts.sibling[h] + sibling_rank(index, taken[i], b)]
+                if len(tables.tri_sibling) > 0:
+                    for j in range(1, count):
+                        for i in range(j):
+                            rank = tri_sibling_rank(hi - lo, taken[i] - lo, taken[j] - lo, b - lo)
+                            score += tables.tri_sibling[parts.tri_sibling[h] + rank]
+            before = b
+            taken[count] = b
+            count += 1
+        if h > 0:
+            if len(tables.outermost) > 0:
+                inner_left = index.head[a] < h
+                for side in range(2):
+                    c = last_left if side == 0 else last_right
+                    p = parts.outermost[a]
+                    if c == NONE:
+                        p += 0 if (side == 0) == inner_left else 1
+                    else:
+                        p += 2 + below_rank(index, parts, a, c)
+                    score += tables.outermost[p]
+            if len(tables.valency) > 0:
+                size = parts.valency[h + 1] - parts.valency[h]
+                score += tables.valency[parts.valency[h] + min(count, size - 1)]
+            if len(tables.comb) > 0:
+                for p in range(tables.comb_start[h], tables.comb_start[h + 1]):
+                    every = True
+                    for i in range(tables.comb_arcs.shape[1]):
+                        c = tables.comb_arcs[p, i]
+                        every = every and (c < 0 or z[c] == 1)
+                    if every:
+                        score += tables.comb[p]
+        out[h] = score
+        total += score
+    return total
+
+
+@njit(cache=True, nogil=True)
+def disagreements(index, z, x, y, alive):
+    """How many arcs tree and stars disagree on, counted once in each role. O(A)."""
+    count = 0
+    for a in range(len(index.head)):
+        if alive[a]:
+            count += (z[a] != y[a]) + (z[a] != (x[index.mod[a]] == a))
+    return count
+
+
+@njit(cache=True, nogil=True)
+def move_multipliers(index, z, x, y, alive, alpha, u, w, weight, dirty):
+    """A subgradient step of length alpha; OUT dirty: heads whose star has to be solved again. O(A)."""
+    for a in range(len(index.head)):
+        if not alive[a]:
+            continue
+        h, m = index.head[a], index.mod[a]
+        if z[a] != y[a]:
+            step = alpha if y[a] == 1 else -alpha
+            u[a] += step
+            weight[a] += step
+            dirty[h] = True
+        if z[a] != (x[m] == a):
+            step = alpha if x[m] == a else -alpha
+            w[a] += step
+            weight[a] += step
+            dirty[m] = True
+
+
+@njit(cache=True, nogil=True)
+def add_star_slack(index, z, into, x, y, alive, value, score, u, w, gap):
+    """gap[a] += slack of a star whose tree and whose choice disagree on arc a. O(A)."""
+    for h in range(len(value)):
+        slack = value[h] - score[h]
+        if h > 0:
+            slack += w[into[h]]
+        for b in range(index.start[h], index.start[h + 1]):
+            if z[b] == 1:
+                slack += u[b]
+        for b in range(index.start[h], index.start[h + 1]):
+            if alive[b] and z[b] != y[b]:
+                gap[b] += slack
+        if h > 0 and x[h] != into[h]:
+            gap[into[h]] += slack
+            if x[h] >= 0:
+                gap[x[h]] += slack
+
+
+@njit(cache=True, nogil=True)
+def hand_over(
+    index, counts, grandchildren, pair_limit, product_limit, all_pairs, all_products, pairs, products, slope,
+    alive, certain, theta, weight, u, w,
+):  # fmt: skip
+    """Turn the shares of same-head factors into multipliers; the stars score these factors from now on.
+
+    grandchildren   pairs 0 .. grandchildren - 1 are (arc into the head, modifier), the others of one head
+    pair_limit, product_limit  same-head pairs and products are those numbered below
+    all_pairs, all_products    as they were before anything was folded; pairs, products: as they are now
+    What folding has made scores of single arcs becomes part of the multipliers. theta, weight, u, w change in place.
+    Returns (pairs, products that are left, change of the bound's constant). O(A + K).
+    """
+    constant = 0.0
+    present = np.zeros(len(all_pairs.phi), np.bool_)
+    keep = np.zeros(len(pairs.phi), np.bool_)
+    for i in range(len(pairs.phi)):
+        k = pairs.number[i]
+        present[k] = True
+        keep[i] = k >= pair_limit
+        if keep[i]:
+            continue
+        e, f, phi, s = pairs.e[i], pairs.f[i], pairs.phi[i], pairs.share[i]
+        of_e, of_f = (s, phi - s) if phi >= 0.0 else (-s, -s)
+        if phi < 0.0:
+            constant -= s
+        if k < grandchildren:
+            w[e] += of_e
+        else:
+            u[e] += of_e
+        u[f] += of_f
+    for k in range(min(pair_limit, len(all_pairs.phi))):
+        e, f, phi = all_pairs.e[k], all_pairs.f[k], all_pairs.phi[k]
+        if present[k] or not alive[e] or not alive[f]:
+            continue
+        to = f if certain[e] else e
+        theta[to] -= phi
+        if to == e and k < grandchildren:
+            w[e] += phi
+        else:
+            u[to] += phi
+    left = Pairs(pairs.number[keep], pairs.e[keep], pairs.f[keep], pairs.phi[keep], pairs.share[keep])
+    # products: the places of the shares say which factor is which
+    place = np.zeros(len(all_products.share) + 1, np.bool_)
+    offset = len(all_pairs.phi)
+    first = np.zeros(len(products.phi) + 1, np.int32)
+    kept = np.zeros(len(products.share), np.bool_)
+    keep = np.zeros(len(products.phi), np.bool_)
+    c = 0
+    for i in range(len(products.phi)):
+        lo, hi = products.first[i], products.first[i + 1]
+        for j in range(lo, hi):
+            place[products.number[j] - offset] = True
+        if products.number[lo] >= product_limit:
+            keep[i] = True
+            kept[lo:hi] = True
+            first[c + 1] = first[c] + hi - lo
+            c += 1
+            continue
+        if products.phi[i] < 0.0:
+            constant -= products.share[lo] * (hi - lo - 1)
+        for j in range(lo, hi):
+            u[products.var[j]] += products.share[j] if products.phi[i] >= 0.0 else -products.share[lo]
+    for i in range(len(all_products.phi)):
+        lo, hi = all_products.first[i], all_products.first[i + 1]
+        if all_products.number[lo] >= product_limit:
+            break
+        to = lo
+        gone = False
+        for j in range(lo, hi):
+            gone = gone or place[all_products.number[j] - offset] or not alive[all_products.var[j]]
+            if not certain[all_products.var[j]]:
+                to = j
+        if not gone:
+            theta[all_products.var[to]] -= all_products.phi[i]
+            u[all_products.var[to]] += all_products.phi[i]
+    rest = Products(first[: c + 1], products.var[kept], products.number[kept], products.phi[keep], products.share[kept])
+    # an affine majorant a + b s: the tree earns b for every modifier, and so does the star pay
+    for h in range(len(slope)):
+        if counts.first[h + 1] > counts.first[h]:
+            for b in range(index.start[h], index.start[h + 1]):
+                u[b] += slope[h]
+            slope[h] = 0.0
+    return left, rest, constant

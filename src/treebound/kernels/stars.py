@@ -1,0 +1,428 @@
+"""Head stars: what one word, the arc into it and its modifiers can score at most (Koo et al. 2010, head automata).
+
+A star is a head h with the arc x into it (none for the root) and the set M of arcs out of it. With multipliers u (of an
+arc as a modifier's arc) and w (of an arc as the arc into a head), for every tree z
+
+    score of the parts at all heads  <=  sum_a (u_a + w_a) z_a + sum_h S_h,
+    S_h = max over x, M of  score_h(x, M) - w_x - sum_{m in M} u_m,
+
+whatever u and w are: z has one x and one M at every head. Without parts that tie together modifiers which are not
+neighbours, M is found by a dynamic program along the modifiers of each side.
+
+Oracle: tests/test_stars.py tries every x and M.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.hypergraph import NEG, NEG_TEST
+from treebound.kernels.parts import below_rank, sibling_rank
+from treebound.kernels.star_chain import (
+    COUNTS,
+    FREE,
+    IN,
+    OUT,
+    ChainScratch,
+    best_chain,
+    best_counted_chain,
+    best_free,
+)
+from treebound.kernels.star_search import ROUNDING, SearchScratch, beats, search_modifiers, triple_rank
+from treebound.kernels.wide_parts import LONGEST_COMB, SHORTEST_COMB, grand_sibling_rank
+
+COMB_SIZES = LONGEST_COMB - SHORTEST_COMB + 1
+NO_ARCS = np.empty((0, LONGEST_COMB), np.int32)
+
+
+class StarTables(NamedTuple):
+    """Scores float64[F] of the families at one head, in the order of docs/architecture.md; empty where not scored here.
+
+    comb_arcs int32[F, 8] arcs of the combs; comb_start int64[n + 2] first comb of each head.
+    """
+
+    adjacent: np.ndarray
+    outermost: np.ndarray
+    grandchild: np.ndarray
+    grand_sibling: np.ndarray
+    sibling: np.ndarray
+    tri_sibling: np.ndarray
+    comb: np.ndarray
+    comb_arcs: np.ndarray
+    comb_start: np.ndarray
+    valency: np.ndarray
+
+
+def star_tables(index, scores, comb_arcs=NO_ARCS):
+    """StarTables of family -> float64[F]; comb_arcs as `list_parts` gives them. Absent families score nothing."""
+    empty = np.empty(0, np.float64)
+    n = len(index.right) - 1
+    comb = scores.get("comb", empty)
+    heads = index.head[comb_arcs[:, 0]] if len(comb) else empty
+    return StarTables(
+        scores.get("adjacent-sibling", empty),
+        scores.get("outermost-grandchild", empty),
+        scores.get("grandchild", empty),
+        scores.get("grand-sibling", empty),
+        scores.get("sibling", empty),
+        scores.get("tri-sibling", empty),
+        comb,
+        comb_arcs,
+        np.searchsorted(heads, np.arange(n + 2)),
+        scores.get("valency", empty),
+    )
+
+
+class StarScratch(NamedTuple):
+    """Working memory of `solve_stars` for heads with up to K candidate modifiers; no meaning between calls.
+
+    item     int32[K]  arcs of the modifiers, left ones near to far, then right ones near to far
+    status   int8[K]   OUT, FREE or IN under the present x
+    gain     float64[K]
+    base     int8[K]   FREE or IN, whatever x
+    spread   float64[K] what the shares of parts among modifiers add to a gain
+    place    int32[K]  rank of each modifier among all candidates of the head
+    chosen, solution  int8[K]
+    comb, comb_items  float64[5 K], int32[5 K, 8]: runs of modifiers, padded with -1
+    tried    bool[arcs into a word]
+    count_score  float64[COUNTS]
+    """
+
+    item: np.ndarray
+    status: np.ndarray
+    gain: np.ndarray
+    base: np.ndarray
+    spread: np.ndarray
+    place: np.ndarray
+    chosen: np.ndarray
+    solution: np.ndarray
+    comb: np.ndarray
+    comb_items: np.ndarray
+    tried: np.ndarray
+    count_score: np.ndarray
+    chain: ChainScratch
+    search: SearchScratch
+
+
+@njit(cache=True, nogil=True)
+def star_scratch(index, triples):
+    """Scratch for the stars of a sentence; triples: tri-siblings are scored. O(K^2), with triples O(K^3)."""
+    K = 1
+    for h in range(len(index.right)):
+        K = max(K, index.start[h + 1] - index.start[h], index.into_start[h + 1] - index.into_start[h])
+    chain = ChainScratch(
+        np.empty((K, K + 1), np.float64),
+        np.empty((K, K + 1), np.float64),
+        np.empty(K + 2, np.float64),
+        np.empty((K, COUNTS), np.float64),
+        np.empty((K, COUNTS), np.int32),
+        np.empty((K, COUNTS), np.int32),
+        np.empty((2, COUNTS), np.float64),
+        np.empty((2, COUNTS), np.int32),
+    )
+    search = SearchScratch(
+        np.empty((K, K), np.float64),
+        np.empty((K + 1 if triples else 1, K, K), np.float64),
+        np.empty((K + 1, K), np.int8),
+        np.empty((K + 1, K), np.float64),
+        np.empty(K + 1, np.float64),
+        np.empty(K + 1, np.float64),
+        np.empty(K + 1, np.int32),
+        np.empty(K + 1, np.int8),
+        np.empty(K, np.int32),
+        np.empty(K, np.float64),
+        np.empty(K, np.float64),
+        np.empty(K, np.float64),
+    )
+    return StarScratch(
+        np.empty(K, np.int32),
+        np.empty(K, np.int8),
+        np.empty(K, np.float64),
+        np.empty(K, np.int8),
+        np.empty(K, np.float64),
+        np.empty(K, np.int32),
+        np.empty(K, np.int8),
+        np.empty(K, np.int8),
+        np.empty(COMB_SIZES * K, np.float64),
+        np.empty((COMB_SIZES * K, LONGEST_COMB), np.int32),
+        np.empty(K, np.bool_),
+        np.empty(COUNTS, np.float64),
+        chain,
+        search,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _modifiers(index, parts, tables, alive, u, h, scratch):
+    """The candidate modifiers of h, and what is scored among them whatever x is. O(k^2), with triples O(k^3).
+
+    Returns (number of modifiers, of those on the left, last count that matters, constant, whether neighbours are
+    scored, whether sets are, number of combs).
+    """
+    mod, start, right, into, into_start = index.mod, index.start, index.right, index.into, index.into_start
+    item, base, place, spread = scratch.item, scratch.base, scratch.place, scratch.spread
+    k, left = 0, 0
+    for b in range(start[h], start[h + 1]):
+        if b == right[h]:
+            left = k
+        if alive[b]:
+            item[k] = b
+            place[k] = b - start[h]
+            spread[k] = 0.0
+            base[k] = IN
+            for i in range(into_start[mod[b]], into_start[mod[b] + 1]):
+                if into[i] != b and alive[into[i]]:
+                    base[k] = FREE
+                    break
+            k += 1
+    if right[h] == start[h + 1]:
+        left = k
+    last = 0  # 0: it does not matter
+    constant = 0.0
+    count_score = scratch.count_score
+    if h == 0:
+        last = 2 if parts.single_root else 1
+        count_score[0], count_score[1], count_score[2] = NEG, 0.0, NEG
+    elif len(tables.valency) > 0:
+        last = parts.valency[h + 1] - parts.valency[h] - 1
+        for c in range(last + 1):
+            count_score[c] = tables.valency[parts.valency[h] + c]
+        if last == 0:
+            constant = count_score[0]  # a word without candidates
+    adjacent = len(tables.adjacent) > 0 and parts.adjacent[start[h]] < parts.adjacent[start[h + 1]]
+    chained = adjacent or (h > 0 and len(tables.outermost) + len(tables.grand_sibling) > 0)
+    if chained:
+        trans = scratch.chain.trans
+        for j in range(k):
+            first = parts.adjacent[item[j]]
+            trans[j, 0] = tables.adjacent[first] if adjacent else 0.0
+            first += 1 - (start[h] if j < left else right[h])
+            for i in range(0 if j < left else left, j):
+                trans[j, i + 1] = tables.adjacent[first + item[i]] if adjacent else 0.0
+    sets = False
+    combs = 0
+    if h == 0 or k < 2:
+        return k, left, last, constant, chained, sets, combs
+    pair = scratch.search.pair
+    if len(tables.sibling) > 0 or len(tables.tri_sibling) > 0:
+        sets = True
+        for j in range(k):
+            for i in range(j):
+                t = 0.0
+                if len(tables.sibling) > 0:
+                    t = tables.sibling[parts.sibling[h] + sibling_rank(index, item[i], item[j])]
+                pair[i, j] = t
+                pair[j, i] = t
+                if t > 0.0:
+                    spread[i] += 0.5 * t
+                    spread[j] += 0.5 * t
+            pair[j, j] = 0.0
+    if len(tables.tri_sibling) > 0:
+        candidates = start[h + 1] - start[h]
+        for v in range(k):
+            for j in range(v):
+                for i in range(j):
+                    t = tables.tri_sibling[parts.tri_sibling[h] + triple_rank(candidates, place[i], place[j], place[v])]
+                    if t > 0.0:
+                        spread[i] += t / 3
+                        spread[j] += t / 3
+                        spread[v] += t / 3
+    if len(tables.comb) > 0:
+        comb, comb_items = scratch.comb, scratch.comb_items
+        for p in range(tables.comb_start[h], tables.comb_start[h + 1]):
+            if tables.comb[p] == 0.0:
+                continue
+            size = 0
+            j = 0
+            for c in range(LONGEST_COMB):
+                b = tables.comb_arcs[p, c]
+                comb_items[combs, c] = NONE
+                if b == NONE or not alive[b]:
+                    size = size if b == NONE else -1
+                    break
+                while item[j] != b:
+                    j += 1
+                comb_items[combs, c] = j
+                size += 1
+            if size > 0:
+                comb[combs] = tables.comb[p]
+                if comb[combs] > 0.0:
+                    for c in range(size):
+                        spread[comb_items[combs, c]] += comb[combs] / size
+                combs += 1
+        if combs > 0 and not sets:
+            sets = True
+            pair[:k, :k] = 0.0
+    return k, left, last, constant, chained, sets, combs
+
+
+@njit(cache=True, nogil=True)
+def _below(index, parts, tables, u, h, a, k, left, scratch):
+    """Status, gain, trans_x and end of the modifiers under x = a; False if a certain one cannot be there. O(k^2)."""
+    head, mod, start, right = index.head, index.mod, index.start, index.right
+    item, status, gain, base = scratch.item, scratch.status, scratch.gain, scratch.base
+    end = scratch.chain.end
+    if h == 0:
+        for j in range(k):
+            status[j] = base[j]
+            gain[j] = -u[item[j]]
+            end[j] = 0.0
+        end[k], end[k + 1] = 0.0, 0.0
+        return True
+    outermost = len(tables.outermost) > 0
+    if outermost:
+        first = parts.outermost[a]
+        inner = 0 if head[a] < h else 1  # the side towards the head of a
+        end[k + inner] = tables.outermost[first]
+        end[k + 1 - inner] = tables.outermost[first + 1]
+    else:
+        end[k], end[k + 1] = 0.0, 0.0
+    for j in range(k):
+        b = item[j]
+        rank = below_rank(index, parts, a, b)
+        gain[j] = -u[b]
+        status[j] = base[j]
+        if rank < 0 or mod[b] == head[a]:
+            if base[j] == IN:
+                return False
+            status[j] = OUT
+            continue
+        if len(tables.grandchild) > 0:
+            gain[j] += tables.grandchild[parts.grandchild[a] + rank]
+        end[j] = tables.outermost[parts.outermost[a] + 2 + rank] if outermost else 0.0
+    if len(tables.grand_sibling) > 0:
+        trans, trans_x = scratch.chain.trans, scratch.chain.trans_x
+        for j in range(k):
+            if status[j] == OUT:
+                continue
+            first = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, item[j])
+            trans_x[j, 0] = trans[j, 0] + tables.grand_sibling[first]
+            first += 1 - (start[h] if j < left else right[h])
+            for i in range(0 if j < left else left, j):
+                if status[i] != OUT:
+                    trans_x[j, i + 1] = trans[j, i + 1] + tables.grand_sibling[first + item[i]]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, node_limit, unit, scratch):
+    """S_h of every head that is dirty.
+
+    index, parts  ArcIndex, PartIndex (whose trees, projective or not, say which modifiers can hang below an arc)
+    tables    StarTables
+    alive     bool[A]; the only alive arc into a word is certain, and chosen. The root takes exactly one arc where
+              parts.single_root, else at least one
+    u, w      float64[>= A] multipliers
+    dirty     bool[n + 1]
+    value     float64[n + 1] OUT: S_h, NEG if there is no star; above the score of x and y where node_limit was hit
+    x         int32[n + 1] OUT: the arc into h of the best star, NONE for the root
+    y         int8[A] OUT: whether an arc is chosen as modifier, for the arcs out of dirty heads
+    x_bound   float64[A] OUT: for the arcs into dirty heads, no star with this x has more (NEG: there is none)
+    node_limit  sets tried for a head and an arc into it
+    unit      > 0: all scores and multipliers are integers
+    Returns how many of the values are upper bounds only. Integers give exact integers. Nothing is allocated.
+    O(arcs into h * (arcs out of h)^2) a head without sets; with sets exponential at worst, cut off by node_limit.
+    """
+    start, into, into_start = index.start, index.into, index.into_start
+    item, status, gain = scratch.item, scratch.status, scratch.gain
+    count_score, chosen, solution = scratch.count_score, scratch.chosen, scratch.solution
+    overflows = 0
+    for h in range(len(index.right)):
+        if not dirty[h]:
+            continue
+        for b in range(start[h], start[h + 1]):
+            y[b] = 0
+        k, left, last, constant, chained, sets, combs = _modifiers(index, parts, tables, alive, u, h, scratch)
+        follow = scratch.chain.trans_x if h > 0 and len(tables.grand_sibling) > 0 else scratch.chain.trans
+        value[h] = NEG
+        x[h] = NONE
+        degree = 1 if h == 0 else into_start[h + 1] - into_start[h]
+        for o in range(degree):
+            a = NONE if h == 0 else into[into_start[h] + o]
+            scratch.tried[o] = True
+            if h > 0:
+                x_bound[a] = NEG
+                if not alive[a]:
+                    continue
+            if not _below(index, parts, tables, u, h, a, k, left, scratch):
+                continue
+            if sets:
+                for j in range(k):
+                    gain[j] += scratch.spread[j]
+            if not chained:
+                v = best_free(k, status, gain, count_score, last, chosen)
+            elif last == 0:
+                v = best_chain(k, left, status, gain, follow, scratch.chain, chosen)
+            else:
+                v = best_counted_chain(k, left, status, gain, follow, count_score, last, scratch.chain, chosen)
+            if h > 0:
+                v += constant - w[a]
+                x_bound[a] = max(np.floor(v + ROUNDING) if sets and unit > 0.0 else v, NEG)
+            if sets:
+                scratch.tried[o] = False
+            elif v > value[h]:
+                value[h] = v
+                x[h] = a
+                for j in range(k):
+                    y[item[j]] = chosen[j]
+        top = NEG  # of searches that were cut off
+        while sets:
+            # the arc into h that promises most
+            a, arg = NONE, NONE
+            for o in range(degree):
+                if not scratch.tried[o] and (a == NONE or x_bound[into[into_start[h] + o]] > x_bound[a]):
+                    arg = o
+                    a = into[into_start[h] + o]
+            if a == NONE or not beats(x_bound[a], value[h], unit):
+                break
+            scratch.tried[arg] = True
+            _below(index, parts, tables, u, h, a, k, left, scratch)
+            floor = value[h] - constant + w[a] if value[h] > NEG_TEST else NEG
+            v, limit, _ = search_modifiers(
+                k,
+                left,
+                status,
+                gain,
+                scratch.place,
+                start[h + 1] - start[h],
+                tables.tri_sibling,
+                parts.tri_sibling[h],
+                scratch.comb,
+                scratch.comb_items,
+                combs,
+                chained,
+                follow,
+                count_score,
+                last,
+                floor,
+                unit,
+                node_limit,
+                scratch.search,
+                scratch.chain,
+                chosen,
+                solution,
+            )
+            if v > floor:
+                value[h] = v + constant - w[a]
+                x[h] = a
+                for j in range(k):
+                    y[item[j]] = solution[j]
+            if limit > v:
+                limit += constant - w[a]
+                top = max(top, limit)
+                x_bound[a] = min(x_bound[a], limit)
+            else:
+                x_bound[a] = min(x_bound[a], max(value[h], NEG))
+        if top > value[h]:
+            overflows += 1
+            if x[h] == NONE:  # not even a first star
+                for o in range(degree):
+                    a = into[into_start[h] + o]
+                    if x[h] == NONE or x_bound[a] > x_bound[x[h]]:
+                        x[h] = a
+            value[h] = top
+    return overflows

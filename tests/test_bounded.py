@@ -1,0 +1,249 @@
+"""Bounds of product factors and of counts: every tree is below them, they are tight at the best shares, and the search
+that uses them finds the best tree of every enumerated problem."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pytest
+from oracles.trees import trees
+from strategies import KINDS, draw, random_problem
+
+from treebound.core.problem import PartTable, Problem
+from treebound.decoders.branch_and_bound import BACKBONES, BranchAndBound
+from treebound.kernels.bounded import (
+    Counts,
+    apply_shares,
+    fold_pairs,
+    fold_products,
+    majorants,
+    make_pairs,
+    make_products,
+    move_products,
+    set_pair,
+    visit_products,
+)
+
+OPTIONS: dict[str, list] = {
+    "order": ["depth-first", "best-first", "level"],
+    "scheme": ["polyak", "momentum", "averaged", "block-coordinate"],
+    "branching": ["slack", "max-marginal"],
+    "start": ["tree", "pi"],
+    "eliminate": [True, False],
+}
+
+
+def random_products(rng: np.random.Generator, arcs: int, size: int) -> np.ndarray:
+    """int32[size, 5]: sets of one to five arcs, padded with -1."""
+    out = np.full((size, 5), -1, np.int32)
+    for row in out:
+        k = min(arcs, int(rng.integers(1, 6)))
+        row[:k] = np.sort(rng.choice(arcs, k, replace=False))
+    return out
+
+
+def scored_problem(rng: np.random.Generator, space: str, max_n: int) -> Problem:
+    """Arc scores, random product factors and random scores of numbers of modifiers."""
+    while True:
+        problem = random_problem(rng, (), max_n=max_n, space=space, feasible=True)
+        if problem.n > 1:
+            break
+    integer, kind = problem.unit > 0, str(rng.choice(KINDS))
+    parts = {}
+    if rng.random() < 0.8:
+        arcs = random_products(rng, problem.arcs, int(rng.integers(1, 30)))
+        parts["pattern"] = PartTable("pattern", arcs, draw(rng, len(arcs), kind, integer))
+    if rng.random() < 0.6:
+        degree = np.bincount(problem.head, minlength=problem.n + 1)
+        rows = [(h, c) for h in range(1, problem.n + 1) for c in range(min(int(degree[h]), 3) + 1)]
+        parts["valency"] = PartTable("valency", np.array(rows, np.int32), draw(rng, len(rows), kind, integer))
+    return Problem(problem.n, problem.head, problem.mod, problem.arc, parts, problem.single_root, problem.unit)
+
+
+def every_tree(problem: Problem, space: str) -> tuple[np.ndarray, np.ndarray]:
+    """(bool[T, A + 1] arcs of each tree, column A always True; float64[T] scores) over the trees of candidate arcs."""
+    heads = trees(problem.n, space, problem.single_root)
+    on = np.zeros((len(heads), problem.arcs + 1), bool)
+    on[:, -1] = True
+    for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True)):
+        on[:, a] = heads[:, m] == h
+    on = on[on[:, :-1].sum(axis=1) == problem.n]
+    score = on[:, :-1] @ problem.arc
+    if "pattern" in problem.parts:
+        table = problem.parts["pattern"]
+        for arcs, phi in zip(table.arcs, table.score, strict=True):
+            score += phi * on[:, arcs].all(axis=1)
+    if "valency" in problem.parts:
+        table = problem.parts["valency"]
+        for h in range(1, problem.n + 1):
+            f = table.score[table.arcs[:, 0] == h]
+            number = on[:, :-1][:, problem.head == h].sum(axis=1)
+            score += f[np.minimum(number, len(f) - 1)]
+    return on, score
+
+
+@cache
+def decoder(space: str, options: tuple) -> BranchAndBound:
+    return BranchAndBound(space=space, root_steps=4, node_steps=2, **dict(options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+@pytest.mark.parametrize("option", [(k, v) for k, values in OPTIONS.items() for v in values], ids=str)
+def test_search_finds_the_best_of_all_trees(space, option):
+    rng = np.random.default_rng(7)
+    nodes = 0
+    for i in range(150):
+        problem = scored_problem(rng, space, 6 if space == "projective" else 5)
+        _, score = every_tree(problem, space)
+        parse = decoder(space, (option,)).decode(problem)
+        assert parse.status == "optimal", i
+        assert parse.value == pytest.approx(score.max(), rel=1e-9, abs=0 if problem.unit else 1e-9), i
+        nodes += parse.work["nodes"] > 1
+    assert nodes > 5  # the cases are hard enough to branch
+
+
+@pytest.mark.parametrize("backbone", ["carreras", "grandparent-sibling"])
+def test_other_backbones_bound_the_same_factors(backbone):
+    rng = np.random.default_rng(11)
+    for i in range(100):
+        problem = scored_problem(rng, "projective", 6)
+        assert BACKBONES[backbone].space == "projective"
+        parse = BranchAndBound(backbone=backbone).decode(problem)
+        assert parse.value == pytest.approx(every_tree(problem, "projective")[1].max()), i
+        assert parse.certified
+
+
+def test_published_search_bounds_products():
+    rng = np.random.default_rng(12)
+    for i in range(100):
+        problem = scored_problem(rng, "projective", 6)
+        problem.parts.pop("valency", None)
+        parse = BranchAndBound(config="published").decode(problem)
+        assert parse.value == pytest.approx(every_tree(problem, "projective")[1].max()), i
+
+
+def bound_of(on: np.ndarray, theta: np.ndarray, weight: np.ndarray, constant: float) -> np.ndarray:
+    """What the linear bound adds to the arcs' own scores, for each row of variables."""
+    return on @ (weight - theta) + constant
+
+
+@pytest.mark.parametrize("integer", [True, False])
+def test_any_shares_bound_every_choice_of_arcs_and_the_best_are_tight(integer):
+    """Over all 0/1 choices of the arcs, trees or not: after random steps the bound is never below the score; for a
+    single factor some share reaches it."""
+    rng = np.random.default_rng(3)
+    A = 5
+    on = np.array(list(itertools.product((0, 1), repeat=A)), np.int8)
+    on = np.hstack([on, np.zeros((len(on), 1), np.int8)])
+    for _ in range(300):
+        size = int(rng.integers(2, 6))
+        arcs = np.full((1, 5), -1, np.int32)
+        arcs[0, :size] = rng.choice(A, size, replace=False)
+        phi = draw(rng, 1, str(rng.choice(KINDS)), integer)
+        unit = 1.0 if integer else 0.0
+        pairs = make_pairs(arcs[:, :2] if size == 2 else arcs[:0, :2], phi if size == 2 else phi[:0], unit)
+        products = make_products(arcs if size > 2 else arcs[:0], phi if size > 2 else phi[:0], unit, len(pairs.phi))
+        score = phi[0] * on[:, arcs[0, :size]].all(axis=1)
+        theta = np.zeros(A + 1)
+        tightest = np.full(len(on), np.inf)
+        for _ in range(60):
+            weight = theta.copy()
+            constant = apply_shares(pairs, products, weight)
+            bound = bound_of(on, theta, weight, constant)
+            assert (bound >= score - 1e-9 * max(1.0, abs(phi[0]))).all()
+            if integer:
+                assert np.array_equal(bound, np.rint(bound))
+            tightest = np.minimum(tightest, bound)
+            z = on[rng.integers(len(on))]
+            if len(pairs.phi):
+                set_pair(pairs, 0, rng.choice([0.0, abs(phi[0]), np.floor(rng.random() * abs(phi[0]))]), weight)
+            elif len(products.phi):
+                count = np.empty(1, np.int32)
+                visit_products(products, z, count)
+                constant += move_products(products, z, count, max(1.0, np.floor(abs(phi[0]))), unit, weight)
+                again = theta.copy()
+                assert constant == pytest.approx(apply_shares(products=products, pairs=pairs, weight=again))
+                assert weight == pytest.approx(again)
+        if size == 2 and phi[0] != 0.0:
+            assert tightest == pytest.approx(score)
+
+
+def test_products_are_tight_at_the_arcs_that_are_off():
+    """phi >= 0: all of the share on an arc that is off; phi < 0: share 0, or -phi where the factor fires."""
+    rng = np.random.default_rng(4)
+    A = 4
+    arcs = np.arange(4, dtype=np.int32)[None]
+    for z in itertools.product((0, 1), repeat=A):
+        row = np.array([*z, 0], np.int8)
+        for phi in (7.0, -7.0):
+            products = make_products(arcs, np.array([phi]), 1.0, 0)
+            pairs = make_pairs(arcs[:0, :2], np.zeros(0), 1.0)
+            count = np.empty(1, np.int32)
+            for _ in range(3):
+                visit_products(products, row, count)
+                move_products(products, row, count, 100.0, 1.0, np.zeros(A + 1))
+            weight = np.zeros(A + 1)
+            constant = apply_shares(pairs, products, weight)
+            assert row @ weight + constant == phi * all(z), (z, phi, rng)
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_folding_keeps_the_bound_of_every_choice_that_is_left(recorded):
+    """Dropping what is decided neither loosens the bound nor changes a score; the settled shares give the same bound."""
+    rng = np.random.default_rng(5)
+    A = 6
+    every = np.array(list(itertools.product((0, 1), repeat=A)), np.int8)
+    every = np.hstack([every, np.zeros((len(every), 1), np.int8)])
+    for _ in range(300):
+        two = np.sort(np.stack([rng.choice(A, 2, replace=False) for _ in range(6)]).astype(np.int32), axis=1)
+        more = random_products(rng, A, 6)
+        phi2, phi5 = draw(rng, 6, "dense", True), draw(rng, 6, "mixed", True)
+        pairs = make_pairs(two, phi2, 1.0)
+        products = make_products(more, phi5, 1.0, len(pairs.phi))
+        theta, weight = np.zeros(A + 1), np.zeros(A + 1)
+        constant = apply_shares(pairs, products, weight)
+        alive, certain = rng.random(A + 1) < 0.8, rng.random(A + 1) < 0.2
+        alive[A], certain[A] = True, False
+        certain &= alive
+        left = every[(every[:, ~alive] == 0).all(axis=1) & (every[:, certain] == 1).all(axis=1)]
+        before = left @ weight + constant
+        settled = np.zeros(len(pairs.phi) + len(products.share) if recorded else 0)
+        pairs, change = fold_pairs(pairs, alive, certain, theta, weight, settled)
+        constant += change
+        products, change = fold_products(products, alive, certain, theta, weight, settled)
+        constant += change
+        after = left @ weight + constant
+        score = sum(p * left[:, a].all(axis=1) for a, p in zip(two, phi2, strict=True))
+        score = score + sum(p * left[:, a[a >= 0]].all(axis=1) for a, p in zip(more, phi5, strict=True))
+        assert (after <= before).all()
+        assert (after >= score).all()
+        exact = left @ theta
+        for e, f, phi in zip(pairs.e, pairs.f, pairs.phi, strict=True):
+            exact = exact + phi * (left[:, e] & left[:, f])
+        for i, phi in enumerate(products.phi):
+            exact = exact + phi * left[:, products.var[products.first[i] : products.first[i + 1]]].all(axis=1)
+        assert np.array_equal(exact, score)
+
+
+def test_majorants_are_above_every_count_and_meet_the_concave_envelope():
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        size, high = int(rng.integers(1, 6)), int(rng.integers(0, 9))
+        low = int(rng.integers(0, high + 1))
+        f = draw(rng, size, "dense", True)
+        counts = Counts(np.array([0, size], np.int32), f)
+        best = np.zeros(1, np.int32)
+        number = np.arange(low, high + 1)
+        score = f[np.minimum(number, size - 1)]
+        envelope = np.full(len(number), np.inf)
+        for slope in {*np.diff(f), 0.0, *rng.integers(-300, 300, 5).astype(float)}:
+            top = majorants(counts, np.array([slope]), np.array([low], np.int32), np.array([high], np.int32), best)
+            bound = top + slope * number
+            assert (bound >= score).all()
+            assert bound[best[0] - low] == score[best[0] - low]
+            envelope = np.minimum(envelope, bound)
+        assert envelope.max() >= score.max()
+        # the slope 0 meets the largest score
+        assert envelope[score.argmax()] == score.max()
