@@ -30,6 +30,9 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
                 metrics = {"spec": {"learner": learner}, "history": history, "best_epoch": params.train.epochs}
                 _json(folder, ["train", corpus, f"{model}.{learner}.json"], metrics)
                 _json(folder, ["timing", "train", corpus, f"{model}.{learner}.json"], {"cpu_s": 61.5, "wall_s": 62.5})
+        if params.ablation is not None:
+            rows = [_ablation(rng, name, i) for i, name in enumerate(params.ablation.configurations)]
+            _json(folder, ["ablation", f"{corpus}.json"], rows)
         benchmark = []
         for i, run in enumerate(params.decode):
             table = _sentences(rng, params, run, lengths, i)
@@ -122,6 +125,25 @@ def _timing(table: pd.DataFrame) -> dict:
             for lo, hi, part in bins
             if len(part)
         ],
+    }
+
+
+def _ablation(rng: np.random.Generator, name: str, i: int) -> dict:
+    calls = 1 + rng.poisson(5 * (i + 1), SENTENCES)
+    proved = calls[calls < 10 * (i + 1)]
+    return {
+        "configuration": name,
+        "sentences": SENTENCES,
+        "words": 15 * SENTENCES,
+        "certified": len(proved),
+        "root_solved": len(proved) // 2,
+        "different": 0,
+        "best_found": SENTENCES,
+        "dp_calls": int(calls.sum()),
+        "max_dp_calls": int(calls.max()),
+        "nodes": int(calls.sum()) // 4,
+        "cpu_s": 1e-4 * float(calls.sum()),
+        "proved_within": {c: int((proved <= int(c)).sum()) for c in sorted(str(2**e) for e in range(11))},  # as JSON
     }
 
 

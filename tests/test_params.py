@@ -52,6 +52,13 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ),
         ("  - carreras\n", "  - carera\n", None, "trained: no model 'carera'; choose from arc, carreras"),
         ("k: 20}", "k: 5}", None, "the same row is listed twice"),
+        (
+            "  sentences: 500 ",
+            "  sentenses: 500 ",
+            "sentenses",
+            "ablation.sentenses: unknown key; valid keys are model, learner",
+        ),
+        ("  model: carreras+grandchild+sibling\n", "  model: big\n", None, "ablation: no model 'big'; choose from arc"),
         ("corpora: [tr_twt]", "corpora: []", "corpora: []", "corpora: Tuple should have at least 1 item"),
         ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
         ("learners: [", "learners: [svm, ", "learners: [svm", "learners.0: Input should be 'perceptron' or 'mira'"),

@@ -30,7 +30,7 @@ def module_of(stage: dict) -> str:
     return stage["cmd"].split("-m ")[1].split()[0]
 
 
-@pytest.mark.parametrize("name", ["fetch", "convert", "pruner", "train", "decode", "benchmark"])
+@pytest.mark.parametrize("name", ["fetch", "convert", "pruner", "train", "decode", "benchmark", "ablation"])
 def test_a_stage_names_the_modules_that_it_uses(name: str) -> None:
     stage = stages()[name]
     graph = grimp.build_graph("treebound")
@@ -82,9 +82,10 @@ TINY = {
         {"model": "carreras", "learner": "mira", "decoder": "tuned", "k": 5},
     ],
     "benchmark": {"repeats": 1},
+    "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # of a test split of 486
     "notebooks": ["10-corpora"],
 }
-KINDS = ("convert", "pruner", "train", "decode", "benchmark")
+KINDS = ("convert", "pruner", "train", "decode", "benchmark", "ablation")
 
 
 def dvc(folder: Path, *arguments: str) -> str:
@@ -125,7 +126,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     if fetched.returncode:
         pytest.skip(f"needs the default corpus: {fetched.stderr.strip()}")
-    dvc(folder, "repro", "benchmark@tr_twt", "decode")
+    dvc(folder, "repro", "benchmark@tr_twt", "ablation@tr_twt", "decode")
     return folder
 
 
@@ -152,6 +153,20 @@ def test_metrics_say_what_they_come_from(project: Path) -> None:
     assert arc["words_per_cpu_s"] > 0
 
 
+def test_the_ablation_decodes_the_same_sentences_with_every_configuration(project: Path) -> None:
+    rows = json.loads((project / "results/metrics/ablation/tr_twt.json").read_text())
+    names = list(yaml.safe_load((project / "params.yaml").read_text())["ablation"]["configurations"])
+    assert [row["configuration"] for row in rows] == names
+    for row in rows:
+        assert row["sentences"] == row["certified"] == row["best_found"] == 7
+        assert row["different"] == 0
+        assert row["dp_calls"] >= row["nodes"] >= 7
+        assert row["cpu_s"] > 0
+        assert max(row["proved_within"].values()) == 7
+    table = (project / "results/predictions/tr_twt/ablation.csv").read_text().splitlines()
+    assert len(table) == 1 + 7 * len(names)
+
+
 def test_nothing_runs_twice(project: Path) -> None:
     assert stale(project) == set()
 
@@ -168,6 +183,7 @@ def test_nothing_runs_twice(project: Path) -> None:
         ),
         ({"pruner": {"epochs": 2}}, {"pruner@tr_twt"}),
         ({"benchmark": {"repeats": 2}}, {"benchmark@tr_twt"}),
+        ({"ablation": {"configurations": {"default": {"root_steps": 5}}}}, {"ablation@tr_twt"}),
         ({"notebooks": ["00-tour"]}, set()),
     ],
     ids=lambda value: json.dumps(value) if isinstance(value, dict) else "",
@@ -236,5 +252,5 @@ def test_a_killed_repro_goes_on(copy: Path) -> None:
             os.killpg(running.pid, 0)
             time.sleep(0.05)
     assert stale(copy) >= {"decode@tr_twt-run0", "decode@tr_twt-run1"}
-    dvc(copy, "repro", "decode", "benchmark")
+    dvc(copy, "repro", "decode", "benchmark", "ablation")
     assert stale(copy) == set()

@@ -58,6 +58,14 @@ CONFIGURATIONS = pd.DataFrame(
 )
 PAIRS = pd.DataFrame({"published": [10, 200, 3000], "tuned": [2, 30, 400]})
 
+CURVES = pd.DataFrame(
+    {
+        "corpus": ["a", "a"],
+        "configuration": ["default", "published"],
+        "curve": [{1: 50.0, 2: 90.0, 4: 100.0, 8: 100.0}, {1: 20.0, 2: 20.0, 4: 60.0, 8: 60.0}],
+    }
+)
+
 DRAWINGS = {
     "tree": lambda: tree_svg(WORDS, HEADS, gold=GOLD, tags=["D", "N", "V", "D", "N"]),
     "search tree": lambda: search_tree_svg(NODES, WORDS),
@@ -65,6 +73,7 @@ DRAWINGS = {
     "accuracy and speed": lambda: as_svg(figures.accuracy_speed(POINTS), "accuracy"),
     "length": lambda: as_svg(figures.against_length(LENGTHS, "calls", "DP calls"), "length"),
     "tuning": lambda: as_svg(figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"}), "tuning"),
+    "unproved": lambda: as_svg(figures.unproved(CURVES), "not yet proved"),
     "sentences": lambda: as_svg(figures.sentence_by_sentence(PAIRS, "DP calls"), "sentences"),
 }
 
@@ -147,6 +156,12 @@ def test_tuning_writes_the_ratio_to_published() -> None:
     figure = figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"})
     assert [text.get_text() for text in figure.axes[0].texts] == ["4.0 ×", "20.0 ×"]
     assert [text.get_text() for text in figure.axes[1].texts] == ["5.0 ×", "10.0 ×"]
+
+
+def test_curves_end_where_nothing_more_is_proved() -> None:
+    default, published = figures.unproved(CURVES).axes[0].lines
+    assert (list(default.get_xdata()), list(default.get_ydata())) == ([1, 2], [50, 10])
+    assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2, 4], [80, 80, 40])
 
 
 def test_empty_traces_are_refused() -> None:

@@ -9,6 +9,7 @@ import made_up_results
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from treebound.core.errors import InputError
 from treebound.report import collect, published, remarks, tables
@@ -195,6 +196,46 @@ def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path)
     made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     with pytest.raises(InputError, match="no corpus did the configurations decode the same"):
         tables.tunings([collect.this_run(tmp_path)])
+
+
+def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Path) -> None:
+    both = collect.provenances(root)
+    data = tables.ablations(both)
+    settings = both[1].params.ablation
+    assert settings is not None
+    names = list(settings.configurations)
+    corpus = both[0].corpora[0]
+    assert list(dict.fromkeys(data["corpus"])) == [f"{corpus}, reference", f"{corpus}, this run"]
+    assert list(data["configuration"]) == 2 * names
+    assert list(data["curve"].iloc[0]) == [2**e for e in range(11)]  # in order of the calls, not of their digits
+    corpus = f"{corpus}, this run"
+    this = data[data["corpus"] == corpus].set_index("configuration")
+    assert this.loc[names[0], "changed"] == NOTHING
+    assert this.loc["published", "changed"] == "config = published, backbone = carreras"
+    table = tables.ablation_table(data).loc[corpus]
+    assert table.loc["published", ("this / first", "ms")] == this.loc["published", "ms"] / this.loc[names[0], "ms"]
+    assert np.isnan(table.loc[names[0], ("this / first", "ms")])
+    ranking = tables.ablation_ranking(data)
+    assert ranking["ms"].is_monotonic_increasing
+    ratios = [d.set_index("configuration")["nodes"] for _, d in data.groupby("corpus")]
+    ratios = [nodes["published"] / nodes[names[0]] for nodes in ratios]
+    assert ranking.loc["published", "nodes"] == pytest.approx(np.sqrt(ratios[0] * ratios[1]))
+    said = str(remarks.ablation(data, ranking))
+    assert f"and {ranking.index[-1]} most" in said
+    assert "without proof" in said
+    assert "proves every tree optimal" in str(remarks.ablation(data.assign(proved=100.0), ranking))
+
+
+def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY)
+    path = tmp_path / "results" / "reference" / "params.yaml"
+    settings = yaml.safe_load(path.read_text())
+    del settings["ablation"]
+    path.write_text(yaml.safe_dump(settings))
+    both = collect.provenances(tmp_path)
+    assert {name.split(", ")[1] for name in tables.ablations(both)["corpus"]} == {"this run"}
+    with pytest.raises(InputError, match="no run has an ablation"):
+        tables.ablations(both[:1])
 
 
 def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.kernels.arcs import index_arcs
-from treebound.kernels.backbones import triples_of
 from treebound.kernels.hypergraph import NEG, NEG_TEST
 from treebound.kernels.koo import model0, model1
 from treebound.kernels.parts import index_parts
@@ -49,7 +48,7 @@ class GrandparentSpans:
         sizes = {
             "grandchild": parts.grandchild[-1],
             "adjacent-sibling": parts.adjacent[-1],
-            "grand-sibling": triples_of(parts)[-1],
+            "grand-sibling": parts.grand_sibling[-1],
         }
         scores: Mapping[str, np.ndarray] = {f: given.get(f, np.zeros(size)) for f, size in sizes.items()}
         arc = _finite(problem.arc)

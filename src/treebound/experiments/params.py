@@ -97,6 +97,22 @@ class Benchmark:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Ablation:
+    """The same scores under several configurations of the search; each is a set of its keyword arguments.
+
+    sentences     how many of the test split
+    max_dp_calls  where a search gives up, unless its configuration says otherwise
+    """
+
+    model: str
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    max_dp_calls: Positive
+    configurations: Annotated[dict[Name, dict[str, bool | int | float | str]], Field(min_length=2)]
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Params:
     """The whole of params.yaml."""
 
@@ -113,6 +129,7 @@ class Params:
     decode: tuple[Run, ...]
     benchmark: Benchmark
     notebooks: tuple[Name, ...]
+    ablation: Ablation | None = None  # a reference run from before there was one has none
 
     def __post_init__(self) -> None:
         if unknown := [model for model in self.trained if model not in self.models]:
@@ -125,6 +142,8 @@ class Params:
             ):
                 if name not in known:
                     raise ValueError(f"decode: {run}: no {kind} {name!r}; choose from {', '.join(known)}")
+        if self.ablation is not None and self.ablation.model not in self.trained:
+            raise ValueError(f"ablation: no model {self.ablation.model!r}; choose from {', '.join(self.trained)}")
         if len({str(run) for run in self.decode}) < len(self.decode):
             raise ValueError("decode: the same row is listed twice")
 
@@ -171,7 +190,13 @@ def digest(*values: Any) -> str:
 
 def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """Valid keys of the dataclass at a place in the file."""
-    kinds: dict[int | str, type] = {"pruner": Pruner, "train": Train, "benchmark": Benchmark, "decoders": Decoder}
+    kinds: dict[int | str, type] = {
+        "pruner": Pruner,
+        "train": Train,
+        "benchmark": Benchmark,
+        "decoders": Decoder,
+        "ablation": Ablation,
+    }
     return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
 
 

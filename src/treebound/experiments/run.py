@@ -22,8 +22,8 @@ from typing import Any
 from treebound.experiments.stage import say
 
 #: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which are timed
-KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "notebooks", "report")
-ALONE = ("benchmark",)
+KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "ablation", "notebooks", "report")
+ALONE = ("benchmark", "ablation")
 
 
 def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:

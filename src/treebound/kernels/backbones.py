@@ -25,7 +25,8 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.hypergraph import NEG_TEST, Hypergraph
-from treebound.kernels.parts import below_rank
+from treebound.kernels.parts import NONE, below_rank
+from treebound.kernels.wide_parts import grand_sibling_rank
 
 
 class _Writer(NamedTuple):
@@ -142,27 +143,6 @@ def no_grandchild(index, parts, outermost, a, side):
         return 0.0
     inner = index.head[a] < index.mod[a]  # the left side is the inner one
     return outermost[parts.outermost[a] + (0 if (side == 0) == inner else 1)]
-
-
-@njit(cache=True, nogil=True)
-def triples_of(parts):
-    """int64[A + 1]: the first grand-sibling part of each arc. O(A)."""
-    A = len(parts.below)
-    first = np.zeros(A + 1, np.int64)
-    for a in range(A):
-        left, right = np.int64(parts.below[a, 0]), np.int64(parts.below[a, 1])
-        first[a + 1] = first[a] + left * (left + 1) // 2 + right * (right + 1) // 2
-    return first
-
-
-@njit(cache=True, nogil=True)
-def triple_of(parts, first, a, right, rank):
-    """Number of the grand-sibling part (a, NONE, b); those with a sibling s follow in the order of s. O(1).
-
-    first as of `triples_of`; b is the arc `rank` (from 0, near to far) on the left or right side of a's modifier.
-    """
-    left = np.int64(parts.below[a, 0])
-    return first[a] + (left * (left + 1) // 2 if right else 0) + np.int64(rank) * (rank + 1) // 2
 
 
 @njit(cache=True, nogil=True)
@@ -354,7 +334,6 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
     has_outermost = len(outermost) > 0
     has_grandchild = len(grandchild) > 0
     has_triples = len(triples) > 0
-    triple_first = triples_of(parts)
     done = np.full((A, n + 1), -1, np.int32)  # C(a, e); the axiom for e = mod[a]
     half = np.full(pairs + A, -1, np.int32)  # I(a, b) at the grandchild part of (a, b); I(root, b) at pairs + b
     span = np.full(parts.adjacent[A], -1, np.int32)  # S(s, b) at the adjacent-sibling part of (s, b)
@@ -403,7 +382,7 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
                     if has_grandchild:
                         w = grandchild[at + rank]
                     if has_triples:
-                        triple = triple_of(parts, triple_first, a, rightward, rank)
+                        triple = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, b)
                 _edge(out, done[b, near], 0, b, w + w_first + (triples[triple] if triple >= 0 else 0.0))
                 if paired and w > NEG_TEST:
                     for i in range(rank):

@@ -27,9 +27,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.kernels.backbones import arcs_by_length, no_grandchild, pairs_by_length, triple_of, triples_of
+from treebound.kernels.backbones import arcs_by_length, no_grandchild, pairs_by_length
 from treebound.kernels.hypergraph import NEG, NEG_TEST
-from treebound.kernels.parts import below_rank
+from treebound.kernels.parts import NONE, below_rank
+from treebound.kernels.wide_parts import grand_sibling_rank
 
 NOTHING = -1  #: no split, no modifier
 COMPLETE, INCOMPLETE, SIBLINGS = range(3)  #: C, I, S in the reconstruction
@@ -40,7 +41,6 @@ class Chart(NamedTuple):
 
     arc, grandchild                          float64[A], float64[G]
     adjacent, outermost, grand_sibling       float64 of every part of the family (Model 1; empty in Model 0)
-    triples     int64[A + 1]          first grand-sibling part of each arc
     complete    float64[A + 1, n + 2] C(a, j)
     incomplete  float64[G + A]        I(a, b) at the number of grandchild part (a, b); I(A, b) at G + b
     siblings    float64[adjacent]     S(s, b) at the number of adjacent-sibling part (s, b)
@@ -51,7 +51,6 @@ class Chart(NamedTuple):
     adjacent: np.ndarray
     outermost: np.ndarray
     grand_sibling: np.ndarray
-    triples: np.ndarray
     complete: np.ndarray
     incomplete: np.ndarray
     siblings: np.ndarray
@@ -131,7 +130,7 @@ def _next_sibling(index, parts, chart, a, b):
     pair = parts.adjacent[b]
     triple = np.int64(0)
     if a < A:
-        triple = triple_of(parts, chart.triples, a, m > h, rank)
+        triple = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, b)
         value += chart.grand_sibling[triple]
     if scored:
         value += chart.adjacent[pair]
@@ -266,7 +265,6 @@ def model0(index, parts, n, single_root, arc, grandchild):
         none,
         none,
         none,
-        np.zeros(0, np.int64),
         np.full((A + 1, n + 2), NEG),
         np.full(parts.grandchild[A] + A, NEG),
         none,
@@ -308,7 +306,6 @@ def model1(index, parts, n, single_root, arc, adjacent, outermost, grandchild, g
         adjacent,
         outermost,
         grand_sibling,
-        triples_of(parts),
         np.full((A + 1, n + 2), NEG),
         np.full(parts.grandchild[A] + A, NEG),
         np.full(parts.adjacent[A], NEG),

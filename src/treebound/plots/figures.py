@@ -164,6 +164,34 @@ def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
     return figure
 
 
+def unproved(data: pd.DataFrame) -> Figure:
+    """Share of the sentences that so many DP calls leave unproved, one curve a configuration, one panel a corpus.
+
+    data  corpus, configuration, curve (DP calls -> % of the sentences that are proved by then); the first configuration
+          is drawn on top, in black. A curve ends where all are proved, or where nothing is proved any more
+    """
+    corpora, names = (list(dict.fromkeys(data[c])) for c in ("corpus", "configuration"))
+    looks = {name: (CYCLE[i % 6], ("-", "--", ":", "-.")[i // 6 % 4]) for i, name in enumerate(names[1:])}
+    with style():
+        figure, axes = panels(len(corpora), height=4.2, width=8.5 if len(corpora) > 1 else 6.5)
+        for panel, corpus in zip(axes, corpora, strict=True):
+            for name, curve in data[data["corpus"] == corpus].set_index("configuration")["curve"].items():
+                final = max(curve.values())
+                calls = [c for c, share in curve.items() if share < final]
+                calls += [c for c, share in curve.items() if share == final][:1] if final < 100 else []
+                colour, dashes = looks.get(str(name), (COLOURS["ink"], "-"))
+                front = 3 if name == names[0] else 2
+                panel.plot(calls, [100 - curve[c] for c in calls], color=colour, ls=dashes, zorder=front, label=name)
+            _log(panel, "x")
+            _log(panel, "y")
+            panel.set_title(corpus)
+            panel.set_xlabel("DP calls (log scale)")
+            panel.set_ylabel("sentences not yet proved, % (log scale)")
+        handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=8)
+    return figure
+
+
 def _label(
     axes: Axes,
     x: float,

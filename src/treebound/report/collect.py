@@ -16,6 +16,7 @@ import pandas as pd
 from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
 from treebound.experiments.params import Params, Run
+from treebound.report.show import NOTHING
 
 SPLIT = "test"
 
@@ -104,6 +105,20 @@ class Results:
                     raise InputError(f"no row for {run}", path=path, hint="run `dvc repro`")
                 rows.append({"corpus": corpus, **measured[str(run)]})
         return _frame(rows, self.folder / "metrics" / "benchmark")
+
+    def ablation(self) -> pd.DataFrame:
+        """One row a corpus and configuration of the search: its work; `changed` says its options in words."""
+        settings = self.params.ablation
+        path = self.folder / "metrics" / "ablation"
+        rows = []
+        for corpus in self.corpora if settings else ():
+            measured = {row["configuration"]: row for row in self._read("ablation", f"{corpus}.json")}
+            for name, options in settings.configurations.items() if settings else ():
+                if name not in measured:
+                    raise InputError(f"no row for {name}", path=path / f"{corpus}.json", hint="run `dvc repro`")
+                changed = ", ".join(f"{key} = {value}" for key, value in options.items()) or NOTHING
+                rows.append({"corpus": corpus, "changed": changed, **measured[name]})
+        return _frame(rows, path)
 
     def by_length(self) -> pd.DataFrame:
         """The benchmark's rows by sentence length: corpus, model, learner, decoder, k, lo, hi, sentences, means."""

@@ -196,6 +196,29 @@ def sentence_by_sentence(data: pd.DataFrame) -> Remarks:
     )
 
 
+def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Remarks:
+    """About `tables.ablations` and `tables.ablation_ranking`."""
+    first = data["configuration"].iloc[0]
+    others = ranking.drop(first)
+    best, worst = others.iloc[0], others.iloc[-1]
+    said = [
+        f"Of the other configurations {best.name} takes least time, {best['ms']:.2f} times that of {first}, and "
+        f"{worst.name} most, {worst['ms']:.2f} times (geometric means over {data['corpus'].nunique()} "
+        f"{'corpora' if data['corpus'].nunique() > 1 else 'corpus'})."
+    ]
+    calls = others["DP calls"]
+    said.append(
+        f"DP calls: from {calls.min():.2f} times ({calls.idxmin()}) to {calls.max():.2f} times ({calls.idxmax()})."
+    )
+    left = data[data["proved"] < 100]
+    if left.empty:
+        said.append("Every configuration proves every tree optimal.")
+    else:
+        listed = ", ".join(f"{100 - row.proved:.1f} % ({row.configuration}, {row.corpus})" for row in left.itertuples())
+        said.append(f"Sentences that the limit on calls left without proof: {listed}.")
+    return Remarks(tuple(said))
+
+
 def _run(name: object) -> str:
     return "this run" if name == "this run" else f"the {name}"
 

@@ -3,6 +3,7 @@
 All take the `collect.Results` to show and the names of the corpora wanted (empty: all), and return DataFrames.
 """
 
+from treebound.report.tables.ablation import ablation_ranking, ablation_table, ablations
 from treebound.report.tables.comparison import comparison, headline, significance
 from treebound.report.tables.corpora import conversion, pruner, sources
 from treebound.report.tables.provenance import certificate, provenance, training
@@ -17,6 +18,9 @@ from treebound.report.tables.speed import (
 from treebound.report.tables.tuning import tuned_sentences, tuning_table, tunings
 
 __all__ = [
+    "ablation_ranking",
+    "ablation_table",
+    "ablations",
     "accuracy_and_speed",
     "benchmarked",
     "certificate",

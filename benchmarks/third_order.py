@@ -1,0 +1,83 @@
+"""Two ways to the same tree: the third-order dynamic programs of Koo & Collins (2010), and branch and bound below them.
+
+    python benchmarks/third_order.py CORPUS... [--models FOLDER] [--model NAME] [--k 10] [--sentences N]
+
+On every test sentence, branch and bound with all grandchildren over the first-order backbone must find the score of
+Model 0, and with adjacent siblings, all grandchildren and grand-siblings over the Carreras backbone that of Model 1.
+Each comparison takes the scores of the families that it needs from a trained model, FOLDER/CORPUS/NAME.npz; where the
+model has not been trained with one of them, the comparison is made without it, and says so. Scores are integers, so
+"the same" is meant exactly. CPU seconds are those of decoding. Fails where a score differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from treebound.core.problem import Problem
+from treebound.core.protocols import Decoder
+from treebound.decoders import DECODERS
+from treebound.experiments.corpus import load
+from treebound.parser import load as load_parser
+
+#: the dynamic program, the backbone that branch and bound gets instead, and their families
+COMPARISONS = (
+    ("koo-model0", "eisner", ("grandchild",)),
+    ("koo-model1", "carreras", ("adjacent-sibling", "grandchild", "grand-sibling")),
+)
+
+
+def timed(decoder: Decoder, problems: Sequence[Problem]) -> tuple[list, float]:
+    """Its parses and CPU seconds."""
+    decoder.decode(problems[0])  # compiles
+    started = time.process_time()
+    parses = [decoder.decode(problem) for problem in problems]
+    return parses, time.process_time() - started
+
+
+def compare(corpus: str, problems: Sequence[Problem], program: str, backbone: str, families: tuple[str, ...]) -> bool:
+    """Print one comparison; True if no score differs and all are proved."""
+    scored = [f for f in families if f in problems[0].parts]
+    search = DECODERS["branch-and-bound"](backbone=backbone)
+    bounded = [f for f in scored if f in search.supports]
+    problems = [dataclasses.replace(p, parts={f: p.parts[f] for f in bounded}) for p in problems]
+    parses, seconds = timed(DECODERS[program](), problems)
+    others, other_seconds = timed(search, problems)
+    different = sum(x.value != y.value for x, y in zip(parses, others, strict=True))
+    proved = sum(y.certified for y in others)
+    calls = sum(y.work["dp_calls"] for y in others)
+    without = [f for f in families if f not in bounded]
+    print(
+        f"{corpus:16} {program:11} {seconds:8.2f} s   {backbone:9} {other_seconds:8.2f} s {calls / len(problems):8.1f} "
+        f"DP calls   {len(problems)} sentences, {different} differ, {len(problems) - proved} unproved"
+        + (f"   (without {', '.join(without)})" if without else ""),
+        flush=True,
+    )
+    return different == 0 and proved == len(problems)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", nargs="+", metavar="CORPUS")
+    parser.add_argument("--models", type=Path, default=Path("results/models"))
+    parser.add_argument("--model", default="carreras+grandchild+sibling.mira")
+    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--sentences", type=int, help="the first so many; by default all")
+    arguments = parser.parse_args()
+    same = True
+    for corpus in arguments.corpora:
+        scorer = load_parser(arguments.models / corpus / f"{arguments.model}.npz", k=arguments.k)
+        test = load(corpus, "test", arguments.sentences)
+        problems = [scorer.problem(test, i) for i in range(len(test))]
+        for comparison in COMPARISONS:
+            same &= compare(corpus, problems, *comparison)
+    sys.exit(0 if same else "error: scores differ, or are not proved")
+
+
+if __name__ == "__main__":
+    main()
