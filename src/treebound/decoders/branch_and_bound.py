@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -126,6 +127,18 @@ class BranchAndBound:
         exact = BACKBONES[self.backbone or smallest_backbone(problem.families)].families
         bounded = tuple(f for f in FACTOR_ORDER if f in problem.parts and f not in exact)
         return replace(parse, record=make_record(problem, kept, exact, bounded))
+
+    def decode_above(self, problem: Problem, floor: float) -> Parse | None:
+        """The best tree if it scores more than `floor`; None where none does. Status "limit" where that is not proved.
+
+        The search starts with `floor` as the score to beat: that no tree does is often proved by its first bound.
+        """
+        other = copy.copy(self)
+        other.options = self.options._replace(floor=max(floor, NEG))
+        parse = other.decode(problem)
+        if parse.value > floor:
+            return parse
+        return replace(parse, value=-np.inf) if parse.status == "limit" else None
 
     def solve(
         self,

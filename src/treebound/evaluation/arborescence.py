@@ -25,7 +25,9 @@ class Arborescences:
         """(score of the best tree over `arcs`, its arcs by word 1..n); (-inf, []) where there is none. O(n * arcs)."""
         arcs = list(arcs)
         # a fine that no choice of arcs makes up for leaves as few roots as there can be
-        total: Number = sum(abs(score[a]) for a in arcs)
+        total: Number = 0
+        for a in arcs:
+            total += score[a] if score[a] >= 0 else -score[a]
         fine = 1 + 2 * total if self.single_root else 0
         tree = _edmonds([(*self.ends[a], score[a] - (fine if self.ends[a][0] == 0 else 0), a) for a in arcs], self.n)
         if tree is None or (self.single_root and sum(self.ends[a][0] == 0 for a in tree) != 1):

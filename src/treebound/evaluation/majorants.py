@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 
@@ -139,7 +138,8 @@ def _add_products(
             # where scores are real numbers, the sum may fall short of phi by rounding: the first arc makes up for it
             total: Number = sum(share)
             short = phi - total
-            if any(s < 0 for s in share) or (short and (problem.unit or abs(short) > Fraction(TOLERANCE) * phi)):
+            slack = 0.0 if problem.unit else TOLERANCE * float(phi)
+            if any(s < 0 for s in share) or not -slack <= short <= slack:
                 raise ValueError(f"shares {share} of {family} part {i} are outside 0..{phi}, or are not {phi} together")
             share[0] += max(0, short)
             for a, s in zip(arcs, share, strict=True):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 
-from treebound.core.problem import NONE, NONE_OUTER, Problem
+from treebound.core.problem import NONE, NONE_OUTER, PRODUCTS, Problem
 
 
 def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
@@ -22,10 +23,16 @@ def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
     if any(arc not in number for arc in arcs):
         return -math.inf
     scores = [float(problem.arc[number[arc]]) for arc in arcs]
+    selected = np.zeros(problem.arcs + 1, bool)
+    selected[[number[arc] for arc in arcs]] = True
+    selected[-1] = True  # where NONE points
     for family, table in problem.parts.items():
-        wanted = {tuple(number.get(arc, arc) for arc in part) for part in tree_parts(family, heads)}
-        keys = zip(table.arcs[:, 0].tolist(), table.arcs[:, 1].tolist(), strict=True)
-        scores += [float(score) for key, score in zip(keys, table.score, strict=True) if key in wanted]
+        if family in PRODUCTS:
+            fires = selected[table.arcs].all(axis=1)
+        else:
+            wanted = {tuple(number.get(arc, arc) for arc in part) for part in tree_parts(family, heads)}
+            fires = np.array([tuple(part) in wanted for part in table.arcs.tolist()], bool)
+        scores += table.score[fires].tolist()
     if -math.inf in scores:
         return -math.inf
     return sum(map(int, scores)) if problem.unit else math.fsum(scores)
@@ -34,8 +41,8 @@ def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
 def tree_parts(family: str, heads: np.ndarray) -> list[tuple]:
     """The parts of a family that a tree contains, by arcs (h, m) and NONE / NONE_OUTER, as `docs/architecture.md` says.
 
-    Only what is defined on the tree itself: a pair whose part the problem does not list (a sibling pair of the root)
-    is returned all the same.
+    Only what is defined on the tree itself: not `pattern`, and adjacent siblings below the root whether or not the
+    problem lists them. A word and a number for `valency`; combs are not padded.
     """
     head = [int(h) for h in heads]
     words = range(1, len(head))
@@ -43,21 +50,38 @@ def tree_parts(family: str, heads: np.ndarray) -> list[tuple]:
     out: list[tuple] = []
     for m in words:
         h = head[m]
-        arc, low, high = (h, m), min(h, m), max(h, m)
-        inside = [g for g in modifiers[m] if low < g < high]
-        outside = [g for g in modifiers[m] if (g > m) == (m > h)]
+        arc = (h, m)
+        below = [(m, g) for g in modifiers[m]]
+        nearer = [s for s in modifiers[h] if min(h, m) < s < max(h, m)]
+        adjacent = (h, min(nearer, key=lambda s: abs(s - m))) if nearer else NONE
         if family == "adjacent-sibling":
-            nearer = [s for s in modifiers[h] if low < s < high]
-            out.append(((h, min(nearer, key=lambda s: abs(s - m))) if nearer else NONE, arc))
+            out.append((adjacent, arc))
         elif family == "outermost-grandchild":
-            for side, empty in ((inside, NONE), (outside, NONE_OUTER)):
+            inner = [g for g in modifiers[m] if (g > m) == (h > m)]
+            outer = [g for g in modifiers[m] if (g > m) != (h > m)]
+            for side, empty in ((inner, NONE), (outer, NONE_OUTER)):
                 out.append((arc, (m, max(side, key=lambda g: abs(g - m))) if side else empty))
         elif family == "grandchild":
-            out += [(arc, (m, g)) for g in inside + outside]
-        elif family == "sibling":
+            out += [(arc, b) for b in below]
+        elif family == "great-grandchild":
+            out += [(arc, b, (b[1], x)) for b in below for x in modifiers[b[1]]]
+        elif family == "grand-sibling":
+            out += [((head[h], h), adjacent, arc)] if h > 0 else []
+        elif family in ("sibling", "tri-sibling"):
             # Part tables list the arcs of a head in arc order: to the left from near to far, then to the right.
-            rank = (m > h, abs(m - h))
-            out += [(arc, (h, s)) for s in modifiers[h] if (s > h, abs(s - h)) > rank]
+            ordered = [(m, g) for g in sorted(modifiers[m], key=lambda g: (g > m, abs(g - m)))]
+            out += itertools.combinations(ordered, 2 if family == "sibling" else 3)
+        elif family == "head-bigram":
+            out += [(arc, (head[m + 1], m + 1))] if m + 1 < len(head) else []
+        elif family == "comb":
+            for step in (-1, 1):
+                reached = m
+                while h > 0 and (reached - h) * step > 0 and 0 < reached < len(head) and head[reached] == h:
+                    reached += step
+                size = abs(reached - m)
+                out += [tuple((h, m + step * i) for i in range(k)) for k in range(4, min(size, 8) + 1)]
+        elif family == "valency":
+            out.append((m, min(len(modifiers[m]), 7)))
         else:
             raise ValueError(f"unknown factor family {family!r}")
     return out

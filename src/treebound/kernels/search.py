@@ -31,6 +31,7 @@ class Options(NamedTuple):
     root_steps, node_steps  subgradient steps at the root and at other nodes
     rho, patience           Polyak factor, halved after `patience` steps without a better bound
     max_dp_calls, max_nodes limits; 0 for none
+    floor                   only trees that score more are looked for; without one, the value is `floor`
     """
 
     root_steps: int
@@ -39,6 +40,7 @@ class Options(NamedTuple):
     patience: int
     max_dp_calls: int
     max_nodes: int
+    floor: float = NEG
 
 
 #: fewest DP calls and least time among those tried on en_ewt (docs/decisions): short budgets, then branch
@@ -158,7 +160,7 @@ def search(graph, n, mod, theta, e, f, phi, unit, options, record):
     gap_of = np.zeros(A + 1, np.float64)
     direction = np.empty(F, np.int8)
 
-    incumbent = NEG
+    incumbent = options.floor
     incumbent_arcs = np.zeros(n, np.int32)
     dp = 0
     nodes = 0
