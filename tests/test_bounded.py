@@ -191,7 +191,7 @@ def test_products_are_tight_at_the_arcs_that_are_off():
 
 @pytest.mark.parametrize("recorded", [True, False])
 def test_folding_keeps_the_bound_of_every_choice_that_is_left(recorded):
-    """Dropping what is decided neither loosens the bound nor changes a score; the settled shares give the same bound."""
+    """Dropping what is decided neither loosens the bound nor changes a score."""
     rng = np.random.default_rng(5)
     A = 6
     every = np.array(list(itertools.product((0, 1), repeat=A)), np.int8)

@@ -178,15 +178,18 @@ def test_wrong_search_trees():
         assert fault in " ".join(faults)
 
 
-def test_families_without_a_bound_and_other_spaces_are_refused():
+def test_families_without_a_bound_are_refused():
     problem = build_problem(3, np.random.default_rng(0), ("adjacent-sibling",))
     value, winners = best(problem)
     parse = Parse(winners[0], value, value, "optimal")
     root = Certificate([CertNode(-1, -1, 0, [Step({})])])
-    assert check_parse(problem, parse, root) == ["no bound is known for the family adjacent-sibling"]
-    assert "projective" in check_parse(problem, parse, root, "non-projective")[0]
+    assert "no shares for the family adjacent-sibling, nor another bound" in check_parse(problem, parse, root)[0]
     exact = dataclasses.replace(root, exact_families=frozenset({"adjacent-sibling"}))
     assert check_parse(problem, parse, exact) == []
+    # the chart knows no crossing arcs
+    assert "no bound is known" in check_parse(problem, parse, exact, "non-projective")[0]
+    other = dataclasses.replace(problem, parts={"cousin": problem.parts["adjacent-sibling"]})
+    assert certificate_faults(other, value, root) == ["no bound is known for the family cousin"]
 
 
 def test_wrong_claims_about_score_bound_and_status():

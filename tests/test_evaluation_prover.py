@@ -14,13 +14,16 @@ from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.prover import Refutation, prove
 from treebound.evaluation.scoring import tree_score
 
+PROVED = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
+
 
 @pytest.mark.parametrize("integer", [True, False], ids=["integer", "real"])
 def test_true_bounds_are_proved_and_false_ones_refuted(integer):
     rng = np.random.default_rng(0)
     branched = infeasible = 0
     for i in range(300):
-        hard = {"families": ["sibling"], "kind": "mixed", "max_n": 7} if i % 3 == 0 else {"max_n": 6}
+        some = [f for f in PROVED if rng.random() < 0.5]
+        hard = {"families": ["sibling"], "kind": "mixed", "max_n": 7} if i % 3 == 0 else {"families": some, "max_n": 6}
         problem = random_problem(rng, integer=integer, **hard)
         value, winners = best(problem)
         certificate = prove(problem, value)
@@ -42,7 +45,7 @@ def test_true_bounds_are_proved_and_false_ones_refuted(integer):
 
 
 def test_steps_are_limited():
-    problem = build_problem(7, np.random.default_rng(3), kind="mixed")
+    problem = build_problem(7, np.random.default_rng(3), PROVED, kind="mixed")
     value, _ = best(problem)
     assert prove(problem, value, max_steps=1) is None
 

@@ -62,6 +62,38 @@ def test_k_best_is_not_called_complete_when_a_limit_was_hit():
     assert states == {True, False}
 
 
+@pytest.mark.parametrize("config", ["tuned", "published"])
+def test_a_search_for_more_than_a_floor(config):
+    """The best tree if it scores more, else none; a limit is never taken for a proof."""
+    rng = np.random.default_rng(8)
+    decoder = BranchAndBound(config, backbone="carreras")
+    capped = BranchAndBound(config, backbone="carreras", max_dp_calls=2)
+    found = limited = 0
+    for _ in range(60):
+        problem = feasible(rng, kind="mixed")
+        best = scores(problem).max()
+        for floor in (-np.inf, best - 1, best, best + 1):
+            parse, hasty = decoder.decode_above(problem, floor), capped.decode_above(problem, floor)
+            assert (parse is None) == (best <= floor)
+            assert parse is None or (parse.value == best and parse.certified)
+            assert hasty is not None or best <= floor
+            assert hasty is None or hasty.value <= best
+            found += parse is not None
+            limited += hasty is not None and hasty.status == "limit"
+    assert found == 120
+    assert limited > 10
+
+
+def test_known_trees_change_no_margin():
+    rng = np.random.default_rng(9)
+    decoder = BranchAndBound()
+    for _ in range(40):
+        problem = feasible(rng)
+        parse = decoder.decode(problem)
+        known = kbest(decoder, problem, 4).parses
+        assert np.array_equal(margins(decoder, problem, parse), margins(decoder, problem, parse, known), equal_nan=True)
+
+
 def test_margins_are_what_is_lost_without_an_arc():
     rng = np.random.default_rng(1)
     decoder = BranchAndBound()

@@ -16,6 +16,7 @@ from synthetic import synthetic_treebank
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
+from treebound.decoders.kbest import kbest
 from treebound.evaluation.certificates import Certificate, check_parse
 from treebound.evaluation.prover import Refutation, prove
 from treebound.learning.pruner import train_pruner
@@ -80,6 +81,26 @@ def test_200_sentences_against_the_integer_program(real_problems):
         assert 0 <= ours.value - theirs.value <= 1e-8 * max(1.0, abs(ours.value)), f"sentence {i}"
         different += ours.heads.tolist() != theirs.heads.tolist()
     assert different < 5  # equal scores are rare among real ones
+
+
+@pytest.mark.parametrize(("k", "words", "sentences"), [(2, 12, 5), (10, 7, 3), (50, 5, 1)])
+def test_k_best_against_repeated_exclusion_in_the_integer_program(real_problems, k, words, sentences):
+    """Every tree that was found is forbidden in turn; the solver works in floating point."""
+    search, program = DECODERS["branch-and-bound"](), DECODERS["ilp"](time_limit=120)
+    chosen = [p for p in real_problems if words - 3 <= p.n <= words][:sentences]
+    assert len(chosen) == sentences
+    for i, problem in enumerate(chosen):
+        result = kbest(search, problem, k)
+        assert result.complete, f"sentence {i}"
+        trees: list[np.ndarray] = []
+        for parse in result.parses:
+            assert check_parse(problem, parse) == [], f"sentence {i}"
+            other = program.decode(problem, trees)
+            assert other.status == "optimal", f"sentence {i}"
+            assert abs(parse.value - other.value) <= 1e-8 * max(1.0, abs(parse.value)), f"sentence {i}"
+            trees.append(other.heads)
+        if len(result.parses) < k:
+            assert program.decode(problem, trees).status == "infeasible", f"sentence {i}"
 
 
 @pytest.mark.parametrize("families", [FAMILIES, BOUNDED], ids="+".join)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -205,7 +206,20 @@ class BranchAndBound:
             parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
             return parse
-        return replace(parse, record=make_record(problem, kept, exact, PAIR_FAMILIES, PRODUCT_FAMILIES))
+        pairs = tuple(f for f in PAIR_FAMILIES if f not in self._automata(problem.families))
+        return replace(parse, record=make_record(problem, kept, exact, pairs, PRODUCT_FAMILIES, STAR_FAMILIES))
+
+    def decode_above(self, problem: Problem, floor: float) -> Parse | None:
+        """The best tree if it scores more than `floor`; None where none does. Status "limit" where that is not proved.
+
+        The search starts with `floor` as the score to beat: that no tree does is often proved by its first bound.
+        """
+        other = copy.copy(self)
+        other.options = self.options._replace(floor=max(floor, NEG))
+        parse = other.decode(problem)
+        if parse.value > floor:
+            return parse
+        return replace(parse, value=-np.inf) if parse.status == "limit" else None
 
     def solve(
         self,
@@ -227,7 +241,7 @@ class BranchAndBound:
         theta = np.append(arc, 0.0)
         started = time.perf_counter()
         graph = NO_GRAPH
-        automata: tuple[str, ...] = ()
+        automata = self._automata(frozenset(scores))
         if backbone.graph is not None:
             given = {f: scores.get(f, EMPTY) for f in (*AUTOMATON_FAMILIES, "grandchild")}
             graph = backbone.graph(index, parts, n, single_root, given, MAX_EDGES)
@@ -236,9 +250,6 @@ class BranchAndBound:
             if "grand-sibling" in left:
                 arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
                 theta = np.append(theta, np.zeros(parts.adjacent[-1]))
-        elif not left.keys().isdisjoint(AUTOMATON_FAMILIES):
-            # what is scored together is bounded together: the grandchildren come along
-            automata = (*AUTOMATON_FAMILIES, "grandchild")
         built = time.perf_counter()
         tables = star_tables(index, {f: s for f, s in left.items() if f in automata})
         bounded = {f: s for f, s in left.items() if f not in automata}
@@ -266,6 +277,12 @@ class BranchAndBound:
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
         heads = _heads(index, tree if value > NEG / 2 else tree[:0], n)
         return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
+
+    def _automata(self, families: frozenset[str]) -> tuple[str, ...]:
+        """Families that are left to head automata from the beginning."""
+        if self.space == "projective" or families.isdisjoint(AUTOMATON_FAMILIES):
+            return ()
+        return *AUTOMATON_FAMILIES, "grandchild"  # as grandchildren are scored at the same heads, they come along
 
     def _too_large(
         self,
@@ -340,11 +357,13 @@ def _late(
     """What `search` hands over to head stars: see there."""
 
     def used(family: str) -> int:
-        return np.count_nonzero(bounded[family]) if family in bounded else 0
+        return int(np.count_nonzero(bounded[family])) if family in bounded else 0
 
     together = {f: s for f, s in left.items() if f in automata or f in STAR_FAMILIES}
     tables = star_tables(index, together, arcs["comb"]) if "comb" in together else star_tables(index, together)
-    places = sum(np.count_nonzero(arcs[f][bounded[f] != 0.0] >= 0) for f in ("tri-sibling", "comb") if f in bounded)
+    places = sum(
+        int(np.count_nonzero(arcs[f][bounded[f] != 0.0] >= 0)) for f in ("tri-sibling", "comb") if f in bounded
+    )
     grandchildren = used("grandchild")
     return Late(tables, grandchildren, grandchildren + used("sibling"), pairs + places)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -48,13 +49,15 @@ class IntegerProgram:
         self.space = space
         self.time_limit = time_limit
 
-    def decode(self, problem: Problem) -> Parse:
-        """Best tree of `problem`; see `Parse` for what status and bound mean."""
+    def decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
+        """Best tree of `problem`, the trees `without` (heads int[n + 1]) excluded; see `Parse` for status and bound."""
         unknown = problem.families - self.supports
         if unknown:
             raise UnsupportedError(f"decoder {self.name!r} does not support {', '.join(sorted(unknown))}")
         start = time.perf_counter()
         program = _Program(problem, self.space)
+        for tree in without:
+            program.exclude(tree)
         built = time.perf_counter()
         status, z, bound, nodes = program.solve(self.time_limit)
         seconds = {"build": built - start, "solve": time.perf_counter() - built}
@@ -154,6 +157,12 @@ class _Program:
                     across = [a for a in self.into[k] if low < head[a] < high]
                 if across:
                     self._sum_at_most([b, *across], [1.0] * (len(across) + 1), 1.0)
+
+    def exclude(self, heads: np.ndarray) -> None:
+        """Not all the arcs of this tree."""
+        arcs = np.flatnonzero(heads[self.problem.mod] == self.problem.head).tolist()
+        if len(arcs) == self.problem.n:
+            self._sum_at_most(arcs, [1.0] * len(arcs), self.problem.n - 1.0)
 
     # -- parts
 

@@ -2,12 +2,18 @@
 
 k-best: the trees other than the best one z fall into n disjoint sets, set i holding the trees that agree with z on
 words 1 .. i - 1 and not on word i (Lawler 1972). The best tree of each set is a decoding problem with fewer arcs; the
-second best tree is the best of those, and its own set is split again.
+second best tree is the best of those, and its own set is split again. A set is searched only for a tree that can still
+be among the k best: most are closed by the first bound of a search that starts with that score to beat.
+
+Proposition 2 of Qian & Liu (2013), the k best trees of the linear bound psi in every node, needs a k-best dynamic
+program of its own for every backbone; here whatever a decoder scores, labelled, non-projective or bounded, has its k
+best trees. See docs/decisions/014-k-best.md.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,6 +42,19 @@ def forbid(problem: Problem, arcs: np.ndarray) -> Problem:
     return replace(problem, arc=np.where(arcs, -np.inf, problem.arc))
 
 
+def best_above(decoder: Decoder, problem: Problem, floor: float) -> Parse | None:
+    """The best tree of `problem`, None where it is proved that none scores more than `floor`.
+
+    A decoder with a method `decode_above` saves itself the search for a tree that is not wanted.
+    """
+    search = getattr(decoder, "decode_above", None)
+    if search is not None:
+        return search(problem, floor)
+    parse = decoder.decode(problem)
+    unproved = parse.status not in ("optimal", "infeasible")
+    return parse if parse.value > floor or unproved else None
+
+
 def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
     """The k best trees. At most 1 + (k - 1) n decoding problems. ValueError for k < 1."""
     if k < 1:
@@ -50,10 +69,14 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
 
     def solve(forbidden: np.ndarray, fixed: int) -> None:
         nonlocal complete, count
-        parse = decoder.decode(forbid(problem, forbidden))
+        wanted = k - len(found)
+        floor = -heapq.nsmallest(wanted, heap)[-1][0] if len(heap) >= wanted else -np.inf
+        parse = best_above(decoder, forbid(problem, forbidden), floor)
         count += 1
+        if parse is None:
+            return
         complete &= parse.status in ("optimal", "infeasible")
-        if parse.status != "infeasible":
+        if parse.value > floor:
             heapq.heappush(heap, (-parse.value, count, parse, forbidden, fixed))
 
     solve(np.zeros(problem.arcs, np.bool_), 0)
@@ -72,19 +95,24 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
     return KBest(found, complete, count)
 
 
-def margins(decoder: Decoder, problem: Problem, parse: Parse) -> np.ndarray:
+def margins(decoder: Decoder, problem: Problem, parse: Parse, others: Iterable[Parse] = ()) -> np.ndarray:
     """float64[n + 1]: for every word, by how much the best tree beats the best tree without that word's arc.
 
     In the problem's units; inf where no other tree exists, nan (and at index 0) where the decoder could not prove it.
-    n decoding problems.
+    others: trees that are known, such as the k best. n decoding problems, each a search for something better than the
+    best known tree without the arc.
     """
     out = np.full(problem.n + 1, np.nan)
     if not parse.certified:
         return out
+    known = list(others)
     for m in range(1, problem.n + 1):
-        other = decoder.decode(forbid(problem, (problem.mod == m) & (problem.head == parse.heads[m])))
-        if other.status == "infeasible":
-            out[m] = np.inf
+        floor = max((other.value for other in known if other.heads[m] != parse.heads[m]), default=-np.inf)
+        arc = (problem.mod == m) & (problem.head == parse.heads[m])
+        other = best_above(decoder, forbid(problem, arc), floor)
+        if other is None or other.status == "infeasible":
+            out[m] = parse.value - floor
         elif other.certified:
             out[m] = parse.value - other.value
+            known.append(other)
     return out

@@ -8,7 +8,7 @@ import numpy as np
 
 from treebound.core.problem import Problem
 from treebound.evaluation.certificates import Certificate, CertNode, Step
-from treebound.kernels.search import Record
+from treebound.kernels.search import ALL_STARS, NO_STARS, Record
 
 
 @dataclass(frozen=True)
@@ -18,22 +18,30 @@ class SearchRecord:
     bounds   one dict per DP call: call, node, ub (bound on the node's trees by this call), lb (best score so far)
     nodes    one dict per node: id, parent (-1), arc (head, modifier) or None, value, ub, status "branched" / "closed"
     arcs     int32[N] arc number that each node decides, -1 at the root
-    steps    per node, the bounds that removed something or closed it: family -> int64 or float64 shares
-             [F] (pairs) or [F, r] (other products), slopes [n + 1] for valency
+    steps    per node, the bounds that removed something or closed it
     exact_families  families that the backbone scores itself
     """
 
     bounds: list[dict]
     nodes: list[dict]
     arcs: np.ndarray
-    steps: list[list[dict[str, np.ndarray]]]
+    steps: list[list[Step]]
     exact_families: frozenset[str]
 
 
 def make_record(
-    problem: Problem, kept: Record, exact: frozenset[str], pairs: tuple[str, ...], products: tuple[str, ...]
+    problem: Problem,
+    kept: Record,
+    exact: frozenset[str],
+    pairs: tuple[str, ...],
+    products: tuple[str, ...],
+    handed_over: tuple[str, ...],
 ) -> SearchRecord:
-    """From a kernel's `Record`; pairs and products list families in the order of their shares, if they were bounded."""
+    """From a kernel's `Record`.
+
+    pairs, products  families in the order of their shares, if they were bounded
+    handed_over      families that head stars score once they are in force
+    """
     unit = problem.unit or 1.0
     nodes = []
     for i, (parent, arc, value, ub, branched) in enumerate(kept.nodes):
@@ -46,30 +54,49 @@ def make_record(
         {"call": i + 1, "node": int(node), "ub": ub / unit, "lb": lb / unit}
         for i, (node, ub, lb) in enumerate(kept.calls)
     ]
-    dtype = np.int64 if problem.unit else np.float64
-    bounded = [f for f in (*pairs, *products) if f in problem.parts and f not in exact]
-    steps: list[list[dict[str, np.ndarray]]] = [[] for _ in nodes]
+    steps: list[list[Step]] = [[] for _ in nodes]
     for node, row in zip(kept.step_node, kept.step_dual, strict=True):
-        duals, at = {}, 0
-        for family in bounded:
-            table = problem.parts[family]
-            used = table.score != 0.0
-            # a share for every arc of a part, or for pairs one that stands for both
-            where = used if family in pairs else used[:, None] & (table.arcs >= 0)
-            duals[family] = np.zeros(where.shape, dtype)
-            size = np.count_nonzero(where)
-            duals[family][where] = row[at : at + size]
-            at += size
-        if "valency" in problem.parts:
-            duals["valency"] = row[at:].astype(dtype)
-        steps[node].append(duals)
+        steps[node].append(_step(problem, row, exact, pairs, products, handed_over))
     return SearchRecord(bounds, nodes, kept.nodes[:, 1].astype(np.int32), steps, exact)
+
+
+def _step(
+    problem: Problem,
+    row: np.ndarray,
+    exact: frozenset[str],
+    pairs: tuple[str, ...],
+    products: tuple[str, ...],
+    handed_over: tuple[str, ...],
+) -> Step:
+    """One row of `Record.step_dual`, in the form that a checker takes."""
+    row = np.rint(row).astype(np.int64) if problem.unit else row
+    bounded = [f for f in (*pairs, *products) if f in problem.parts and f not in exact]
+    widths = []
+    for family in bounded:
+        table = problem.parts[family]
+        used = table.score != 0.0
+        # a share for every arc of a part, or for pairs one that stands for both
+        widths.append(used if family in pairs else used[:, None] & (table.arcs >= 0))
+    slopes = problem.n + 1 if "valency" in problem.parts else 0
+    size = int(sum(np.count_nonzero(used) for used in widths)) + slopes
+    stars = row[-1] if len(row) > size else 0
+    shares, at = {}, 0
+    for family, used in zip(bounded, widths, strict=True):
+        if stars < ALL_STARS or family not in handed_over:
+            shares[family] = np.zeros(used.shape, row.dtype)
+            shares[family][used] = row[at : at + np.count_nonzero(used)]
+        at += int(np.count_nonzero(used))
+    slope = row[at : at + slopes] if slopes and stars < ALL_STARS else None
+    if stars == NO_STARS:
+        return Step(shares, slope=slope)
+    child, parent = row[size:-1].reshape(2, -1)
+    return Step(shares, slope=slope, child=child, parent=parent)
 
 
 def certificate(record: SearchRecord) -> Certificate:
     """The search's proof in the form that `treebound.evaluation.certificates.check_parse` verifies."""
     nodes = [
-        CertNode(node["parent"], int(arc), node["value"], [Step(shares) for shares in steps])
+        CertNode(node["parent"], int(arc), node["value"], list(steps))
         for node, arc, steps in zip(record.nodes, record.arcs, record.steps, strict=True)
     ]
     return Certificate(nodes, record.exact_families)

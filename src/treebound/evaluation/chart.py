@@ -10,8 +10,10 @@ scored as well; g is the head of h, d = -1 (left) or +1 (right) a side.
     C(g, h, h, d)                                       no modifier on side d    outermost(g, h, none)
     I(g, h, m) <- C(h, m, h + d, -d)                    m is the nearest         arc(h, m) + grandchild(g, h, m)
                                                                                  + adjacent(h, none, m)
+                                                                                 + grand-sibling(g, h, none, m)
     I(g, h, m) <- I(g, h, s)        S(h, s, m)          m comes after s          arc(h, m) + grandchild(g, h, m)
                                                                                  + adjacent(h, s, m)
+                                                                                 + grand-sibling(g, h, s, m)
     S(h, s, m) <- C(h, s, r, d)     C(h, m, r + d, -d)  r in s .. m - d
     C(g, h, e, d) <- I(g, h, m)     C(h, m, e, d)       m is the farthest        outermost(g, h, m)
     goal <- C(0, m, 1, -1)  C(0, m, n, +1)              one root                 arc(0, m)
@@ -24,7 +26,7 @@ With k candidate heads a word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -37,16 +39,21 @@ ANY = -1
 Number = int | float | Fraction
 
 #: families that the chart can score
-CHART_FAMILIES = frozenset({"adjacent-sibling", "outermost-grandchild", "grandchild"})
+CHART_FAMILIES = frozenset({"adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"})
 
 
 class Edge(NamedTuple):
-    """One rule applied: item `head` from the items `tails` (up to two), at `score`, selecting `arc` (-1: none)."""
+    """One rule applied: item `head` from the items `tails` (up to two), at `score`, selecting `arc` (-1: none).
+
+    after   the arc of the nearest modifier on the same side of the same head, NONE where there is none; with `arc` this
+            is an adjacent-sibling part. None where the edge selects no arc, or the only one of a single root
+    """
 
     head: int
     tails: tuple[int, ...]
     arc: int
     score: Number
+    after: int | None = None
 
 
 @dataclass(frozen=True)
@@ -89,37 +96,32 @@ class _Builder:
         #: (head, side) -> its possible modifiers there, from near to far
         self.modifiers = {(h, -1): [m for m in range(h - 1, 0, -1) if (h, m) in self.number] for h in words}
         self.modifiers |= {(h, +1): [m for m in range(h + 1, problem.n + 1) if (h, m) in self.number] for h in words}
-        #: family -> (word, word, word or NONE or NONE_OUTER) -> score
-        self.scores: dict[str, dict[tuple[int, int, int], Number]] = {family: {} for family in CHART_FAMILIES}
-        ends = list(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))
+        #: family -> arcs of a part as its table lists them -> score
+        self.scores: dict[str, dict[tuple[int, ...], Number]] = {family: {} for family in CHART_FAMILIES}
         for family in exact & problem.parts.keys():
             table = problem.parts[family]
-            for first, second, score in zip(*table.arcs.T.tolist(), table.score.tolist(), strict=True):
-                if family == "adjacent-sibling":
-                    key = (*ends[second], first if first < 0 else ends[first][1])
-                else:
-                    key = (*ends[first], second if second < 0 else ends[second][1])
-                self.scores[family][key] = number(score)
-        self.with_head = any(self.scores[family] for family in ("outermost-grandchild", "grandchild"))
+            rows = zip(table.arcs.tolist(), table.score.tolist(), strict=True)
+            self.scores[family] = {tuple(arcs): number(score) for arcs, score in rows}
+        self.with_head = any(self.scores[family] for family in CHART_FAMILIES - {"adjacent-sibling"})
         self.heads: dict[int, list[int]] = {0: [ANY]}
         for m in range(1, problem.n + 1):
             self.heads[m] = [h for h in words if (h, m) in self.number] if self.with_head else [ANY]
         self.items: dict[tuple, int] = {("goal",): 0}
         self.edges: list[Edge] = []
 
-    def _add(self, item: tuple, tails: Sequence[tuple], arc: int, *scores: Number) -> None:
+    def _add(self, item: tuple, tails: Sequence[tuple], arc: int, *scores: Number, after: int | None = None) -> None:
         """Add an edge if its tails can be built and nothing in it is forbidden."""
         if -math.inf in scores or any(tail not in self.items for tail in tails):
             return
         head = self.items.setdefault(item, len(self.items))
-        self.edges.append(Edge(head, tuple(self.items[tail] for tail in tails), arc, sum(scores)))
+        self.edges.append(Edge(head, tuple(self.items[tail] for tail in tails), arc, sum(scores), after))
 
     def _half(self, h: int, m: int, e: int, d: int) -> tuple:
         """The item C of word m with head h."""
         return ("C", h if self.with_head else ANY, m, e, d)
 
-    def _score(self, family: str, a: int, b: int, c: int) -> Number:
-        return self.scores[family].get((a, b, c), 0)
+    def _score(self, family: str, *arcs: int) -> Number:
+        return self.scores[family].get(arcs, 0)
 
     def build(self) -> Chart:
         n = self.n
@@ -148,38 +150,58 @@ class _Builder:
         m = h + d * width
         if (h, m) not in self.number:
             return
+        arc = self.number[h, m]
         for g in self.heads[h]:
-            arc, grandchild = self.number[h, m], self._score("grandchild", g, h, m)
-            first = self._score("adjacent-sibling", h, m, NONE)
-            self._add(("I", g, h, m), [self._half(h, m, h + d, -d)], arc, grandchild, first)
+            above = self.number.get((g, h), ANY)
+
+            def scores(s: int, above: int = above) -> list[Number]:
+                part = self._score("grand-sibling", above, s, arc)
+                return [self._score("grandchild", above, arc), self._score("adjacent-sibling", s, arc), part]
+
+            self._add(("I", g, h, m), [self._half(h, m, h + d, -d)], arc, *scores(NONE), after=NONE)
             for s in self.modifiers[h, d]:
                 if abs(s - h) < width:
-                    after = self._score("adjacent-sibling", h, m, s)
-                    self._add(("I", g, h, m), [("I", g, h, s), ("S", h, s, m)], arc, grandchild, after)
+                    nearer = self.number[h, s]
+                    self._add(("I", g, h, m), [("I", g, h, s), ("S", h, s, m)], arc, *scores(nearer), after=nearer)
 
     def _complete(self, h: int, d: int, width: int) -> None:
         e = h + d * width
         if not (1 <= e <= self.n or e == h):
             return
         for g in self.heads[h]:
+            above = self.number.get((g, h), ANY)
             if width == 0:
                 empty = NONE if (g > h) == (d > 0) else NONE_OUTER
-                self._add(("C", g, h, h, d), [], -1, self._score("outermost-grandchild", g, h, empty))
+                self._add(("C", g, h, h, d), [], -1, self._score("outermost-grandchild", above, empty))
             for m in self.modifiers[h, d]:
                 if abs(m - h) <= width:
-                    farthest = self._score("outermost-grandchild", g, h, m)
+                    farthest = self._score("outermost-grandchild", above, self.number[h, m])
                     self._add(("C", g, h, e, d), [("I", g, h, m), self._half(h, m, e, d)], -1, farthest)
 
 
-def max_marginals(chart: Chart, arc_score: Sequence[Number]) -> tuple[Number, list[Number]]:
+def edge_scores(
+    chart: Chart, arc_score: Sequence[Number], adjacent_score: Mapping[tuple[int, int], Number] | None = None
+) -> list[Number]:
+    """Every edge's own score, with arc_score[a] of the arc that it selects and adjacent_score[s, a] of the adjacent
+    pair of arcs that it completes (s NONE: a is the nearest).
+    """
+    own = [edge.score + arc_score[edge.arc] if edge.arc >= 0 else edge.score for edge in chart.edges]
+    if adjacent_score:
+        pairs = [None if edge.after is None else (edge.after, edge.arc) for edge in chart.edges]
+        own = [s if pair is None else s + adjacent_score.get(pair, 0) for s, pair in zip(own, pairs, strict=True)]
+    return own
+
+
+def max_marginals(
+    chart: Chart, arc_score: Sequence[Number], adjacent_score: Mapping[tuple[int, int], Number] | None = None
+) -> tuple[Number, list[Number]]:
     """Score of the best tree, and for every edge that of the best tree that uses it; -inf where there is none.
 
-    arc_score[a] is added to every edge that selects arc a. Max-product inside and outside passes: O(edges), exact for
-    int and Fraction.
+    Scores as in `edge_scores`. Max-product inside and outside passes: O(edges), exact for int and Fraction.
     """
     inside: list[Number] = [-math.inf] * chart.items
     outside: list[Number] = [-math.inf] * chart.items
-    own = [edge.score + arc_score[edge.arc] if edge.arc >= 0 else edge.score for edge in chart.edges]
+    own = edge_scores(chart, arc_score, adjacent_score)
     for edge, score in zip(chart.edges, own, strict=True):
         total = sum((inside[t] for t in edge.tails), score)
         if total > inside[edge.head]:
@@ -187,7 +209,7 @@ def max_marginals(chart: Chart, arc_score: Sequence[Number]) -> tuple[Number, li
     outside[0] = 0
     marginal: list[Number] = [-math.inf] * len(chart.edges)
     for i in range(len(chart.edges) - 1, -1, -1):
-        head, tails, _, _ = chart.edges[i]
+        head, tails = chart.edges[i][:2]
         total = sum((inside[t] for t in tails), outside[head] + own[i])
         if total == -math.inf:
             continue
@@ -197,12 +219,11 @@ def max_marginals(chart: Chart, arc_score: Sequence[Number]) -> tuple[Number, li
     return inside[0], marginal
 
 
-def best_tree(chart: Chart, arc_score: Sequence[Number]) -> list[int]:
-    """The arcs of a best tree of a chart that has one. O(edges)."""
+def best_tree(chart: Chart, arc_score: Sequence[Number]) -> tuple[Number, list[int]]:
+    """Score and arcs of a best tree of a chart that has one. O(edges)."""
     inside: list[Number] = [-math.inf] * chart.items
     chosen: list[Edge | None] = [None] * chart.items
-    for edge in chart.edges:
-        score = edge.score + arc_score[edge.arc] if edge.arc >= 0 else edge.score
+    for edge, score in zip(chart.edges, edge_scores(chart, arc_score), strict=True):
         total = sum((inside[t] for t in edge.tails), score)
         if total > inside[edge.head]:
             inside[edge.head], chosen[edge.head] = total, edge
@@ -214,4 +235,4 @@ def best_tree(chart: Chart, arc_score: Sequence[Number]) -> list[int]:
         items += used.tails
         if used.arc >= 0:
             arcs.append(used.arc)
-    return arcs
+    return inside[0], arcs

@@ -22,9 +22,10 @@ from treebound.evaluation.certificates import (
     closing_threshold,
     decide,
     drop_forbidden,
-    linear_bound,
 )
-from treebound.evaluation.chart import CHART_FAMILIES, Chart, Number, best_tree, build_chart, max_marginals
+from treebound.evaluation.chart import CHART_FAMILIES, Number, best_tree, build_chart
+from treebound.evaluation.majorants import majorant
+from treebound.evaluation.regions import ProjectiveTrees
 
 #: bounds to try at the root and at other nodes before branching
 ROOT_STEPS, NODE_STEPS = 60, 15
@@ -51,23 +52,23 @@ def prove(problem: Problem, bound: float, max_steps: int = 2000) -> Certificate 
     exact = frozenset(CHART_FAMILIES & problem.parts.keys())
     siblings = _Siblings(problem)
     nodes: list[CertNode] = []
-    waiting = [(-1, -1, 0, build_chart(problem, exact), siblings.start())]
+    waiting = [(-1, -1, 0, ProjectiveTrees(build_chart(problem, exact), problem.arcs), siblings.start())]
     while waiting:
-        parent, arc, value, chart, share = waiting.pop()
+        parent, arc, value, region, share = waiting.pop()
         node = CertNode(parent, arc, 1 if value else 0, [])
         nodes.append(node)
         if arc >= 0:
-            chart = decide(problem, chart, arc, value)
+            region = decide(problem, region, arc, value)
         steps = min(max_steps, ROOT_STEPS if arc < 0 else NODE_STEPS)
         max_steps -= steps
-        found = _search_node(siblings, chart, share, node.steps, steps, closing_threshold(problem, bound))
+        found = _search_node(siblings, region, share, node.steps, steps, closing_threshold(problem, bound))
         if isinstance(found, Refutation):
             return found
         if found is not None:
             if max_steps <= 0:
                 return None
-            chart, share, branch = found
-            waiting += [(len(nodes) - 1, branch, v, chart, share) for v in (0, 1)]
+            region, share, branch = found
+            waiting += [(len(nodes) - 1, branch, v, region, share) for v in (0, 1)]
     return Certificate(nodes, exact)
 
 
@@ -99,35 +100,35 @@ class _Siblings:
 
 
 def _search_node(
-    siblings: _Siblings, chart: Chart, share: np.ndarray, log: list[Step], steps: int, threshold: Number
-) -> tuple[Chart, np.ndarray, int] | Refutation | None:
-    """Bound one node by Polyak steps. None if it is closed, a Refutation, or (chart, shares, arc to branch on).
+    siblings: _Siblings, region: ProjectiveTrees, share: np.ndarray, log: list[Step], steps: int, threshold: Number
+) -> tuple[ProjectiveTrees, np.ndarray, int] | Refutation | None:
+    """Bound one node by Polyak steps. None if it is closed, a Refutation, or (region, shares, arc to branch on).
 
     log  gets the steps that removed anything: no others are needed for the proof
     """
     problem = siblings.problem
     rho, stale, lowest = RHO, 0, math.inf
-    chart = drop_forbidden(problem, siblings.bounded, chart)
+    region = drop_forbidden(problem, siblings.bounded, region)
     slack_of_arc = np.zeros(problem.arcs)
-    alive, certain = _left(problem, chart)
+    alive, certain = _left(problem, region)
     for _ in range(max(1, steps)):
         share = siblings.fold(share, alive, certain)
         step = Step(dict.fromkeys(siblings.bounded, share))
-        constant, arc_score = linear_bound(problem, siblings.bounded, step)
-        best, marginal = max_marginals(chart, arc_score)
-        left = [edge for edge, m in zip(chart.edges, marginal, strict=True) if m + constant > threshold]
-        if len(left) < len(chart.edges) or not left:
+        bound = majorant(problem, siblings.bounded, step, region.arcs)
+        above = region.above(bound, threshold)
+        if len(above.chart.edges) < len(region.chart.edges) or above.empty:
             log.append(step)
-            chart = drop_forbidden(problem, siblings.bounded, Chart(chart.items, left))
-        if not left or not chart.edges:
+            region = drop_forbidden(problem, siblings.bounded, above)
+        if above.empty or region.empty:
             return None
-        alive, certain = _left(problem, chart)
+        alive, certain = _left(problem, region)
         tree = np.zeros(problem.arcs, bool)
-        tree[best_tree(Chart(chart.items, left), arc_score)] = True
+        best, arcs = best_tree(above.chart, bound.arc)
+        tree[arcs] = True
         ze, zf, phi = tree[siblings.e], tree[siblings.f], siblings.phi
         up, down = np.where(phi >= 0, share, -share), np.where(phi >= 0, phi - share, -share)
         slack = up * ze + down * zf + np.where(phi < 0, share, 0.0) - phi * (ze & zf)
-        upper = float(best + constant)
+        upper = float(best + bound.constant)
         if upper - slack.sum() > threshold and not (siblings.forbidden & ze & zf).any():
             heads = np.full(problem.n + 1, NO_HEAD, INDEX)
             heads[problem.mod[tree]] = problem.head[tree]
@@ -144,12 +145,12 @@ def _search_node(
         if problem.unit and math.isfinite(alpha):
             alpha = max(1.0, math.floor(alpha + 0.5))
         share = np.clip(share + np.where(room > 0, direction * np.minimum(alpha, room), 0.0), 0.0, siblings.top)
-    return chart, share, int(np.where(alive & ~certain, slack_of_arc, -1.0).argmax())
+    return region, share, int(np.where(alive & ~certain, slack_of_arc, -1.0).argmax())
 
 
-def _left(problem: Problem, chart: Chart) -> tuple[np.ndarray, np.ndarray]:
-    """bool[A]: the arcs that some edge still uses, and those of them that are the only one into their word."""
+def _left(problem: Problem, region: ProjectiveTrees) -> tuple[np.ndarray, np.ndarray]:
+    """bool[A]: the arcs that are left, and those of them that are the only one into their word."""
     alive = np.zeros(problem.arcs, bool)
-    alive[[edge.arc for edge in chart.edges if edge.arc >= 0]] = True
+    alive[list(region.arcs)] = True
     heads = Counter(problem.mod[alive].tolist())
     return alive, alive & np.array([heads[m] == 1 for m in problem.mod.tolist()], bool)

@@ -49,6 +49,7 @@ DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 POLYAK, MOMENTUM, AVERAGED, BLOCK_COORDINATE = range(4)
 SLACK, MAX_MARGINAL = range(2)
 FROM_TREE, FROM_PI = range(2)
+NO_STARS, SOME_STARS, ALL_STARS = range(3)
 
 
 class Options(NamedTuple):
@@ -64,6 +65,7 @@ class Options(NamedTuple):
     start                   FROM_TREE: the incumbent is the best tree met; FROM_PI: also climb the paper's lower bound
     eliminate               remove arcs and edges that cannot win
     stars                   steps at the root with head stars in the place of shares, before branching; 0: none
+    floor                   only trees that score more are looked for; without one, the value is `floor`
     """
 
     root_steps: int
@@ -78,6 +80,7 @@ class Options(NamedTuple):
     start: int
     eliminate: bool
     stars: int
+    floor: float = NEG
 
 
 #: fewest DP calls and least time among those tried (docs/decisions): short budgets, then branch
@@ -91,7 +94,7 @@ class Record(NamedTuple):
     nodes   float64[nodes, 5]     parent (-1), arc decided (-1), its value, upper bound, 1 if it was branched on
     step_node, step_dual  int32[S], float64[S, D]: the dual variables of every bound that removed something or closed a
             node: shares of pairs, shares of products, slopes float64[n + 1] where counts are scored; where stars are
-            used, multipliers u and w of all arcs and 1.0 if they are in force
+            used, multipliers u and w of all arcs, and NO_STARS, SOME_STARS (as from the beginning) or ALL_STARS
     """
 
     calls: np.ndarray
@@ -241,7 +244,7 @@ def _find_certain(index, alive, certain):
 
 
 @njit(cache=True, nogil=True)
-def _duals(settled, pairs, products, slope, child, parent, starred):
+def _duals(settled, pairs, products, slope, child, parent, stars):
     """All dual variables, in the order of `Record`: factors still in play, those that were settled, slopes, stars."""
     out = settled.copy()
     for i in range(len(pairs.phi)):
@@ -256,7 +259,7 @@ def _duals(settled, pairs, products, slope, child, parent, starred):
     if len(child) > 0:
         out[at : at + len(child)] = child
         out[at + len(child) : at + 2 * len(child)] = parent
-        out[-1] = starred
+        out[-1] = stars
     return out
 
 
@@ -470,7 +473,7 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
     into, taken = np.full(n + 1, NONE, np.int32), np.empty(n + 1, np.int32)
     all_pairs, all_products = pairs, products
 
-    incumbent = NEG
+    incumbent = options.floor
     incumbent_arcs = np.zeros(n, np.int32)
     dp = 0
     nodes = 0
@@ -491,10 +494,11 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
     slope = np.zeros(n + 1 if counted else 0, np.float64)
     settled = np.zeros(D if record else 0, np.float64)
     if options.start == FROM_PI:
-        incumbent, dp = _climb(
+        climbed, dp = _climb(
             graph, index, parts, theta, pairs, products, counts, tables, value, best, stack_items, trees, z,
             incumbent_arcs,
         )  # fmt: skip
+        incumbent = max(incumbent, climbed)
         if record:
             calls = np.zeros((dp + 16, 3), np.float64)
             calls[:dp, 1] = 1e300
@@ -575,7 +579,15 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                 node_best = upper
                 stale = 0
                 if record:
-                    best_dual[:] = _duals(settled, pairs, products, slope, child, parent, starred)
+                    best_dual[:] = _duals(
+                        settled,
+                        pairs,
+                        products,
+                        slope,
+                        child,
+                        parent,
+                        ALL_STARS if handed else SOME_STARS if starred else NO_STARS,
+                    )
                     kept_best = False
             else:
                 stale += 1
@@ -642,7 +654,15 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                     gap_at_mark = gap
                     force_mark = False
                     if record:
-                        duals = _duals(settled, pairs, products, slope, child, parent, starred)
+                        duals = _duals(
+                            settled,
+                            pairs,
+                            products,
+                            slope,
+                            child,
+                            parent,
+                            ALL_STARS if handed else SOME_STARS if starred else NO_STARS,
+                        )
                         step_node, step_dual = _keep(step_node, step_dual, steps_kept, node, duals)
                         steps_kept += 1
                         kept_best = True

@@ -1,0 +1,376 @@
+"""Linear bounds of every family, in both spaces: above every tree, tight where they can be; and proofs made of them."""
+
+import dataclasses
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from oracles.trees import trees
+from strategies import FAMILIES, build_problem, random_problem
+
+from treebound.core.parse import Parse
+from treebound.core.problem import NONE, NONE_OUTER, PartTable
+from treebound.evaluation.arborescence import Arborescences
+from treebound.evaluation.certificates import Certificate, CertNode, Step, certificate_faults, check_parse
+from treebound.evaluation.majorants import PRODUCT_FAMILIES, majorant
+from treebound.evaluation.scoring import tree_score
+from treebound.evaluation.stars import STAR_FAMILIES, Stars
+
+SPACES = ("projective", "non-projective")
+#: what only multipliers bound
+ALWAYS_STARS = STAR_FAMILIES - PRODUCT_FAMILIES - {"valency"}
+
+
+def random_shares(table, rng, integer):
+    """Valid shares of random parts, [F] or [F, r]."""
+    top = np.where(table.score == -np.inf, 10_000, abs(table.score))
+    filled = table.arcs != NONE
+    if filled.shape[1] == 2 and filled.all() and rng.random() < 0.5:
+        share = top * rng.choice([0.0, 0.5, 1.0, rng.random()], len(top))
+        return np.floor(share) if integer else share
+    out = np.zeros(table.arcs.shape)
+    for i, (phi, mine) in enumerate(zip(table.score, filled, strict=True)):
+        if phi < 0:
+            out[i, 0] = math.floor(rng.random() * (top[i] + 1)) if integer else rng.random() * top[i]
+            out[i, 0] = min(out[i, 0], top[i])
+        else:
+            cuts = np.sort(rng.random(mine.sum() - 1)) * phi
+            cuts = np.floor(cuts) if integer else cuts
+            out[i, mine] = np.diff([0.0, *cuts, phi])
+    return out
+
+
+def random_step(problem, exact, rng, space):
+    """A valid step for all families outside `exact`."""
+    integer, shares, stars, slope = problem.unit > 0, {}, False, None
+    draw = rng.integers if integer else rng.uniform
+    for family, table in problem.parts.items():
+        if family in exact:
+            continue
+        if family == "grand-sibling" and space == "projective" and rng.random() < 0.5:
+            share = rng.random(len(table)) * np.minimum(abs(table.score), 10_000)
+            shares[family] = np.floor(share) if integer else share
+        elif family in ALWAYS_STARS or (family in STAR_FAMILIES and rng.random() < 0.3):
+            stars = True
+        elif family == "valency":
+            slope = draw(-50, 50, problem.n + 1)
+        else:
+            shares[family] = random_shares(table, rng, integer)
+    u, w = (draw(-30, 30, problem.arcs) * (rng.random(problem.arcs) < 0.5) for _ in range(2))
+    return Step(shares, None, slope, *((u, w) if stars or rng.random() < 0.2 else (None, None)))
+
+
+def selected_arcs(problem, heads):
+    return {a for a in range(problem.arcs) if heads[problem.mod[a]] == problem.head[a]}
+
+
+def adjacent_pairs(problem, chosen):
+    """(nearest selected modifier of the same head on the same side, or NONE; arc) for all chosen arcs."""
+    out = []
+    for a in chosen:
+        h, m = int(problem.head[a]), int(problem.mod[a])
+        nearer = [b for b in chosen if problem.head[b] == h and min(h, m) < problem.mod[b] < max(h, m)]
+        out.append((max(nearer, key=lambda b: abs(int(problem.mod[b]) - h), default=NONE), a))
+    return out
+
+
+def value(bound, problem, heads):
+    chosen = selected_arcs(problem, heads)
+    total = bound.constant + sum(bound.arc[a] for a in chosen)
+    return total + sum(bound.adjacent.get(pair, 0) for pair in adjacent_pairs(problem, chosen))
+
+
+def enumerated(problem, space):
+    """Trees over the problem's arcs."""
+    every = trees(problem.n, space, problem.single_root)
+    return [heads for heads in every if len(selected_arcs(problem, heads)) == problem.n]
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_every_bound_dominates_every_tree(space):
+    rng = np.random.default_rng(1)
+    compared = 0
+    for i in range(150):
+        some = [f for f in FAMILIES if rng.random() < 0.4]
+        problem = random_problem(rng, some, max_n=6 if i % 4 == 0 and space == "projective" else 4, space=space)
+        every = enumerated(problem, space)
+        left = None
+        if every and rng.random() < 0.5:  # some arcs are gone
+            left = set.union(*(selected_arcs(problem, every[int(j)]) for j in rng.integers(0, len(every), 3)))
+        bound = majorant(problem, problem.parts, random_step(problem, (), rng, space), left, space == "projective")
+        for heads in every:
+            if left is None or selected_arcs(problem, heads) <= left:
+                score = tree_score(problem, heads)
+                slack = 0 if problem.unit else 1e-9 * max(1.0, abs(score))
+                assert value(bound, problem, heads) >= score - slack, i
+                compared += score > -math.inf
+    assert compared > 800
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("family", sorted(PRODUCT_FAMILIES))
+def test_the_best_shares_of_a_part_are_tight(family, space):
+    """For every tree there are shares of the part whose bound is the part's value, and none is below."""
+    rng = np.random.default_rng(2)
+    n = 5 if family == "comb" else 4
+    problem = build_problem(n, rng, (family,), space=space)
+    table = problem.parts[family]
+    checked = 0
+    for p in rng.permutation(len(table))[:6].tolist():
+        mine = table.arcs[p] != NONE
+        for phi in (7.0, -7.0):
+            one = dataclasses.replace(
+                problem,
+                arc=np.zeros(problem.arcs),
+                parts={family: PartTable(family, table.arcs[[p]], np.array([phi]))},
+            )
+            corners = []
+            for column in np.flatnonzero(mine) if phi > 0 else [0]:
+                for share in [phi] if phi > 0 else [0.0, -phi]:
+                    row = np.zeros((1, len(mine)))
+                    row[0, column] = share
+                    corners.append(majorant(one, one.parts, Step({family: row}), None, space == "projective"))
+            for heads in trees(n, space)[:: 1 if n == 4 else 7]:
+                fires = set(table.arcs[p][mine].tolist()) <= selected_arcs(one, heads)
+                assert min(value(bound, one, heads) for bound in corners) == (phi if fires else 0)
+                checked += fires
+    assert checked > 0
+
+
+def test_the_best_slope_is_the_concave_envelope():
+    rng = np.random.default_rng(3)
+    problem = build_problem(5, rng, ("valency",), kind="mixed", integer=False)
+    problem = dataclasses.replace(problem, arc=np.zeros(problem.arcs))
+    table = problem.parts["valency"]
+    f = table.score[table.arcs[:, 0] == 2]
+    q = int((problem.head == 2).sum())
+    assert len(f) == q + 1
+    only = {"valency": PartTable("valency", table.arcs[table.arcs[:, 0] == 2], f)}
+    slopes = [Fraction(f[j]) - Fraction(f[i]) for i, j in itertools.combinations(range(q + 1), 2)]
+    slopes = [s / (j - i) for s, (i, j) in zip(slopes, itertools.combinations(range(q + 1), 2), strict=True)]
+    lines = []
+    for slope in slopes:
+        given = np.zeros(problem.n + 1)
+        given[2] = float(slope)
+        lines.append(majorant(problem, only, Step({}, slope=given)))
+    for heads in trees(problem.n)[::5]:
+        count = int((heads == 2).sum())
+        tangents = (  # by hand: the best chord above or at the count
+            max(f[i] + (f[j] - f[i]) * (count - i) / (j - i) if i != j else f[i] for j in range(count, q + 1))
+            for i in range(count + 1)
+        )
+        assert float(min(value(line, problem, heads) for line in lines)) == pytest.approx(max(tangents))
+
+
+def test_only_counts_that_are_left_matter():
+    """Word 1 has one certain modifier and one that may be: a count of 0 or 3 is out of the question."""
+    problem = build_problem(4, np.random.default_rng(0), ("valency",))
+    table = problem.parts["valency"]
+    scores = dict(zip(map(tuple, table.arcs.tolist()), itertools.cycle([1000.0, 1.0, 2.0, 3000.0]), strict=False))
+    table.score[:] = [scores[tuple(row)] if row[0] == 1 else 0.0 for row in table.arcs.tolist()]
+    number = {(int(h), int(m)): a for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True))}
+    left = {number[0, 1], number[1, 2], number[1, 3], number[2, 3], number[2, 4]}
+    bound = majorant(problem, problem.parts, Step({}, slope=np.zeros(5, int)), left)
+    assert bound.constant == 2
+
+
+def star_score(problem, h, x, chosen):
+    """What head h with arc x into it (NONE for the root) and exactly the arcs `chosen` out of it scores."""
+    there = {*chosen, x} - {NONE}
+    adjacent = set(adjacent_pairs(problem, chosen))
+    last = {}  # side -> farthest
+    for a in sorted(chosen, key=lambda a: abs(int(problem.mod[a]) - h)):
+        last[problem.mod[a] > h] = a
+    total = 0.0
+    for family, table in problem.parts.items():
+        for row, score in zip(table.arcs.tolist(), table.score.tolist(), strict=True):
+            if family in PRODUCT_FAMILIES:
+                arcs = set(row) - {NONE}
+                fires = arcs <= there and bool(arcs & chosen)
+            elif family == "adjacent-sibling":
+                fires = tuple(row) in adjacent
+            elif family == "grand-sibling":
+                fires = row[0] == x and tuple(row[1:]) in adjacent
+            elif family == "valency":
+                most = max(c for word, c in table.arcs.tolist() if word == h) if h else -1
+                fires = row == [h, min(len(chosen), most)]
+            else:
+                inner = x != NONE and problem.head[x] > h
+                ends = [last.get(inner, NONE), last.get(not inner, NONE_OUTER)]
+                fires = row[0] == x and row[1] in ends
+            total += score if fires else 0.0
+    return total
+
+
+def best_star(problem, h, left, certain, u, w, projective):
+    into = [a for a in left if problem.mod[a] == h] if h else [NONE]
+    out = [a for a in left if problem.head[a] == h]
+    best = -math.inf
+    for x in into:
+        for size in range(len(out) + 1):
+            for chosen in map(set, itertools.combinations(out, size)):
+                g = int(problem.head[x]) if h else -1
+                ends = [int(problem.mod[a]) for a in chosen]
+                if g in ends or not (certain & set(out) <= chosen):
+                    continue
+                if projective and h and any((m - h) * (g - h) > 0 and abs(m - h) > abs(g - h) for m in ends):
+                    continue
+                if h == 0 and (size == 0 or (problem.single_root and size > 1)):
+                    continue
+                cost = sum(u[a] for a in chosen) + (w[x] if h else 0)
+                best = max(best, star_score(problem, h, x, chosen) - cost)
+    return best
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("sets", [False, True], ids=["chains", "sets"])
+def test_stars_against_all_choices(sets, space):
+    rng = np.random.default_rng(5)
+    combs = 0
+    for i in range(60):
+        chains = [f for f in STAR_FAMILIES - {"sibling", "tri-sibling"} if rng.random() < 0.5]
+        some = sorted([*chains, *(("sibling", "tri-sibling") if sets else ())])
+        fixed = {"max_n": 5, "space": space, "integer": True}
+        problem = random_problem(rng, some, **fixed) if i % 3 else build_problem(5, rng, some, space=space)
+        left = {a for a in range(problem.arcs) if rng.random() < 0.8}
+        certain = {a for a in left if sum(problem.mod[b] == problem.mod[a] for b in left) == 1}
+        u, w = rng.integers(-100, 100, (2, problem.arcs)).tolist()
+        stars = Stars(problem, problem.parts.values(), space == "projective")
+        expected = sum(best_star(problem, h, left, certain, u, w, space == "projective") for h in range(problem.n + 1))
+        assert stars.total(left, certain, u, w)[0] == expected, i
+        combs += len(problem.parts.get("comb", ())) > 0
+    assert combs > 5
+
+
+def prove(problem, exact, rng, value_, space):
+    """Certificate of a branch and bound whose nodes are sets of enumerated trees, bounded by random steps."""
+    every = enumerated(problem, space)
+    selected = np.zeros((len(every), problem.arcs), bool)
+    for row, heads in zip(selected, every, strict=True):
+        row[list(selected_arcs(problem, heads))] = True
+    possible = ~selected[:, problem.arc == -np.inf].any(axis=1)
+    exact_parts = {f: t for f, t in problem.parts.items() if f in exact}
+    bounded = {f: t for f, t in problem.parts.items() if f not in exact}
+    local_only = dataclasses.replace(problem, arc=np.zeros(problem.arcs), parts=exact_parts)
+    local = [tree_score(local_only, heads) for heads in every]
+    slack = 0 if problem.unit else 1e-9 * max(1.0, abs(value_))
+    nodes = []
+
+    def expand(parent, arc, decided, alive):
+        steps, i = [], len(nodes)
+        nodes.append(CertNode(parent, arc, decided, steps))
+        for _ in range(int(rng.integers(0, 3))):
+            if not alive.any():
+                break
+            step = random_step(problem, exact, rng, space)
+            bound = majorant(
+                problem, bounded, step, set(np.flatnonzero(selected[alive].any(axis=0)).tolist()), space == "projective"
+            )
+            steps.append(step)
+            psi = [value(bound, problem, every[j]) + local[j] if alive[j] else -math.inf for j in range(len(every))]
+            arcs_left = selected[alive & (np.array([p > value_ + slack for p in psi]))].any(axis=0)
+            alive = alive & ~selected[:, ~arcs_left].any(axis=1)
+        if not alive.any():
+            return
+        options = np.flatnonzero(selected[alive].any(axis=0) & ~selected[alive].all(axis=0))
+        if len(options) == 0:  # one tree: with nothing else left, the right shares are exact and so is all the rest
+            (row,) = np.flatnonzero(alive)
+            shares = {}
+            for family, table in bounded.items():
+                if family in PRODUCT_FAMILIES:
+                    shares[family] = np.zeros(table.arcs.shape)
+                    for share, arcs, phi in zip(shares[family], table.arcs, table.score, strict=True):
+                        mine = arcs != NONE
+                        on = selected[row, arcs] & mine
+                        if phi >= 0:
+                            share[np.flatnonzero(mine & ~on)[0] if (mine & ~on).any() else 0] = phi
+                        elif (mine & ~on).sum() <= 1:
+                            share[0] = min(-phi, 1e13)
+            zero = np.zeros(problem.arcs)
+            steps.append(Step(shares, None, None, zero, zero))
+            return
+        branch = int(rng.choice(options))
+        for v in rng.permutation(2).tolist():
+            expand(i, branch, v, alive & (selected[:, branch] == v))
+
+    expand(-1, -1, 0, possible)
+    return Certificate(nodes, frozenset(exact))
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_proofs_with_all_families_are_accepted_and_false_claims_are_not(space):
+    rng = np.random.default_rng(6)
+    proofs = branched = 0
+    for i in range(80):
+        some = [f for f in FAMILIES if rng.random() < 0.35]
+        chart = [f for f in ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling") if f in some]
+        exact = chart[: int(rng.integers(0, len(chart) + 1))] if space == "projective" else []
+        problem = random_problem(rng, some, max_n=4, space=space)
+        found = [(tree_score(problem, heads), heads) for heads in enumerated(problem, space)]
+        found = [(score, heads) for score, heads in found if score > -math.inf]
+        if not found:
+            continue
+        best, heads = max(found, key=lambda pair: pair[0])
+        certificate = prove(problem, exact, rng, best, space)
+        parse = Parse(heads, float(best), float(best), "optimal")
+        assert check_parse(problem, parse, certificate, space) == [], i
+        below = best - (1 if problem.unit else 1e-3 * max(1.0, abs(best)))
+        assert certificate_faults(problem, below, certificate, space), i
+        proofs += 1
+        branched += len(certificate.nodes) > 1
+    assert proofs > 50
+    assert branched > 30
+
+
+def small():
+    return build_problem(4, np.random.default_rng(0), ("tri-sibling", "head-bigram", "adjacent-sibling"))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda s: s["tri-sibling"].__setitem__((0, 1), 1e6), "outside"),
+        (lambda s: s["tri-sibling"].__setitem__((0, 1), -1.0), "outside"),
+        (lambda s: s.update({"tri-sibling": s["tri-sibling"][1:]}), "shape"),
+        (lambda s: s.update({"tri-sibling": s["tri-sibling"][:, 0]}), "one share"),
+        (lambda s: s.pop("head-bigram"), "no shares for the family head-bigram"),
+        (lambda s: s.update({"adjacent-sibling": np.zeros(1)}) or s["head-bigram"].__setitem__(0, np.nan), "finite"),
+    ],
+)
+def test_wrong_steps(change, fault):
+    problem = small()
+    for table in problem.parts.values():
+        table.score[:] = np.abs(table.score)
+    shares = {"tri-sibling": np.zeros((len(problem.parts["tri-sibling"]), 3))}
+    shares["tri-sibling"][:, 2] = problem.parts["tri-sibling"].score
+    shares["head-bigram"] = np.zeros(len(problem.parts["head-bigram"]))
+    zero = np.zeros(problem.arcs, int)
+    majorant(problem, problem.parts, Step(shares, None, None, zero, zero))
+    change(shares)
+    with pytest.raises(ValueError, match=fault):
+        majorant(problem, problem.parts, Step(shares, None, None, zero, zero))
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_arborescences_against_enumeration(single_root):
+    rng = np.random.default_rng(7)
+    for i in range(150):
+        problem = random_problem(rng, (), max_n=5, space="non-projective", single_root=single_root, integer=True)
+        ends = list(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))
+        space = Arborescences(problem.n, ends, single_root)
+        arcs = {a for a in range(problem.arcs) if problem.arc[a] > -np.inf}
+        score = [0 if s == -np.inf else int(s) for s in problem.arc]
+        every = [
+            (sum(score[a] for a in t), t)
+            for t in (selected_arcs(problem, heads) for heads in enumerated(problem, "non-projective"))
+            if t <= arcs
+        ]
+        best, tree = space.best(arcs, score)
+        assert best == max((s for s, _ in every), default=-math.inf), i
+        assert not every or (best, set(tree)) in every
+        if every:
+            threshold = sorted(s for s, _ in every)[len(every) // 2]
+            reached = {a for a in arcs if max((s for s, t in every if a in t), default=-math.inf) > threshold}
+            assert space.reach(arcs, score, threshold) == reached, i
