@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from synthetic import synthetic_treebank
@@ -124,3 +126,67 @@ def test_only_in_is_a_set_difference():
     for _ in range(50):
         a, b = (rng.choice(30, rng.integers(0, 20), replace=False).astype(np.int32) for _ in range(2))
         assert set(only_in(a.copy(), b.copy()).tolist()) == set(a.tolist()) - set(b.tolist())
+
+
+def test_parts_that_no_tree_has_score_nothing():
+    """Non-projective listings have parts with an arc and its reverse; all others score as they do between trees."""
+    treebank, rows, tag = sentence(5)
+    weights = np.random.default_rng(3).integers(1, 1000, 1 << BITS).astype(np.int32)
+    scorer = Scorer(BEYOND_ARCS, attributes_of(treebank), BITS)
+    crossing = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), True, False)
+    planar = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), True)
+    head, mod = crossing.arc_index.head, crossing.arc_index.mod
+    for family in ("grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling", "head-bigram", "sibling"):
+        arcs = crossing.arcs[family]
+        back = np.zeros(len(arcs), bool)
+        for i, j in combinations(range(arcs.shape[1]), 2):
+            a, b = np.maximum(arcs[:, i], 0), np.maximum(arcs[:, j], 0)
+            back |= (arcs[:, [i, j]] >= 0).all(axis=1) & (head[a] == mod[b]) & (mod[a] == head[b])
+        assert (crossing.by_family[family][back] == 0).all()
+        assert (crossing.by_family[family][~back] != 0).all()
+        assert back.any() == (family not in ("head-bigram", "sibling"))
+        scores = dict(zip(map(tuple, arcs.tolist()), crossing.by_family[family].tolist(), strict=True))
+        for row, score in zip(planar.arcs[family].tolist(), planar.by_family[family].tolist(), strict=True):
+            assert scores[tuple(row)] == score
+        assert len(planar.arcs[family]) < len(arcs) or family == "sibling"
+
+
+def test_a_comb_is_known_by_the_sequence_of_its_words():
+    """The same words in the same places of another run score the same; in another order they do not."""
+    rng = np.random.default_rng(4)
+    words = [hash_string(w) for w in "abcdefgh"]
+    run = [0, 1, 2, 1, 3]
+    n = 14
+    rows = np.tile(rng.integers(-(2**60), 2**60, n + EXTRA), (len(ATTRIBUTES), 1))
+    for start, order in ((2, run), (8, run)):
+        rows[:, PAD + start : PAD + start + 5] = [words[i] for i in order]
+    rows[:, PAD + 1] = rows[:, PAD + 7] = words[7]
+    scorer = Scorer(("comb",), ALWAYS, BITS)
+    weights = rng.integers(1, 1000, 1 << BITS).astype(np.int32)
+
+    def score(first, last, head):
+        scored = scorer.score(weights, rows, np.arange(-1, n, dtype=np.int32), all_arcs(n), True)
+        found = scored.by_family["comb"][(scored.words["comb"][:, :3] == (head, first, last)).all(axis=1)]
+        assert len(found) == 1
+        return found[0]
+
+    assert score(2, 6, 1) == score(8, 12, 7)
+    before = score(8, 12, 7)
+    rows[:, [PAD + 9, PAD + 10]] = rows[:, [PAD + 10, PAD + 9]]
+    assert score(8, 12, 7) != before
+    assert score(2, 6, 1) == before
+
+
+def test_a_word_pays_for_its_number_of_modifiers():
+    """Every template of a word's valency has one weight by itself and one for the number."""
+    treebank, rows, tag = sentence(2)
+    scorer = Scorer(("valency",), attributes_of(treebank), BITS)
+    weights = np.random.default_rng(5).integers(-1000, 1000, 1 << BITS).astype(np.int32)
+    scored = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), True)
+    slots, signs = np.empty(1 << 10, np.int64), np.empty(1 << 10, np.float32)
+    for p, (h, c) in enumerate(scored.arcs["valency"].tolist()):
+        assert scored.words["valency"][p].tolist() == [h, c, -1, -1]
+        chosen = {"arc": np.empty(0, np.int64), "valency": np.array([p])}
+        count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
+        assert (slots[1:count:2] == (slots[0:count:2] ^ (1 + c))).all()
+        assert scored.by_family["valency"][p] == weights[slots[:count]].sum()

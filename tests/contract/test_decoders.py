@@ -54,10 +54,13 @@ def families(decoder: Decoder) -> list[str]:
 
 
 def draw(decoder: Decoder, seed: int, **fixed) -> Problem:
-    """A problem that the decoder supports: n <= 7, any scores, roots, forbidden arcs and parts, or infeasible."""
+    """A problem that the decoder supports: n <= 7, any scores, roots, forbidden arcs and parts, or infeasible.
+
+    Smaller where trees are many, or where every part is a column of a general solver.
+    """
     rng = np.random.default_rng(seed)
     some = [f for f in families(decoder) if rng.random() < 0.7]
-    max_n = 5 if decoder.space == "non-projective" else 7 if seed % 8 == 0 else 6
+    max_n = 5 if decoder.space == "non-projective" or decoder.name == "ilp" else 7 if seed % 8 == 0 else 6
     return random_problem(rng, some, max_n=max_n, space=decoder.space, **fixed)
 
 

@@ -19,5 +19,5 @@ HEAD_BIGRAM = Family(
         pairs=lines("p.tag h.tag; p.coarse h.coarse; p.form h.form; p.form h.tag; p.tag h.form"),
         side="l",
     ),
-    "Martins, Smith, Figueiredo & Aguiar (2011), section 3",
+    "Martins, Smith, Figueiredo & Aguiar (2011)",
 )

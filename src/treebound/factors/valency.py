@@ -15,5 +15,5 @@ VALENCY = Family(
             h-2.tag h-1.tag h.tag; h.tag h+1.tag h+2.tag
         """),
     ),
-    "Martins, Smith & Xing (2009), section 3.3; Qian & Liu (2013), section 3.6",
+    "Martins, Smith & Xing (2009); Qian & Liu (2013), section 5.1",
 )
