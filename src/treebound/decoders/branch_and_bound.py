@@ -191,7 +191,8 @@ class BranchAndBound:
         allowed[problem.head, problem.mod] = True
         index = index_arcs(n, allowed)
         penalty = _penalty(problem)
-        scores = {f: _finite(t.score, penalty if f in BOUNDED else -NEG) for f, t in problem.parts.items()}
+        exact = BACKBONES[self.backbone or smallest_backbone(problem.families, self.space)].families
+        scores = {f: _finite(t.score, -NEG if f in exact else penalty) for f, t in problem.parts.items()}
         arc = _finite(problem.arc, -NEG)
         arcs = {f: t.arcs for f, t in problem.parts.items()}
         parts = index_parts(index, problem.single_root, self.space == "projective")
@@ -204,7 +205,6 @@ class BranchAndBound:
             parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
             return parse
-        exact = BACKBONES[self.backbone or smallest_backbone(problem.families, self.space)].families
         return replace(parse, record=make_record(problem, kept, exact, PAIR_FAMILIES, PRODUCT_FAMILIES))
 
     def solve(
@@ -245,8 +245,7 @@ class BranchAndBound:
         pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
         products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
         if self.config == "published":
-            first, var = _flat(pairs, products)
-            phi = np.concatenate((pairs.phi, products.phi))
+            first, var, phi = _flat(pairs, products, theta)
             limits = self.options.max_dp_calls, self.options.max_nodes
             value, bound, tree, status, dp_calls, nodes, root_solved = search_published(
                 graph, n, index.head, index.mod, theta, first, var, phi, unit, *limits
@@ -309,11 +308,17 @@ def _joined(
     return np.concatenate(wide), np.concatenate([scores[f] for f in there])
 
 
-def _flat(pairs: Pairs, products: Products) -> tuple[np.ndarray, np.ndarray]:
-    """(first int32[F + 1], variables int32[*]) of all factors, pairs before products."""
-    two = 2 * len(pairs.phi)
-    first = np.concatenate((np.arange(0, two, 2, dtype=np.int32), products.first + np.int32(two)))
-    return first, np.concatenate((np.stack((pairs.e, pairs.f), axis=1).ravel(), products.var))
+def _flat(pairs: Pairs, products: Products, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(first int32[F + 1], variables int32[*], scores) of all factors, pairs before products.
+
+    A product of one variable is its score, and is added to theta.
+    """
+    size = np.diff(products.first)
+    np.add.at(theta, products.var[products.first[:-1][size == 1]], products.phi[size == 1])
+    wide = size > 1
+    first = np.cumsum(np.concatenate(([0], np.full(len(pairs.phi), 2), size[wide]))).astype(np.int32)
+    var = np.concatenate((np.stack((pairs.e, pairs.f), axis=1).ravel(), products.var[np.repeat(wide, size)]))
+    return first, var, np.concatenate((pairs.phi, products.phi[wide]))
 
 
 def _counts(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray]) -> Counts:

@@ -57,11 +57,11 @@ def inside(graph, arc_weight, value, best):
 
 
 @njit(cache=True, nogil=True)
-def best_variables(graph, no_arc, best, out, stack):
+def best_variables(graph, no_arc, best, out, stack, beyond=True):
     """Variables of the goal's best derivation into `out`; returns (sum of the edges' own weights, how many variables).
 
-    no_arc is the number that stands for none (A, see `treebound.kernels.bounded`); stack int32[>= 2 n + 4] is scratch.
-    O(n).
+    no_arc is the number that stands for none (A); variables with larger numbers (`treebound.kernels.bounded`) are
+    wanted if `beyond`. stack int32[>= 2 n + 4] is scratch. O(n).
     """
     top = 1
     stack[0] = len(graph.first) - 2
@@ -71,7 +71,7 @@ def best_variables(graph, no_arc, best, out, stack):
         top -= 1
         e = best[stack[top]]
         local += graph.weight[e]
-        if graph.arc[e] < no_arc:
+        if graph.arc[e] < no_arc or (beyond and graph.arc[e] > no_arc):
             out[c] = graph.arc[e]
             c += 1
         if graph.left[e] > 0:
@@ -86,7 +86,7 @@ def best_variables(graph, no_arc, best, out, stack):
 @njit(cache=True, nogil=True)
 def best_arcs(graph, no_arc, best, out, stack):
     """Arcs of the goal's best derivation into `out` int32[n]; returns the sum of the edges' own weights."""
-    return best_variables(graph, no_arc, best, out, stack)[0]
+    return best_variables(graph, no_arc, best, out, stack, False)[0]
 
 
 @njit(cache=True, nogil=True)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from treebound.kernels.hypergraph import NEG, NEG_TEST, best_arcs, inside
-from treebound.kernels.search import LIMIT, OPTIMAL, closed, conclude
+from treebound.kernels.hypergraph import NEG, NEG_TEST, best_variables, inside
+from treebound.kernels.search import LIMIT, OPTIMAL, closed, conclude, keep_arcs
 
 EPSILON = 1e-8  #: the paper's precision of the stopping test
 MAX_STEPS = (
@@ -61,7 +61,6 @@ def _fix(head, mod, fixed, a, value):
 @njit(cache=True, nogil=True)
 def _linear(theta, fixed, first, arcs, phi, p, weight):
     """Arc weights of psi(p, .) into `weight`; returns its constant. O(sum of factor sizes)."""
-    A = len(fixed)
     weight[:] = theta
     constant = 0.0
     for c in range(len(phi)):
@@ -73,7 +72,7 @@ def _linear(theta, fixed, first, arcs, phi, p, weight):
             for i in range(lo, hi):
                 weight[arcs[i]] += p[lo] * phi[c]
             constant -= p[lo] * phi[c] * (hi - lo - 1)
-    for a in range(A):
+    for a in range(len(fixed)):
         if fixed[a] < 0:
             weight[a] = NEG
     return constant
@@ -104,21 +103,22 @@ def _decide(fixed, first, arcs, phi, p):
 def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_calls, max_nodes):
     """Best tree and its certificate, with the paper's search.
 
-    first, arcs  int32[F + 1], int32[*]: factor c consists of arcs[first[c] : first[c + 1]], at least two
+    theta        float64[V] scores of the variables (see `treebound.kernels.bounded`)
+    first, arcs  int32[F + 1], int32[*]: factor c has the variables arcs[first[c] : first[c + 1]], at least two
     phi          float64[F]
     Dual variables: for phi >= 0 one share per arc; for phi < 0 (p1, p2) in the factor's first two places.
     Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root).
     """
-    A = len(mod)
+    A, V = len(mod), len(theta)
     F = len(phi)
     items = len(graph.first) - 1
     value = np.empty(items + 1, np.float64)
     best = np.empty(items + 1, np.int32)
-    weight = np.empty(A + 1, np.float64)
-    z = np.zeros(A + 1, np.int8)
-    chosen = np.empty(n, np.int32)
+    weight = np.empty(V, np.float64)
+    z = np.zeros(V, np.int8)
+    chosen = np.empty(2 * n + 1, np.int32)
     stack = np.empty(2 * n + 8, np.int32)
-    gap = np.empty(A + 1, np.float64)
+    gap = np.empty(V, np.float64)
     scale = unit if unit > 0.0 else 1.0  # the paper's scores are averages: units would shrink its first step
     alpha0 = 0.0
     for c in range(F):
@@ -133,14 +133,14 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
             p_root[lo + 1] = 1.0
     incumbent = NEG
     incumbent_arcs = np.zeros(n, np.int32)
-    level = [(p_root, np.zeros(A, np.int8), 1e300)]
+    level = [(p_root, np.zeros(V, np.int8), 1e300)]
     dp = 0
     nodes = 0
     root_solved = False
     status = OPTIMAL
     limit_bound = NEG
     while len(level) > 0:
-        survivors = [(p_root, np.zeros(A, np.int8), 0.0, 0.0, 0)]
+        survivors = [(p_root, np.zeros(V, np.int8), 0.0, 0.0, 0)]
         survivors.pop()
         for p, fixed, inherited in level:
             if (max_dp_calls > 0 and dp >= max_dp_calls) or (max_nodes > 0 and nodes >= max_nodes):
@@ -166,8 +166,8 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
                     break
                 psi = v + constant
                 bound = min(bound, psi)
-                score = best_arcs(graph, A, best, chosen, stack)
-                for i in range(n):
+                score, size = best_variables(graph, A, best, chosen, stack, True)
+                for i in range(size):
                     z[chosen[i]] = 1
                     score += theta[chosen[i]]
                 gap[:] = 0.0
@@ -192,7 +192,7 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
                 lower = max(lower, score)
                 if score > incumbent:
                     incumbent = score
-                    incumbent_arcs[:] = chosen
+                    keep_arcs(chosen, size, A, incumbent_arcs)
                 propose = -1
                 for a in range(A):
                     if fixed[a] == 0 and (propose < 0 or gap[a] > gap[propose]):
@@ -228,7 +228,7 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
                                 p[lo] -= alpha * sigma
                                 project_simplex(p[lo : lo + 2])
                     _decide(fixed, first, arcs, phi, p)
-                for i in range(n):
+                for i in range(size):
                     z[chosen[i]] = 0
                 if stop:
                     break
@@ -247,7 +247,7 @@ def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_
                 if branch < 0 or lower > top:
                     top = lower
                     branch = propose
-        next_level = [(p_root, np.zeros(A, np.int8), 0.0)]
+        next_level = [(p_root, np.zeros(V, np.int8), 0.0)]
         next_level.pop()
         if count > 0:
             for p, fixed, bound, _, _ in survivors:

@@ -25,6 +25,7 @@ from numba import njit
 from treebound.core.problem import NONE
 from treebound.kernels.agreement import add_star_slack, disagreements, hand_over, move_multipliers, score_heads
 from treebound.kernels.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.bounded import (
     Pairs,
     Products,
@@ -298,7 +299,14 @@ def _even_out(pairs, ambiguity, degree, unit, weight):
 
 
 @njit(cache=True, nogil=True)
-def _keep_arcs(chosen, size, A, out):
+def _nothing(index):
+    """An ArcIndex without arcs, for scratch that is not used."""
+    none = np.zeros(2, np.int32)
+    return ArcIndex(index.head[:0], index.mod[:0], none, none[:1], index.into[:0], none)
+
+
+@njit(cache=True, nogil=True)
+def keep_arcs(chosen, size, A, out):
     """The arcs among the chosen variables into int32[n] out."""
     c = 0
     for i in range(size):
@@ -375,7 +383,7 @@ def _climb(graph, index, parts, theta, pairs, products, counts, tables, value, b
         if v <= NEG_TEST:
             break
         if len(graph.first) > 1:
-            score, size = best_variables(graph, A, best, chosen, stack)
+            score, size = best_variables(graph, A, best, chosen, stack, True)
         number[:] = 0
         for i in range(size):
             z[chosen[i]] = 1
@@ -396,7 +404,7 @@ def _climb(graph, index, parts, theta, pairs, products, counts, tables, value, b
         if score <= top:
             break
         top = score
-        _keep_arcs(chosen, size, A, incumbent_arcs)
+        keep_arcs(chosen, size, A, incumbent_arcs)
     return top, used
 
 
@@ -454,7 +462,8 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
     # head stars
     starred = len(tables.adjacent) > 0 or len(tables.outermost) > 0 or len(tables.grand_sibling) > 0
     S = A if starred or options.stars > 0 else 0
-    star = star_scratch(index)
+    triples = len(tables.tri_sibling) > 0 or len(late.tables.tri_sibling) > 0
+    star = star_scratch(index if S > 0 else _nothing(index), triples)
     star_value, star_score = np.zeros(n + 1), np.zeros(n + 1)
     star_x, star_y, x_bound = np.full(n + 1, NONE, np.int32), np.zeros(S, np.int8), np.zeros(S)
     dirty = np.ones(n + 1, np.bool_)
@@ -559,7 +568,7 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                     done = True
                     bound = NEG
                     break
-            elif counted:
+            if counted and not handed:
                 upper += majorants(counts, slope, low, high, wanted)
             bound = min(bound, upper)
             if upper < node_best:
@@ -577,7 +586,7 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
             score = 0.0
             size = n
             if projective:
-                score, size = best_variables(g, A, best, chosen, stack_items)
+                score, size = best_variables(g, A, best, chosen, stack_items, True)
             modifiers[:] = 0
             for i in range(size):
                 z[chosen[i]] = 1
@@ -596,13 +605,13 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                         into[mod[chosen[i]]] = chosen[i]
                 score += score_heads(index, parts, tables, z, into, taken, star_score)
                 moved += disagreements(index, z, star_x, star_y, alive)
-            elif counted:
+            if counted and not handed:
                 scored, more = visit_counts(counts, modifiers, wanted)
                 score += scored
                 moved += more
             if score > incumbent:
                 incumbent = score
-                _keep_arcs(chosen, size, A, incumbent_arcs)
+                keep_arcs(chosen, size, A, incumbent_arcs)
             if record:
                 while dp > len(calls):
                     calls = np.concatenate((calls, np.zeros_like(calls)))
@@ -710,7 +719,7 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                 offset += move_products(products, z, on, alpha, unit, w)
             if starred:
                 move_multipliers(index, z, star_x, star_y, alive, alpha, child, parent, w, dirty)
-            elif counted:
+            if counted and not handed:
                 _move_slopes(index, counts, slope, modifiers, wanted, alpha, w)
             for i in range(size):
                 z[chosen[i]] = 0
@@ -738,7 +747,7 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
         add_slack(pairs, products, z, gap_of)
         if starred:
             add_star_slack(index, z, into, star_x, star_y, alive, star_value, star_score, child, parent, gap_of)
-        elif counted:
+        if counted and not handed:
             _add_count_slack(index, counts, slope, modifiers, wanted, gap_of)
         z[:] = 0
         pick = _branching_arc(index, w, certain, gap_of, ambiguity if options.branching == MAX_MARGINAL else no_arcs)
