@@ -127,8 +127,9 @@ def impossible(table: np.ndarray, family: str, head: np.ndarray, mod: np.ndarray
     out = np.zeros(len(table), bool)
     if family in ("grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"):
         for i, j in combinations(range(table.shape[1]), 2):
-            a, b = table[:, i], table[:, j]
-            out |= (a >= 0) & (b >= 0) & (head[a] == mod[b]) & (mod[a] == head[b])
+            a, b = np.maximum(table[:, i], 0), np.maximum(table[:, j], 0)
+            both = (table[:, i] >= 0) & (table[:, j] >= 0)
+            out |= both & (head[a] == mod[b]) & (mod[a] == head[b])
     return out
 
 

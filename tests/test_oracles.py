@@ -1,5 +1,7 @@
 """The oracles themselves: counts of trees known in closed form, and two ways of scoring that share nothing."""
 
+import itertools
+
 import numpy as np
 import pytest
 from oracles.score import best, scores
@@ -25,7 +27,7 @@ def test_two_scorers_agree(space, seed):
     problem = random_problem(rng, max_n=5, space=space)
     candidates = trees(problem.n, space, problem.single_root)
     slow = [tree_score(problem, heads) for heads in candidates]
-    np.testing.assert_allclose(scores(problem, space), slow, rtol=1e-12)
+    np.testing.assert_allclose(scores(problem, space), slow, rtol=1e-12, atol=1e-9)
     value, winners = best(problem, space)
     assert value == pytest.approx(max(slow))
     assert len(winners) == (0 if value == -np.inf else sum(s >= value - 1e-9 * max(1, abs(value)) for s in slow))
@@ -34,7 +36,8 @@ def test_two_scorers_agree(space, seed):
 def test_score_of_one_tree_by_hand():
     """0 -> 2, 2 -> 1, 2 -> 3, 3 -> 4: every part of the tree named one by one."""
     heads = np.array([-1, 2, 0, 2, 3])
-    problem = build_problem(4, np.random.default_rng(0), FAMILIES, single_root=True)
+    families = [f for f in FAMILIES if f != "pattern"]
+    problem = build_problem(4, np.random.default_rng(0), families, single_root=True)
     arc = {(h, m): a for a, (h, m) in enumerate(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))}
     inner, outer = -1, -2
     chosen = {
@@ -51,6 +54,10 @@ def test_score_of_one_tree_by_hand():
         ],
         "grandchild": [(arc[0, 2], arc[2, 1]), (arc[0, 2], arc[2, 3]), (arc[2, 3], arc[3, 4])],
         "sibling": [(arc[2, 1], arc[2, 3])],
+        "head-bigram": [(arc[2, 1], arc[0, 2]), (arc[0, 2], arc[2, 3]), (arc[2, 3], arc[3, 4])],
+        "great-grandchild": [(arc[0, 2], arc[2, 3], arc[3, 4])],
+        "grand-sibling": [(arc[0, 2], -1, arc[2, 1]), (arc[0, 2], -1, arc[2, 3]), (arc[2, 3], -1, arc[3, 4])],
+        "valency": [(1, 0), (2, 2), (3, 1), (4, 0)],
     }
     total = sum(problem.arc[arc[a]] for a in [(0, 2), (2, 1), (2, 3), (3, 4)])
     for family, keys in chosen.items():
@@ -72,3 +79,24 @@ def test_random_trees_are_trees_of_the_space(space, single_root):
     every = {tuple(t) for t in trees(4, space, single_root)}
     assert seen <= every
     assert len(seen) > len(every) / 2
+
+
+def test_score_of_runs_and_triples_by_hand():
+    """1 heads the words 2 to 7: three combs of four words, two of five and one of six; every triple of modifiers."""
+    heads = np.array([-1, 0, 1, 1, 1, 1, 1, 1])
+    problem = build_problem(7, np.random.default_rng(0), ("comb", "tri-sibling", "valency"))
+    arc = {(h, m): a for a, (h, m) in enumerate(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))}
+    runs = [[arc[1, m] for m in range(i, i + size)] for size in (4, 5, 6) for i in range(2, 9 - size)]
+    keys = {
+        "comb": [run + [-1] * (8 - len(run)) for run in runs],
+        "tri-sibling": list(itertools.combinations([arc[1, m] for m in range(2, 8)], 3)),
+        "valency": [(1, 6)] + [(m, 0) for m in range(2, 8)],
+    }
+    assert {family: len(rows) for family, rows in keys.items()} == {"comb": 6, "tri-sibling": 20, "valency": 7}
+    total = sum(problem.arc[arc[int(h), m]] for m, h in enumerate(heads) if m > 0)
+    for family, rows in keys.items():
+        table = problem.parts[family]
+        total += sum(table.score[(table.arcs == row).all(axis=1)].item() for row in rows)
+    assert tree_score(problem, heads) == total
+    row = np.flatnonzero((trees(7) == heads).all(axis=1))
+    assert scores(problem)[row[0]] == total

@@ -1,7 +1,8 @@
 """The score of every tree of a problem, and the best of them, by brute force.
 
 A tree is turned into the list of parts that it contains, once for each number of words; a problem is turned into dense
-tables indexed by words, whatever the order of its parts. A score is then a sum of table look-ups.
+tables indexed by words, whatever the order of its parts. A score is then a sum of table look-ups. Only parts of the
+larger product families are looked at one by one: whether a tree has all their arcs.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import numpy as np
 from oracles.trees import trees
 from treebound.core.problem import NONE, NONE_OUTER, Problem
 
+LARGE_PRODUCTS = frozenset({"head-bigram", "great-grandchild", "tri-sibling", "comb", "pattern"})
+
 
 @cache
 def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
     """family -> intp[T, K]: places in the family's dense table that each tree adds up.
 
-    Tables have shape [n + 2] ** 3 (arc: ** 2) and are indexed (h, m, third); the third word is 0 for NONE, n + 1 for
-    NONE_OUTER. Place 0 = (0, 0, 0) stands for "nothing here" and must hold 0.
+    Tables have shape [n + 2] ** 3 (arc: ** 2, grand-sibling: ** 4) and are indexed (h, m, third), (g, h, m, s); the
+    third word is 0 for NONE, n + 1 for NONE_OUTER. That of valency is indexed (word, count). Place 0 = (0, 0, 0) stands
+    for "nothing here" and must hold 0. Inner is the side towards the head, outer the other.
     """
     heads = trees(n, space, single_root)
     size, words = n + 2, range(1, n + 1)
@@ -27,31 +31,37 @@ def _parts(n: int, space: str, single_root: bool) -> dict[str, np.ndarray]:
     def place(h: np.ndarray, m: np.ndarray | int, third: np.ndarray | int) -> np.ndarray:
         return (h * size + m) * size + third
 
-    arc, adjacent, outermost, grandchild, sibling = [], [], [], [], []
+    arc, adjacent, outermost, grandchild, sibling, grand_sibling, valency = [], [], [], [], [], [], []
     for m in words:
         h = heads[:, m].astype(np.intp)
         arc.append(h * size + m)
         near = np.zeros(len(heads), np.intp)  # nearest to m of the other modifiers of h between h and m
-        inner = np.zeros(len(heads), np.intp)  # farthest modifier of m strictly between h and m
+        inner = np.zeros(len(heads), np.intp)  # farthest modifier of m on the side of h
         outer = np.full(len(heads), n + 1, np.intp)  # farthest modifier of m on the side away from h
         for s in words:
             between = (np.minimum(h, m) < s) & (s < np.maximum(h, m))
             same = (heads[:, s] == h) & between
             near = np.where(same & ((near == 0) | (abs(s - m) < abs(near - m))), s, near)
             below = heads[:, s] == m
-            inner = np.where(below & between & ((inner == 0) | (abs(s - m) > abs(inner - m))), s, inner)
+            towards = below & ((s > m) == (h > m)) & (s != m)
+            inner = np.where(towards & ((inner == 0) | (abs(s - m) > abs(inner - m))), s, inner)
             away = below & ((s > m) == (m > h)) & (s != m)
             outer = np.where(away & ((outer == n + 1) | (abs(s - m) > abs(outer - m))), s, outer)
-            grandchild.append(np.where(below & (between | away), place(h, m, s), 0))
+            grandchild.append(np.where(below, place(h, m, s), 0))
             if s > m:
                 sibling.append(np.where((heads[:, s] == h) & (h > 0), place(h, m, s), 0))
         adjacent.append(place(h, m, near))
         outermost += [place(h, m, inner), place(h, m, outer)]
+        g = np.take_along_axis(heads, h[:, None], axis=1)[:, 0].astype(np.intp)
+        grand_sibling.append(np.where(h > 0, place(g, h, m) * size + near, 0))
+        valency.append(m * size + (heads == m).sum(axis=1))
     columns = {
         "arc": arc,
         "adjacent-sibling": adjacent,
         "outermost-grandchild": outermost,
         "grandchild": grandchild,
+        "grand-sibling": grand_sibling,
+        "valency": valency,
         "sibling": sibling or [np.zeros(len(heads), np.intp)],
     }
     return {family: np.stack(places, axis=1) for family, places in columns.items()}
@@ -64,9 +74,20 @@ def _table(problem: Problem, family: str) -> np.ndarray:
         table = np.full((size, size), -np.inf)
         table[head, mod] = problem.arc
         return table.ravel()
-    table = np.zeros((size, size, size))
     part = problem.parts[family]
     first, second = part.arcs[:, 0], part.arcs[:, 1]
+    if family == "valency":
+        table = np.zeros((size, size))
+        for word, count, score in zip(first, second, part.score, strict=True):
+            table[word, count:] = score  # the last part of a word stands for larger numbers, too
+        return table.ravel()
+    if family == "grand-sibling":
+        table = np.zeros((size, size, size, size))
+        third = part.arcs[:, 2]
+        s = np.where(second == NONE, 0, mod[second])
+        table[head[first], mod[first], mod[third], s] = part.score
+        return table.ravel()
+    table = np.zeros((size, size, size))
     if family == "adjacent-sibling":
         table[head[second], mod[second], np.where(first == NONE, 0, mod[first])] = part.score
     elif family == "outermost-grandchild":
@@ -84,7 +105,15 @@ def _table(problem: Problem, family: str) -> np.ndarray:
 
 def scores(problem: Problem, space: str = "projective") -> np.ndarray:
     """float64[T]: the score of each tree of `oracles.trees.trees`, -inf where it is forbidden."""
-    total = np.zeros(len(trees(problem.n, space, problem.single_root)))
+    heads = trees(problem.n, space, problem.single_root)
+    total = np.zeros(len(heads))
+    for family in problem.families & LARGE_PRODUCTS:
+        table = problem.parts[family]
+        selected = np.hstack([heads[:, problem.mod] == problem.head, np.ones((len(heads), 1), bool)])  # last: NONE
+        fires = np.ones((len(heads), len(table)), bool)
+        for column in table.arcs.T:
+            fires &= selected[:, column]
+        total += np.where(fires, table.score, 0.0).sum(axis=1)
     for family, places in _parts(problem.n, space, problem.single_root).items():
         if family in problem.families:
             total += _table(problem, family)[places].sum(axis=1)

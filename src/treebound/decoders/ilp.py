@@ -1,10 +1,12 @@
 """Decoding as an integer program, solved by HiGHS through cvxpy: slow, and independent of every other decoder here.
 
 Variables: z_a in {0, 1} for every arc; y >= 0 for every part, which the rows below force to the part's value once z is
-integral, whatever the sign of its score; f >= 0, a flow on the arcs that forbids cycles.
+integral, whatever the sign of its score; f >= 0, a flow on the arcs that forbids cycles; v in {0, 1} for every number
+of modifiers that a word may have.
 
 Martins, Smith & Xing (2009), "Concise integer linear programming formulations for dependency parsing" has the flow and
-the linearised pairs; the rows for outermost grandchildren and the clique form of planarity are ours.
+the linearised pairs; the rows for outermost grandchildren, grand-siblings and numbers of modifiers and the clique form
+of planarity are ours.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ from scipy.sparse import csr_matrix
 from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import NONE, NONE_OUTER, Problem
+from treebound.core.problem import NONE, NONE_OUTER, PRODUCTS, Problem
 from treebound.evaluation.scoring import tree_score
 
 #: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances (1e-6) are made.
 _LARGEST_COEFFICIENT = 1e3
+ALWAYS = -1  #: in place of an arc that need not be selected
 
 
 class IntegerProgram:
@@ -39,7 +42,7 @@ class IntegerProgram:
 
     name = "ilp"
     exact = True
-    supports = frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild", "sibling"})
+    supports = PRODUCTS | {"arc", "adjacent-sibling", "outermost-grandchild", "grand-sibling", "valency"}
     cite = "Martins, Smith & Xing (2009), section 3"
 
     def __init__(self, space: Literal["projective", "non-projective"] = "projective", time_limit: float | None = None):
@@ -72,7 +75,7 @@ class IntegerProgram:
 
 
 class _Program:
-    """Rows and columns of the integer program of one problem. Columns: arcs, then the flow, then parts."""
+    """Rows and columns of the integer program of one problem. Columns: arcs, the flow, parts, numbers of modifiers."""
 
     def __init__(self, problem: Problem, space: str):
         self.problem = problem
@@ -90,15 +93,21 @@ class _Program:
         if space == "projective":
             self._planar()
         for family, table in problem.parts.items():
-            rows = zip(table.arcs[:, 0].tolist(), table.arcs[:, 1].tolist(), table.score.tolist(), strict=True)
+            rows = list(zip(*table.arcs.T.tolist(), table.score.tolist(), strict=True))
             if family == "adjacent-sibling":
-                self._adjacent_siblings(list(rows))
+                self._adjacent_siblings([(ALWAYS, *row) for row in rows])
+            elif family == "grand-sibling":
+                self._adjacent_siblings(rows)
             elif family == "outermost-grandchild":
-                self._outermost_grandchildren(list(rows))
-            elif family == "grandchild":
-                self._grandchildren(list(rows))
-            else:
-                self._siblings(list(rows))
+                self._outermost_grandchildren(rows)
+            elif family in ("grandchild", "head-bigram"):
+                self._rival_pairs(rows)
+            elif family != "valency":
+                self._products(rows)
+        self.numbers = len(self.cost)
+        if "valency" in problem.parts:
+            table = problem.parts["valency"]
+            self._valencies(list(zip(*table.arcs.T.tolist(), table.score.tolist(), strict=True)))
 
     # -- rows and columns
 
@@ -157,21 +166,22 @@ class _Program:
 
     # -- parts
 
-    def _siblings(self, rows: list[tuple[int, int, float]]) -> None:
-        """y = z_a z_b: from above for a positive score, from below for a negative one; no more is needed."""
-        for a, b, score in rows:
+    def _products(self, rows: list[tuple]) -> None:
+        """y = the product of the part's arcs: from above for a positive score, from below for a negative one."""
+        for *part, score in rows:
+            arcs = [a for a in part if a != NONE]
             if score == -math.inf:
-                self._sum_at_most([a, b], [1.0, 1.0], 1.0)
+                self._sum_at_most(arcs, [1.0] * len(arcs), len(arcs) - 1.0)
             elif score > 0:
                 y = self._column(score)
-                self._sum_at_most([y, a], [1.0, -1.0], 0.0)
-                self._sum_at_most([y, b], [1.0, -1.0], 0.0)
+                for a in arcs:
+                    self._sum_at_most([y, a], [1.0, -1.0], 0.0)
             elif score < 0:
                 y = self._column(score)
-                self._sum_at_most([a, b, y], [1.0, 1.0, -1.0], 1.0)
+                self._sum_at_most([*arcs, y], [1.0] * len(arcs) + [-1.0], len(arcs) - 1.0)
 
-    def _grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
-        """y = z_(g,h) z_(h,m) as for siblings, but summed over g, as h has one head: fewer rows, and tighter ones."""
+    def _rival_pairs(self, rows: list[tuple[int, int, float]]) -> None:
+        """y = z_a z_b as for products, but summed over a, as all a of one b go into one word: fewer rows, tighter."""
         above: dict[int, list[tuple[int, float]]] = {}
         for a, b, score in rows:
             if score != 0.0:
@@ -188,29 +198,55 @@ class _Program:
                 ys = [y for _, y in negative]
                 self._sum_at_most([b, *below, *ys], [1.0] * (1 + len(below)) + [-1.0] * len(ys), 1.0)
 
-    def _adjacent_siblings(self, rows: list[tuple[int, int, float]]) -> None:
+    def _adjacent_siblings(self, rows: list[tuple[int, int, int, float]]) -> None:
         """The modifiers on one side of a head form a path from NONE outwards; y is the flow along it.
 
-        One unit at most leaves NONE; each selected modifier takes in exactly one and passes on at most one. The nearest
-        can only be fed by NONE, which is then used up; the next only by the nearest; and so on.
+        Rows (a, s, b, score): the arc a into the head, or ALWAYS where its score does not depend on it. Below a, one
+        unit at most leaves NONE, and each modifier passes on at most what it takes in. Each selected modifier takes in
+        exactly one. The nearest can only be fed by NONE, which is then used up; the next only by that one, and so on.
         """
-        first: dict[tuple[int, bool], list[int]] = {}
+        head, mod = self.problem.head.tolist(), self.problem.mod.tolist()
+        first: dict[tuple[int, int, bool], list[int]] = {}
         taken: dict[int, list[int]] = {}
-        given: dict[int, list[int]] = {}
-        for s, m, score in rows:
+        taken_below: dict[tuple[int, int], list[int]] = {}
+        given: dict[tuple[int, int], list[int]] = {}
+        for a, s, b, score in rows:
+            if a != ALWAYS and head[a] in (mod[b], mod[s] if s != NONE else NONE):
+                continue  # an arc and its reverse
             y = self._column(score)
-            taken.setdefault(m, []).append(y)
+            taken.setdefault(b, []).append(y)
+            taken_below.setdefault((a, b), []).append(y)
             if s == NONE:
-                h = int(self.problem.head[m])
-                first.setdefault((h, int(self.problem.mod[m]) > h), []).append(y)
+                first.setdefault((a, head[b], mod[b] > head[b]), []).append(y)
             else:
-                given.setdefault(s, []).append(y)
-        for m, ys in taken.items():
-            self._sum_equals([*ys, m], [1.0] * len(ys) + [-1.0], 0.0)
-        for s, ys in given.items():
-            self._sum_at_most([*ys, s], [1.0] * len(ys) + [-1.0], 0.0)
-        for ys in first.values():
-            self._sum_at_most(ys, [1.0] * len(ys), 1.0)
+                given.setdefault((a, s), []).append(y)
+        for b, ys in taken.items():
+            self._sum_equals([*ys, b], [1.0] * len(ys) + [-1.0], 0.0)
+        for (a, s), ys in given.items():
+            if a == ALWAYS:
+                self._sum_at_most([*ys, s], [1.0] * len(ys) + [-1.0], 0.0)
+            else:
+                fed = taken_below.get((a, s), [])
+                self._sum_at_most([*ys, *fed], [1.0] * len(ys) + [-1.0] * len(fed), 0.0)
+        for (a, _, _), ys in first.items():
+            if a == ALWAYS:
+                self._sum_at_most(ys, [1.0] * len(ys), 1.0)
+            else:
+                self._sum_at_most([*ys, a], [1.0] * len(ys) + [-1.0], 0.0)
+
+    def _valencies(self, rows: list[tuple[int, int, float]]) -> None:
+        """One v of each word is 1: that of its number of modifiers, the last standing for all larger ones."""
+        by_word: dict[int, list[tuple[int, float]]] = {}
+        for h, count, score in rows:
+            by_word.setdefault(h, []).append((count, score))
+        for h, counts in by_word.items():
+            arcs = self.out_of[h]
+            vs = [self._column(score) for _, score in counts]
+            least = [float(count) for count, _ in counts]
+            most = [*least[:-1], float(len(arcs))]
+            self._sum_equals(vs, [1.0] * len(vs), 1.0)
+            self._sum_at_most([*vs, *arcs], [*least, *[-1.0] * len(arcs)], 0.0)
+            self._sum_at_most([*arcs, *vs], [*[1.0] * len(arcs), *[-c for c in most]], 0.0)
 
     def _outermost_grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
         """Each side of a selected arc chooses one of its arcs (m, g) or none, and none nearer than a selected one.
@@ -250,11 +286,16 @@ class _Program:
         upper[self.arcs : 2 * self.arcs] = self.problem.n
         upper[self.forbidden] = 0.0
         z = cp.Variable(self.arcs, boolean=True)
-        rest = cp.Variable(size - self.arcs, bounds=[np.zeros(size - self.arcs), upper[self.arcs :]])
-        x = cp.hstack([z, rest])
+        width = self.numbers - self.arcs
+        rest = cp.Variable(width, bounds=[np.zeros(width), upper[self.arcs : self.numbers]])
+        chosen = [z]
+        if size > self.numbers:
+            chosen.append(cp.Variable(size - self.numbers, boolean=True))
+        x = cp.hstack([z, rest, *chosen[1:]])
         equal, value = _matrix(self.equal, size)
         at_most, limit = _matrix(self.at_most, size)
-        constraints = [equal @ x == value, at_most @ x <= limit, z <= upper[: self.arcs]]
+        constraints = [equal @ x == value, at_most @ x <= limit]
+        constraints += [v <= u for v, u in zip(chosen, (upper[: self.arcs], upper[self.numbers :]), strict=False)]
         problem = cp.Problem(cp.Maximize((scale * cost) @ x), constraints)
         # Presolve takes three times as long as the rest together on these programs.
         options = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, "presolve": "off", "threads": 1, "random_seed": 0}
