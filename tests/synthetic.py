@@ -1,7 +1,8 @@
 """A treebank of a made-up language, for tests that need a trained model and have no real one at hand.
 
 Words have a tag; a tag decides how often it takes modifiers of which tags on which side; forms repeat as in texts.
-Trees are projective with one root.
+Trees are projective with one root. The label of an arc depends on the tags of its words and its direction, that of an
+adverb on its form, and that of a preposition on the form of the noun below it, which the arc alone does not show.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ def synthetic_treebank(sentences: int, seed: int, max_words: int = 30) -> Treeba
             continue
         lengths.append(len(tags))
         heads += [max(h, 0) for h in head]
-        for tag in tags:
-            form = f"{tag.lower()}{min(int(rng.zipf(1.5)), 200)}"
+        forms = [f"{tag.lower()}{min(int(rng.zipf(1.5)), 200)}" for tag in tags]
+        for tag, form, label in zip(tags, forms, _labels(tags, head, forms), strict=True):
+            texts = {"form": form, "lemma": form, "upos": tag, "xpos": tag, "deprel": label}
             for name in STRING_COLUMNS:
-                text = form if name in ("form", "lemma") else tag if name in ("upos", "xpos") else "_"
-                rows[name].append(vocab[name].add(text))
+                rows[name].append(vocab[name].add(texts.get(name, "_")))
     columns = {name: np.array(values, np.int32) for name, values in rows.items()}
     meta = {
         "single_root": True,
@@ -51,6 +52,17 @@ def synthetic_treebank(sentences: int, seed: int, max_words: int = 30) -> Treeba
         "punctuation": {"column": "upos", "tags": ["."]},
     }
     return Treebank("made-up", np.cumsum([0, *lengths]), columns, vocab, np.array(heads, np.int32), meta)
+
+
+def _labels(tags: list[str], heads: list[int], forms: list[str]) -> list[str]:
+    """The labels of a tree whose heads are counted from 1."""
+    out = []
+    for m, (tag, h) in enumerate(zip(tags, heads, strict=True), 1):
+        label = "root" if h < 1 else f"{tags[h - 1]}{'<' if m < h else '>'}{tag}"
+        nouns = [forms[i] for i, (t, head) in enumerate(zip(tags, heads, strict=True)) if t == "N" and head == m]
+        deciding = forms[m - 1] if tag == "A" else nouns[0] if tag == "P" and nouns else "0"
+        out.append(label + (":odd" if int(deciding[-1]) % 2 else ""))
+    return out
 
 
 def _tree(rng: np.random.Generator, tag: str, depth: int) -> tuple[list[str], list[int]]:

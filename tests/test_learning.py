@@ -102,7 +102,7 @@ def test_a_checkpoint_of_another_run_is_not_taken(pruner, tmp_path):
 def test_the_perceptron_average_is_exact():
     """Integer accumulators: the average over examples of the weights, times their number, to the last unit."""
     rng = np.random.default_rng(0)
-    learner = Learner(12)
+    learner = Learner(1 << 12)
     total = np.zeros(1 << 12, np.int64)
     current = np.zeros(1 << 12, np.int64)
     for _ in range(500):
@@ -120,7 +120,7 @@ def test_the_perceptron_average_is_exact():
 
 
 def test_fixed_point_makes_room_for_large_weights():
-    learner = Learner(12)
+    learner = Learner(1 << 12)
     learner.weights[5] = 1e6
     learner.examples = 1
     weights, unit = learner.average(perceptron=False)

@@ -73,7 +73,8 @@ class Parser:
         if widen:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
         projective = self.decoder.space == "projective"
-        return model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective)
+        scored = model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective)
+        return model.labelling.fold(model.weights, rows, scored)[0]
 
     def _problem(self, scored: Scores) -> Problem:
         index = scored.arc_index
@@ -101,7 +102,18 @@ class Parser:
         if not parse.seconds:  # a decoder that does not split its time
             parse.seconds["decode"] = time.perf_counter() - decoding
         parse.seconds["features"] = decoding - started
-        return parse
+        return self._labelled(parse, table, i)
+
+    def _labelled(self, parse: Parse, table: TokenTable, i: int) -> Parse:
+        """The parse with the labels that the model gives its arcs; as it is where the model has none."""
+        model = self.model
+        if not model.labelling.names:
+            return parse
+        started = time.perf_counter()
+        labels = np.full(len(parse.heads), -1, np.int32)
+        labels[1:] = model.labelling.of_tree(model.weights, table.sentence(i)[0], parse.heads)
+        parse.seconds["labels"] = time.perf_counter() - started
+        return replace(parse, labels=labels)
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Callable[[Iterable, str], Iterable] | None = None

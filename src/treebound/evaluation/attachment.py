@@ -45,14 +45,16 @@ class Evaluation:
 
     sentences  one row a sentence: n (words), scored (words that are not punctuation), correct (scored words with the
                gold head), complete (all scored words are correct; so is a sentence without any), and over all words,
-               punctuation included, correct_all and complete_all
+               punctuation included, correct_all and complete_all; where there are labels also correct_labelled (head
+               and label) and complete_labelled, correct_labelled_all and complete_labelled_all
     """
 
     sentences: pd.DataFrame
 
     @property
     def summary(self) -> dict[str, float]:
-        """sentences, words, scored_words (counts); uas, complete (per cent); uas_all, complete_all with punctuation.
+        """sentences, words, scored_words (counts); uas, complete (per cent); uas_all, complete_all with punctuation;
+        where there are labels las, complete_labelled, las_all, complete_labelled_all.
 
         NaN where there is nothing to score.
         """
@@ -61,20 +63,33 @@ class Evaluation:
         def per_cent(part: float, whole: float) -> float:
             return 100.0 * float(part) / float(whole) if whole else float("nan")
 
-        return {
-            "sentences": count,
-            "words": int(total.n),
-            "scored_words": int(total.scored),
-            "uas": per_cent(total.correct, total.scored),
-            "uas_all": per_cent(total.correct_all, total.n),
-            "complete": per_cent(total.complete, count),
-            "complete_all": per_cent(total.complete_all, count),
-        }
+        out: dict[str, float] = {"sentences": count, "words": int(total.n), "scored_words": int(total.scored)}
+        kinds = {"uas": "", "las": "_labelled"} if "correct_labelled" in total else {"uas": ""}
+        for score, kind in kinds.items():
+            for end, words in (("", total.scored), ("_all", total.n)):
+                out[score + end] = per_cent(total[f"correct{kind}{end}"], words)
+                out[f"complete{kind}{end}"] = per_cent(total[f"complete{kind}{end}"], count)
+        return out
 
 
-def evaluate(gold: Treebank, heads: Sequence[np.ndarray]) -> Evaluation:
+def has_labels(treebank: Treebank) -> bool:
+    """Whether every word has a label, so that labelled scores mean something; `_` is none."""
+    none = treebank.vocab["deprel"].get("_")
+    return treebank.words > 0 and not np.any(treebank.columns["deprel"] == none)
+
+
+def right_labels(gold: Treebank, labels: Sequence[Sequence[str]]) -> np.ndarray:
+    """bool[W]: the words whose label is that of `gold`; labels[i] has n_i strings. InputError where lengths differ."""
+    if [len(row) for row in labels] != gold.lengths.tolist():
+        raise InputError(f"labels do not match the sentences of {gold.name}")
+    number = gold.vocab["deprel"].get
+    return np.array([number(s) for row in labels for s in row], np.int64) == gold.columns["deprel"]
+
+
+def evaluate(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence[str]] | None = None) -> Evaluation:
     """Compare heads, int[n_i + 1] for every sentence i with the root first, with those of `gold`.
 
+    labels  n_i strings for every sentence; labelled scores are given where they are and `gold` has labels
     InputError if `gold` is not annotated or the sentences do not match. O(words).
     """
     import pandas as pd
@@ -100,4 +115,10 @@ def evaluate(gold: Treebank, heads: Sequence[np.ndarray]) -> Evaluation:
     )
     frame["complete"] = frame.correct == frame.scored
     frame["complete_all"] = frame.correct_all == frame.n
+    if labels is not None and has_labels(gold):
+        both = right & right_labels(gold, labels)
+        frame["correct_labelled"] = per_sentence(both & counts)
+        frame["correct_labelled_all"] = per_sentence(both)
+        frame["complete_labelled"] = frame.correct_labelled == frame.scored
+        frame["complete_labelled_all"] = frame.correct_labelled_all == frame.n
     return Evaluation(frame)

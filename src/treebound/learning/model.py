@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from treebound.core.errors import ModelError
+from treebound.core.parse import Parse
 from treebound.features.scorer import Scorer
+from treebound.learning.labels import Labelling
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
 from treebound.learning.storage import load_arrays, save_arrays
@@ -20,14 +22,22 @@ class Model:
     """Weights as integers, `unit` of them to 1.0: every score is an exact integer sum.
 
     spec     how it was trained
-    weights  int32[2 ** bits]
+    weights  int32[2 ** bits], behind them those of the labellers
     unit     integer units per 1.0 of score (N T for the averaged perceptron, 2 ** FIXED_BITS for MIRA)
     meta     the treebank conventions that it was trained with (tag, coarse, attributes, single_root, punctuation)
     history  one record per epoch
+    labels   the labels that it knows, in the order of their numbers
     """
 
     def __init__(
-        self, spec: ModelSpec, weights: np.ndarray, unit: float, pruner: Pruner, meta: dict, history: list[dict]
+        self,
+        spec: ModelSpec,
+        weights: np.ndarray,
+        unit: float,
+        pruner: Pruner,
+        meta: dict,
+        history: list[dict],
+        labels: tuple[str, ...] = (),
     ):
         self.spec, self.weights, self.unit, self.pruner, self.meta, self.history = (
             spec,
@@ -38,6 +48,12 @@ class Model:
             history,
         )
         self.scorer = Scorer(spec.families, pruner.attributes, spec.bits)
+        self.labelling = Labelling(spec, labels, pruner.attributes)
+
+    def label_names(self, parse: Parse) -> list[str]:
+        """The n labels of a parse of this model as strings; `_` where the model has none."""
+        names = self.labelling.names
+        return ["_"] * (len(parse.heads) - 1) if parse.labels is None else [names[i] for i in parse.labels[1:]]
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
@@ -49,6 +65,7 @@ class Model:
             "meta": self.meta,
             "history": self.history,
             "attributes": sorted(self.pruner.attributes),
+            "labels": list(self.labelling.names),
         }
         save_arrays(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
 
@@ -60,8 +77,10 @@ class Model:
             spec = ModelSpec(**header["spec"])
             weights = arrays["weights"]
             pruner = Pruner(arrays["pruner"], frozenset(header["attributes"]))
-            if weights.dtype != np.int32 or weights.shape != (1 << spec.bits,):
+            labels = tuple(header.get("labels", ()))  # files of before there were labels have none
+            model = cls(spec, weights, float(header["unit"]), pruner, header["meta"], header["history"], labels)
+            if weights.dtype != np.int32 or weights.shape != (model.labelling.weights,):
                 raise ValueError("weight table of another shape")
-            return cls(spec, weights, float(header["unit"]), pruner, header["meta"], header["history"])
+            return model
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

@@ -7,6 +7,9 @@ from typing import Literal
 
 from treebound.core.errors import InputError
 
+#: how labels are chosen
+LABELS = ("none", "joint", "second-stage", "both")
+
 
 @dataclass(frozen=True)
 class ModelSpec:
@@ -20,6 +23,9 @@ class ModelSpec:
     C, cost       MIRA: largest step, and cost of one wrong head
     seed          order of the sentences
     max_dp_calls  cap of one training decode (0: none); a capped decode returns its best tree
+    labels        "none", "joint" (with the tree), "second-stage" (once it is known) or "both"
+    label_bits    log2 of the number of weights of each labeller
+    label_cost    MIRA: cost of one wrong label
     """
 
     families: tuple[str, ...] = ()
@@ -31,6 +37,9 @@ class ModelSpec:
     cost: float = 0.5
     seed: int = 1
     max_dp_calls: int = 0
+    labels: Literal["none", "joint", "second-stage", "both"] = "none"
+    label_bits: int = 23
+    label_cost: float = 0.5
 
     def __post_init__(self):
         from treebound.factors import FAMILIES
@@ -44,8 +53,13 @@ class ModelSpec:
             )
         if self.learner not in ("perceptron", "mira"):
             raise InputError(f"unknown learner {self.learner!r}", hint="choose perceptron or mira")
-        if not 12 <= self.bits <= 28:
-            raise InputError(f"bits = {self.bits}: the weight table has 2**bits entries", hint="choose 12 to 28")
+        for name in ("bits", "label_bits"):
+            if not 12 <= getattr(self, name) <= 28:
+                raise InputError(
+                    f"{name} = {getattr(self, name)}: a weight table has 2**bits entries", hint="choose 12 to 28"
+                )
+        if self.labels not in LABELS:
+            raise InputError(f"unknown way of labelling {self.labels!r}", hint="choose from " + ", ".join(LABELS))
 
     def as_dict(self) -> dict:
         """Plain values, as stored in a model file."""

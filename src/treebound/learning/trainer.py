@@ -13,14 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from treebound.core.errors import ModelError
+from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.decoders.branch_and_bound import BranchAndBound
+from treebound.features.labels import inventory, numbered
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
+from treebound.learning.labels import Labelling
 from treebound.learning.model import FIXED_BITS, Model
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
@@ -33,16 +35,30 @@ CHECKPOINT_VERSION = 1
 class Learner:
     """Weights in training, with the sums that give their average.
 
-    weights  float32[2 ** bits] (integers for the perceptron, exact up to 2 ** 24)
-    sums     float64[2 ** bits] sum over updates of (examples seen before) * update
+    weights  float32[size] (integers for the perceptron, exact up to 2 ** 24)
+    sums     float64[size] sum over updates of (examples seen before) * update
     examples number of sentences seen
     """
 
-    def __init__(self, bits: int):
-        self.weights = np.zeros(1 << bits, np.float32)
-        self.sums = np.zeros(1 << bits, np.float64)
-        self.scratch = np.zeros(1 << bits, np.float32)
+    def __init__(self, size: int):
+        self.weights = np.zeros(size, np.float32)
+        self.sums = np.zeros(size, np.float64)
+        self.scratch = np.zeros(size, np.float32)
         self.examples = 0
+
+    def update(self, slots: np.ndarray, signs: np.ndarray, count: int, cost: float, limit: float) -> None:
+        """Step towards the feature difference of the right and the wrong structure, which ought to be `cost` apart.
+
+        limit  the largest step (MIRA); inf: a step of 1 whatever the cost (perceptron)
+        """
+        count, norm = merge(slots, signs, count, self.scratch)
+        if norm == 0.0:
+            return
+        rate = 1.0
+        if limit < np.inf:
+            rate = min(limit, (cost - margin(self.weights, slots, signs, count)) / norm)
+        if rate > 0.0:
+            step(self.weights, self.sums, self.examples - 1, slots, signs, count, rate)
 
     def average(self, perceptron: bool) -> tuple[np.ndarray, float]:
         """(int32 weights, units per 1.0) of the average over all examples.
@@ -71,15 +87,20 @@ def train(
     checkpoint: Path | None = None,
     progress: Callable[[Iterable, str], Iterable] | None = None,
 ) -> Model:
-    """The model of the epoch with the best dev UAS, evaluated with exact decoding.
+    """The model of the epoch with the best dev UAS - LAS, if it labels -, evaluated with exact decoding.
 
     checkpoint  a file written after every epoch; training resumes from it and removes it at the end
     Non-projective gold trees are projectivised for training (Nivre & Nilsson 2005) and never for evaluation.
     """
-    from treebound.evaluation.attachment import evaluate
+    from treebound.evaluation.attachment import evaluate, has_labels
     from treebound.parser import Parser
 
-    learner = Learner(spec.bits)
+    if spec.labels != "none" and not has_labels(train):
+        raise InputError(f"{train.name}: not every word has a label", hint="train without labels")
+    names = inventory(train) if spec.labels != "none" else ()
+    labelling = Labelling(spec, names, pruner.attributes)
+    gold_labels = np.split(numbered(train, names), train.offsets[1:-1])
+    learner = Learner(labelling.weights)
     scorer = Scorer(spec.families, pruner.attributes, spec.bits)
     gold, lifted = _projective_heads(train)
     single_root = bool(train.meta.get("single_root", True))
@@ -92,6 +113,8 @@ def train(
     allowed = _candidates(table, len(train), gold, pruner, spec.k)
     perceptron = spec.learner == "perceptron"
     cost = 0.0 if perceptron else spec.cost
+    label_cost = 0.0 if perceptron else spec.label_cost
+    limit = np.inf if perceptron else spec.C
     scale = 1.0 if perceptron else float(1 << FIXED_BITS)
     decoder = BranchAndBound(max_dp_calls=spec.max_dp_calls)
     slots = np.empty(1 << 20, np.int64)
@@ -104,7 +127,13 @@ def train(
         for i in progress(order, f"epoch {epoch + 1}/{spec.epochs}{before}") if progress else order:
             learner.examples += 1
             rows, tag = table.sentence(i)
+            labels = gold_labels[i]
+            if labelling.stage is not None:
+                found = labelling.of_tree(learner.weights, rows, gold[i], labels, label_cost)
+                count = labelling.stage_difference(gold[i], labels, found, rows, slots, signs)
+                learner.update(slots, signs, count, label_cost * int((found != labels).sum()), limit)
             scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root)
+            scored, folded = labelling.fold(learner.weights, rows, scored, labels, label_cost)
             index, parts = scored.arc_index, scored.part_index
             gold_arcs = arcs_of_tree(index, gold[i])
             cost_arc = np.full(len(scored.arc), cost)
@@ -115,37 +144,33 @@ def train(
             heads = parse.heads
             dp_calls += parse.work["dp_calls"]
             limited += parse.status == "limit"
-            if (
-                parse.status == "infeasible"
-            ):  # a gold tree with several roots in a single-root corpus, and no other tree left
+            if parse.status == "infeasible":
+                # a gold tree with several roots in a single-root corpus, and no other tree left
                 continue
             errors = int((heads[1:] != gold[i][1:]).sum())
-            if errors == 0:
+            pred_arcs = arcs_of_tree(index, heads)
+            found = labels if folded is None else folded[pred_arcs]
+            mislabelled = int((found != labels).sum())
+            if errors == 0 and mislabelled == 0:
                 continue
             wrong += errors
             updates += 1
-            pred_arcs = arcs_of_tree(index, heads)
             ours, theirs = {}, {}
             for family in ("arc", *spec.families):
                 g, p = scored.selected(family, gold_arcs), scored.selected(family, pred_arcs)
                 ours[family], theirs[family] = only_in(g, p), only_in(p, g)
             count = scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0)
             count = scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count)
-            count, norm = merge(slots, signs, count, learner.scratch)
-            if norm == 0.0:
-                continue
-            rate = 1.0
-            if not perceptron:
-                loss = cost * errors - margin(learner.weights, slots, signs, count)
-                rate = min(spec.C, loss / norm)
-                if rate <= 0.0:
-                    continue
-            step(learner.weights, learner.sums, learner.examples - 1, slots, signs, count, rate)
+            if labelling.joint is not None:
+                ways = (gold_arcs, labels), (pred_arcs, found)
+                count = labelling.difference(*ways, index, rows, slots, signs, count)
+            learner.update(slots, signs, count, cost * errors + label_cost * mislabelled, limit)
         cpu, wall = time.process_time() - started, time.perf_counter() - started_wall
         weights, unit = learner.average(perceptron)
-        model = Model(spec, weights, unit, pruner, train.meta, history)
+        model = Model(spec, weights, unit, pruner, train.meta, history, names)
         parses = Parser(model, k=spec.k, max_dp_calls=spec.max_dp_calls or 2000).parse(dev)
-        uas = float(evaluate(dev, [p.heads for p in parses]).summary["uas"])
+        labelled = [model.label_names(p) for p in parses] if names else None
+        summary = evaluate(dev, [p.heads for p in parses], labelled).summary
         record = {
             "epoch": epoch + 1,
             "train_accuracy": 1.0 - wrong / max(1, train.words),
@@ -153,9 +178,11 @@ def train(
             "dp_calls": dp_calls,
             "capped": limited,
             "projectivised": lifted,
-            "dev_uas": uas,
+            "dev_uas": summary["uas"],
         }
-        if best is None or uas > max(r["dev_uas"] for r in history):
+        if names:
+            record["dev_las"] = summary["las"]
+        if best is None or accuracy(record) > max(map(accuracy, history)):
             best = weights, unit
         history.append(record | {"cpu_seconds": round(cpu, 2), "wall_seconds": round(wall, 2)})
         if checkpoint is not None:
@@ -163,7 +190,12 @@ def train(
     assert best is not None
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    return Model(spec, best[0], best[1], pruner, train.meta, history)
+    return Model(spec, best[0], best[1], pruner, train.meta, history, names)
+
+
+def accuracy(record: dict) -> float:
+    """What the best epoch is chosen by: LAS on dev where the model has labels, else UAS."""
+    return record.get("dev_las", record["dev_uas"])
 
 
 def _projective_heads(treebank: Treebank) -> tuple[list[np.ndarray], int]:

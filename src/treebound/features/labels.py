@@ -1,0 +1,161 @@
+"""Labels of arcs: their templates, their scores, and the best label of each arc.
+
+Labels are scored arc by arc, so the best labelled tree is the best tree under arc scores to which each arc's best label
+has been added ("folded"): any decoder then chooses arcs and labels jointly. A labeller with templates over the tree
+around an arc can only be used once the tree is known, as a second stage (McDonald, Lerman & Pereira 2006, section 2.3).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.core.treebank import Treebank
+from treebound.features.templates import compile_templates, lines
+from treebound.kernels.features import LINE
+from treebound.kernels.labels import (
+    best_labels,
+    context_features,
+    context_words,
+    label_features,
+    score_context,
+    score_labels,
+)
+
+#: features of one word of the arc with the arc's direction
+HEAD = lines("""
+    h.form; h.tag; h.form h.tag; h.coarse; h.lower; h.suffix h.tag; h.feats; h.tag h.feats; h.lemma
+    h-1.tag h.tag; h.tag h+1.tag; h-1.tag h.tag h+1.tag
+""")
+MODIFIER = lines("""
+    m.form; m.tag; m.form m.tag; m.coarse; m.lower; m.suffix m.tag; m.prefix m.tag; m.length m.tag
+    m.feats; m.tag m.feats; m.lemma; m.lemma m.feats
+    m-1.tag m.tag; m.tag m+1.tag; m-1.tag m.tag m+1.tag; m-2.tag m-1.tag m.tag; m.tag m+1.tag m+2.tag
+    m-1.form m.tag; m.tag m+1.form; m-1.form m.form; m.form m+1.form
+""")
+#: features of both words with the arc's direction
+PAIR = lines("""
+    h.form m.form; h.form h.tag m.tag; h.tag m.form m.tag; h.form m.tag; h.tag m.form; h.coarse m.coarse
+    h.coarse m.form; h.form m.coarse; h.lower m.lower; h.suffix m.suffix; h.suffix h.tag m.tag; h.tag m.suffix m.tag
+    h.tag h.feats m.tag m.feats; h.tag m.tag m.feats; h.tag h.feats m.tag; h.feats m.feats; h.form m.feats
+    h.lemma m.lemma; h.lemma m.tag; h.tag m.lemma; h.lemma m.tag m.feats
+    h.tag h+1.tag m-1.tag m.tag; h-1.tag h.tag m-1.tag m.tag; h.tag h+1.tag m.tag m+1.tag; h-1.tag h.tag m.tag m+1.tag
+    h.tag m-1.tag m.tag m+1.tag; h-1.tag h.tag h+1.tag m.tag
+    h.form m-1.tag m.tag; h.form m.tag m+1.tag; h.tag m-1.form m.tag; h.tag m.tag m+1.form
+""")
+#: features of both words with the arc's direction and distance
+FAR = lines("h.tag m.tag; h.coarse m.coarse; h.tag m.form; h.form m.tag")
+
+#: features of an arc within its tree: `kernels.labels.context_words`
+WORDS = ("h", "m", "g", "l", "r", "a", "z")
+TREE = lines("""
+    g.tag h.tag m.tag; g.coarse h.coarse m.form; g.coarse h.form m.coarse; g.tag m.tag; g.form m.tag
+    l.tag h.tag m.tag; h.tag m.tag r.tag; l.tag h.tag m.tag r.tag; l.coarse h.coarse m.form; h.coarse m.form r.coarse
+    l.form m.form; m.form r.form; l.form m.tag; m.tag r.form; l.coarse h.form m.coarse; h.form m.coarse r.coarse
+    a.tag h.tag m.tag; h.tag m.tag z.tag; a.form m.tag; m.tag z.form; a.tag m.tag z.tag; a.form h.tag m.tag
+    a.form h.form; a.form m.form; a.lower h.coarse m.coarse; z.lower h.coarse m.coarse
+    a.tag m.form; m.form z.tag; h.form m.tag a.tag; h.form m.tag z.tag
+""")
+
+
+class Labeller:
+    """Scores of labels as sums of hashed weights.
+
+    names       the labels, in the order of their numbers
+    attributes  token attributes that the corpus asks for
+    first       place of the labels' weights in the array of all weights: behind those of arcs and parts
+    bits        log2 of the number of places where a row of weights may begin, times LINE
+    tree        whether templates over the tree take part (then only `of_tree` and `tree_features` may be called)
+    """
+
+    def __init__(self, names: tuple[str, ...], attributes: frozenset[str], first: int, bits: int, tree: bool):
+        self.names, self.first, self.tree = names, first, tree
+        self.mask = (1 << bits) // LINE - 1
+        self.width = width(len(names))
+        salt = "label-tree" if tree else "label"
+        self.groups = (
+            compile_templates(HEAD, ("h",), salt + "-head", attributes),
+            compile_templates(MODIFIER, ("m",), salt + "-mod", attributes),
+            compile_templates(PAIR, ("h", "m"), salt, attributes),
+            compile_templates(FAR, ("h", "m"), salt + "-far", attributes),
+        )
+        self.context = compile_templates(TREE if tree else (), WORDS, salt + "-context", attributes)
+
+    def of_arcs(self, weights: np.ndarray, rows: np.ndarray, n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
+        """float64[A, width]: the score of each label on each arc; columns behind the last label mean nothing."""
+        out = np.zeros((len(head), self.width), np.float64)
+        score_labels(self.groups, rows, n, head, mod, weights, self.first, self.mask, out)
+        return out
+
+    def of_tree(self, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray) -> np.ndarray:
+        """float64[n, width]: the score of each label on the arc into each word of a tree (heads int32[n + 1])."""
+        words = context_words(heads)
+        out = self.of_arcs(weights, rows, len(heads) - 1, words[0], words[1])
+        if self.tree:
+            score_context(self.context, rows, words, weights, self.first, self.mask, out)
+        return out
+
+    def best(
+        self, scores: np.ndarray, gold: np.ndarray | None = None, cost: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(float64[A], int32[A]) value and number of the best label of each row, ties to the lowest.
+
+        gold  int32[A] right labels: all others get `cost` added, as MIRA asks for
+        """
+        if gold is None:
+            gold, cost = np.zeros(len(scores), np.int32), 0.0
+        return best_labels(scores, len(self.names), gold, cost)
+
+    def arc_features(
+        self,
+        arcs: np.ndarray,
+        labels: np.ndarray,
+        sign: float,
+        rows: np.ndarray,
+        head: np.ndarray,
+        mod: np.ndarray,
+        slots: np.ndarray,
+        signs: np.ndarray,
+        count: int,
+    ) -> int:
+        """Append the weight slots of labels[i] on arc arcs[i] with `sign`; returns the new count."""
+        return label_features(
+            self.groups, rows, head, mod, arcs, labels, sign, self.first, self.mask, slots, signs, count
+        )
+
+    def tree_features(
+        self,
+        words: np.ndarray,
+        labels: np.ndarray,
+        sign: float,
+        rows: np.ndarray,
+        n: int,
+        slots: np.ndarray,
+        signs: np.ndarray,
+        count: int,
+    ) -> int:
+        """As `arc_features` for labels[i] of the arc in words[:, i], columns of `kernels.labels.context_words`."""
+        arcs = np.arange(words.shape[1], dtype=np.int32)
+        count = self.arc_features(arcs, labels, sign, rows, words[0], words[1], slots, signs, count)
+        return context_features(self.context, rows, words, n, labels, sign, self.first, self.mask, slots, signs, count)
+
+
+def width(labels: int) -> int:
+    """Length of a row of weights: whole vectors of eight."""
+    return -(-labels // 8) * 8
+
+
+def weights_of(labels: int, bits: int) -> int:
+    """Number of weights that `labels` labels need: rows that begin in the last line reach beyond it."""
+    return (1 << bits) + width(labels)
+
+
+def inventory(treebank: Treebank) -> tuple[str, ...]:
+    """The labels of a treebank in alphabetical order."""
+    return tuple(sorted(set(treebank.strings("deprel"))))
+
+
+def numbered(treebank: Treebank, names: tuple[str, ...]) -> np.ndarray:
+    """int32[W]: the number of each word's label among `names`, -1 for any other."""
+    number = {name: i for i, name in enumerate(names)}
+    ids = np.array([number.get(s, -1) for s in treebank.vocab["deprel"].strings], np.int32)
+    return ids[treebank.columns["deprel"]] if len(ids) else np.empty(0, np.int32)

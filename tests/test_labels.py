@@ -1,0 +1,342 @@
+"""Labels: scores against a plain twin, folding against enumeration, learning, model files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles.trees import trees
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.evaluation.attachment import evaluate
+from treebound.evaluation.certificates import check_parse
+from treebound.evaluation.scoring import tree_score
+from treebound.features.labels import FAR, HEAD, MODIFIER, PAIR, TREE, WORDS, Labeller, numbered, width
+from treebound.features.scorer import Scorer
+from treebound.features.templates import ATTRIBUTES, compile_templates, parse_atom
+from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
+from treebound.kernels.features import LINE, arc_variant
+from treebound.kernels.labels import context_words
+from treebound.learning.labels import Labelling
+from treebound.learning.model import Model
+from treebound.learning.pruner import Pruner, train_pruner
+from treebound.learning.spec import ModelSpec
+from treebound.learning.trainer import train
+from treebound.parser import Parser
+
+TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
+BITS = 14
+NAMES = tuple(f"label{i}" for i in range(11))
+
+
+def spec(labels: str, **changes) -> ModelSpec:
+    defaults = {"families": ("adjacent-sibling",), "epochs": 3, "k": 5, "bits": 14, "max_dp_calls": 50}
+    return ModelSpec(**{**defaults, "labels": labels, "label_bits": 16} | changes)
+
+
+def gold_labels(treebank: Treebank) -> list[list[str]]:
+    return [sentence.strings("deprel") for sentence in treebank]
+
+
+def las(model: Model, treebank: Treebank = DEV) -> float:
+    parses = Parser(model).parse(treebank)
+    return evaluate(treebank, [p.heads for p in parses], [model.label_names(p) for p in parses]).summary["las"]
+
+
+# --- scores
+
+
+def signed(x: int) -> int:
+    return (x + 2**63) % 2**64 - 2**63
+
+
+def row_of(template: str, salt: str, variant: int, positions: dict[str, int], rows: np.ndarray, mask: int) -> int:
+    """First weight, counted from the labeller's, of a template's row: the hash of its atoms in plain integers."""
+    x = hash_string(f"{salt}|{template}")
+    for atom in template.split():
+        slot, offset, attribute = parse_atom(atom, tuple(positions))
+        word = positions[tuple(positions)[slot]]
+        row = word + PAD if word >= 0 else rows.shape[1] - EXTRA + 2 * PAD - word
+        x = signed((x ^ int(rows[ATTRIBUTES.index(attribute), row + offset])) * -7046029254386353131)
+    x = signed((x ^ (x >> 31)) * -4658895280553007687)
+    x = x ^ (x >> 29)
+    x = signed(x + variant * -7046029254386353131)
+    return (((x ^ (x >> 29)) >> 4) & mask) * LINE
+
+
+def twin(labeller: Labeller, attributes: frozenset, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray, m: int):
+    """Scores of all labels on the arc into word m of a tree, template by template."""
+    h = int(heads[m])
+    sisters = [s for s in range(1, len(heads)) if heads[s] == h]
+    below = [c for c in range(1, len(heads)) if heads[c] == m]
+    place = sisters.index(m)
+    words = {
+        "h": h,
+        "m": m,
+        "g": int(heads[h]) if h > 0 else -1,
+        "l": sisters[place - 1] if place > 0 else -1,
+        "r": sisters[place + 1] if place + 1 < len(sisters) else -1,
+        "a": below[0] if below else -1,
+        "z": below[-1] if below else -1,
+    }
+    direction = 1 if m > h else 2
+    salt = "label-tree" if labeller.tree else "label"
+    groups = [
+        (HEAD, "h", "-head", direction),
+        (MODIFIER, "m", "-mod", direction),
+        (PAIR, "hm", "", direction),
+        (FAR, "hm", "-far", int(arc_variant(h, m))),
+        (TREE if labeller.tree else (), WORDS, "-context", direction),
+    ]
+    total = np.zeros(len(labeller.names))
+    for templates, slots, end, variant in groups:
+        for template in templates:
+            if {atom.split(".")[1] for atom in template.split()} <= attributes:
+                at = row_of(template, salt + end, variant, {s: words[s] for s in slots}, rows, labeller.mask)
+                total += weights[labeller.first + at :][: len(total)]
+    return total
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_scores_are_sums_of_rows(tree: bool):
+    treebank = synthetic_treebank(6, seed=4)
+    treebank.meta["attributes"] = ["suffix", "lemma", "length"]
+    attributes = attributes_of(treebank)
+    labeller = Labeller(NAMES, attributes, 100, BITS, tree)
+    weights = np.random.default_rng(0).integers(-1000, 1000, 100 + (1 << BITS) + width(len(NAMES))).astype(np.int32)
+    table = TokenTable(treebank)
+    for i in range(len(treebank)):
+        rows, _ = table.sentence(i)
+        heads = treebank.heads(i)
+        scores = labeller.of_tree(weights, rows, heads)
+        for m in range(1, len(heads)):
+            assert (scores[m - 1, : len(NAMES)] == twin(labeller, attributes, weights, rows, heads, m)).all()
+
+
+def test_all_arcs_are_scored_as_those_of_a_tree():
+    labeller = Labeller(NAMES, attributes_of(DEV), 0, BITS, tree=False)
+    weights = np.random.default_rng(1).normal(size=(1 << BITS) + width(len(NAMES))).astype(np.float32)
+    table = TokenTable(DEV)
+    for i in range(10):
+        rows, _ = table.sentence(i)
+        n = DEV[i].n
+        head, mod = (x.ravel().astype(np.int32) for x in np.meshgrid(range(n + 1), range(1, n + 1), indexing="ij"))
+        scores = labeller.of_arcs(weights, rows, n, head, mod)
+        heads = DEV.heads(i)
+        np.testing.assert_allclose(
+            scores[heads[1:] * n + np.arange(n)], labeller.of_tree(weights, rows, heads), atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("tree", [False, True])
+def test_the_score_of_a_label_is_weights_times_its_features(tree: bool):
+    labeller = Labeller(NAMES, attributes_of(DEV), 7, BITS, tree)
+    weights = np.random.default_rng(2).integers(-9, 9, 7 + (1 << BITS) + width(len(NAMES))).astype(np.int32)
+    slots, signs = np.empty(1 << 16, np.int64), np.empty(1 << 16, np.float32)
+    rows, _ = TokenTable(DEV).sentence(3)
+    heads = DEV.heads(3)
+    n = len(heads) - 1
+    labels = (np.arange(n) % len(NAMES)).astype(np.int32)
+    count = labeller.tree_features(context_words(heads), labels, 1.0, rows, n, slots, signs, 0)
+    assert slots[:count].min() >= 7
+    by_features = weights[slots[:count]].astype(float) @ signs[:count]
+    assert by_features == labeller.of_tree(weights, rows, heads)[np.arange(n), labels].sum()
+
+
+def test_context_words():
+    # 2 -> 1, 2 -> 3, 3 -> 4, 2 -> 5, 0 -> 2
+    words = dict(zip(WORDS, context_words(np.array([-1, 2, 0, 2, 3, 2], np.int32)).tolist(), strict=True))
+    assert words == {
+        "h": [2, 0, 2, 3, 2],
+        "m": [1, 2, 3, 4, 5],
+        "g": [0, -1, 0, 2, 0],
+        "l": [-1, -1, 1, -1, 3],
+        "r": [3, -1, 5, -1, -1],
+        "a": [-1, 1, 4, -1, -1],
+        "z": [-1, 5, 4, -1, -1],
+    }
+
+
+def test_every_template_compiles_once():
+    for templates, words in ((HEAD, "h"), (MODIFIER, "m"), (PAIR + FAR, "hm"), (TREE, WORDS)):
+        compiled = compile_templates(templates, tuple(words), "x", frozenset(ATTRIBUTES))
+        assert len(compiled.seed) == len(templates)
+        alone = len(set(PAIR)) + len(set(FAR)) if templates == PAIR + FAR else len(set(templates))
+        assert alone == len(templates)
+
+
+# --- folding
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_folding_finds_the_best_labelled_tree(seed: int):
+    """Over every tree and every labelling of four words: arc scores plus label scores, and the cost of wrong labels."""
+    rng = np.random.default_rng(seed)
+    n, names = 4, NAMES[:3]
+    short = synthetic_treebank(40, seed=seed, max_words=5)
+    rows, tag = TokenTable(short).sentence(next(i for i in range(len(short)) if short[i].n == n))
+    labelling = Labelling(spec("joint", bits=BITS, label_bits=BITS), names, attributes_of(DEV))
+    weights = rng.integers(-100, 100, labelling.weights).astype(np.int32)
+    allowed = ~np.eye(n + 1, dtype=bool)
+    allowed[:, 0] = False
+    scored = Scorer((), attributes_of(DEV), BITS).score(weights, rows, tag, allowed, True)
+    gold = rng.integers(0, len(names), n).astype(np.int32)
+    for cost in (0.0, 150.0):
+        folded, labels = labelling.fold(weights, rows, scored, gold, cost)
+        index = scored.arc_index
+        assert labelling.joint is not None
+        by_label = labelling.joint.of_arcs(weights, rows, n, index.head, index.mod)
+        number = {(h, m): a for a, (h, m) in enumerate(zip(index.head.tolist(), index.mod.tolist(), strict=True))}
+        best, found = -np.inf, None
+        for heads in trees(n):
+            arcs = [number[int(heads[m]), m] for m in range(1, n + 1)]
+            for given in itertools.product(range(len(names)), repeat=n):
+                value = sum(scored.arc[a] + by_label[a, y] for a, y in zip(arcs, given, strict=True))
+                value += cost * (np.array(given) != gold).sum()
+                if value > best:
+                    best, found = value, (arcs, list(given))
+        by_tree = [sum(folded.arc[number[int(h[m]), m]] for m in range(1, n + 1)) for h in trees(n)]
+        assert max(by_tree) == best
+        assert found is not None
+        assert labels is not None
+        assert labels[found[0]].tolist() == found[1]
+    stage = Labelling(spec("second-stage", bits=BITS, label_bits=BITS), names, attributes_of(DEV))
+    assert stage.fold(weights, rows, scored) == (scored, None)
+
+
+# --- learning
+
+
+@pytest.fixture(scope="module")
+def pruner() -> Pruner:
+    return train_pruner(TRAIN, epochs=2, bits=14)
+
+
+@pytest.fixture(scope="module")
+def models(pruner: Pruner) -> dict[str, Model]:
+    return {labels: train(spec(labels), TRAIN, DEV, pruner) for labels in ("none", "joint", "second-stage", "both")}
+
+
+@pytest.mark.parametrize("labels", ["joint", "second-stage", "both"])
+def test_labels_are_learnt(labels: str, models: dict[str, Model]):
+    model = models[labels]
+    parses = Parser(model).parse(DEV)
+    summary = evaluate(DEV, [p.heads for p in parses], [model.label_names(p) for p in parses]).summary
+    right = evaluate(DEV, [p.heads for p in parses], gold_labels(DEV)).summary
+    assert right["las"] == summary["uas"]
+    assert summary["las"] > 0.85 * summary["uas"]
+    assert summary["las"] == pytest.approx(max(record["dev_las"] for record in model.history))
+    untrained = Model(model.spec, np.zeros_like(model.weights), model.unit, model.pruner, model.meta, [], NAMES)
+    assert untrained.labelling.names == NAMES
+    assert las(untrained) < summary["las"] - 30
+
+
+def test_the_second_stage_sees_what_the_arc_does_not_show(models: dict[str, Model]):
+    """Prepositions are labelled by the noun below them, in gold trees: right oftener than by the arc alone."""
+
+    def right(model: Model) -> float:
+        table, gold = TokenTable(DEV), numbered(DEV, model.labelling.names)
+        found = [model.labelling.of_tree(model.weights, table.sentence(i)[0], DEV.heads(i)) for i in range(len(DEV))]
+        prepositions = np.array(DEV.strings("upos")) == "P"
+        return float((np.concatenate(found) == gold)[prepositions].mean())
+
+    assert right(models["second-stage"]) > right(models["joint"]) + 0.1
+
+
+def test_without_labels_nothing_changes(models: dict[str, Model]):
+    """A second stage leaves trees, scores and the weights of arcs and parts as they are."""
+    none, stage = models["none"], models["second-stage"]
+    assert Parser(none).parse(DEV)[0].labels is None
+    assert none.label_names(Parser(none).parse(DEV)[0]) == ["_"] * DEV[0].n
+    assert none.weights.shape == (1 << none.spec.bits,)
+    if [r["dev_uas"] for r in none.history] == [r["dev_uas"] for r in stage.history]:
+        last = Model(stage.spec, stage.weights, stage.unit, stage.pruner, stage.meta, [], stage.labelling.names)
+        for ours, theirs in zip(Parser(none).parse(DEV), Parser(last).parse(DEV), strict=True):
+            assert (ours.heads == theirs.heads).all()
+
+
+def test_joint_scores_are_exact_integers_and_certified(models: dict[str, Model]):
+    model = models["joint"]
+    parser = Parser(model)
+    for i, parse in enumerate(parser.parse(DEV)[:20]):
+        problem = parser.problem(DEV, i)
+        assert parse.certified
+        assert (problem.arc == np.rint(problem.arc)).all()
+        assert parse.value == tree_score(problem, parse.heads)
+        assert check_parse(problem, parse) == []
+
+
+@pytest.mark.parametrize("learner", ["mira", "perceptron"])
+@pytest.mark.parametrize("labels", ["joint", "second-stage"])
+def test_a_run_that_was_stopped_gives_the_same_weights(labels: str, learner: str, pruner: Pruner, tmp_path: Path):
+    checkpoint = tmp_path / "checkpoint.npz"
+
+    class Stop(Exception):
+        pass
+
+    def stop_in_second_epoch(sentences, what):
+        if what.startswith("epoch 2"):
+            raise Stop
+        return sentences
+
+    wanted = spec(labels, epochs=2, learner=learner)
+    whole = train(wanted, TRAIN, DEV, pruner)
+    with pytest.raises(Stop):
+        train(wanted, TRAIN, DEV, pruner, checkpoint=checkpoint, progress=stop_in_second_epoch)
+    resumed = train(wanted, TRAIN, DEV, pruner, checkpoint=checkpoint)
+    assert (resumed.weights == whole.weights).all()
+    assert las(resumed) == las(whole) > 50
+
+
+def test_workers_give_the_same_labels(models: dict[str, Model]):
+    one, two = (Parser(models["both"]).parse(DEV, workers=w) for w in (1, 2))
+    assert all((p.labels == q.labels).all() for p, q in zip(one, two, strict=True))
+
+
+def test_a_labelled_model_comes_back_as_it_was(models: dict[str, Model], tmp_path: Path):
+    for labels, model in models.items():
+        path = tmp_path / f"{labels}.npz"
+        model.save(path)
+        again = Model.load(path)
+        assert again.labelling.names == model.labelling.names
+        assert (again.weights == model.weights).all()
+        parses = zip(Parser(again).parse(DEV), Parser(model).parse(DEV), strict=True)
+        assert all(again.label_names(p) == model.label_names(q) for p, q in parses)
+
+
+def test_a_model_file_of_before_there_were_labels_loads(models: dict[str, Model], tmp_path: Path):
+    new, old = tmp_path / "new.npz", tmp_path / "old.npz"
+    models["none"].save(new)
+    with zipfile.ZipFile(new) as source, zipfile.ZipFile(old, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "header":
+                header = json.loads(content)
+                del header["labels"]
+                header["spec"] = {k: v for k, v in header["spec"].items() if not k.startswith("label")}
+                content = json.dumps(header).encode()
+            target.writestr(name, content)
+    parses = [Parser(model).parse(DEV) for model in (Model.load(old), models["none"])]
+    assert all((p.heads == q.heads).all() for p, q in zip(*parses, strict=True))
+
+
+def test_labels_must_be_there_to_be_learnt(pruner: Pruner):
+    blank = Treebank(
+        "blank",
+        TRAIN.offsets,
+        TRAIN.columns | {"deprel": np.zeros(TRAIN.words, np.int32)},
+        TRAIN.vocab | {"deprel": Vocabulary(["_"])},
+        TRAIN.head,
+        TRAIN.meta,
+    )
+    with pytest.raises(InputError, match="not every word has a label; train without labels"):
+        train(spec("joint"), blank, DEV, pruner)
+    with pytest.raises(InputError, match="choose from none, joint"):
+        spec("later")
