@@ -1,0 +1,137 @@
+"""Error analysis behind the hand-crafted patterns of a language, over any converted corpus.
+
+    python -m treebound.experiments.patterns en_ewt
+
+parses the training set by cross-validation with a baseline and writes two tables, as CSV and as Markdown:
+<corpus>.candidates, the frames that the parser gets wrong although the treebank is sure about them, in the language of
+pattern files; and <corpus>.patterns, the same counts for the patterns of a file, which is the evidence for them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from treebound.core.errors import TreeboundError
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import scored_words
+from treebound.evaluation.frames import candidates
+from treebound.experiments import stage
+from treebound.experiments.corpus import load
+from treebound.experiments.crossvalidate import crossvalidate
+from treebound.factors import pattern_language
+from treebound.factors.pattern_language import OUTSIDE, ROOT, PatternSet
+from treebound.features.patterns import find
+from treebound.learning.spec import ModelSpec
+from treebound.treebanks.catalogue import CORPORA
+
+#: what a sentence is parsed with that no model has seen: Carreras (2007), as in the paper
+BASELINE = ("adjacent-sibling", "outermost-grandchild")
+
+
+def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.DataFrame:
+    """How often each pattern matches, is right about the gold tree, and would have helped a parser.
+
+    heads  int32[W] predicted heads
+    Columns: matches, consistency (share of them with all arcs in the gold tree), mistaken (those of them where the
+    prediction lacks an arc), words (scored words with a wrong head in them), misled (matches whose arcs are in the
+    prediction and not in the gold tree). O(matches arcs).
+    """
+    matches = find(patterns, treebank)
+    sentence = np.repeat(np.arange(len(treebank)), np.diff(matches.start))
+    start = treebank.offsets[sentence]
+    scored = scored_words(treebank)
+    rows = []
+    for p, pattern in enumerate(patterns.patterns):
+        some = matches.pattern == p
+        places, first = matches.places[some], start[some]
+
+        def held(tree: np.ndarray, pattern=pattern, places=places, first=first) -> np.ndarray:
+            """bool[arcs, matches]."""
+            out = np.empty((len(pattern.arcs), len(places)), bool)
+            for k, (h, m) in enumerate(pattern.arcs):
+                head = tree[first + places[:, m] - 1]
+                if h == OUTSIDE:
+                    out[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
+                else:
+                    out[k] = head == (0 if h == ROOT else places[:, h])
+            return out
+
+        gold, found = held(treebank.head), held(heads)
+        right = gold.all(axis=0)
+        modifiers = np.array([m for _, m in pattern.arcs])
+        missed = right & ~found & scored[(first[None, :] + places[:, modifiers].T - 1)]
+        rows.append(
+            {
+                "pattern": pattern.name,
+                "matches": len(places),
+                "consistency": right.mean() if len(right) else float("nan"),
+                "mistaken": int(missed.any(axis=0).sum()),
+                "words": int(missed.sum()),
+                "misled": int((found.all(axis=0) & ~right).sum()),
+            }
+        )
+    return pd.DataFrame(rows).set_index("pattern")
+
+
+def markdown(table: pd.DataFrame, caption: str) -> str:
+    """A table with a caption, numbers as they are and shares in per cent."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, float):
+            return "" if np.isnan(value) else f"{100 * value:.1f} %"
+        return f"`{value}`" if isinstance(value, str) else str(value)
+
+    plain = table.reset_index()
+    lines = ["| " + " | ".join(plain.columns) + " |", "|" + "---|" * len(plain.columns)]
+    for row in plain.itertuples(index=False):
+        lines.append("| " + " | ".join(cell(value).replace("|", "\\|") for value in row) + " |")
+    return f"# {caption}\n\n" + "\n".join(lines) + "\n"
+
+
+def write(folder: Path, name: str, table: pd.DataFrame, caption: str) -> None:
+    """<name>.csv and <name>.md."""
+    stage.write(folder / f"{name}.csv", table.to_csv(float_format="%.4f", lineterminator="\n"))
+    stage.write(folder / f"{name}.md", markdown(table, caption))
+    stage.say(f"{folder / name}.csv")
+
+
+def run(corpus: str, patterns: str, folds: int, epochs: int, limit: int | None, output: Path) -> None:
+    """Cross-validate and write the tables of a corpus."""
+    treebank = load(corpus, "train", limit)
+    spec = ModelSpec(BASELINE, epochs=epochs, bits=20, max_dp_calls=100)
+    heads = crossvalidate(treebank, spec, folds, Path("build/patterns") / corpus)
+    accuracy = 100 * float((heads == treebank.head)[scored_words(treebank)].mean())
+    about = f"{corpus}, training set, {folds}-fold cross-validation, UAS {accuracy:.2f}"
+    write(output, f"{corpus}.candidates", candidates(treebank, heads), f"Candidates for patterns: {about}")
+    if patterns:
+        chosen = pattern_language.load(patterns)
+        table = evidence(chosen, treebank, heads)
+        write(output, f"{corpus}.patterns", table, f"Evidence for the patterns of {chosen.name}: {about}")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("corpus", help="name from the catalogue, converted")
+    parser.add_argument("--patterns", help="pattern file, or the name of a shipped one (default: the corpus's own)")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=3, help="of each fold's model")
+    parser.add_argument("--sentences", type=int, help="use the first so many")
+    parser.add_argument("--output", type=Path, default=Path("results/patterns"), help="folder of the tables")
+    arguments = parser.parse_args()
+    try:
+        patterns = CORPORA[arguments.corpus].patterns if arguments.patterns is None else arguments.patterns
+        run(arguments.corpus, patterns, arguments.folds, arguments.epochs, arguments.sentences, arguments.output)
+    except TreeboundError as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
