@@ -73,7 +73,7 @@ class Parser:
         if widen:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
         projective = self.decoder.space == "projective"
-        return model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective)
+        return model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
 
     def _problem(self, scored: Scores) -> Problem:
         index = scored.arc_index
@@ -152,7 +152,8 @@ def _shared_block(sentences: range) -> list[Parse]:
 def _table(model: Model, treebank: Treebank) -> TokenTable:
     """Token table under the conventions that the model was trained with."""
     meta = treebank.meta | {k: model.meta[k] for k in ("tag", "coarse", "attributes") if k in model.meta}
-    return TokenTable(Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta))
+    own = Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta)
+    return TokenTable(own, model.scorer.matches(own))
 
 
 def load(path: str | Path, **options: Any) -> Parser:

@@ -24,7 +24,7 @@ from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.crossvalidate import crossvalidate
 from treebound.factors import pattern_language
-from treebound.factors.pattern_language import OUTSIDE, ROOT, PatternSet
+from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSet
 from treebound.features.patterns import find
 from treebound.learning.spec import ModelSpec
 from treebound.treebanks.catalogue import CORPORA
@@ -43,39 +43,39 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
     """
     matches = find(patterns, treebank)
     sentence = np.repeat(np.arange(len(treebank)), np.diff(matches.start))
-    start = treebank.offsets[sentence]
+    before = treebank.offsets[sentence] - 1  # word w of the sentence is word before + w of the treebank
     scored = scored_words(treebank)
     rows = []
     for p, pattern in enumerate(patterns.patterns):
         some = matches.pattern == p
-        places, first = matches.places[some], start[some]
-
-        def held(tree: np.ndarray, pattern=pattern, places=places, first=first) -> np.ndarray:
-            """bool[arcs, matches]."""
-            out = np.empty((len(pattern.arcs), len(places)), bool)
-            for k, (h, m) in enumerate(pattern.arcs):
-                head = tree[first + places[:, m] - 1]
-                if h == OUTSIDE:
-                    out[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
-                else:
-                    out[k] = head == (0 if h == ROOT else places[:, h])
-            return out
-
-        gold, found = held(treebank.head), held(heads)
+        places, start = matches.places[some], before[some]
+        gold, found = (_held(pattern, tree, places, start) for tree in (treebank.head, heads))
         right = gold.all(axis=0)
-        modifiers = np.array([m for _, m in pattern.arcs])
-        missed = right & ~found & scored[(first[None, :] + places[:, modifiers].T - 1)]
+        counts = scored[start + places.T[[m for _, m in pattern.arcs]]]
+        missed = right & ~found & counts
         rows.append(
             {
                 "pattern": pattern.name,
                 "matches": len(places),
-                "consistency": right.mean() if len(right) else float("nan"),
+                "consistency": float(np.mean(right)) if len(places) else float("nan"),
                 "mistaken": int(missed.any(axis=0).sum()),
                 "words": int(missed.sum()),
                 "misled": int((found.all(axis=0) & ~right).sum()),
             }
         )
     return pd.DataFrame(rows).set_index("pattern")
+
+
+def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """bool[arcs, matches]: which arcs of a pattern are in the trees, int32[W] heads."""
+    out = np.empty((len(pattern.arcs), len(places)), bool)
+    for k, (h, m) in enumerate(pattern.arcs):
+        head = tree[before + places[:, m]]
+        if h == OUTSIDE:
+            out[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
+        else:
+            out[k] = head == (0 if h == ROOT else places[:, h])
+    return out
 
 
 def markdown(table: pd.DataFrame, caption: str) -> str:

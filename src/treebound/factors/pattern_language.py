@@ -11,22 +11,24 @@ A file of patterns is TOML, one table a pattern, and `about`, a line on what the
 a gap between two of them is written as a number of words.
 
 - ``rather``: the word *rather* in any case; it is also the word's name.
-- ``a:upos=ADP|SCONJ``: a word named *a* with one of these tags. Tests are ``attribute=value|value``, ``!=`` (none of the
-  values), ``~`` (the regular expression matches the whole value) and ``attribute=$b`` (the same as of the word *b*);
-  ``&`` joins several. ``a:or|nor`` is short for ``a:lower=or|nor``, and ``a:*`` is any word. Attributes: those of ATTRIBUTES.
+- ``a:upos=ADP|SCONJ``: a word named *a* with one of these tags. Tests are ``attribute=value|value``, ``!=`` (none of
+  the values), ``~`` (the regular expression matches the whole value) and ``attribute=$b`` (the same as that of *b*);
+  ``&`` joins several. ``a:or|nor`` is short for ``a:lower=or|nor``, and ``a:*`` is any word. Attributes are form,
+  lower, lemma, upos, xpos, feats, and what the corpus takes for its features: tag and coarse.
 - ``..8``: at most eight words, ``2..8``: two to eight. With ``?`` (``..8?``) the gap is as short as can be: it holds no
   word that passes the tests of the word before it or of the word after it.
 
-`arcs` lists what must hold, separated by commas: names joined by ``->`` from head to modifier. ``root`` is the artificial
-root, ``outside`` any head that is not one of the pattern's words (there is then one part for each such head).
+`arcs` lists what must hold, separated by commas: names joined by ``->`` from head to modifier. ``root`` is the
+artificial root, ``outside`` any head that is not one of the pattern's words (one part for each such head).
 
 A match whose arcs are all candidates is one part (factor). Its features are the pattern itself and, for each string of
-`features`, the pattern joined with attributes ``name.attribute`` of its words (``outside.tag`` too), as far as the corpus
-has them.
+`features`, the pattern joined with attributes ``name.attribute`` of its words (``outside.tag`` too), as far as the
+corpus has them.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from dataclasses import dataclass
@@ -121,6 +123,11 @@ def shipped() -> list[str]:
     return sorted(path.name.removesuffix(".toml") for path in SHIPPED.iterdir() if path.name.endswith(".toml"))
 
 
+def named_patterns(families: tuple[str, ...], meta: dict) -> PatternSet | None:
+    """The patterns that a treebank's meta names, for a model that has the family `pattern`; else None."""
+    return load(meta["patterns"]) if "pattern" in families and meta.get("patterns") else None
+
+
 def load(name: str | Path) -> PatternSet:
     """The patterns of a shipped file (its name without .toml) or of a file of one's own. Raises InputError."""
     if str(name) in shipped():
@@ -140,10 +147,11 @@ def parse(text: str, name: str, path: str | Path = "patterns") -> PatternSet:
     try:
         tables: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        at = re.search(r" \(at line (\d+),.*\)", str(error))
-        reason = str(error).replace(at.group(), "") if at else str(error)
+        reason, _, where = str(error).removesuffix(")").partition(" (at ")
+        line = re.match(r"line (\d+)", where)
+        last = len(text.splitlines())
         raise InputError(
-            f"not TOML: {reason}", path=path, line=int(at.group(1)) if at else None, hint="correct it"
+            f"not TOML: {reason}", path=path, line=int(line.group(1)) if line else last, hint="correct it"
         ) from None
     about = tables.pop("about", "")
     if not isinstance(about, str):
@@ -235,13 +243,16 @@ def _tests(text: str, word: int, names: list[str]) -> tuple[Test, ...]:
             raise _Fault(f"word {names[word]!r} has an empty test", "write attribute=value, or * for any word")
         attribute, kind, value = found["attribute"] or "lower", found["kind"] or "=", found["value"]
         if attribute not in ATTRIBUTES:
-            raise _Fault(f"word {names[word]!r}: unknown attribute {attribute!r}", "choose from " + ", ".join(ATTRIBUTES))
+            raise _Fault(
+                f"word {names[word]!r}: unknown attribute {attribute!r}", "choose from " + ", ".join(ATTRIBUTES)
+            )
         if kind == "~":
             try:
                 re.compile(value)
             except re.error as error:
                 raise _Fault(
-                    f"word {names[word]!r}: regular expression {value!r}: {error}", "correct it; spaces and & are \\s and \\x26"
+                    f"word {names[word]!r}: regular expression {value!r}: {error}",
+                    "correct it; a space is \\s, and & is \\x26",
                 ) from None
             tests.append(Test(attribute, kind, (value,)))
         elif value.startswith("$") and len(value) > 1:
@@ -269,7 +280,7 @@ def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
         for link in links:
             if link not in number:
                 raise _Fault(f"arcs: no word {link!r}", "choose from " + ", ".join((*names, *RESERVED)))
-        arcs += [(number[h], number[m]) for h, m in zip(links, links[1:], strict=False)]
+        arcs += [(number[h], number[m]) for h, m in itertools.pairwise(links)]
     head: dict[int, int] = {}
     for h, m in arcs:
         if m < 0:

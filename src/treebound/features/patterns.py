@@ -1,7 +1,7 @@
 """Where hand-crafted patterns match, and what their parts score.
 
-Matching is done once for a whole treebank, before any sentence is parsed: conditions are looked up per vocabulary entry,
-the rarest word of a pattern is found through an index, and only its neighbourhoods are looked at. A pattern whose
+Matching is done once for a whole treebank, before any sentence is parsed: conditions are looked up per vocabulary
+entry, the rarest word of a pattern is found through an index, and only its neighbourhood is looked at. A pattern whose
 literal words do not occur costs a few dictionary look-ups.
 """
 
@@ -17,9 +17,8 @@ from treebound.core.treebank import Treebank
 from treebound.factors.pattern_language import MAX_WORDS, OUTSIDE, Gap, Pattern, PatternSet, Test
 from treebound.features.templates import ATTRIBUTES
 from treebound.features.tokens import hash_string
-from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.features import Templates
-from treebound.kernels.patterns import PatternIndex, pattern_parts
+from treebound.kernels.patterns import PatternIndex
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,8 @@ class _Index:
     def equal(self, test: Test, words: np.ndarray, others: np.ndarray) -> np.ndarray:
         """bool: each of `words` has the attribute of its one of `others`."""
         strings = self.treebank.vocab[self._source(test.attribute)].strings
-        first, numbers = np.empty(len(strings), np.int64), {}
+        first = np.empty(len(strings), np.int64)
+        numbers: dict[str, int] = {}
         for i, string in enumerate(strings):
             first[i] = numbers.setdefault(self.value(test.attribute, string), i)
         column = self.column(test.attribute)
@@ -225,10 +225,3 @@ def compile_patterns(patterns: PatternSet, attributes: frozenset[str]) -> Patter
             np.array(attr, INDEX),
         ),
     )
-
-
-def parts(
-    compiled: PatternIndex, matches: tuple[np.ndarray, np.ndarray], index: ArcIndex
-) -> tuple[np.ndarray, np.ndarray]:
-    """(arcs int32[F, 6], words int32[F, MAX_WORDS + 2]) of the matches in a sentence; see `pattern_parts`."""
-    return pattern_parts(compiled, *matches, index)

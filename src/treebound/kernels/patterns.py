@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from treebound.core.problem import NONE
 from treebound.kernels.features import _M1, LINE, PAD, Templates, _finish
 
 ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern
@@ -50,11 +51,11 @@ def pattern_parts(patterns, which, places, index):
 
     which    int32[M] pattern of each match
     places   int32[M, R] its words, 1..n; R = MAX_WORDS
-    Returns (arcs int32[F, MAX_ARCS], padded with -1, words int32[F, R + 2]: the words, the head outside or 0, the pattern).
-    Matches in their order; for each its heads outside, ascending.
+    Returns (arcs int32[F, MAX_ARCS], padded with NONE, words int32[F, R + 2]: the words, the head outside or 0, the
+    pattern). Matches in their order; for each its heads outside, ascending.
     """
     M, R = places.shape
-    arcs = np.full((max(M, 1), MAX_ARCS), -1, np.int32)
+    arcs = np.full((max(M, 1), MAX_ARCS), NONE, np.int32)
     words = np.zeros((max(M, 1), R + 2), np.int32)
     c = 0
     for i in range(M):
@@ -62,7 +63,7 @@ def pattern_parts(patterns, which, places, index):
         lo, hi = patterns.arc_first[p], patterns.arc_first[p + 1]
         open_ = -1
         found = True
-        row = np.full(MAX_ARCS, -1, np.int32)
+        row = np.full(MAX_ARCS, NONE, np.int32)
         for k in range(lo, hi):
             m = places[i, patterns.mod[k]]
             if patterns.head[k] == OUTSIDE:
@@ -90,7 +91,7 @@ def pattern_parts(patterns, which, places, index):
                     continue
                 row[open_ - lo] = index.into[j]
             if c == len(arcs):
-                arcs = np.concatenate((arcs, np.full_like(arcs, -1)))
+                arcs = np.concatenate((arcs, np.full_like(arcs, NONE)))
                 words = np.concatenate((words, np.zeros_like(words)))
             arcs[c] = row
             words[c, :R] = places[i]
@@ -133,22 +134,3 @@ def pattern_features(patterns, words, chosen, sign, tokens, mask, slots, signs, 
             signs[c] = sign
             c += 1
     return c
-
-
-@njit(cache=True, nogil=True)
-def all_in(arcs, tree):
-    """int32: the parts all of whose arcs (-1: none) are among the arcs of a tree, int32[n] with -1 for no arc."""
-    out = np.empty(len(arcs), np.int32)
-    c = 0
-    for i in range(len(arcs)):
-        every = True
-        for a in arcs[i]:
-            if a >= 0:
-                some = False
-                for b in tree:
-                    some |= a == b
-                every &= some
-        if every:
-            out[c] = i
-            c += 1
-    return out[:c]

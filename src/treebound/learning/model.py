@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from treebound.core.errors import ModelError
+from treebound.core.errors import InputError, ModelError
+from treebound.factors.pattern_language import PatternSet, parse
 from treebound.features.scorer import Scorer
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
@@ -24,10 +25,18 @@ class Model:
     unit     integer units per 1.0 of score (N T for the averaged perceptron, 2 ** FIXED_BITS for MIRA)
     meta     the treebank conventions that it was trained with (tag, coarse, attributes, single_root, punctuation)
     history  one record per epoch
+    patterns the hand-crafted patterns that it was trained with, if any
     """
 
     def __init__(
-        self, spec: ModelSpec, weights: np.ndarray, unit: float, pruner: Pruner, meta: dict, history: list[dict]
+        self,
+        spec: ModelSpec,
+        weights: np.ndarray,
+        unit: float,
+        pruner: Pruner,
+        meta: dict,
+        history: list[dict],
+        patterns: PatternSet | None = None,
     ):
         self.spec, self.weights, self.unit, self.pruner, self.meta, self.history = (
             spec,
@@ -37,7 +46,8 @@ class Model:
             meta,
             history,
         )
-        self.scorer = Scorer(spec.families, pruner.attributes, spec.bits)
+        self.patterns = patterns
+        self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns)
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
@@ -50,6 +60,12 @@ class Model:
             "history": self.history,
             "attributes": sorted(self.pruner.attributes),
         }
+        if self.patterns:
+            header["patterns"] = {
+                "name": self.patterns.name,
+                "digest": self.patterns.digest,
+                "text": self.patterns.text,
+            }
         save_arrays(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
 
     @classmethod
@@ -62,6 +78,10 @@ class Model:
             pruner = Pruner(arrays["pruner"], frozenset(header["attributes"]))
             if weights.dtype != np.int32 or weights.shape != (1 << spec.bits,):
                 raise ValueError("weight table of another shape")
-            return cls(spec, weights, float(header["unit"]), pruner, header["meta"], header["history"])
-        except (KeyError, TypeError, ValueError) as error:
+            kept = header.get("patterns")
+            patterns = parse(kept["text"], kept["name"], path) if kept else None
+            if kept and patterns and patterns.digest != kept["digest"]:
+                raise ValueError("other patterns than it was trained with")
+            return cls(spec, weights, float(header["unit"]), pruner, header["meta"], header["history"], patterns)
+        except (KeyError, TypeError, ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

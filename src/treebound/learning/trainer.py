@@ -16,6 +16,7 @@ import numpy as np
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.decoders.branch_and_bound import BranchAndBound
+from treebound.factors.pattern_language import PatternSet, named_patterns
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs import arcs_of_tree
@@ -80,15 +81,16 @@ def train(
     from treebound.parser import Parser
 
     learner = Learner(spec.bits)
-    scorer = Scorer(spec.families, pruner.attributes, spec.bits)
+    patterns = named_patterns(spec.families, train.meta)
+    scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns)
     gold, lifted = _projective_heads(train)
     single_root = bool(train.meta.get("single_root", True))
     history: list[dict] = []
     best: tuple[np.ndarray, float] | None = None
-    key = _key(spec, train, pruner)
+    key = _key(spec, train, pruner, patterns)
     if checkpoint is not None and checkpoint.exists():
         best, history = _resume(checkpoint, key, learner)
-    table = TokenTable(train)
+    table = TokenTable(train, scorer.matches(train))
     allowed = _candidates(table, len(train), gold, pruner, spec.k)
     perceptron = spec.learner == "perceptron"
     cost = 0.0 if perceptron else spec.cost
@@ -104,7 +106,7 @@ def train(
         for i in progress(order, f"epoch {epoch + 1}/{spec.epochs}{before}") if progress else order:
             learner.examples += 1
             rows, tag = table.sentence(i)
-            scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root)
+            scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root, matches=table.matches(i))
             index, parts = scored.arc_index, scored.part_index
             gold_arcs = arcs_of_tree(index, gold[i])
             cost_arc = np.full(len(scored.arc), cost)
@@ -143,7 +145,7 @@ def train(
             step(learner.weights, learner.sums, learner.examples - 1, slots, signs, count, rate)
         cpu, wall = time.process_time() - started, time.perf_counter() - started_wall
         weights, unit = learner.average(perceptron)
-        model = Model(spec, weights, unit, pruner, train.meta, history)
+        model = Model(spec, weights, unit, pruner, train.meta, history, patterns)
         parses = Parser(model, k=spec.k, max_dp_calls=spec.max_dp_calls or 2000).parse(dev)
         uas = float(evaluate(dev, [p.heads for p in parses]).summary["uas"])
         record = {
@@ -191,9 +193,10 @@ def _candidates(
     return out
 
 
-def _key(spec: ModelSpec, train: Treebank, pruner: Pruner) -> str:
+def _key(spec: ModelSpec, train: Treebank, pruner: Pruner, patterns: PatternSet | None) -> str:
     """Identifies the run that a checkpoint belongs to."""
     digest = hashlib.blake2b(repr(sorted(spec.as_dict().items())).encode(), digest_size=16)
+    digest.update(patterns.text.encode() if patterns else b"")
     for array in (train.head, train.offsets, *(train.columns[c] for c in sorted(train.columns)), pruner.weights):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
