@@ -148,11 +148,9 @@ def parse(text: str, name: str, path: str | Path = "patterns") -> PatternSet:
         tables: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         reason, _, where = str(error).removesuffix(")").partition(" (at ")
-        line = re.match(r"line (\d+)", where)
-        last = len(text.splitlines())
-        raise InputError(
-            f"not TOML: {reason}", path=path, line=int(line.group(1)) if line else last, hint="correct it"
-        ) from None
+        at = re.match(r"line (\d+)", where)
+        number = int(at.group(1)) if at else len(text.splitlines())
+        raise InputError(f"not TOML: {reason}", path=path, line=number, hint="correct it") from None
     about = tables.pop("about", "")
     if not isinstance(about, str):
         raise InputError("about is not a text", path=path, hint='write about = "what these patterns are for"')
