@@ -86,13 +86,18 @@ def train(
     max_dp_calls: Annotated[int, typer.Option(min=1, help="Limit for a training sentence.")] = 200,
     tag: Annotated[str, typer.Option(help="Column of the fine tags: xpos or upos; by default what is annotated.")] = "",
     multi_root: Annotated[bool, typer.Option("--multi-root", help="Sentences may have several roots.")] = False,
+    patterns: Annotated[str, typer.Option(help="Hand-crafted patterns: a shipped file, as en_ud, or your own.")] = "",
 ) -> None:
     """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""
+    from treebound.factors.pattern_language import load as load_patterns
     from treebound.learning.pruner import train_pruner
     from treebound.learning.spec import ModelSpec
     from treebound.learning.trainer import train as train_model
 
     names = tuple(filter(None, (name.strip() for name in families.split(","))))
+    if patterns and "pattern" not in names:
+        names += ("pattern",)
+        load_patterns(patterns)  # a fault in them shows now rather than after the pruner's training
     spec = ModelSpec(names, cast("Any", learner), epochs, k, bits, c, cost, seed, max_dp_calls)
     _choose("tag", (tag,), ("", "xpos", "upos"))
     _writable(output)
@@ -100,6 +105,7 @@ def train(
     for path, treebank in ((train_file, examples), (dev_file, dev)):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
+        treebank.meta["patterns"] = patterns
     pruner = train_pruner(examples, epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
     checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
     model = train_model(spec, examples, dev, pruner, checkpoint=checkpoint, progress=_progress)

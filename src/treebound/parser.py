@@ -23,7 +23,10 @@ from treebound.decoders import DECODERS
 from treebound.decoders.branch_and_bound import BranchAndBound
 from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
+from treebound.kernels.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.backbones import eisner_graph
+from treebound.kernels.hypergraph import NEG_TEST
 from treebound.learning.model import Model
 
 BLOCK = 32  #: sentences that a worker takes at a time
@@ -46,6 +49,8 @@ class Parser:
     ):
         self.model = model
         self.k: int | None = model.spec.k if k == "model" else k
+        if decoder == BranchAndBound.name:
+            options.setdefault("space", model.spec.space)
         self.decoder = DECODERS[decoder](**options)
         self.single_root = bool(model.meta.get("single_root", True))
         unsupported = (frozenset(model.spec.families) | {"arc"}) - self.decoder.supports
@@ -59,11 +64,18 @@ class Parser:
         """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
         table = _table(self.model, treebank)
         scored = self._scores(table, i, False)
-        n = len(scored.arc_index.right) - 1
-        tree = eisner_graph(scored.arc_index, n, self.single_root, 2**31)
-        if tree.first[-1] == tree.first[-2]:  # nothing leads to the goal: the k best heads of the words admit no tree
+        if not self._has_tree(scored.arc_index):  # the k best heads of the words admit no tree
             scored = self._scores(table, i, True)
         return self._problem(scored)
+
+    def _has_tree(self, index: ArcIndex) -> bool:
+        """Whether the arcs make up a tree of the decoder's space."""
+        n, A = len(index.right) - 1, len(index.head)
+        if self.decoder.space == "projective":
+            graph = eisner_graph(index, n, self.single_root, 2**31)
+            return bool(graph.first[-1] > graph.first[-2])  # something leads to the goal
+        nothing, scratch = np.zeros(A), arborescence_scratch(n, A)
+        return arborescence(index, nothing, n, self.single_root, np.empty(n, np.int32), nothing[:0], scratch) > NEG_TEST
 
     def _scores(self, table: TokenTable, i: int, widen: bool) -> Scores:
         """Arcs and parts of sentence i with their scores; `widen` adds the pruner's best tree to the candidate arcs."""
@@ -73,7 +85,7 @@ class Parser:
         if widen:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
         projective = self.decoder.space == "projective"
-        scored = model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective)
+        scored = model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
         return model.labelling.fold(model.weights, rows, scored)[0]
 
     def _problem(self, scored: Scores) -> Problem:
@@ -163,7 +175,8 @@ def _shared_block(sentences: range) -> list[Parse]:
 def _table(model: Model, treebank: Treebank) -> TokenTable:
     """Token table under the conventions that the model was trained with."""
     meta = treebank.meta | {k: model.meta[k] for k in ("tag", "coarse", "attributes") if k in model.meta}
-    return TokenTable(Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta))
+    own = Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta)
+    return TokenTable(own, model.scorer.matches(own))
 
 
 def load(path: str | Path, **options: Any) -> Parser:

@@ -10,6 +10,7 @@ from treebound.factors.grandchild import GRANDCHILD
 from treebound.factors.great_grandchild import GREAT_GRANDCHILD
 from treebound.factors.head_bigram import HEAD_BIGRAM
 from treebound.factors.outermost_grandchild import OUTERMOST_GRANDCHILD
+from treebound.factors.pattern import PATTERN
 from treebound.factors.sibling import SIBLING
 from treebound.factors.tri_sibling import TRI_SIBLING
 from treebound.factors.valency import VALENCY
@@ -27,6 +28,7 @@ for _family in (
     COMB,
     GRAND_SIBLING,
     VALENCY,
+    PATTERN,
 ):
     FAMILIES.register(_family.name, _family)
 

@@ -6,13 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treebound.core.errors import InputError
 from treebound.core.problem import PRODUCTS
+from treebound.core.treebank import Treebank
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
+from treebound.factors.pattern_language import PatternSet
+from treebound.features.patterns import Matches, compile_patterns, find
 from treebound.features.templates import compile_templates
 from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.features import FamilyTemplates, Templates, arc_features, part_features, score_sentence
 from treebound.kernels.parts import WIDTH, PartIndex, parts_of_tree
+from treebound.kernels.patterns import pattern_features, pattern_parts, pattern_scores
 from treebound.kernels.wide_parts import products_of_tree
 
 #: products whose place in the table is no arithmetic on their arcs
@@ -67,6 +72,7 @@ class Scores(NamedTuple):
 
     arc    float64[A]
     by_family, arcs, words  family -> float64[F] scores, int32[F, r] arcs as in `PartTable`, int32[F, 4] words
+                            (`pattern`: as of `pattern_parts`)
     """
 
     arc_index: ArcIndex
@@ -89,14 +95,26 @@ class Scorer:
     families    the model's families beside `arc`
     attributes  token attributes that the corpus asks for
     bits        log2 of the number of weights
+    patterns    what the family `pattern` is, where it is one of the families
     """
 
-    def __init__(self, families: tuple[str, ...], attributes: frozenset[str], bits: int):
+    def __init__(
+        self, families: tuple[str, ...], attributes: frozenset[str], bits: int, patterns: PatternSet | None = None
+    ):
+        if "pattern" in families and patterns is None:
+            raise InputError("the treebank names no patterns", hint="name a pattern file, or leave the family out")
+        self.patterns = patterns if "pattern" in families else None
+        self.pattern_index = compile_patterns(self.patterns, attributes) if self.patterns else None
         self.families = families
+        self.listed = tuple(f for f in families if f != "pattern")  #: families whose parts follow from the arcs
         self.attributes = attributes
         self.mask = (1 << (bits - 4)) - 1  # over lines of 16 weights
         self.arc_templates = compile_arc(attributes, FAMILIES["arc"].templates.pairs, HEAD, MODIFIER, BETWEEN)
-        self.family_templates = compile_families(families, attributes)
+        self.family_templates = compile_families(self.listed, attributes)
+
+    def matches(self, treebank: Treebank) -> Matches | None:
+        """Where the patterns match, for a `TokenTable` of the treebank; None for a model without patterns."""
+        return find(self.patterns, treebank) if self.patterns else None
 
     def score(
         self,
@@ -106,21 +124,29 @@ class Scorer:
         allowed: np.ndarray,
         single_root: bool,
         projective: bool = True,
+        matches: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> Scores:
         """Scores of the candidate arcs (bool[n + 1, n + 1], head first) and of all parts made of them.
 
         projective  list the parts of projective trees only
+        matches     `TokenTable.matches` of the sentence: what a model with patterns needs
         """
         index, parts, arc, first, arcs, words, scores = score_sentence(
             self.arc_templates, self.family_templates, rows, tag, allowed, single_root, projective, weights, self.mask
         )
         out = Scores(index, parts, arc, {}, {}, {})
         cell = 0
-        for i, family in enumerate(self.families):
+        for i, family in enumerate(self.listed):
             a, b, width = first[i], first[i + 1], WIDTH[FAMILIES[family].code]
             out.by_family[family], out.words[family] = scores[a:b], words[a:b]
             out.arcs[family] = arcs[cell : cell + width * (b - a)].reshape(-1, width)
             cell += width * (b - a)
+        if self.pattern_index is not None:
+            if matches is None:
+                raise ValueError("a model with patterns needs a token table with matches")
+            out.arcs["pattern"], words = pattern_parts(self.pattern_index, *matches, index)
+            out.by_family["pattern"] = pattern_scores(self.pattern_index, words, rows, weights, self.mask)
+            out.words["pattern"] = words
         return out
 
     def features(
@@ -140,7 +166,7 @@ class Scorer:
         count = arc_features(
             self.arc_templates, rows, tag, chosen["arc"], sign, head, mod, self.mask, slots, signs, count
         )
-        for f, family in enumerate(self.families):
+        for f, family in enumerate(self.listed):
             count = part_features(
                 self.family_templates,
                 f,
@@ -153,5 +179,10 @@ class Scorer:
                 slots,
                 signs,
                 count,
+            )
+        if self.pattern_index is not None:
+            words = scored.words["pattern"]
+            count = pattern_features(
+                self.pattern_index, words, chosen["pattern"], sign, rows, self.mask, slots, signs, count
             )
         return count

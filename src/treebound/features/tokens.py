@@ -6,11 +6,15 @@ Features need no vocabulary of the model: a word's hash is the same in training 
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treebound.core.treebank import Treebank
 from treebound.features.templates import ALWAYS, ATTRIBUTES
+
+if TYPE_CHECKING:
+    from treebound.features.patterns import Matches
 
 PAD = 2  #: rows before the root and after the last word, so that neighbours need no test
 EXTRA = 2 * PAD + 4  #: rows beyond the n words: padding, the root, NONE, NONE_OUTER and a last row of padding
@@ -51,9 +55,11 @@ class TokenTable:
 
     rows    int64[len(ATTRIBUTES), W]; attributes that the corpus does not ask for are 0
     tag     int32[W] ids of the fine tag, for counting distinct tags between two words
+    found   where the patterns of a model match (`Scorer.matches`)
     """
 
-    def __init__(self, treebank: Treebank):
+    def __init__(self, treebank: Treebank, found: Matches | None = None):
+        self.found = found
         self.attributes = attributes_of(treebank)
         self.offsets = treebank.offsets
         self.rows = np.zeros((len(ATTRIBUTES), treebank.words), np.int64)
@@ -81,6 +87,10 @@ class TokenTable:
         tag[0] = -1
         tag[1:] = self.tag[a:b]
         return out, tag
+
+    def matches(self, i: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """(pattern int32[M], places int32[M, words]) of the matches in sentence i; None without patterns."""
+        return None if self.found is None else self.found.sentence(i)
 
 
 def attributes_of(treebank: Treebank) -> frozenset[str]:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from treebound.core.errors import ModelError
+from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
+from treebound.factors.pattern_language import PatternSet
+from treebound.factors.pattern_language import parse as parse_patterns
 from treebound.features.scorer import Scorer
 from treebound.learning.labels import Labelling
 from treebound.learning.pruner import Pruner
@@ -27,6 +29,7 @@ class Model:
     meta     the treebank conventions that it was trained with (tag, coarse, attributes, single_root, punctuation)
     history  one record per epoch
     labels   the labels that it knows, in the order of their numbers
+    patterns the hand-crafted patterns that it was trained with, if any
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class Model:
         meta: dict,
         history: list[dict],
         labels: tuple[str, ...] = (),
+        patterns: PatternSet | None = None,
     ):
         self.spec, self.weights, self.unit, self.pruner, self.meta, self.history = (
             spec,
@@ -47,7 +51,8 @@ class Model:
             meta,
             history,
         )
-        self.scorer = Scorer(spec.families, pruner.attributes, spec.bits)
+        self.patterns = patterns
+        self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns)
         self.labelling = Labelling(spec, labels, pruner.attributes)
 
     def label_names(self, parse: Parse) -> list[str]:
@@ -67,6 +72,12 @@ class Model:
             "attributes": sorted(self.pruner.attributes),
             "labels": list(self.labelling.names),
         }
+        if self.patterns:
+            header["patterns"] = {
+                "name": self.patterns.name,
+                "digest": self.patterns.digest,
+                "text": self.patterns.text,
+            }
         save_arrays(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
 
     @classmethod
@@ -78,9 +89,14 @@ class Model:
             weights = arrays["weights"]
             pruner = Pruner(arrays["pruner"], frozenset(header["attributes"]))
             labels = tuple(header.get("labels", ()))  # files of before there were labels have none
-            model = cls(spec, weights, float(header["unit"]), pruner, header["meta"], header["history"], labels)
+            kept = header.get("patterns")
+            patterns = parse_patterns(kept["text"], kept["name"], path) if kept else None
+            if kept and patterns and patterns.digest != kept["digest"]:
+                raise ValueError("other patterns than it was trained with")
+            meta, history = header["meta"], header["history"]
+            model = cls(spec, weights, float(header["unit"]), pruner, meta, history, labels, patterns)
             if weights.dtype != np.int32 or weights.shape != (model.labelling.weights,):
                 raise ValueError("weight table of another shape")
             return model
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

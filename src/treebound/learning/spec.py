@@ -26,6 +26,7 @@ class ModelSpec:
     labels        "none", "joint" (with the tree), "second-stage" (once it is known) or "both"
     label_bits    log2 of the number of weights of each labeller
     label_cost    MIRA: cost of one wrong label
+    space         the trees that are searched: "projective" or "non-projective"
     """
 
     families: tuple[str, ...] = ()
@@ -40,6 +41,7 @@ class ModelSpec:
     labels: Literal["none", "joint", "second-stage", "both"] = "none"
     label_bits: int = 23
     label_cost: float = 0.5
+    space: Literal["projective", "non-projective"] = "projective"
 
     def __post_init__(self):
         from treebound.factors import FAMILIES
@@ -58,6 +60,8 @@ class ModelSpec:
                 raise InputError(
                     f"{name} = {getattr(self, name)}: a weight table has 2**bits entries", hint="choose 12 to 28"
                 )
+        if self.space not in ("projective", "non-projective"):
+            raise InputError(f"unknown tree space {self.space!r}", hint="choose projective or non-projective")
         if self.labels not in LABELS:
             raise InputError(f"unknown way of labelling {self.labels!r}", hint="choose from " + ", ".join(LABELS))
 

@@ -16,6 +16,7 @@ import numpy as np
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.decoders.branch_and_bound import BranchAndBound
+from treebound.factors.pattern_language import PatternSet, named_patterns
 from treebound.features.labels import inventory, numbered
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
@@ -90,7 +91,8 @@ def train(
     """The model of the epoch with the best dev UAS - LAS, if it labels -, evaluated with exact decoding.
 
     checkpoint  a file written after every epoch; training resumes from it and removes it at the end
-    Non-projective gold trees are projectivised for training (Nivre & Nilsson 2005) and never for evaluation.
+    Where the model's trees are projective, non-projective gold trees are projectivised for training (Nivre & Nilsson
+    2005), and never for evaluation.
     """
     from treebound.evaluation.attachment import evaluate, has_labels
     from treebound.parser import Parser
@@ -101,22 +103,24 @@ def train(
     labelling = Labelling(spec, names, pruner.attributes)
     gold_labels = np.split(numbered(train, names), train.offsets[1:-1])
     learner = Learner(labelling.weights)
-    scorer = Scorer(spec.families, pruner.attributes, spec.bits)
-    gold, lifted = _projective_heads(train)
+    patterns = named_patterns(spec.families, train.meta)
+    scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns)
+    projective = spec.space == "projective"
+    gold, lifted = _projective_heads(train) if projective else ([train.heads(i) for i in range(len(train))], 0)
     single_root = bool(train.meta.get("single_root", True))
     history: list[dict] = []
     best: tuple[np.ndarray, float] | None = None
-    key = _key(spec, train, pruner)
+    key = _key(spec, train, pruner, patterns)
     if checkpoint is not None and checkpoint.exists():
         best, history = _resume(checkpoint, key, learner)
-    table = TokenTable(train)
+    table = TokenTable(train, scorer.matches(train))
     allowed = _candidates(table, len(train), gold, pruner, spec.k)
     perceptron = spec.learner == "perceptron"
     cost = 0.0 if perceptron else spec.cost
     label_cost = 0.0 if perceptron else spec.label_cost
     limit = np.inf if perceptron else spec.C
     scale = 1.0 if perceptron else float(1 << FIXED_BITS)
-    decoder = BranchAndBound(max_dp_calls=spec.max_dp_calls)
+    decoder = BranchAndBound(space=spec.space, max_dp_calls=spec.max_dp_calls)
     slots = np.empty(1 << 20, np.int64)
     signs = np.empty(1 << 20, np.float32)
     for epoch in range(len(history), spec.epochs):
@@ -132,7 +136,7 @@ def train(
                 found = labelling.of_tree(learner.weights, rows, gold[i], labels, label_cost)
                 count = labelling.stage_difference(gold[i], labels, found, rows, slots, signs)
                 learner.update(slots, signs, count, label_cost * int((found != labels).sum()), limit)
-            scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root)
+            scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root, projective, table.matches(i))
             scored, folded = labelling.fold(learner.weights, rows, scored, labels, label_cost)
             index, parts = scored.arc_index, scored.part_index
             gold_arcs = arcs_of_tree(index, gold[i])
@@ -167,7 +171,7 @@ def train(
             learner.update(slots, signs, count, cost * errors + label_cost * mislabelled, limit)
         cpu, wall = time.process_time() - started, time.perf_counter() - started_wall
         weights, unit = learner.average(perceptron)
-        model = Model(spec, weights, unit, pruner, train.meta, history, names)
+        model = Model(spec, weights, unit, pruner, train.meta, history, names, patterns)
         parses = Parser(model, k=spec.k, max_dp_calls=spec.max_dp_calls or 2000).parse(dev)
         labelled = [model.label_names(p) for p in parses] if names else None
         summary = evaluate(dev, [p.heads for p in parses], labelled).summary
@@ -190,7 +194,7 @@ def train(
     assert best is not None
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    return Model(spec, best[0], best[1], pruner, train.meta, history, names)
+    return Model(spec, best[0], best[1], pruner, train.meta, history, names, patterns)
 
 
 def accuracy(record: dict) -> float:
@@ -223,9 +227,10 @@ def _candidates(
     return out
 
 
-def _key(spec: ModelSpec, train: Treebank, pruner: Pruner) -> str:
+def _key(spec: ModelSpec, train: Treebank, pruner: Pruner, patterns: PatternSet | None) -> str:
     """Identifies the run that a checkpoint belongs to."""
     digest = hashlib.blake2b(repr(sorted(spec.as_dict().items())).encode(), digest_size=16)
+    digest.update(patterns.text.encode() if patterns else b"")
     for array in (train.head, train.offsets, *(train.columns[c] for c in sorted(train.columns)), pruner.weights):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -80,6 +80,7 @@ class Corpus:
     tag, coarse  columns that hold the fine and the coarse tag of the feature templates
     punctuation  words with these tags in this column are left out of UAS
     attributes   what feature templates use besides forms and tags: prefix, suffix, length, feats, lemma
+    patterns     file of hand-crafted patterns: a name from factors/patterns, or none
     """
 
     name: str
@@ -96,6 +97,7 @@ class Corpus:
     coarse: Literal["upos", "xpos"] = "upos"
     punctuation: Mapping[str, Any] = field(default_factory=lambda: {"column": "upos", "tags": ["PUNCT"]})
     attributes: tuple[str, ...] = ()
+    patterns: str = ""
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -111,6 +113,7 @@ class Corpus:
             "coarse": self.coarse,
             "punctuation": {"column": self.punctuation["column"], "tags": list(self.punctuation["tags"])},
             "attributes": list(self.attributes),
+            "patterns": self.patterns,
         }
 
 

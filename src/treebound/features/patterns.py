@@ -1,0 +1,227 @@
+"""Where hand-crafted patterns match, and what their parts score.
+
+Matching is done once for a whole treebank, before any sentence is parsed: conditions are looked up per vocabulary
+entry, the rarest word of a pattern is found through an index, and only its neighbourhood is looked at. A pattern whose
+literal words do not occur costs a few dictionary look-ups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from treebound.core.dtypes import INDEX
+from treebound.core.treebank import Treebank
+from treebound.factors.pattern_language import MAX_WORDS, OUTSIDE, Gap, Pattern, PatternSet, Test
+from treebound.features.templates import ATTRIBUTES
+from treebound.features.tokens import hash_string
+from treebound.kernels.features import Templates
+from treebound.kernels.patterns import PatternIndex
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The matches of a pattern set in a treebank, by sentence, pattern and words.
+
+    start    int64[S + 1]: those of sentence i are start[i] .. start[i + 1] - 1
+    pattern  int32[M]
+    places   int32[M, MAX_WORDS]: the words of each, 1..n, then 0
+    """
+
+    start: np.ndarray
+    pattern: np.ndarray
+    places: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.pattern)
+
+    def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """(pattern, places) of the matches in sentence i."""
+        some = slice(self.start[i], self.start[i + 1])
+        return self.pattern[some], self.places[some]
+
+
+def find(patterns: PatternSet, treebank: Treebank) -> Matches:
+    """All matches. O(V tests + occurrences of each pattern's rarest word x gaps), V vocabulary entries."""
+    index = _Index(treebank)
+    found, which = [np.empty((0, MAX_WORDS), np.int64)], [np.empty(0, INDEX)]
+    for p, pattern in enumerate(patterns.patterns):
+        words = _occurrences(pattern, index)
+        found.append(np.pad(words, ((0, 0), (0, MAX_WORDS - words.shape[1])), constant_values=-1))
+        which.append(np.full(len(words), p, INDEX))
+    words, pattern_of = np.concatenate(found), np.concatenate(which)
+    sentence = np.searchsorted(treebank.offsets, words[:, 0], side="right") - 1
+    order = np.lexsort((*words.T[::-1], pattern_of, sentence))
+    words, sentence = words[order], sentence[order]
+    places = np.where(words >= 0, words - treebank.offsets[sentence][:, None] + 1, 0).astype(INDEX)
+    start = np.searchsorted(sentence, np.arange(len(treebank) + 1))
+    return Matches(start, pattern_of[order], places)
+
+
+class _Index:
+    """A treebank by vocabulary entries: which of them pass a test, where they occur."""
+
+    def __init__(self, treebank: Treebank):
+        self.treebank = treebank
+        self._values: dict[str, tuple[np.ndarray, list[str]]] = {}
+        self._numbers: dict[str, dict[str, list[int]]] = {}
+        self._where: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._passes: dict[tuple[str, str, tuple[str, ...]], np.ndarray] = {}
+
+    def column(self, attribute: str) -> np.ndarray:
+        """int32[W] vocabulary entries that decide the attribute."""
+        return self.treebank.columns[self._source(attribute)]
+
+    def _source(self, attribute: str) -> str:
+        meta = self.treebank.meta
+        named = {"lower": "form", "tag": meta.get("tag", "xpos"), "coarse": meta.get("coarse", "upos")}
+        source = named.get(attribute, attribute)
+        return meta.get("tag", "xpos") if source == "tag2" else source
+
+    def value(self, attribute: str, string: str) -> str:
+        """The attribute of a vocabulary entry."""
+        if attribute == "lower":
+            return string.lower()
+        return string[:2] if attribute == "coarse" and self.treebank.meta.get("coarse") == "tag2" else string
+
+    def entries(self, attribute: str, values: tuple[str, ...]) -> list[int]:
+        """Vocabulary entries whose attribute is one of `values`."""
+        numbers = self._numbers.get(attribute)
+        if numbers is None:
+            numbers = self._numbers[attribute] = {}
+            for i, string in enumerate(self.treebank.vocab[self._source(attribute)].strings):
+                numbers.setdefault(self.value(attribute, string), []).append(i)
+        return [i for value in values for i in numbers.get(value, ())]
+
+    def passes(self, test: Test) -> np.ndarray:
+        """bool[V]: the vocabulary entries that pass a test."""
+        key = (test.attribute, test.kind, test.values)
+        known = self._passes.get(key)
+        if known is None:
+            strings = self.treebank.vocab[self._source(test.attribute)].strings
+            if test.kind == "~":
+                known = np.array([test.holds(self.value(test.attribute, s)) for s in strings], bool)
+            else:
+                known = np.full(len(strings), test.kind == "!=")
+                known[self.entries(test.attribute, test.values)] = test.kind == "="
+            self._passes[key] = known
+        return known
+
+    def occurrences(self, attribute: str, entries: np.ndarray) -> tuple[int, Iterator[np.ndarray]]:
+        """(how many, the words) that have one of these vocabulary entries."""
+        source = self._source(attribute)
+        if source not in self._where:
+            column = self.treebank.columns[source]
+            counts = np.bincount(column, minlength=len(self.treebank.vocab[source]))
+            self._where[source] = np.argsort(column, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
+        order, start = self._where[source]
+        size = int((start[entries + 1] - start[entries]).sum())
+        return size, (order[start[e] : start[e + 1]] for e in entries)
+
+    def all(self, tests: tuple[Test, ...], words: np.ndarray) -> np.ndarray:
+        """bool like `words`: those that pass all tests (`$` aside)."""
+        out = np.ones(words.shape, bool)
+        for test in tests:
+            if test.kind != "$":
+                out &= self.passes(test)[self.column(test.attribute)[words]]
+        return out
+
+    def equal(self, test: Test, words: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """bool: each of `words` has the attribute of its one of `others`."""
+        strings = self.treebank.vocab[self._source(test.attribute)].strings
+        first = np.empty(len(strings), np.int64)
+        numbers: dict[str, int] = {}
+        for i, string in enumerate(strings):
+            first[i] = numbers.setdefault(self.value(test.attribute, string), i)
+        column = self.column(test.attribute)
+        return first[column[words]] == first[column[others]]
+
+
+def _occurrences(pattern: Pattern, index: _Index) -> np.ndarray:
+    """int64[M, words]: the words (numbers in the treebank) of every match."""
+    size = len(pattern.names)
+    nothing = np.empty((0, size), np.int64)
+    literal = [t for tests in pattern.tests for t in tests if t.kind == "="]
+    if any(not index.entries(t.attribute, t.values) for t in literal):
+        return nothing
+    total = index.treebank.words
+    rarest, fewest, places = 0, total + 1, None
+    for i, tests in enumerate(pattern.tests):
+        for test in tests:
+            if test.kind != "$":
+                number, where = index.occurrences(test.attribute, np.flatnonzero(index.passes(test)))
+                if number < fewest:
+                    rarest, fewest, places = i, number, where
+    if places is None:  # any word will do
+        anchor = np.arange(total)
+    else:
+        anchor = np.concatenate([np.empty(0, np.int64), *places])
+    anchor = anchor[index.all(pattern.tests[rarest], anchor)]
+    words = anchor[:, None]
+    for i in range(rarest + 1, size):
+        words = _extend(words, 1, pattern.gaps[i - 1], pattern.tests[i - 1], pattern.tests[i], index)
+    for i in range(rarest - 1, -1, -1):
+        words = _extend(words, -1, pattern.gaps[i], pattern.tests[i + 1], pattern.tests[i], index)
+    for i, tests in enumerate(pattern.tests):
+        for test in tests:
+            if test.kind == "$":
+                words = words[index.equal(test, words[:, i], words[:, test.other])]
+    return words
+
+
+def _extend(
+    words: np.ndarray, step: int, gap: Gap, last: tuple[Test, ...], tests: tuple[Test, ...], index: _Index
+) -> np.ndarray:
+    """Matches with one word more: after the last one (step 1) or before the first one (step -1)."""
+    offsets = index.treebank.offsets
+    end = words[:, -1] if step == 1 else words[:, 0]
+    sentence = np.searchsorted(offsets, end, side="right") - 1
+    low, high = offsets[sentence], offsets[sentence + 1]
+    going = np.arange(len(words))  # matches whose gap may still grow
+    out = [np.empty((0, words.shape[1] + 1), np.int64)]
+    for between in range(gap.most + 1):
+        place = end[going] + step * (between + 1)
+        inside = (place >= low[going]) & (place < high[going])
+        going, place = going[inside], place[inside]
+        if not len(going):
+            break
+        fits = index.all(tests, place)
+        if between >= gap.least:
+            new, old = place[fits, None], words[going[fits]]
+            out.append(np.hstack([old, new] if step == 1 else [new, old]))
+        if gap.shortest:
+            going = going[~(fits | index.all(last, place))]
+    return np.concatenate(out)
+
+
+def compile_patterns(patterns: PatternSet, attributes: frozenset[str]) -> PatternIndex:
+    """The arcs and templates of a pattern set as the kernels take them; templates whose attributes a corpus lacks are
+    left out. The features of a pattern hang on its name alone: other patterns may come and go."""
+    seed, start, slot, attr, first = [], [0], [], [], [0]
+    for pattern in patterns.patterns:
+        for atoms in pattern.features:
+            if all(attribute in attributes for _, attribute in atoms):
+                spelt = " ".join(f"{'outside' if w == OUTSIDE else pattern.names[w]}.{a}" for w, a in atoms)
+                seed.append(hash_string(f"pattern|{pattern.name}|{spelt}"))
+                slot += [MAX_WORDS if w == OUTSIDE else w for w, _ in atoms]
+                attr += [ATTRIBUTES.index(a) for _, a in atoms]
+                start.append(len(slot))
+        first.append(len(seed))
+    arcs = [arc for pattern in patterns.patterns for arc in pattern.arcs]
+    counts = [len(pattern.arcs) for pattern in patterns.patterns]
+    return PatternIndex(
+        np.cumsum([0, *counts]).astype(INDEX),
+        np.array([h for h, _ in arcs], INDEX),
+        np.array([m for _, m in arcs], INDEX),
+        np.array([len(pattern.names) for pattern in patterns.patterns], INDEX),
+        np.array(first, INDEX),
+        Templates(
+            np.array(seed, np.int64),
+            np.array(start, INDEX),
+            np.array(slot, INDEX),
+            np.zeros(len(slot), INDEX),
+            np.array(attr, INDEX),
+        ),
+    )
