@@ -98,6 +98,51 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     assert "4 sentences, 4 claimed optimal, 0 faults" in checked.stderr
 
 
+def test_confidence_in_misc_and_comments(model: Path) -> None:
+    gold = model.with_name("dev.conllu")
+    plain = run("parse", model, gold).stdout
+    done = run("parse", model, gold, "--margins", "--marginals", "--scale", 10, "--kbest", 2)
+    assert done.returncode == 0, done.stderr
+    columns = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
+    misc = [dict(item.split("=") for item in column[9].split("|")) for column in columns]
+    assert all(float(word["Margin"]) >= 0 for word in misc)
+    assert all(0 <= float(word["Marginal"]) <= 1.000001 for word in misc)
+    assert misc[-1] == {"Margin": "inf", "Marginal": "1"}  # the sentence of one word
+    lists = [line for line in done.stdout.splitlines() if line.startswith("# kbest = ")]
+    scores = [line.removeprefix("# score = ") for line in plain.splitlines() if line.startswith("# score = ")]
+    heads = " ".join(str(head) for *_, head in SENTENCES[0])
+    assert lists[0].startswith(f"# kbest = {scores[0]}: {heads} | ")
+    assert [line.count(" | ") for line in lists] == [1, 1, 1, 0]
+    assert done.stdout.count("# kbest_complete = yes\n") == 4
+    # what is there stays, what is new replaces what was there
+    again = run("parse", model, "--margins", "--kbest", 3, stdin=done.stdout.replace("\tMargin=", "\tGloss=x|Margin="))
+    assert "\tGloss=x|Marginal=1|Margin=inf" in again.stdout
+    assert again.stdout.count("# kbest = ") == 4
+
+
+def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:
+    gold, parsed, proofs = model.with_name("dev.conllu"), tmp_path / "parsed.conllu", tmp_path / "proofs.gz"
+    assert run("parse", model, gold, "-o", parsed, "--certificates", proofs).returncode == 0
+    assert parsed.read_text() == run("parse", model, gold).stdout
+    checked = run("check", model, parsed, "--certificates", proofs)
+    assert (checked.returncode, checked.stdout) == (0, "")
+    assert "4 sentences, 4 claimed optimal, 0 faults" in checked.stderr
+    # proofs of a tree's score do not prove a lower bound, nor do those of another file prove this one
+    short = tmp_path / "short.conllu"
+    short.write_text(parsed.read_text().rpartition("\n\n# sent_id")[0] + "\n\n")
+    assert_one_line(run("check", model, short, "--certificates", proofs), "goes on after the parsed file")
+    assert_one_line(run("check", model, parsed, "--certificates", gold), "dev.conllu: damaged or foreign file")
+    text = run("parse", model, gold, "-o", parsed, "--certificates", proofs, "--decoder", "ilp")
+    assert_one_line(text, "only branch-and-bound, tuned, writes certificates")
+
+
+def test_a_failed_run_leaves_no_certificates(model: Path, tmp_path: Path) -> None:
+    text = conllu(SENTENCES, annotated=False).replace("2\tdog", "3\tdog")
+    output, proofs = tmp_path / "out.conllu", tmp_path / "proofs.gz"
+    assert_one_line(run("parse", model, "-o", output, "--certificates", proofs, stdin=text), "<stdin>:9: ")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_standard_input_is_the_same_as_files(model: Path) -> None:
     gold = model.with_name("dev.conllu")
     from_file = run("parse", model, gold)

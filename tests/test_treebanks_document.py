@@ -114,6 +114,21 @@ def test_conll08_columns():
     assert written(document, labels=[["TOP"]]).decode() == line.replace("ROOT", "TOP")
 
 
+def test_misc_is_merged_with_what_is_there():
+    text = b"1\ta\ta\tX\t_\t_\t0\troot\t_\tSpaceAfter=No|Margin=1|Gloss=x\r\n1.1\tb\tb\tX\t_\t_\t_\t_\t_\tCopyOf=1\r\n"
+    text += b"2\tc\tc\tX\t_\t_\t1\tdep\t_\t_\n3\td\td\tX\t_\t_\t1\tdep\t_\tKept\n\n"
+    document = read(io.BytesIO(text))
+    out = written(document, misc=[[{"Margin": "2.5", "Marginal": "0.1"}, {"Margin": "inf"}, {}]])
+    expected = text.replace(b"SpaceAfter=No|Margin=1|Gloss=x", b"SpaceAfter=No|Gloss=x|Margin=2.5|Marginal=0.1")
+    assert out == expected.replace(b"dep\t_\t_\n", b"dep\t_\tMargin=inf\n")
+    with pytest.raises(ValueError, match="2 entries of MISC for 3 words"):
+        written(document, misc=[[{}, {}]])
+    with pytest.raises(InputError, match="does not fit into MISC"):
+        written(document, misc=[[{"A": "b|c"}, {}, {}]])
+    with pytest.raises(InputError, match="has no MISC"):
+        written(read(io.BytesIO(text), format="conllx", strict=False), misc=[])
+
+
 def test_writing_heads_labels_and_comments():
     document = read(io.BytesIO(TEXT.replace("\n", "\r\n").encode()))
     heads = [np.array([-1, 2, 0, 2, 3, 4], np.int32), np.array([-1, 2, 0], np.int32)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from treebound.core.parse import Parse
+    from treebound.core.problem import Problem
     from treebound.core.treebank import Treebank
     from treebound.treebanks.document import Document
 
@@ -125,25 +126,51 @@ def parse(
     ] = "model",
     max_dp_calls: Annotated[int, typer.Option(min=0, help="Limit for a sentence; 0: no limit.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    margins: Annotated[
+        bool, typer.Option("--margins", help="MISC Margin: what the best tree without the word's arc scores less.")
+    ] = False,
+    marginals: Annotated[
+        bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc.")
+    ] = False,
+    scale: Annotated[float, typer.Option(min=0.0, help="Scale of scores in probabilities, exp(scale * score).")] = 1.0,
+    kbest: Annotated[int, typer.Option(min=0, help="Comment kbest: scores and heads of the so many best trees.")] = 0,
+    certificates: Annotated[
+        Path | None, typer.Option(help="File for the proofs, which `treebound check --certificates` verifies.")
+    ] = None,
 ) -> None:
-    """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status."""
+    """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status.
+
+    Margins are in units of the model's scores; scores in comments are integers where the model's are fixed-point.
+    """
+    from treebound.decoders.confidence import Assess
     from treebound.parser import load
     from treebound.treebanks.document import stream
 
     _choose("config", (config,), ("tuned", "published"))
     options: dict[str, Any] = {"decoder": decoder}
+    if certificates is not None:
+        if decoder != "branch-and-bound" or config != "tuned":
+            raise InputError("only branch-and-bound, tuned, writes certificates", hint="leave --decoder and --config")
+        _writable(certificates)
+        options["record"] = True
     if decoder == "branch-and-bound":
         options |= {"config": config, "max_dp_calls": max_dp_calls}
     if k != "model":
         options["k"] = _heads(k)
     parser = load(model, **options)
-    with _output(output) as out, _bar("sentences") as advance:
+    assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
+    with _output(output) as out, _proofs(certificates, parser.decoder.space) as prove, _bar("sentences") as advance:
         for path in files or [Path("-")]:
             source = sys.stdin.buffer if str(path) == "-" else path
             for document in stream(source, BATCH, annotated=False):
                 document = document.to_conllu()
-                parses = parser.parse(document.treebank, workers=workers)
-                document.write(out, heads=[p.heads for p in parses], comments=[_comments(p) for p in parses])
+                parses = parser.parse(document.treebank, workers=workers, confidence=assess)
+                misc = [_misc(p) for p in parses] if margins or marginals else None
+                comments = [_comments(p) for p in parses]
+                document.write(out, heads=[p.heads for p in parses], comments=comments, misc=misc)
+                if prove is not None:
+                    for i, p in enumerate(parses):
+                        prove(parser.problem(document.treebank, i), p)
                 advance(len(parses))
 
 
@@ -172,21 +199,25 @@ def check(
     parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
     k: Annotated[str, typer.Option(help="As given to parse.")] = "model",
     fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, not the proofs.")] = False,
+    certificates: Annotated[
+        Path | None, typer.Option(help="Proofs that parse wrote; without them, a search looks for new ones.")
+    ] = None,
 ) -> None:
     """Verify the trees, scores and bounds of a parsed file in plain exact arithmetic.
 
-    A search only proposes the proof of a bound; its every step is then checked by code that shares nothing with it.
-    That takes seconds for a long sentence.
+    The proof of a bound is read or, without a file, proposed by a search; its every step is then checked by code that
+    shares nothing with the search. That takes seconds for a long sentence.
     """
     from treebound.decoders.record import certificate
     from treebound.evaluation.certificates import check_parse
+    from treebound.evaluation.proofs import reading
     from treebound.parser import load
     from treebound.treebanks.document import stream
 
-    parser = load(model, record=True, **({} if k == "model" else {"k": _heads(k)}))
+    parser = load(model, record=certificates is None, **({} if k == "model" else {"k": _heads(k)}))
     sentences = optimal = 0
     faults: list[str] = []
-    with _bar("sentences") as advance:
+    with nullcontext() if certificates is None else reading(certificates) as stored, _bar("sentences") as advance:
         # one sentence at a time: a problem is built from the words of its own sentence alone
         for document in stream(sys.stdin.buffer if str(parsed) == "-" else parsed, 1, annotated=False):
             if not len(document):
@@ -195,12 +226,22 @@ def check(
             claim = _claim(document, parsed, sentences)
             optimal += claim.certified
             problem = parser.problem(document.treebank, 0)
-            found = check_parse(problem, claim)
-            if claim.certified and not found and not fast:
+            space = stored.space if stored else parser.decoder.space
+            found = check_parse(problem, claim, space=space)
+            proof = stored.next(problem) if stored else None
+            if fast or found:
+                pass
+            elif proof:
+                found = check_parse(problem, claim, proof, space)
+            elif stored:
+                found = ["no proof is stored"] if claim.certified else []
+            elif claim.certified:
                 record = parser.decoder.decode(problem).record
-                found = check_parse(problem, claim, certificate(record)) if record else ["no proof found"]
+                found = check_parse(problem, claim, certificate(record), space) if record else ["no proof found"]
             faults += [f"sentence {sentences}: {fault}" for fault in found]
             advance(1)
+        if stored:
+            stored.finish()
     for fault in faults:
         print(fault)
     _say(f"{sentences} sentences, {optimal} claimed optimal, {len(faults)} faults")
@@ -257,8 +298,26 @@ def _heads(k: str) -> int | None:
 
 def _comments(parse: Parse) -> list[str]:
     """What is proved about a sentence. Scores of trained models are integers and are written as such."""
-    value, bound = (str(int(x)) if float(x).is_integer() else repr(float(x)) for x in (parse.value, parse.bound))
-    return [f"score = {value}", f"bound = {bound}", f"status = {parse.status}"]
+    comments = [f"score = {_score(parse.value)}", f"bound = {_score(parse.bound)}", f"status = {parse.status}"]
+    if parse.confidence is not None and parse.confidence.trees:
+        trees = (f"{_score(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
+        complete = "yes" if parse.confidence.complete else "no"
+        comments += [f"kbest = {' | '.join(trees)}", f"kbest_complete = {complete}"]
+    return comments
+
+
+def _score(x: float) -> str:
+    return str(int(x)) if float(x).is_integer() else repr(float(x))
+
+
+def _misc(parse: Parse) -> list[dict[str, str]]:
+    """Margin and Marginal of every word, as far as they are known."""
+    found = parse.confidence
+    given = {} if found is None else {"Margin": found.margins, "Marginal": found.marginals}
+    return [
+        {key: f"{x[m]:.6g}" for key, x in given.items() if x is not None and x[m] == x[m]}
+        for m in range(1, len(parse.heads))
+    ]
 
 
 def _writable(path: Path) -> None:
@@ -276,6 +335,22 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
     with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
         yield file
         file.flush()
+
+
+@contextmanager
+def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[Problem, Parse], None] | None]:
+    """What writes the proof of a parse to a file, which appears when it is complete; None without a path."""
+    if path is None:
+        yield None
+        return
+    from treebound.decoders.record import certificate
+    from treebound.evaluation.proofs import Writer
+    from treebound.treebanks.atomic import replacing
+
+    with replacing(path) as file:
+        writer = Writer(file, space)
+        yield lambda problem, parse: writer.add(problem, certificate(parse.record) if parse.record else None)
+        writer.close()
 
 
 def _progress(items: Iterable, what: str) -> Iterable:

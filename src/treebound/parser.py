@@ -18,6 +18,7 @@ import numpy as np
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import PartTable, Problem
+from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.branch_and_bound import BranchAndBound
@@ -29,6 +30,8 @@ from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.hypergraph import NEG_TEST
 from treebound.learning.model import Model
 
+#: what makes a parse one that says how sure it is: `treebound.decoders.confidence.Assess`
+Assessment = Callable[[Decoder, Problem, Parse], Parse]
 BLOCK = 32  #: sentences that a worker takes at a time
 WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
 
@@ -62,7 +65,9 @@ class Parser:
 
     def problem(self, treebank: Treebank, i: int) -> Problem:
         """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
-        table = _table(self.model, treebank)
+        return self._solved_problem(_table(self.model, treebank), i)
+
+    def _solved_problem(self, table: TokenTable, i: int) -> Problem:
         scored = self._scores(table, i, False)
         if not self._has_tree(scored.arc_index):  # the k best heads of the words admit no tree
             scored = self._scores(table, i, True)
@@ -128,32 +133,45 @@ class Parser:
         return replace(parse, labels=labels)
 
     def parse(
-        self, treebank: Treebank, workers: int = 1, progress: Callable[[Iterable, str], Iterable] | None = None
+        self,
+        treebank: Treebank,
+        workers: int = 1,
+        progress: Callable[[Iterable, str], Iterable] | None = None,
+        confidence: Assessment | None = None,
     ) -> list[Parse]:
-        """One Parse a sentence, in order; the same for any number of workers."""
+        """One Parse a sentence, in order; the same for any number of workers.
+
+        confidence: `treebound.decoders.confidence.Assess`, for parses that say how sure they are.
+        """
         table = _table(self.model, treebank)
 
         blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
         if workers == 1:
-            results = chain.from_iterable(self._block(table, block) for block in blocks)
+            results = chain.from_iterable(self._block(table, block, confidence) for block in blocks)
             return list(progress(results, "parse") if progress else results)
-        with _pool(self, table, workers) as run:
+        with _pool(workers, self, table, confidence) as run:
             results = chain.from_iterable(run(blocks))
             return list(progress(results, "parse") if progress else results)
 
-    def _block(self, table: TokenTable, sentences: range) -> list[Parse]:
-        return [self._parse(table, i) for i in sentences]
+    def _block(self, table: TokenTable, sentences: range, confidence: Assessment | None = None) -> list[Parse]:
+        parses = [self._parse(table, i) for i in sentences]
+        if confidence is None:
+            return parses
+        pairs = zip(sentences, parses, strict=True)
+        return [confidence(self.decoder, self._solved_problem(table, i), parse) for i, parse in pairs]
 
 
 @contextmanager
-def _pool(parser: Parser, table: TokenTable, workers: int) -> Iterator[Callable[[list[range]], Iterable[list[Parse]]]]:
+def _pool(
+    workers: int, parser: Parser, table: TokenTable, confidence: Assessment | None
+) -> Iterator[Callable[[list[range]], Iterable[list[Parse]]]]:
     """A function that parses blocks in parallel, in order.
 
     Forked processes share model, table and compiled kernels with this one and nothing is sent but results. Where
     processes cannot be forked, threads take their place; they share one interpreter and so are slower.
     """
     if "fork" in multiprocessing.get_all_start_methods() and sys.platform == "linux":
-        _SHARED.append((parser, table))
+        _SHARED.append((parser, table, confidence))
         try:
             with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as processes:
                 yield lambda blocks: processes.map(_shared_block, blocks)
@@ -161,15 +179,15 @@ def _pool(parser: Parser, table: TokenTable, workers: int) -> Iterator[Callable[
             _SHARED.pop()
     else:
         with ThreadPoolExecutor(workers) as threads:
-            yield lambda blocks: threads.map(lambda block: parser._block(table, block), blocks)
+            yield lambda blocks: threads.map(lambda block: parser._block(table, block, confidence), blocks)
 
 
-_SHARED: list[tuple[Parser, TokenTable]] = []  # what forked workers inherit
+_SHARED: list[tuple[Parser, TokenTable, Assessment | None]] = []  # what forked workers inherit
 
 
 def _shared_block(sentences: range) -> list[Parse]:
-    parser, table = _SHARED[-1]
-    return parser._block(table, sentences)
+    parser, table, confidence = _SHARED[-1]
+    return parser._block(table, sentences, confidence)
 
 
 def _table(model: Model, treebank: Treebank) -> TokenTable:

@@ -11,6 +11,23 @@ Status = Literal["optimal", "gap", "heuristic", "limit", "infeasible"]
 
 
 @dataclass(frozen=True)
+class Confidence:
+    """How sure a tree is, as far as it was asked for.
+
+    margins    float64[n + 1]: score of the tree minus that of the best tree without the word's arc, in units of the
+               model's scores; inf where there is no other tree, nan (and at index 0) where it is not proved
+    marginals  float64[n + 1]: probability of the word's arc in the log-linear model; nan at index 0 or where unknown
+    trees      the best trees in order, the tree itself first
+    complete   it is proved that no other tree scores more than the last of `trees`
+    """
+
+    margins: np.ndarray | None = None
+    marginals: np.ndarray | None = None
+    trees: tuple[Parse, ...] = ()
+    complete: bool = False
+
+
+@dataclass(frozen=True)
 class Parse:
     """One tree with its certificate.
 
@@ -24,6 +41,7 @@ class Parse:
             that do not split their time
     labels  int32[n + 1] label ids, where the decoder gives any
     record  what the decoder was asked to remember of its search (`treebound.decoders.record.SearchRecord`)
+    confidence  margins, marginals and the k best trees, where they were asked for (`treebound.decoders.confidence`)
     """
 
     heads: np.ndarray
@@ -34,6 +52,7 @@ class Parse:
     seconds: dict[str, float] = field(default_factory=dict)
     labels: np.ndarray | None = None
     record: Any = None
+    confidence: Confidence | None = None
 
     @property
     def gap(self) -> float:

@@ -183,7 +183,7 @@ def _add_valency(
 def _numbers(what: str, values: np.ndarray, size: int, problem: Problem) -> list[Number]:
     if len(values) != size:
         raise ValueError(f"{what}: {len(values)} numbers, not {size}")
-    if not np.isfinite(np.asarray(values, float)).all():
+    if not all(isinstance(value, int) or math.isfinite(value) for value in values.tolist()):
         raise ValueError(f"{what}: not all are finite")
     if problem.unit and any(value != int(value) for value in values.tolist()):
         raise ValueError(f"{what}: fractions, where scores are integers")

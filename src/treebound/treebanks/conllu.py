@@ -9,4 +9,5 @@ CONLLU = Layout(
     most=10,
     comments=True,
     extras=True,
+    misc=9,
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -98,6 +98,7 @@ class Document:
         heads: Sequence[np.ndarray] | None = None,
         labels: Sequence[Sequence[str]] | None = None,
         comments: Sequence[Sequence[str]] | None = None,
+        misc: Sequence[Sequence[Mapping[str, str]]] | None = None,
     ) -> None:
         """Write the sentences; what is not given stays byte for byte as it was read.
 
@@ -105,15 +106,18 @@ class Document:
         heads     per sentence int[n + 1], as decoders return them (entry 0 is the root's and is ignored)
         labels    per sentence n strings, for DEPREL
         comments  per sentence lines `key = value`; one with the same key is replaced, others go after the last comment
+        misc      per sentence n mappings, for MISC: a key that is there is replaced, others go to the end
 
         Raises InputError where the file cannot be written, a label or comment does not fit into one field or line, or
-        the format has no comments; ValueError where lengths do not match.
+        the format has no comments or no MISC; ValueError where lengths do not match.
         """
-        for name, given in (("heads", heads), ("labels", labels), ("comments", comments)):
+        for name, given in (("heads", heads), ("labels", labels), ("comments", comments), ("misc", misc)):
             if given is not None and len(given) != len(self):
                 raise ValueError(f"{len(given)} {name} for {len(self)} sentences")
         if comments is not None and not self.layout.comments:
             raise InputError(f"{self.layout.name} has no comments", hint="call to_conllu() first")
+        if misc is not None and self.layout.misc is None:
+            raise InputError(f"{self.layout.name} has no MISC column", hint="call to_conllu() first")
         with replacing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
             if self.bom:
                 file.write(BOM)
@@ -128,6 +132,11 @@ class Document:
                     if len(labels[i]) != len(rows):
                         raise ValueError(f"sentence {i}: {len(labels[i])} labels for {len(rows)} words")
                     block = _with_column(block, rows, self.layout.columns["deprel"], labels[i])
+                if misc is not None and self.layout.misc is not None:
+                    if len(misc[i]) != len(rows):
+                        raise ValueError(f"sentence {i}: {len(misc[i])} entries of MISC for {len(rows)} words")
+                    old = [block[row].split("\t")[self.layout.misc].strip() for row in rows]
+                    block = _with_column(block, rows, self.layout.misc, map(_merged_misc, old, misc[i]))
                 if comments is not None:
                     block = _with_comments(block, comments[i])
                 file.write("".join(block).encode(self.encoding))
@@ -331,6 +340,17 @@ def _with_column(block: list[str], rows: Sequence[int], position: int, values: I
         fields[position] = value + end
         block[row] = "\t".join(fields)
     return block
+
+
+def _merged_misc(old: str, new: Mapping[str, str]) -> str:
+    """A MISC column with other values; what has no new one stays, in its place."""
+    if not new:
+        return old
+    kept = [item for item in old.split("|") if item != "_" and item.partition("=")[0] not in new]
+    added = [f"{key}={value}" for key, value in new.items()]
+    if bad := [item for item in added if "|" in item or " " in item]:
+        raise InputError(f"{bad[0]!r} does not fit into MISC", hint="values have no spaces and no |")
+    return "|".join(kept + added)
 
 
 def _with_comments(block: list[str], comments: Sequence[str]) -> list[str]:

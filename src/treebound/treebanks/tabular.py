@@ -23,6 +23,7 @@ class Layout:
     most      most columns of a line
     comments  lines that begin with # may stand before the words
     extras    multiword tokens (3-4) and empty nodes (3.1) may stand between the words
+    misc      position of a column of `Key=Value|Key=Value` that anybody may add to; None: there is none
     """
 
     name: str
@@ -31,6 +32,7 @@ class Layout:
     most: int
     comments: bool = False
     extras: bool = False
+    misc: int | None = None
 
 
 class Malformed(Exception):

@@ -1,0 +1,89 @@
+"""How sure a parse is: exact margins, marginal probabilities of its arcs, and the k best trees.
+
+    parser.parse(treebank, confidence=Assess(margins=True, marginals=True, k=10))
+
+Margins and k-best trees are those of the whole score, with its non-local factors; marginals are those of the log-linear
+model over what one dynamic program scores (`arc_marginals`).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from treebound.core.parse import Confidence, Parse
+from treebound.core.problem import Problem
+from treebound.core.protocols import Decoder
+from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, MAX_EDGES, smallest_backbone
+from treebound.decoders.kbest import kbest
+from treebound.decoders.kbest import margins as exact_margins
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.marginals import log_inside_outside, matrix_tree_marginals
+from treebound.kernels.parts import index_parts
+
+
+@dataclass(frozen=True)
+class Assess:
+    """What to find out about a parse.
+
+    margins    of every arc of the tree; n decoding problems
+    marginals  of every arc of the tree
+    k          number of best trees, 0 for none; at most 1 + (k - 1) n decoding problems
+    scale      probabilities are proportional to exp(scale * score), with the model's scores: below 1 they are flatter.
+               A learner with a margin makes scores of no particular scale; what fits is best chosen on held-out data
+    """
+
+    margins: bool = False
+    marginals: bool = False
+    k: int = 0
+    scale: float = 1.0
+
+    def __call__(self, decoder: Decoder, problem: Problem, parse: Parse) -> Parse:
+        """The parse of `problem` by `decoder`, with its confidence. What is not proved has no margins, no k best."""
+        decoder = copy.copy(decoder)
+        if getattr(decoder, "record", False):
+            decoder.record = False  # type: ignore[attr-defined]
+        trees: tuple[Parse, ...] = (parse,)
+        complete = False
+        if self.k and parse.certified:
+            best = kbest(decoder, problem, self.k)
+            trees, complete = tuple(best.parses), best.complete
+        found = Confidence(trees=trees if self.k else (), complete=complete)
+        if self.margins:
+            lost = exact_margins(decoder, problem, parse, trees)
+            found = replace(found, margins=lost / (problem.unit or 1.0))
+        if self.marginals:
+            of_tree = np.full(problem.n + 1, np.nan)
+            chosen = parse.heads[problem.mod] == problem.head
+            of_tree[problem.mod[chosen]] = arc_marginals(problem, decoder.space, self.scale)[chosen]
+            found = replace(found, marginals=of_tree)
+        return replace(parse, confidence=found)
+
+
+def arc_marginals(
+    problem: Problem, space: Literal["projective", "non-projective"] = "projective", scale: float = 1.0
+) -> np.ndarray:
+    """float64[A]: probability of every arc where a tree's is proportional to exp(scale * score), nan where unknown.
+
+    Projective: the score of all families that the smallest backbone scores exactly, by inside-outside; those that are
+    bounded count nothing. Non-projective: the scores of arcs, by the matrix-tree theorem. Scores are the model's, that
+    is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan where the hypergraph would be too large.
+    Oracle: tests enumerate all trees.
+    """
+    n, scale = problem.n, scale / (problem.unit or 1.0)
+    if space == "non-projective":
+        return matrix_tree_marginals(n, problem.head, problem.mod, scale * problem.arc, problem.single_root)[1]
+    backbone = BACKBONES[smallest_backbone(problem.families)]
+    allowed = np.zeros((n + 1, n + 1), np.bool_)
+    allowed[problem.head, problem.mod] = True
+    index = index_arcs(n, allowed)
+    parts = index_parts(index, problem.single_root)
+    given = {f: scale * problem.parts[f].score if f in problem.parts else EMPTY for f in backbone.families - {"arc"}}
+    graph = backbone.graph(index, parts, n, problem.single_root, given, MAX_EDGES)
+    items = len(graph.first)
+    marginal = np.empty(problem.arcs + 1)
+    log_z = log_inside_outside(graph, np.append(scale * problem.arc, 0.0), np.empty(items), np.empty(items), marginal)
+    return marginal[:-1] if log_z > -np.inf else np.full(problem.arcs, np.nan)
