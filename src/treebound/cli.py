@@ -86,25 +86,46 @@ def train(
     max_dp_calls: Annotated[int, typer.Option(min=1, help="Limit for a training sentence.")] = 200,
     tag: Annotated[str, typer.Option(help="Column of the fine tags: xpos or upos; by default what is annotated.")] = "",
     multi_root: Annotated[bool, typer.Option("--multi-root", help="Sentences may have several roots.")] = False,
+    labels: Annotated[str, typer.Option(help="How arcs are labelled: none, joint, second-stage or both.")] = "both",
+    label_cost: Annotated[float, typer.Option(help="Margin asked for each wrong label.")] = 0.5,
 ) -> None:
     """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""
+    from treebound.evaluation.attachment import has_labels
     from treebound.learning.pruner import train_pruner
     from treebound.learning.spec import ModelSpec
+    from treebound.learning.trainer import accuracy
     from treebound.learning.trainer import train as train_model
 
     names = tuple(filter(None, (name.strip() for name in families.split(","))))
-    spec = ModelSpec(names, cast("Any", learner), epochs, k, bits, c, cost, seed, max_dp_calls)
+    spec = ModelSpec(
+        names,
+        cast("Any", learner),
+        epochs,
+        k,
+        bits,
+        c,
+        cost,
+        seed,
+        max_dp_calls,
+        labels=cast("Any", labels),
+        label_bits=max(bits, 12),
+        label_cost=label_cost,
+    )
     _choose("tag", (tag,), ("", "xpos", "upos"))
     _writable(output)
     examples, dev = (_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file))
     for path, treebank in ((train_file, examples), (dev_file, dev)):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
+    if labels != "none" and not has_labels(examples):
+        raise InputError("not every word has a label", path=train_file, hint="train with --labels none")
     pruner = train_pruner(examples, epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
     checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
     model = train_model(spec, examples, dev, pruner, checkpoint=checkpoint, progress=_progress)
     model.save(output)
-    _say(f"{output}: dev UAS {max(record['dev_uas'] for record in model.history):.2f}")
+    best = max(model.history, key=accuracy)
+    las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
+    _say(f"{output}: dev UAS {best['dev_uas']:.2f}{las}")
 
 
 @app.command()
@@ -137,7 +158,8 @@ def parse(
             for document in stream(source, BATCH, annotated=False):
                 document = document.to_conllu()
                 parses = parser.parse(document.treebank, workers=workers)
-                document.write(out, heads=[p.heads for p in parses], comments=[_comments(p) for p in parses])
+                labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
+                document.write(out, [p.heads for p in parses], labels, comments=[_comments(p) for p in parses])
                 advance(len(parses))
 
 
@@ -147,17 +169,21 @@ def evaluate(
     predicted: Annotated[Path, typer.Argument(help="The same sentences as parsed.")],
     all_words: Annotated[bool, typer.Option("--all-words", help="Count punctuation as well.")] = False,
 ) -> None:
-    """Attachment scores of a parsed file."""
+    """Attachment scores of a parsed file, labelled ones too where both files have labels."""
     from treebound.evaluation.attachment import evaluate as score
+    from treebound.evaluation.attachment import has_labels
 
     truth, found = _described(_read(gold).treebank), _read(predicted, annotated=False).treebank
     if truth.strings("form") != found.strings("form") or truth.lengths.tolist() != found.lengths.tolist():
         raise InputError(f"not the sentences of {gold}", path=predicted, hint="give the file that was parsed from it")
     if all_words:
         truth.meta["punctuation"] = {"column": "upos", "tags": []}
-    summary = score(truth, [found.heads(i) for i in range(len(found))]).summary
+    labels = [sentence.strings("deprel") for sentence in found] if has_labels(found) else None
+    summary = score(truth, [found.heads(i) for i in range(len(found))], labels).summary
     print(f"sentences\t{summary['sentences']}\nwords scored\t{summary['scored_words']}")
     print(f"UAS\t{summary['uas']:.2f}\ncomplete\t{summary['complete']:.2f}")
+    if "las" in summary:
+        print(f"LAS\t{summary['las']:.2f}\ncomplete, labelled\t{summary['complete_labelled']:.2f}")
 
 
 @app.command()

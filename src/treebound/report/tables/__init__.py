@@ -3,7 +3,7 @@
 All take the `collect.Results` to show and the names of the corpora wanted (empty: all), and return DataFrames.
 """
 
-from treebound.report.tables.comparison import comparison, headline, significance
+from treebound.report.tables.comparison import accuracy, comparison, headline, significance
 from treebound.report.tables.corpora import conversion, pruner, sources
 from treebound.report.tables.provenance import certificate, provenance, training
 from treebound.report.tables.rows import stacked, tour_row
@@ -17,6 +17,7 @@ from treebound.report.tables.speed import (
 from treebound.report.tables.tuning import tuned_sentences, tuning_table, tunings
 
 __all__ = [
+    "accuracy",
     "accuracy_and_speed",
     "benchmarked",
     "certificate",
