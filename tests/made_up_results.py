@@ -26,7 +26,10 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         _json(folder, ["pruner", f"{corpus}.json"], {"corpus": corpus, "recall": recall})
         for model in params.trained:
             for learner in params.learners:
-                history = [{"epoch": e, "dev_uas": 80 + e / 10} for e in range(1, params.train.epochs + 1)]
+                history = [
+                    {"epoch": e, "dev_uas": 80 + e / 10, "dev_las": 75 + e / 10}
+                    for e in range(1, params.train.epochs + 1)
+                ]
                 metrics = {"spec": {"learner": learner}, "history": history, "best_epoch": params.train.epochs}
                 _json(folder, ["train", corpus, f"{model}.{learner}.json"], metrics)
                 _json(folder, ["timing", "train", corpus, f"{model}.{learner}.json"], {"cpu_s": 61.5, "wall_s": 62.5})
@@ -85,11 +88,20 @@ def _sentences(rng: np.random.Generator, params: Params, run: Run, lengths: np.n
     table = pd.DataFrame({"sentence": range(len(lengths)), "n": lengths, "value": lengths * 10.0})  # as all are exact
     table = table.assign(bound=table["value"], status="optimal", dp_calls=calls, nodes=1 + calls // 20)
     table = table.assign(correct=np.minimum(lengths, rng.binomial(lengths, 0.85 + i / 500)), scored=lengths)
+    if params.train.labels != "none":
+        table["correct_labelled"] = rng.binomial(table["correct"], 0.9)
     return table.assign(seconds=calls * 1e-4).head(params.decoders[run.decoder].sentences or len(table))
 
 
 def _decode(table: pd.DataFrame, params: Params) -> dict:
-    return {
+    labelled = {}
+    if "correct_labelled" in table:
+        right = table["correct_labelled"]
+        labelled = {
+            "las": 100 * right.sum() / table["scored"].sum(),
+            "complete_labelled": 100 * float((right == table["scored"]).mean()),
+        }
+    return labelled | {
         "uas": 100 * table["correct"].sum() / table["scored"].sum(),
         "complete": 100 * float((table["correct"] == table["scored"]).mean()),
         "words": int(table["n"].sum()),

@@ -60,7 +60,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "model.npz", "--epochs", 3, "--bits", 14
     )
     assert done.returncode == 0, done.stderr
-    assert "dev UAS 100.00" in done.stderr
+    assert "dev UAS 100.00, LAS 100.00" in done.stderr
     assert sorted(p.name for p in folder.iterdir()) == ["dev.conllu", "model.npz", "train.conllu"]
     return folder / "model.npz"
 
@@ -89,9 +89,24 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     assert [line.split("\t")[6] for line in written.splitlines() if "\t" in line] == [
         str(h) for s in SENTENCES for *_, h in s
     ]
+    labels = [line.split("\t")[7] for line in written.splitlines() if "\t" in line]
+    assert labels == ["root" if h == 0 else "dep" for s in SENTENCES for *_, h in s]
     gold = model.with_name("dev.conllu")
     scores = dict(line.split("\t") for line in run("evaluate", gold, parsed).stdout.splitlines())
-    assert scores == {"sentences": "4", "words scored": "14", "UAS": "100.00", "complete": "100.00"}
+    assert scores == {
+        "sentences": "4",
+        "words scored": "14",
+        "UAS": "100.00",
+        "complete": "100.00",
+        "LAS": "100.00",
+        "complete, labelled": "100.00",
+    }
+    unlabelled = tmp_path / "unlabelled.conllu"
+    unlabelled.write_text(written.replace("\tdep\t", "\t_\t"))
+    assert "LAS" not in run("evaluate", gold, unlabelled).stdout
+    mislabelled = tmp_path / "mislabelled.conllu"
+    mislabelled.write_text(written.replace("\troot\t", "\tdep\t"))
+    assert "LAS\t71.43\ncomplete, labelled\t0.00" in run("evaluate", gold, mislabelled).stdout
     assert "words scored\t16" in run("evaluate", gold, parsed, "--all-words").stdout
     checked = run("check", model, parsed)
     assert (checked.returncode, checked.stdout) == (0, "")
@@ -141,6 +156,17 @@ def test_a_failed_run_leaves_no_certificates(model: Path, tmp_path: Path) -> Non
     output, proofs = tmp_path / "out.conllu", tmp_path / "proofs.gz"
     assert_one_line(run("parse", model, "-o", output, "--certificates", proofs, stdin=text), "<stdin>:9: ")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_labels(model: Path, tmp_path: Path) -> None:
+    gold = model.with_name("dev.conllu")
+    blank = tmp_path / "blank.conllu"
+    blank.write_text(gold.read_text().replace("\tdep\t", "\t_\t").replace("\troot\t", "\t_\t"))
+    train = ["train", blank, blank, "-o", tmp_path / "model.npz", "--epochs", 1, "--bits", 14]
+    assert_one_line(run(*train), "not every word has a label", "--labels none")
+    assert run(*train, "--labels", "none").returncode == 0
+    parsed = run("parse", tmp_path / "model.npz", gold).stdout
+    assert parsed.count("\tdep\t") == gold.read_text().count("\tdep\t"), "left as it was"
 
 
 def test_standard_input_is_the_same_as_files(model: Path) -> None:
@@ -205,6 +231,7 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
         (["train", "{empty}", "{gold}", "-o", "{folder}/m"], ["empty.conllu: has no sentences"]),
         (["train", "{gold}", "{gold}", "-o", "{folder}/no/m"], ["cannot be written"]),
         (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--learner", "svm"], ["svm", "perceptron"]),
+        (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--labels", "later"], ["'later'; choose from none, joint"]),
         (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--families", "cousin"], ["unknown factor family 'cousin'"]),
         (["fetch", "xx_none"], ["unknown corpus 'xx_none'; choose from tr_twt"]),
         (["fetch", "ptb"], ["ptb: ", "not open", "give the path"]),

@@ -56,6 +56,31 @@ def test_summary():
     assert perfect["uas"] == perfect["complete_all"] == 100.0
 
 
+def test_labelled_scores():
+    def labelled(rows):
+        flat = [s for row in rows for s in row]
+        vocabulary = Vocabulary(flat)
+        ids = np.array([vocabulary.get(s) for s in flat], np.int32)
+        columns, vocab = GOLD.columns | {"deprel": ids}, GOLD.vocab | {"deprel": vocabulary}
+        return Treebank("made-up", GOLD.offsets, columns, vocab, GOLD.head, GOLD.meta)
+
+    gold = labelled([["nsubj", "root", "punct"], ["root", "punct"], ["root"]])
+    found = [["nsubj", "root", "dep"], ["root", "punct"], ["never-seen"]]
+    table = evaluate(gold, PARSED, found)
+    assert table.sentences.correct_labelled.tolist() == [1, 1, 0]  # word 1 of the first has a wrong head
+    assert table.sentences.correct_labelled_all.tolist() == [1, 1, 0]
+    assert table.sentences.complete_labelled.tolist() == [False, True, True]
+    assert table.summary["las"] == pytest.approx(200 / 3)
+    assert table.summary["las_all"] == pytest.approx(200 / 6)
+    assert table.summary["complete_labelled"] == pytest.approx(200 / 3)
+    assert evaluate(gold, PARSED, [["obj", "root", "punct"], *found[1:]]).summary["las"] == table.summary["las"]
+    assert evaluate(gold, PARSED, [["nsubj", "dep", "punct"], *found[1:]]).summary["las"] == pytest.approx(100 / 3)
+    assert "las" not in evaluate(gold, PARSED).summary
+    assert "las" not in evaluate(labelled([["nsubj", "root", "_"], ["root", "punct"], ["root"]]), PARSED, found).summary
+    with pytest.raises(InputError, match="labels do not match the sentences of made-up"):
+        evaluate(gold, PARSED, found[:2])
+
+
 def test_without_a_punctuation_rule_every_word_counts():
     plain = treebank([["PUNCT"]], [[0]])
     plain.meta.clear()

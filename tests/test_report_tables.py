@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import made_up_results
@@ -275,6 +277,46 @@ def test_significance_tests_the_difference_from_the_baseline(results: list[colle
     uas = results[-1].decode().set_index(["model", "learner", "k"])["uas"]
     base, other = uas["carreras", "mira", "10"], uas["carreras+sibling", "mira", "10"]
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
+
+
+def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect.Results]) -> None:
+    table = tables.accuracy(results)
+    for r in results:
+        decoded = r.decode().set_index(["corpus", "model", "learner", "decoder", "k"])
+        found = decoded.loc[("tr_twt", "carreras+sibling", "mira", "tuned", "10")]
+        row = table.loc[("mira", "carreras+sibling", "tr_twt")][r.name]
+        assert row.to_dict() == {
+            "UAS": found["uas"],
+            "LAS": found["las"],
+            "complete": found["complete"],
+            "complete, labelled": found["complete_labelled"],
+        }
+    assert (table["this run", "LAS"] < table["this run", "UAS"]).all()
+    assert tables.headline(results)["LAS, all factors"].notna().all()
+    assert tables.training(results)["dev LAS"].between(75, 76).all()
+    las = tables.pruning_table(results, "LAS")
+    assert las["published"].isna().all(axis=None)
+    assert las["this run"].notna().all(axis=None)
+    assert ("", "LAS") in tables.tuning_table(tables.tunings(results))
+    tested = tables.significance(results[-1], figure="LAS")
+    las = results[-1].decode().set_index(["model", "learner", "k"])["las"]
+    base, other = las["carreras", "mira", "10"], las["carreras+sibling", "mira", "10"]
+    np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
+
+
+def test_without_labels_tables_leave_labelled_figures_out(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    params = tmp_path / "params.yaml"
+    old = params.read_text()
+    params.write_text(re.sub(r"(?m)^  labels: \S+", "  labels: none", old))
+    assert params.read_text() != old
+    shutil.rmtree(tmp_path / "results")
+    made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
+    results = [collect.this_run(tmp_path)]
+    assert list(tables.accuracy(results).columns) == [("this run", "UAS"), ("this run", "complete")]
+    assert "LAS, all factors" not in tables.headline(results)
+    assert ("", "LAS") not in tables.tuning_table(tables.tunings(results))
+    assert tables.significance(results[0], figure="LAS").empty
 
 
 # --- display

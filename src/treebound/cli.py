@@ -88,18 +88,37 @@ def train(
     tag: Annotated[str, typer.Option(help="Column of the fine tags: xpos or upos; by default what is annotated.")] = "",
     multi_root: Annotated[bool, typer.Option("--multi-root", help="Sentences may have several roots.")] = False,
     patterns: Annotated[str, typer.Option(help="Hand-crafted patterns: a shipped file, as en_ud, or your own.")] = "",
+    labels: Annotated[str, typer.Option(help="How arcs are labelled: none, joint, second-stage or both.")] = "both",
+    label_cost: Annotated[float, typer.Option(help="Margin asked for each wrong label.")] = 0.5,
+    non_projective: Annotated[bool, typer.Option("--non-projective", help="Arcs of a tree may cross.")] = False,
 ) -> None:
     """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""
+    from treebound.evaluation.attachment import has_labels
     from treebound.factors.pattern_language import load as load_patterns
     from treebound.learning.pruner import train_pruner
     from treebound.learning.spec import ModelSpec
+    from treebound.learning.trainer import accuracy
     from treebound.learning.trainer import train as train_model
 
     names = tuple(filter(None, (name.strip() for name in families.split(","))))
     if patterns and "pattern" not in names:
         names += ("pattern",)
         load_patterns(patterns)  # a fault in them shows now rather than after the pruner's training
-    spec = ModelSpec(names, cast("Any", learner), epochs, k, bits, c, cost, seed, max_dp_calls)
+    spec = ModelSpec(
+        names,
+        cast("Any", learner),
+        epochs,
+        k,
+        bits,
+        c,
+        cost,
+        seed,
+        max_dp_calls,
+        labels=cast("Any", labels),
+        label_bits=max(bits, 12),
+        label_cost=label_cost,
+        space="non-projective" if non_projective else "projective",
+    )
     _choose("tag", (tag,), ("", "xpos", "upos"))
     _writable(output)
     examples, dev = (_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file))
@@ -107,11 +126,15 @@ def train(
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
         treebank.meta["patterns"] = patterns
+    if labels != "none" and not has_labels(examples):
+        raise InputError("not every word has a label", path=train_file, hint="train with --labels none")
     pruner = train_pruner(examples, epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
     checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
     model = train_model(spec, examples, dev, pruner, checkpoint=checkpoint, progress=_progress)
     model.save(output)
-    _say(f"{output}: dev UAS {max(record['dev_uas'] for record in model.history):.2f}")
+    best = max(model.history, key=accuracy)
+    las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
+    _say(f"{output}: dev UAS {best['dev_uas']:.2f}{las}")
 
 
 @app.command()
@@ -165,9 +188,10 @@ def parse(
             for document in stream(source, BATCH, annotated=False):
                 document = document.to_conllu()
                 parses = parser.parse(document.treebank, workers=workers, confidence=assess)
+                labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
                 misc = [_misc(p) for p in parses] if margins or marginals else None
                 comments = [_comments(p) for p in parses]
-                document.write(out, heads=[p.heads for p in parses], comments=comments, misc=misc)
+                document.write(out, [p.heads for p in parses], labels, comments=comments, misc=misc)
                 if prove is not None:
                     for i, p in enumerate(parses):
                         prove(parser.problem(document.treebank, i), p)
@@ -180,17 +204,21 @@ def evaluate(
     predicted: Annotated[Path, typer.Argument(help="The same sentences as parsed.")],
     all_words: Annotated[bool, typer.Option("--all-words", help="Count punctuation as well.")] = False,
 ) -> None:
-    """Attachment scores of a parsed file."""
+    """Attachment scores of a parsed file, labelled ones too where both files have labels."""
     from treebound.evaluation.attachment import evaluate as score
+    from treebound.evaluation.attachment import has_labels
 
     truth, found = _described(_read(gold).treebank), _read(predicted, annotated=False).treebank
     if truth.strings("form") != found.strings("form") or truth.lengths.tolist() != found.lengths.tolist():
         raise InputError(f"not the sentences of {gold}", path=predicted, hint="give the file that was parsed from it")
     if all_words:
         truth.meta["punctuation"] = {"column": "upos", "tags": []}
-    summary = score(truth, [found.heads(i) for i in range(len(found))]).summary
+    labels = [sentence.strings("deprel") for sentence in found] if has_labels(found) else None
+    summary = score(truth, [found.heads(i) for i in range(len(found))], labels).summary
     print(f"sentences\t{summary['sentences']}\nwords scored\t{summary['scored_words']}")
     print(f"UAS\t{summary['uas']:.2f}\ncomplete\t{summary['complete']:.2f}")
+    if "las" in summary:
+        print(f"LAS\t{summary['las']:.2f}\ncomplete, labelled\t{summary['complete_labelled']:.2f}")
 
 
 @app.command()

@@ -31,10 +31,10 @@ def sentences(params: Params, corpus: str, run: Run) -> Treebank:
     return load(corpus, SPLIT, min(limits, default=None))
 
 
-def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
-    """One row a sentence: what was found, what was proved, what it took, how many heads are right."""
-    score = evaluate(gold, [parse.heads for parse in parses]).sentences
-    return pd.DataFrame(
+def rows(gold: Treebank, parses: list[Parse], labels: list[list[str]] | None = None) -> pd.DataFrame:
+    """One row a sentence: what was found, what was proved, what it took, how many heads are right (and labels, too)."""
+    score = evaluate(gold, [parse.heads for parse in parses], labels).sentences
+    table = pd.DataFrame(
         {
             "sentence": range(len(gold)),
             "n": gold.lengths,
@@ -47,14 +47,19 @@ def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
             "scored": score["scored"].to_numpy(),
         }
     )
+    if "correct_labelled" in score:
+        table["correct_labelled"] = score["correct_labelled"].to_numpy()
+    return table
 
 
 def run(params: Params, corpus: str, model: str, learner: Learner, decoder: str, k: str) -> None:
     """Write the metrics of a row and its predictions."""
     row = Run(model, learner, decoder, k if k == "none" else int(k))
     gold = sentences(params, corpus, row)
-    parses = parser(params, corpus, row).parse(gold)
-    table = rows(gold, parses)
+    trained = parser(params, corpus, row)
+    parses = trained.parse(gold)
+    labels = [trained.model.label_names(parse) for parse in parses] if trained.model.labelling.names else None
+    table = rows(gold, parses, labels)
     scored = int(table["scored"].sum())
     metrics = {
         "uas": 100 * int(table["correct"].sum()) / max(scored, 1),
@@ -72,6 +77,10 @@ def run(params: Params, corpus: str, model: str, learner: Learner, decoder: str,
         ),
         "seed": params.seed,
     }
+    if "correct_labelled" in table:
+        right = table["correct_labelled"]
+        metrics["las"] = 100 * int(right.sum()) / max(scored, 1)
+        metrics["complete_labelled"] = 100 * float((right == table["scored"]).mean())
     stage.write(stage.PREDICTIONS / corpus / f"{row}.{SPLIT}.csv", table.to_csv(index=False, lineterminator="\n"))
     stage.write_json(stage.METRICS / "decode" / corpus / f"{row}.{SPLIT}.json", metrics)
 

@@ -29,6 +29,7 @@ Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
 Family = Literal["adjacent-sibling", "outermost-grandchild", "grandchild", "sibling"]
 Learner = Literal["perceptron", "mira"]
+Labels = Literal["none", "joint", "second-stage", "both"]
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -42,7 +43,7 @@ class Pruner:
 
 @dataclass(frozen=True, config=_STRICT)
 class Train:
-    """What all models share; see treebound.learning.spec.ModelSpec."""
+    """What all models share; see treebound.learning.spec.ModelSpec. A corpus without labels is not labelled."""
 
     epochs: Positive
     k: Keep
@@ -50,6 +51,9 @@ class Train:
     C: Annotated[float, Field(gt=0)]
     cost: Annotated[float, Field(ge=0)]
     max_dp_calls: Positive
+    labels: Labels = "none"
+    label_bits: Annotated[int, Field(ge=12, le=28)] = 22
+    label_cost: Annotated[float, Field(ge=0)] = 0.5
 
 
 @dataclass(frozen=True, config=_STRICT)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from treebound.evaluation.attachment import has_labels
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Learner, Params
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
+from treebound.learning.trainer import accuracy, train
 
 #: fields of an epoch's record that differ from run to run, and their names in the timing file
 TIMING = {"cpu_seconds": "cpu_s", "wall_seconds": "wall_s"}
 
 
-def specification(params: Params, model: str, learner: Learner) -> ModelSpec:
-    """What the trainer is asked for."""
+def specification(params: Params, model: str, learner: Learner, labelled: bool) -> ModelSpec:
+    """What the trainer is asked for, on a corpus that has labels or not."""
     settings = params.train
     return ModelSpec(
         families=params.models[model],
@@ -28,13 +29,17 @@ def specification(params: Params, model: str, learner: Learner) -> ModelSpec:
         cost=settings.cost,
         seed=params.seed,
         max_dp_calls=settings.max_dp_calls,
+        labels=settings.labels if labelled else "none",
+        label_bits=settings.label_bits,
+        label_cost=settings.label_cost,
     )
 
 
 def run(params: Params, corpus: str, model: str, learner: Learner) -> None:
     """Write a model, its history (the same in every run) and the seconds that it took (which are not)."""
     name = f"{model}.{learner}"
-    spec = specification(params, model, learner)
+    examples = load(corpus, "train", params.limit("train"))
+    spec = specification(params, model, learner, has_labels(examples))
     checkpoint = (
         stage.CHECKPOINTS / f"{corpus}.{name}.npz"
     )  # the trainer knows whether it belongs to this very training
@@ -46,7 +51,7 @@ def run(params: Params, corpus: str, model: str, learner: Learner) -> None:
 
     trained = train(
         spec,
-        load(corpus, "train", params.limit("train")),
+        examples,
         load(corpus, "dev", params.limit("dev")),
         Pruner.load(stage.MODELS / corpus / "pruner.npz"),
         checkpoint=checkpoint,
@@ -54,8 +59,9 @@ def run(params: Params, corpus: str, model: str, learner: Learner) -> None:
     )
     seconds = {short: sum(record[key] for record in trained.history) for key, short in TIMING.items()}
     trained.history = [{key: record[key] for key in record if key not in TIMING} for record in trained.history]
-    best = max(trained.history, key=lambda record: record["dev_uas"])
-    stage.say(f"{corpus} {name}: dev UAS {best['dev_uas']:.2f} after {best['epoch']} epochs")
+    best = max(trained.history, key=accuracy)
+    las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
+    stage.say(f"{corpus} {name}: dev UAS {best['dev_uas']:.2f}{las} after {best['epoch']} epochs")
     trained.save(stage.MODELS / corpus / f"{name}.npz")
     stage.write_json(
         stage.METRICS / "train" / corpus / f"{name}.json",

@@ -70,16 +70,20 @@ class Results:
         return _frame(rows, self.folder / "metrics" / "pruner")
 
     def decode(self) -> pd.DataFrame:
-        """One row a corpus and run of the parameters: accuracy, certificates and work on the test split."""
+        """One row a corpus and run of the parameters: accuracy, certificates and work on the test split.
+
+        las and complete_labelled are NaN where there are no labels.
+        """
+        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
         rows = [
-            {"corpus": corpus, **_key(run), **self._read("decode", corpus, f"{run}.{SPLIT}.json")}
+            {"corpus": corpus, **_key(run), **labelled, **self._read("decode", corpus, f"{run}.{SPLIT}.json")}
             for corpus in self.corpora
             for run in self.params.decode
         ]
         return _frame(rows, self.folder / "metrics" / "decode")
 
     def train(self) -> pd.DataFrame:
-        """One row a corpus and trained model: the best epoch, its dev UAS, seconds of training."""
+        """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training."""
         trained = dict.fromkeys((run.model, run.learner) for run in self.params.decode)
         rows = []
         for corpus in self.corpora:
@@ -90,6 +94,7 @@ class Results:
                 rows.append(
                     {"corpus": corpus, "model": model, "learner": learner, "epochs": len(metrics["history"])}
                     | {"best_epoch": best["epoch"], "dev_uas": best["dev_uas"]}
+                    | {"dev_las": best.get("dev_las", float("nan"))}
                     | {"cpu_s": seconds["cpu_s"], "wall_s": seconds["wall_s"]}
                 )
         return _frame(rows, self.folder / "metrics" / "train")
@@ -131,7 +136,8 @@ class Results:
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
     def sentences(self, corpus: str, run: Run) -> pd.DataFrame:
-        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored.
+        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored, and
+        correct_labelled where there are labels.
 
         A reference does not keep them.
         """

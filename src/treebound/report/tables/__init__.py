@@ -4,7 +4,7 @@ All take the `collect.Results` to show and the names of the corpora wanted (empt
 """
 
 from treebound.report.tables.ablation import ablation_ranking, ablation_table, ablations
-from treebound.report.tables.comparison import comparison, headline, significance
+from treebound.report.tables.comparison import accuracy, comparison, headline, significance
 from treebound.report.tables.corpora import conversion, pruner, sources
 from treebound.report.tables.provenance import certificate, provenance, training
 from treebound.report.tables.rows import stacked, tour_row
@@ -21,6 +21,7 @@ __all__ = [
     "ablation_ranking",
     "ablation_table",
     "ablations",
+    "accuracy",
     "accuracy_and_speed",
     "benchmarked",
     "certificate",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from treebound.evaluation.significance import paired_bootstrap
+from treebound.experiments.params import Run
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, table
 from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep
@@ -30,6 +31,35 @@ OWN = {
     "eisner+grandchild+sibling": "B&B + all grandchild + all sibling over a first-order backbone",
 }
 PUBLISHED = "published"
+
+
+#: accuracy -> its column among the metrics of a row, and that of right words among its sentences
+FIGURES = {
+    "UAS": ("uas", "correct"),
+    "LAS": ("las", "correct_labelled"),
+    "complete": ("complete", "complete"),
+    "complete, labelled": ("complete_labelled", "complete_labelled"),
+}
+
+
+def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """All of FIGURES (%) for our main rows. Rows (learner, system, corpus); columns (provenance, figure).
+
+    Figures that no row has are left out (labelled ones where nothing is labelled).
+    """
+    keep = corpora_of(results, wanted)
+    cells: dict[tuple[str, str], dict[tuple[str, str, str], float]] = {}
+    for r in results:
+        data = r.decode().set_index(KEYS)
+        for learner in r.params.learners:
+            for model, run in main_rows(r.params, learner).items():
+                for corpus in keep[r.name]:
+                    for figure, (column, _) in FIGURES.items():
+                        cells.setdefault((r.name, figure), {})[learner, model, corpus] = data.loc[
+                            at(corpus, run), column
+                        ]
+    table = pd.DataFrame(cells).dropna(axis=1, how="all")
+    return table.rename_axis(["learner", "system", "corpus"])
 
 
 def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -75,28 +105,38 @@ def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, lis
     return data[[*columns, ("", "note")]]
 
 
-def significance(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
+def significance(results: Results, wanted: Sequence[str] = (), figure: str = "UAS") -> pd.DataFrame:
     """Each system against the baseline of the same learner on the same sentences of this run.
 
-    Rows (corpus, learner, system); columns: difference of UAS, low and high end of its 95 % interval, p (two-sided).
+    figure  "UAS" or "LAS"; corpora without labels have no rows for LAS
+    Rows (corpus, learner, system); columns: its difference, low and high end of its 95 % interval, p (two-sided).
     """
+    right = FIGURES[figure][1]
+
+    def sentences(corpus: str, run: Run) -> pd.DataFrame:
+        data = results.sentences(corpus, run)
+        return data.assign(correct=data[right]) if right in data else data.iloc[:0]
+
     rows = []
     for corpus in corpora_of([results], wanted)[results.name]:
         for learner in results.params.learners:
             runs = main_rows(results.params, learner)
             if BASELINE not in runs:
                 continue
-            base = results.sentences(corpus, runs[BASELINE])
+            base = sentences(corpus, runs[BASELINE])
             for model, run in runs.items():
-                if model != BASELINE:
-                    test = paired_bootstrap(results.sentences(corpus, run), base, seed=results.params.seed)
+                if model != BASELINE and len(base):
+                    test = paired_bootstrap(sentences(corpus, run), base, seed=results.params.seed)
                     rows.append({"corpus": corpus, "learner": learner, "system": model, **test})
     names = ["corpus", "learner", "system"]
     return pd.DataFrame(rows, columns=[*names, "difference", "low", "high", "p"]).set_index(names)
 
 
 def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Of each run, corpus and learner: accuracy of the baseline and of all factors, speed, proofs."""
+    """Of each run, corpus and learner: accuracy of the baseline and of all factors, speed, proofs.
+
+    LAS is left out where no row has labels.
+    """
     keep = corpora_of(results, wanted)
     rows = []
     for r in results:
@@ -116,9 +156,11 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
                         "learner": learner,
                         "UAS, Carreras": base,
                         "UAS, all factors": found["uas"],
+                        "LAS, all factors": found["las"],
                         "words per CPU second": found["words_per_cpu_s"],
                         "proved optimal, %": 100 * found["certified"] / found["sentences"],
                         "DP calls per sentence": found["dp_calls"] / found["sentences"],
                     }
                 )
-    return pd.DataFrame(rows).set_index(["", "corpus", "learner"])
+    table = pd.DataFrame(rows).set_index(["", "corpus", "learner"])
+    return table if table["LAS, all factors"].notna().any() else table.drop(columns="LAS, all factors")

@@ -35,10 +35,16 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Every trained model. Rows (provenance, corpus, learner, model): epochs, best epoch, its dev UAS, CPU seconds."""
+    """Every trained model. Rows (provenance, corpus, learner, model): epochs, the best one, its dev UAS and LAS, CPU s.
+
+    LAS is left out where no model has labels.
+    """
     data = stacked(results, wanted, "train").rename(columns={"provenance": ""})
     data = data.sort_values(["", "corpus", "learner"], kind="stable").set_index(["", "corpus", "learner", "model"])
-    names = {"epochs": "epochs", "best_epoch": "best epoch", "dev_uas": "dev UAS", "cpu_s": "CPU s"}
+    names = {"epochs": "epochs", "best_epoch": "best epoch", "dev_uas": "dev UAS", "dev_las": "dev LAS"}
+    if data["dev_las"].isna().all():
+        del names["dev_las"]
+    names["cpu_s"] = "CPU s"
     return data[list(names)].rename(columns=names)
 
 

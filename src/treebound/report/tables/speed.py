@@ -16,22 +16,24 @@ from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep,
 def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Table 3, one figure at a time. Rows: systems; columns (provenance, corpus), at last a note.
 
-    figure  "UAS" (%), "w/s" (ours: words per CPU second; published: per second) or "DP calls" (per sentence)
+    figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second) or
+            "DP calls" (per sentence)
     """
     keep = corpora_of(results, wanted)
     printed = table(QIAN_LIU, "speed").set_index("id")
     calls = table(QIAN_LIU, "calls").set_index("corpus")["DP calls per sentence"]
     ours = {r.name: _swept(r, figure) for r in results}
-    ids = [i for i in printed.index if i.startswith("k-") or figure != "DP calls"]
+    ids = [i for i in printed.index if i.startswith("k-") or figure in ("UAS", "w/s")]
     ids += dict.fromkeys(i for r in results for _, i in ours[r.name].index if i not in ids)
     cells = []
     for i in ids:
         row: dict[tuple[str, str], object] = {}
         for corpus in ("PTB", "CTB"):
-            if figure != "DP calls":
+            row[PUBLISHED, corpus] = float("nan")
+            if figure in ("UAS", "w/s"):
                 row[PUBLISHED, corpus] = printed[f"{corpus} {figure}"].get(i, float("nan"))
-            else:
-                row[PUBLISHED, corpus] = calls[corpus] if i == "k-none" else float("nan")
+            elif figure == "DP calls" and i == "k-none":
+                row[PUBLISHED, corpus] = calls[corpus]
         notes = [] if i.startswith("k-") else ["published figure only"]
         for r in results:
             if i.startswith("k-") and i not in ours[r.name].index.get_level_values(1):
@@ -45,7 +47,7 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 def _swept(results: Results, figure: str) -> pd.Series:
     """One figure of every (corpus, "k-<k>") of the rows that differ in k alone."""
-    column = {"UAS": "uas", "w/s": "words_per_cpu_s", "DP calls": "dp_calls"}[figure]
+    column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s", "DP calls": "dp_calls"}[figure]
     data = (results.benchmark() if figure == "w/s" else results.decode()).set_index(KEYS)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
     runs = sweep(results.params)

@@ -15,8 +15,8 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     """Work of the published configuration and of every tuned one, which all decoded the same scores and sentences.
 
     One row a corpus (its name says the run) and decoder, published first: sentences, certified, dp_calls, nodes and
-    seconds (means of a sentence), uas. A corpus in which they decoded different numbers of sentences (the published
-    configuration can be given a part) is left out; InputError where that leaves nothing.
+    seconds (means of a sentence), uas, las. A corpus in which they decoded different numbers of sentences (the
+    published configuration can be given a part) is left out; InputError where that leaves nothing.
     """
     keep = corpora_of(results, wanted)
     rows = []
@@ -36,6 +36,7 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                         "nodes": found["nodes"] / n,
                         "seconds": seconds[at(corpus, run)] / n,
                         "uas": found["uas"],
+                        "las": found["las"],
                     }
                 )
     data = pd.DataFrame(rows)
@@ -54,6 +55,8 @@ def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
         ("", "proved optimal"): data["certified"],
         ("", "UAS"): data["uas"],
     }
+    if data["las"].notna().any():
+        out["", "LAS"] = data["las"]
     first = data.groupby("corpus", sort=False)[list(names)].transform("first")  # published
     tuned = data["corpus"].duplicated()
     for column, name in names.items():
