@@ -28,8 +28,8 @@ def graph_of(problem, backbone):
     allowed[problem.head, problem.mod] = True
     index = index_arcs(problem.n, allowed)
     parts = index_parts(index, problem.single_root)
-    given = {f: problem.parts[f].score if f in problem.parts else EMPTY for f in (*FAMILIES, "grand-sibling")}
-    return BACKBONES[backbone].graph(index, parts, problem.n, problem.single_root, given, 10**9)
+    given = {f: table.score for f, table in problem.parts.items()}
+    return BACKBONES[backbone].graph(index, parts, problem.n, problem.single_root, lambda f: given.get(f, EMPTY), 10**9)
 
 
 @pytest.mark.parametrize("backbone", PROJECTIVE)

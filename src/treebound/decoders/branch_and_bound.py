@@ -34,19 +34,25 @@ from treebound.kernels.stars import star_tables
 Space = Literal["projective", "non-projective"]
 
 
+EMPTY = np.zeros(0, np.float64)
+NO_PARTS = np.zeros((0, 2), np.int32)
+NO_COUNTS = Counts(np.zeros(0, np.int32), EMPTY)
+NO_GRAPH = Hypergraph(np.zeros(1, np.int32), *3 * (np.zeros(0, np.int32),), EMPTY)
+
+
 @dataclass(frozen=True)
 class Backbone:
     """A tree oracle under the search: what it scores exactly is not bounded.
 
     space     the trees that it searches
     families  what it scores exactly
-    graph     (index, parts, n, single_root, family -> scores, limit) -> Hypergraph, empty above `limit` edges; None:
-              the maximum spanning arborescence
+    graph     (index, parts, n, single_root, scores, limit) -> Hypergraph, empty above `limit` edges. `scores` gives the
+              scores of a family, none if it is absent. A hypergraph without items stands for arborescences
     """
 
     space: Space
     families: frozenset[str]
-    graph: Callable[..., Hypergraph] | None
+    graph: Callable[..., Hypergraph]
 
 
 BACKBONES = {
@@ -59,7 +65,7 @@ BACKBONES = {
         "projective",
         frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}),
         lambda index, parts, n, root, s, limit: carreras_graph(
-            index, parts, n, root, s["adjacent-sibling"], s["outermost-grandchild"], limit, len(s["grand-sibling"]) > 0
+            index, parts, n, root, s("adjacent-sibling"), s("outermost-grandchild"), limit, len(s("grand-sibling")) > 0
         ),
     ),
     "grandparent-sibling": Backbone(
@@ -70,14 +76,14 @@ BACKBONES = {
             parts,
             n,
             root,
-            s["adjacent-sibling"],
-            s["outermost-grandchild"],
-            s["grandchild"],
+            s("adjacent-sibling"),
+            s("outermost-grandchild"),
+            s("grandchild"),
             limit,
-            s["grand-sibling"],
+            s("grand-sibling"),
         ),
     ),
-    "arborescence": Backbone("non-projective", frozenset({"arc"}), None),
+    "arborescence": Backbone("non-projective", frozenset({"arc"}), lambda *_: NO_GRAPH),
 }
 #: product factors of two arcs, then of more: the order of their shares in a record
 PAIR_FAMILIES = ("grandchild", "sibling", "head-bigram", "grand-sibling")
@@ -89,8 +95,6 @@ STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
 #: those that only head stars can score where trees may cross: they speak of what is not selected, too
 AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling")
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
-EMPTY = np.zeros(0, np.float64)
-NO_PARTS = np.zeros((0, 2), np.int32)
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
 #: named values of the kernel's options
@@ -240,16 +244,13 @@ class BranchAndBound:
         left = {f: s for f, s in scores.items() if f not in backbone.families}
         theta = np.append(arc, 0.0)
         started = time.perf_counter()
-        graph = NO_GRAPH
+        graph = backbone.graph(index, parts, n, single_root, lambda family: scores.get(family, EMPTY), MAX_EDGES)
+        if self.space == "projective" and len(graph.first) == 1:
+            return self._too_large(index, parts, single_root, theta, arcs, scores), None
         automata = self._automata(frozenset(scores))
-        if backbone.graph is not None:
-            given = {f: scores.get(f, EMPTY) for f in (*AUTOMATON_FAMILIES, "grandchild")}
-            graph = backbone.graph(index, parts, n, single_root, given, MAX_EDGES)
-            if len(graph.first) == 1:
-                return self._too_large(index, parts, single_root, theta, arcs, scores, unit), None
-            if "grand-sibling" in left:
-                arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
-                theta = np.append(theta, np.zeros(parts.adjacent[-1]))
+        if "grand-sibling" in left and "grand-sibling" not in automata:
+            arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
+            theta = np.append(theta, np.zeros(parts.adjacent[-1]))
         built = time.perf_counter()
         tables = star_tables(index, {f: s for f, s in left.items() if f in automata})
         bounded = {f: s for f, s in left.items() if f not in automata}
@@ -292,7 +293,6 @@ class BranchAndBound:
         theta: np.ndarray,
         arcs: Mapping[str, np.ndarray],
         scores: Mapping[str, np.ndarray],
-        unit: float,
     ) -> Parse:
         """The best tree of the arcs' own scores, with its score under everything: a tree without a claim."""
         n = len(index.right) - 1
@@ -304,11 +304,6 @@ class BranchAndBound:
         for family, score in scores.items():
             value += score[_selected(family, index, parts, arcs[family], into)].sum()
         return Parse(_heads(index, into, n), float(value), np.inf, "limit", work)
-
-
-NO_GRAPH = Hypergraph(
-    np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0)
-)
 
 
 def _joined(
@@ -375,9 +370,6 @@ def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.nd
     side = np.where(b < index.right[h], index.start[h], index.right[h])
     part = parts.adjacent[b] + np.where(s < 0, 0, 1 + s - side)
     return np.stack((a, len(index.head) + 1 + part), axis=1).astype(np.int32)
-
-
-NO_COUNTS = Counts(np.zeros(0, np.int32), EMPTY)
 
 
 def _selected(family: str, index: ArcIndex, parts: PartIndex, arcs: np.ndarray, into: np.ndarray) -> np.ndarray:

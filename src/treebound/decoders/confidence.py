@@ -81,8 +81,8 @@ def arc_marginals(
     allowed[problem.head, problem.mod] = True
     index = index_arcs(n, allowed)
     parts = index_parts(index, problem.single_root)
-    given = {f: scale * problem.parts[f].score if f in problem.parts else EMPTY for f in backbone.families - {"arc"}}
-    graph = backbone.graph(index, parts, n, problem.single_root, given, MAX_EDGES)
+    given = {f: scale * problem.parts[f].score for f in backbone.families & problem.parts.keys()}
+    graph = backbone.graph(index, parts, n, problem.single_root, lambda f: given.get(f, EMPTY), MAX_EDGES)
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)
     log_z = log_inside_outside(graph, np.append(scale * problem.arc, 0.0), np.empty(items), np.empty(items), marginal)
