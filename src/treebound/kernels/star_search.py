@@ -259,16 +259,24 @@ def search_modifiers(
             else:
                 upper = best_counted_chain(k, left, state[depth], weight, trans, end, count_score, last, chain, chosen)
             upper += constant[depth] + fixed
-        else:
+        elif last > 0:
             for i in range(k):
                 if state[depth, i] == IN:
                     weight[i] = 0.0
             upper = best_free(k, state[depth], weight, count_score, last, chosen) + constant[depth] + fixed
+        else:
+            upper = constant[depth] + fixed
+            for p in range(f):
+                if weight[free[p]] > 0.0:
+                    upper += weight[free[p]]
         if not tied:
             if upper > value and upper > NEG_TEST:
                 value = upper
                 for i in range(k):
-                    solution[i] = chosen[i]
+                    if chained or last > 0:
+                        solution[i] = chosen[i]
+                    else:
+                        solution[i] = state[depth, i] == IN or (state[depth, i] == FREE and weight[i] > 0.0)
             backtrack = True
         else:
             backtrack = not beats(upper, value, unit)
@@ -294,7 +302,13 @@ def search_modifiers(
                             weight[i] -= t
                             weight[j] -= t
                             shift += t
-                better = best_free(k, state[depth], weight, count_score, last, chosen) + constant[depth] + fixed + shift
+                better = constant[depth] + fixed + shift
+                if last > 0:
+                    better += best_free(k, state[depth], weight, count_score, last, chosen)
+                else:
+                    for p in range(f):
+                        if weight[free[p]] > 0.0:
+                            better += weight[free[p]]
                 upper = min(upper, better)
                 backtrack = not beats(upper, value, unit)
         if not backtrack:
