@@ -23,7 +23,8 @@ class ChainScratch(NamedTuple):
 
     trans    float64[K, K + 1]  [j, i + 1]: scores of modifier j following i (i = -1: being the first)
     trans_x  float64[K, K + 1]  the same with what the arc x adds
-    end      float64[K + 2]     of each modifier being the last on its side; then of an empty left and right side
+    end      float64[K, K + 2]  under each arc into the word: of each modifier being the last on its side; then of an empty
+             left and right side
     best     float64[K, COUNTS] of a side up to a modifier, by the number of modifiers taken
     back, back_count  int32[K, COUNTS] the modifier before, and how many there were
     sides    float64[2, COUNTS] of a whole side by the number of modifiers; ends int32[2, COUNTS] its last modifier
@@ -90,9 +91,9 @@ def best_free(k, status, gain, count_score, last, chosen):
 
 
 @njit(cache=True, nogil=True)
-def best_chain(k, left, status, gain, trans, scratch, chosen):
+def best_chain(k, left, status, gain, trans, end, scratch, chosen):
     """Best set of modifiers along both sides: gains, transitions and ends. OUT chosen. O(k^2)."""
-    end, best, back = scratch.end, scratch.best, scratch.back
+    best, back = scratch.best, scratch.back
     total = 0.0
     for side in range(2):
         low, high = (0, left) if side == 0 else (left, k)
@@ -140,9 +141,9 @@ def best_chain(k, left, status, gain, trans, scratch, chosen):
 
 
 @njit(cache=True, nogil=True)
-def best_counted_chain(k, left, status, gain, trans, count_score, last, scratch, chosen):
+def best_counted_chain(k, left, status, gain, trans, end, count_score, last, scratch, chosen):
     """As `best_chain`, plus count_score[number of modifiers], count_score[last] for that many or more. O(k^2 last)."""
-    end, best, back, back_count = scratch.end, scratch.best, scratch.back, scratch.back_count
+    best, back, back_count = scratch.best, scratch.back, scratch.back_count
     sides, ends = scratch.sides, scratch.ends
     size = last + 1
     sides[:] = 2.0 * NEG

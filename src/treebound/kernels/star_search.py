@@ -26,8 +26,8 @@ ROUNDING = 1e-3  #: shares of thirds are not exact; bounds of integers are integ
 class SearchScratch(NamedTuple):
     """Working memory of the search over sets: one row for every depth, up to K.
 
-    pair     float64[K, K]      sibling scores
-    pairs    float64[K + 1, K, K] with what triples add once one of their arcs is in; without triples unused
+    pairs    float64[K + 1, K, K] sibling scores, with what triples add once one of their arcs is in; [1, K, K] without
+             triples
     state    int8[K + 1, K]     OUT, FREE, IN
     linear   float64[K + 1, K]  what a free modifier adds by itself, given those that are in
     constant float64[K + 1]     score of those that are in
@@ -37,7 +37,6 @@ class SearchScratch(NamedTuple):
     weight, high, low  float64[K]  share of the bound; the most and the least that a modifier can add
     """
 
-    pair: np.ndarray
     pairs: np.ndarray
     state: np.ndarray
     linear: np.ndarray
@@ -49,6 +48,12 @@ class SearchScratch(NamedTuple):
     weight: np.ndarray
     high: np.ndarray
     low: np.ndarray
+
+
+@njit(cache=True, nogil=True, inline="always")
+def pair_rank(k, x, y):
+    """Rank of x < y among the pairs of k, lexicographically. O(1)."""
+    return x * (2 * k - x - 1) // 2 + y - x - 1
 
 
 @njit(cache=True, nogil=True)
@@ -80,37 +85,21 @@ def _triple(tri, first, k, place, i, j, v):
 
 
 @njit(cache=True, nogil=True)
-def _decide(depth, v, into, k, scratch, tri, tri_first, candidates, place):
-    """Put free modifier v in or out at a depth; its pairs become scores of the others. O(k), with triples O(k^2)."""
-    state, linear, constant = scratch.state[depth], scratch.linear[depth], scratch.constant
-    state[v] = into
-    if into != IN:
-        return
-    constant[depth] += linear[v]
-    triples = len(tri) > 0
-    pairs = scratch.pairs[depth] if triples else scratch.pair
-    for i in range(k):
-        if state[i] == FREE:
-            linear[i] += pairs[v, i]
-            if triples:
-                for j in range(i):
-                    if state[j] == FREE:
-                        t = _triple(tri, tri_first, candidates, place, i, j, v)
-                        pairs[i, j] += t
-                        pairs[j, i] += t
-
-
-@njit(cache=True, nogil=True)
-def _copy(depth, k, triples, scratch):
-    """Depth + 1 begins as depth."""
-    scratch.constant[depth + 1] = scratch.constant[depth]
-    for i in range(k):
-        scratch.state[depth + 1, i] = scratch.state[depth, i]
-        scratch.linear[depth + 1, i] = scratch.linear[depth, i]
+def _take(depth, v, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place):
+    """Put free modifier v in at a depth; its pairs become scores of the others. O(k), with triples O(k^2)."""
+    state[depth, v] = IN
+    constant[depth] += linear[depth, v]
+    row = pairs[depth if triples else 0]
+    for i in range(k):  # those that are not free, too: nobody looks at them again
+        linear[depth, i] += row[v, i]
     if triples:
         for i in range(k):
-            for j in range(k):
-                scratch.pairs[depth + 1, i, j] = scratch.pairs[depth, i, j]
+            if state[depth, i] == FREE:
+                for j in range(i):
+                    if state[depth, j] == FREE:
+                        t = _triple(tri, tri_first, candidates, place, i, j, v)
+                        row[i, j] += t
+                        row[j, i] += t
 
 
 @njit(cache=True, nogil=True)
@@ -128,6 +117,7 @@ def search_modifiers(
     combs,
     chained,
     trans,
+    end,
     count_score,
     last,
     floor,
@@ -145,32 +135,28 @@ def search_modifiers(
     place        int32[k] rank among all candidates of the head, for triples
     tri, tri_first, candidates  triple scores of the sentence (empty: none), the first of this head, its candidates
     comb, comb_items, combs     scores float64 and members int32[combs, 8] (local numbers, -1 padded) of runs
-    chained      neighbours are scored: trans and chain.end hold what
+    chained      neighbours are scored: trans and end hold what
     count_score, last  as in `best_free`
     OUT solution int8[k], if something better was found.
     Returns (value, floor if nothing was better; bound, no set has more; nodes). bound > value only where cut off.
     """
-    state, linear, constant, bound = scratch.state, scratch.linear, scratch.constant, scratch.bound
-    branch, other, free = scratch.branch, scratch.other, scratch.free
+    pairs, state, linear, constant = scratch.pairs, scratch.state, scratch.linear, scratch.constant
+    bound, branch, other, free = scratch.bound, scratch.branch, scratch.other, scratch.free
     weight, high, low = scratch.weight, scratch.high, scratch.low
     triples = len(tri) > 0
-    if triples:
-        for i in range(k):
-            for j in range(k):
-                scratch.pairs[0, i, j] = scratch.pair[i, j]
     constant[0] = 0.0
     for i in range(k):
         state[0, i] = OUT if status[i] == OUT else FREE
         linear[0, i] = gain[i]
     for i in range(k):
         if status[i] == IN:
-            _decide(0, i, IN, k, scratch, tri, tri_first, candidates, place)
+            _take(0, i, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place)
     value = floor
     nodes = 0
     depth = 0
     while True:
         nodes += 1
-        pairs = scratch.pairs[depth] if triples else scratch.pair
+        table = pairs[depth if triples else 0]
         # what free modifiers can add, at most, at least, and by their shares
         while True:
             f = 0
@@ -181,20 +167,23 @@ def search_modifiers(
                     f += 1
                 elif state[depth, i] == IN:
                     count += 1
+            for i in range(k):
+                high[i] = 0.0
+                low[i] = 0.0
+            for p in range(f):
+                row = table[free[p]]
+                for i in range(k):  # shut out and chosen ones too, so that it is done four at a time
+                    t = row[i]
+                    high[i] += t if t > 0.0 else 0.0
+                    low[i] += t if t < 0.0 else 0.0
             tied = False
             for p in range(f):
                 i = free[p]
-                plus, minus = 0.0, 0.0
-                for q in range(f):
-                    t = pairs[i, free[q]]
-                    if t > 0.0:
-                        plus += t
-                    else:
-                        minus += t
-                tied = tied or plus > 0.0 or minus < 0.0
-                high[i] = linear[depth, i] + plus
-                low[i] = linear[depth, i] + minus
-                weight[i] = linear[depth, i] + 0.5 * plus
+                t = linear[depth, i]
+                tied = tied or high[i] > 0.0 or low[i] < 0.0
+                weight[i] = t + 0.5 * high[i]
+                high[i] += t
+                low[i] += t
             if triples:
                 for p in range(f):
                     for q in range(p):
@@ -253,10 +242,10 @@ def search_modifiers(
             for p in range(f):
                 i = free[p]
                 if high[i] + most <= 0.0:
-                    _decide(depth, i, OUT, k, scratch, tri, tri_first, candidates, place)
+                    state[depth, i] = OUT
                     settled = True
                 elif low[i] + least >= 0.0:
-                    _decide(depth, i, IN, k, scratch, tri, tri_first, candidates, place)
+                    _take(depth, i, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place)
                     settled = True
             if not settled:
                 break
@@ -266,20 +255,28 @@ def search_modifiers(
                 if state[depth, i] == IN:
                     weight[i] = 0.0  # counted already
             if last == 0:
-                upper = best_chain(k, left, state[depth], weight, trans, chain, chosen)
+                upper = best_chain(k, left, state[depth], weight, trans, end, chain, chosen)
             else:
-                upper = best_counted_chain(k, left, state[depth], weight, trans, count_score, last, chain, chosen)
+                upper = best_counted_chain(k, left, state[depth], weight, trans, end, count_score, last, chain, chosen)
             upper += constant[depth] + fixed
-        else:
+        elif last > 0:
             for i in range(k):
                 if state[depth, i] == IN:
                     weight[i] = 0.0
             upper = best_free(k, state[depth], weight, count_score, last, chosen) + constant[depth] + fixed
+        else:
+            upper = constant[depth] + fixed
+            for p in range(f):
+                if weight[free[p]] > 0.0:
+                    upper += weight[free[p]]
         if not tied:
             if upper > value and upper > NEG_TEST:
                 value = upper
                 for i in range(k):
-                    solution[i] = chosen[i]
+                    if chained or last > 0:
+                        solution[i] = chosen[i]
+                    else:
+                        solution[i] = state[depth, i] == IN or (state[depth, i] == FREE and weight[i] > 0.0)
             backtrack = True
         else:
             backtrack = not beats(upper, value, unit)
@@ -290,7 +287,7 @@ def search_modifiers(
                     i = free[p]
                     for q in range(p):
                         j = free[q]
-                        t = pairs[i, j]
+                        t = table[i, j]
                         if t > 0.0:
                             if weight[i] > 0.0 and weight[j] < 0.0:
                                 t = min(0.5 * t, weight[i], -weight[j])
@@ -305,7 +302,13 @@ def search_modifiers(
                             weight[i] -= t
                             weight[j] -= t
                             shift += t
-                better = best_free(k, state[depth], weight, count_score, last, chosen) + constant[depth] + fixed + shift
+                better = constant[depth] + fixed + shift
+                if last > 0:
+                    better += best_free(k, state[depth], weight, count_score, last, chosen)
+                else:
+                    for p in range(f):
+                        if weight[free[p]] > 0.0:
+                            better += weight[free[p]]
                 upper = min(upper, better)
                 backtrack = not beats(upper, value, unit)
         if not backtrack:
@@ -324,23 +327,32 @@ def search_modifiers(
                 if high[i] - low[i] > span:
                     span = high[i] - low[i]
                     arg = i
-            first = IN if weight[arg] > 0.0 else OUT
             branch[depth] = arg
-            other[depth] = OUT if first == IN else IN
             bound[depth] = upper
-            _copy(depth, k, triples, scratch)
-            _decide(depth + 1, arg, first, k, scratch, tri, tri_first, candidates, place)
-            depth += 1
-            continue
-        while depth > 0:
-            depth -= 1
-            if other[depth] != NONE and beats(bound[depth], value, unit):
-                break
-            other[depth] = NONE
+            into = IN if weight[arg] > 0.0 else OUT
+            other[depth] = OUT if into == IN else IN
         else:
-            return value, value, nodes
-        first = other[depth]
-        other[depth] = NONE
-        _copy(depth, k, triples, scratch)
-        _decide(depth + 1, branch[depth], first, k, scratch, tri, tri_first, candidates, place)
+            while depth > 0:
+                depth -= 1
+                if other[depth] != NONE and beats(bound[depth], value, unit):
+                    break
+                other[depth] = NONE
+            else:
+                return value, value, nodes
+            arg = branch[depth]
+            into = other[depth]
+            other[depth] = NONE
+        # the child begins as its parent
+        constant[depth + 1] = constant[depth]
+        for i in range(k):
+            state[depth + 1, i] = state[depth, i]
+            linear[depth + 1, i] = linear[depth, i]
+        if triples:
+            for i in range(k):
+                for j in range(k):
+                    pairs[depth + 1, i, j] = pairs[depth, i, j]
         depth += 1
+        if into == OUT:
+            state[depth, arg] = OUT
+        else:
+            _take(depth, arg, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place)

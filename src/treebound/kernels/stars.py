@@ -21,7 +21,6 @@ from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.hypergraph import NEG, NEG_TEST
-from treebound.kernels.parts import below_rank, sibling_rank
 from treebound.kernels.star_chain import (
     COUNTS,
     FREE,
@@ -32,8 +31,8 @@ from treebound.kernels.star_chain import (
     best_counted_chain,
     best_free,
 )
-from treebound.kernels.star_search import ROUNDING, SearchScratch, beats, search_modifiers, triple_rank
-from treebound.kernels.wide_parts import LONGEST_COMB, SHORTEST_COMB, grand_sibling_rank
+from treebound.kernels.star_search import ROUNDING, SearchScratch, beats, pair_rank, search_modifiers, triple_rank
+from treebound.kernels.wide_parts import LONGEST_COMB, SHORTEST_COMB
 
 COMB_SIZES = LONGEST_COMB - SHORTEST_COMB + 1
 NO_ARCS = np.empty((0, LONGEST_COMB), np.int32)
@@ -78,24 +77,23 @@ def star_tables(index, scores, comb_arcs=NO_ARCS):
 
 
 class StarScratch(NamedTuple):
-    """Working memory of `solve_stars` for heads with up to K candidate modifiers; no meaning between calls.
+    """Working memory of `solve_stars` for up to K arcs out of or into a word; its contents mean nothing between calls.
 
     item     int32[K]  arcs of the modifiers, left ones near to far, then right ones near to far
-    status   int8[K]   OUT, FREE or IN under the present x
-    gain     float64[K]
     base     int8[K]   FREE or IN, whatever x
+    status   int8[K, K], gain float64[K, K]  under each arc into the word: OUT, FREE or IN; what a modifier adds
     spread   float64[K] what the shares of parts among modifiers add to a gain
     place    int32[K]  rank of each modifier among all candidates of the head
     chosen, solution  int8[K]
-    comb, comb_items  float64[5 K], int32[5 K, 8]: runs of modifiers, padded with -1
-    tried    bool[arcs into a word]
+    comb, comb_items  float64[5 K], int32[5 K, 8]: runs of modifiers, padded with NONE
+    tried    bool[K]   arcs into the word
     count_score  float64[COUNTS]
     """
 
     item: np.ndarray
+    base: np.ndarray
     status: np.ndarray
     gain: np.ndarray
-    base: np.ndarray
     spread: np.ndarray
     place: np.ndarray
     chosen: np.ndarray
@@ -117,7 +115,7 @@ def star_scratch(index, triples):
     chain = ChainScratch(
         np.empty((K, K + 1), np.float64),
         np.empty((K, K + 1), np.float64),
-        np.empty(K + 2, np.float64),
+        np.empty((K, K + 2), np.float64),
         np.empty((K, COUNTS), np.float64),
         np.empty((K, COUNTS), np.int32),
         np.empty((K, COUNTS), np.int32),
@@ -125,7 +123,6 @@ def star_scratch(index, triples):
         np.empty((2, COUNTS), np.int32),
     )
     search = SearchScratch(
-        np.empty((K, K), np.float64),
         np.empty((K + 1 if triples else 1, K, K), np.float64),
         np.empty((K + 1, K), np.int8),
         np.empty((K + 1, K), np.float64),
@@ -141,8 +138,8 @@ def star_scratch(index, triples):
     return StarScratch(
         np.empty(K, np.int32),
         np.empty(K, np.int8),
-        np.empty(K, np.float64),
-        np.empty(K, np.int8),
+        np.empty((K, K), np.int8),
+        np.empty((K, K), np.float64),
         np.empty(K, np.float64),
         np.empty(K, np.int32),
         np.empty(K, np.int8),
@@ -157,7 +154,7 @@ def star_scratch(index, triples):
 
 
 @njit(cache=True, nogil=True)
-def _modifiers(index, parts, tables, alive, u, h, scratch):
+def _modifiers(index, parts, tables, alive, h, scratch):
     """The candidate modifiers of h, and what is scored among them whatever x is. O(k^2), with triples O(k^3).
 
     Returns (number of modifiers, of those on the left, last count that matters, constant, whether neighbours are
@@ -207,14 +204,15 @@ def _modifiers(index, parts, tables, alive, u, h, scratch):
     combs = 0
     if h == 0 or k < 2:
         return k, left, last, constant, chained, sets, combs
-    pair = scratch.search.pair
+    candidates = start[h + 1] - start[h]
+    pair = scratch.search.pairs[0]
     if len(tables.sibling) > 0 or len(tables.tri_sibling) > 0:
         sets = True
         for j in range(k):
             for i in range(j):
                 t = 0.0
                 if len(tables.sibling) > 0:
-                    t = tables.sibling[parts.sibling[h] + sibling_rank(index, item[i], item[j])]
+                    t = tables.sibling[parts.sibling[h] + pair_rank(candidates, place[i], place[j])]
                 pair[i, j] = t
                 pair[j, i] = t
                 if t > 0.0:
@@ -222,7 +220,6 @@ def _modifiers(index, parts, tables, alive, u, h, scratch):
                     spread[j] += 0.5 * t
             pair[j, j] = 0.0
     if len(tables.tri_sibling) > 0:
-        candidates = start[h + 1] - start[h]
         for v in range(k):
             for j in range(v):
                 for i in range(j):
@@ -261,51 +258,54 @@ def _modifiers(index, parts, tables, alive, u, h, scratch):
 
 
 @njit(cache=True, nogil=True)
-def _below(index, parts, tables, u, h, a, k, left, scratch):
-    """Status, gain, trans_x and end of the modifiers under x = a; False if a certain one cannot be there. O(k^2)."""
-    head, mod, start, right = index.head, index.mod, index.start, index.right
-    item, status, gain, base = scratch.item, scratch.status, scratch.gain, scratch.base
-    end = scratch.chain.end
-    if h == 0:
-        for j in range(k):
-            status[j] = base[j]
-            gain[j] = -u[item[j]]
-            end[j] = 0.0
-        end[k], end[k + 1] = 0.0, 0.0
-        return True
-    outermost = len(tables.outermost) > 0
-    if outermost:
-        first = parts.outermost[a]
-        inner = 0 if head[a] < h else 1  # the side towards the head of a
-        end[k + inner] = tables.outermost[first]
-        end[k + 1 - inner] = tables.outermost[first + 1]
-    else:
-        end[k], end[k + 1] = 0.0, 0.0
+def _below(o, h, g, k, left, ranks, grandchild, outermost, item, mod, u, base, status, gain, end):
+    """Row o of status, gain and end: the modifiers under an arc from g to h. False if a certain one cannot be there. O(k).
+
+    ranks  (first arc to the left, to the right, how many of each can be below, first grandchild and outermost part)
+    """
+    first_left, first_right, most_left, most_right, first_grandchild, first_outermost = ranks
+    possible = True
     for j in range(k):
         b = item[j]
-        rank = below_rank(index, parts, a, b)
-        gain[j] = -u[b]
-        status[j] = base[j]
-        if rank < 0 or mod[b] == head[a]:
-            if base[j] == IN:
-                return False
-            status[j] = OUT
+        if j < left:
+            rank = b - first_left
+            fits = rank < most_left
+        else:
+            rank = b - first_right
+            fits = rank < most_right
+            rank += most_left
+        value = -u[b]
+        state = base[j]
+        if not fits or mod[b] == g:
+            possible = possible and state != IN
+            state = OUT
+        else:
+            if len(grandchild) > 0:
+                value += grandchild[first_grandchild + rank]
+            if len(outermost) > 0:
+                end[o, j] = outermost[first_outermost + 2 + rank]
+        gain[o, j] = value
+        status[o, j] = state
+    if len(outermost) > 0:
+        inner = 0 if g < h else 1  # the side towards g
+        end[o, k + inner] = outermost[first_outermost]
+        end[o, k + 1 - inner] = outermost[first_outermost + 1]
+    return possible
+
+
+@njit(cache=True, nogil=True)
+def _grand_transitions(o, k, left, first_left, first_right, most_left, first, scores, item, status, trans, trans_x):
+    """trans with the grand-siblings of the arc whose first part is `first`. O(k^2)."""
+    for j in range(k):
+        if status[o, j] == OUT:
             continue
-        if len(tables.grandchild) > 0:
-            gain[j] += tables.grandchild[parts.grandchild[a] + rank]
-        end[j] = tables.outermost[parts.outermost[a] + 2 + rank] if outermost else 0.0
-    if len(tables.grand_sibling) > 0:
-        trans, trans_x = scratch.chain.trans, scratch.chain.trans_x
-        for j in range(k):
-            if status[j] == OUT:
-                continue
-            first = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, item[j])
-            trans_x[j, 0] = trans[j, 0] + tables.grand_sibling[first]
-            first += 1 - (start[h] if j < left else right[h])
-            for i in range(0 if j < left else left, j):
-                if status[i] != OUT:
-                    trans_x[j, i + 1] = trans[j, i + 1] + tables.grand_sibling[first + item[i]]
-    return True
+        rank = item[j] - (first_left if j < left else first_right)
+        p = first + rank * (rank + 1) // 2 + (0 if j < left else most_left * (most_left + 1) // 2)
+        trans_x[j, 0] = trans[j, 0] + scores[p]
+        p += 1 - (first_left if j < left else first_right)
+        for i in range(0 if j < left else left, j):
+            if status[o, i] != OUT:
+                trans_x[j, i + 1] = trans[j, i + 1] + scores[p + item[i]]
 
 
 @njit(cache=True, nogil=True)
@@ -324,105 +324,182 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
     x_bound   float64[A] OUT: for the arcs into dirty heads, no star with this x has more (NEG: there is none)
     node_limit  sets tried for a head and an arc into it
     unit      > 0: all scores and multipliers are integers
-    Returns how many of the values are upper bounds only. Integers give exact integers. Nothing is allocated.
+    Returns (how many of the values are upper bounds only, sets tried). Integers give exact integers. Nothing is allocated.
     O(arcs into h * (arcs out of h)^2) a head without sets; with sets exponential at worst, cut off by node_limit.
     """
-    start, into, into_start = index.start, index.into, index.into_start
-    item, status, gain = scratch.item, scratch.status, scratch.gain
-    count_score, chosen, solution = scratch.count_score, scratch.chosen, scratch.solution
-    overflows = 0
-    for h in range(len(index.right)):
+    head, mod, start, right, into, into_start = index
+    below, first_grandchild, first_outermost = parts.below, parts.grandchild, parts.outermost
+    grandchild, outermost, grand_sibling = tables.grandchild, tables.outermost, tables.grand_sibling
+    (
+        item,
+        base,
+        status,
+        gain,
+        spread,
+        place,
+        chosen,
+        solution,
+        comb,
+        comb_items,
+        tried,
+        count_score,
+        chain,
+        scratch_s,
+    ) = scratch
+    trans, trans_x, end = chain.trans, chain.trans_x, chain.end
+    grand = len(grand_sibling) > 0
+    overflows, nodes = 0, 0
+    for h in range(len(right)):
         if not dirty[h]:
             continue
         for b in range(start[h], start[h + 1]):
             y[b] = 0
-        k, left, last, constant, chained, sets, combs = _modifiers(index, parts, tables, alive, u, h, scratch)
-        follow = scratch.chain.trans_x if h > 0 and len(tables.grand_sibling) > 0 else scratch.chain.trans
+        k, left, last, constant, chained, sets, combs = _modifiers(index, parts, tables, alive, h, scratch)
         value[h] = NEG
         x[h] = NONE
-        degree = 1 if h == 0 else into_start[h + 1] - into_start[h]
-        for o in range(degree):
-            a = NONE if h == 0 else into[into_start[h] + o]
-            scratch.tried[o] = True
-            if h > 0:
-                x_bound[a] = NEG
-                if not alive[a]:
-                    continue
-            if not _below(index, parts, tables, u, h, a, k, left, scratch):
-                continue
-            if sets:
-                for j in range(k):
-                    gain[j] += scratch.spread[j]
-            if not chained:
-                v = best_free(k, status, gain, count_score, last, chosen)
-            elif last == 0:
-                v = best_chain(k, left, status, gain, follow, scratch.chain, chosen)
+        if h == 0:
+            for j in range(k):
+                status[0, j] = base[j]
+                gain[0, j] = -u[item[j]]
+                end[0, j] = 0.0
+            end[0, k], end[0, k + 1] = 0.0, 0.0
+            if chained:
+                v = best_counted_chain(k, left, status[0], gain[0], trans, end[0], count_score, last, chain, chosen)
             else:
-                v = best_counted_chain(k, left, status, gain, follow, count_score, last, scratch.chain, chosen)
-            if h > 0:
-                v += constant - w[a]
-                x_bound[a] = max(np.floor(v + ROUNDING) if sets and unit > 0.0 else v, NEG)
+                v = best_free(k, status[0], gain[0], count_score, last, chosen)
+            if v > NEG_TEST:
+                value[0] = v
+                for j in range(k):
+                    y[item[j]] = chosen[j]
+            continue
+        if chained and len(outermost) == 0:
+            end[: into_start[h + 1] - into_start[h], : k + 2] = 0.0
+        for o in range(into_start[h + 1] - into_start[h]):
+            a = into[into_start[h] + o]
+            tried[o] = True
+            x_bound[a] = NEG
+            if not alive[a]:
+                continue
+            ranks = (start[h], right[h], below[a, 0], below[a, 1], first_grandchild[a], first_outermost[a])
+            if not _below(o, h, head[a], k, left, ranks, grandchild, outermost, item, mod, u, base, status, gain, end):
+                continue
+            extra = constant - w[a]
+            if not chained and last == 0:
+                # one by one
+                v = extra
+                for j in range(k):
+                    t = gain[o, j] + spread[j]
+                    if status[o, j] == IN or (status[o, j] == FREE and t > 0.0):
+                        v += t
+            else:
+                if sets:
+                    for j in range(k):
+                        gain[o, j] += spread[j]
+                if not chained:
+                    v = extra + best_free(k, status[o], gain[o], count_score, last, chosen)
+                else:
+                    follow = trans
+                    if grand:
+                        follow = trans_x
+                        first = parts.grand_sibling[a]
+                        _grand_transitions(
+                            o,
+                            k,
+                            left,
+                            start[h],
+                            right[h],
+                            below[a, 0],
+                            first,
+                            grand_sibling,
+                            item,
+                            status,
+                            trans,
+                            trans_x,
+                        )
+                    if last == 0:
+                        v = extra + best_chain(k, left, status[o], gain[o], follow, end[o], chain, chosen)
+                    else:
+                        v = extra + best_counted_chain(
+                            k, left, status[o], gain[o], follow, end[o], count_score, last, chain, chosen
+                        )
+                if sets:
+                    for j in range(k):
+                        gain[o, j] -= spread[j]
+            if v <= NEG_TEST:
+                continue
+            x_bound[a] = v
             if sets:
-                scratch.tried[o] = False
+                if unit > 0.0:
+                    x_bound[a] = np.floor(v + ROUNDING)
+                tried[o] = False
             elif v > value[h]:
                 value[h] = v
                 x[h] = a
                 for j in range(k):
+                    if not chained and last == 0:
+                        chosen[j] = status[o, j] == IN or (status[o, j] == FREE and gain[o, j] > 0.0)
                     y[item[j]] = chosen[j]
         top = NEG  # of searches that were cut off
         while sets:
             # the arc into h that promises most
-            a, arg = NONE, NONE
-            for o in range(degree):
-                if not scratch.tried[o] and (a == NONE or x_bound[into[into_start[h] + o]] > x_bound[a]):
-                    arg = o
-                    a = into[into_start[h] + o]
+            a, o = NONE, NONE
+            for i in range(into_start[h + 1] - into_start[h]):
+                b = into[into_start[h] + i]
+                if not tried[i] and (a == NONE or x_bound[b] > x_bound[a]):
+                    a, o = b, i
             if a == NONE or not beats(x_bound[a], value[h], unit):
                 break
-            scratch.tried[arg] = True
-            _below(index, parts, tables, u, h, a, k, left, scratch)
-            floor = value[h] - constant + w[a] if value[h] > NEG_TEST else NEG
-            v, limit, _ = search_modifiers(
+            tried[o] = True
+            follow = trans
+            if chained and grand:
+                follow = trans_x
+                first = parts.grand_sibling[a]
+                _grand_transitions(
+                    o, k, left, start[h], right[h], below[a, 0], first, grand_sibling, item, status, trans, trans_x
+                )
+            extra = constant - w[a]
+            floor = value[h] - extra if value[h] > NEG_TEST else NEG
+            v, limit, used = search_modifiers(
                 k,
                 left,
-                status,
-                gain,
-                scratch.place,
+                status[o],
+                gain[o],
+                place,
                 start[h + 1] - start[h],
                 tables.tri_sibling,
                 parts.tri_sibling[h],
-                scratch.comb,
-                scratch.comb_items,
+                comb,
+                comb_items,
                 combs,
                 chained,
                 follow,
+                end[o],
                 count_score,
                 last,
                 floor,
                 unit,
                 node_limit,
-                scratch.search,
-                scratch.chain,
+                scratch_s,
+                chain,
                 chosen,
                 solution,
             )
+            nodes += used
             if v > floor:
-                value[h] = v + constant - w[a]
+                value[h] = v + extra
                 x[h] = a
                 for j in range(k):
                     y[item[j]] = solution[j]
             if limit > v:
-                limit += constant - w[a]
-                top = max(top, limit)
-                x_bound[a] = min(x_bound[a], limit)
+                top = max(top, limit + extra)
+                x_bound[a] = min(x_bound[a], limit + extra)
             else:
-                x_bound[a] = min(x_bound[a], max(value[h], NEG))
+                x_bound[a] = min(x_bound[a], value[h])
         if top > value[h]:
             overflows += 1
-            if x[h] == NONE:  # not even a first star
-                for o in range(degree):
-                    a = into[into_start[h] + o]
-                    if x[h] == NONE or x_bound[a] > x_bound[x[h]]:
-                        x[h] = a
+            for i in range(into_start[h], into_start[h + 1]):
+                # not even a first star: the arc into h is one that promises most
+                if value[h] == NEG and (x[h] == NONE or x_bound[into[i]] > x_bound[x[h]]):
+                    x[h] = into[i]
             value[h] = top
-    return overflows
+    return overflows, nodes
