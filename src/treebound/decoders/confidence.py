@@ -81,7 +81,10 @@ def arc_marginals(
     allowed[problem.head, problem.mod] = True
     index = index_arcs(n, allowed)
     parts = index_parts(index, problem.single_root)
-    given = {f: scale * problem.parts[f].score if f in problem.parts else EMPTY for f in backbone.families - {"arc"}}
+    given = dict.fromkeys(frozenset().union(*(other.families for other in BACKBONES.values())), EMPTY)
+    given |= {f: scale * table.score for f, table in problem.parts.items() if f in backbone.families}
+    if backbone.graph is None:
+        raise ValueError(f"{problem.families} have no projective backbone")
     graph = backbone.graph(index, parts, n, problem.single_root, given, MAX_EDGES)
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)
