@@ -30,7 +30,9 @@ def module_of(stage: dict) -> str:
     return stage["cmd"].split("-m ")[1].split()[0]
 
 
-@pytest.mark.parametrize("name", ["fetch", "convert", "pruner", "train", "decode", "benchmark", "ablation"])
+@pytest.mark.parametrize(
+    "name", ["fetch", "convert", "pruner", "train", "decode", "confidence", "benchmark", "ablation"]
+)
 def test_a_stage_names_the_modules_that_it_uses(name: str) -> None:
     stage = stages()[name]
     graph = grimp.build_graph("treebound")
@@ -83,6 +85,7 @@ TINY = {
     ],
     "benchmark": {"repeats": 1},
     "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # of a test split of 486
+    "confidence": {"model": "carreras", "k": 5, "trees": 2},
     "notebooks": ["10-corpora"],
 }
 KINDS = ("convert", "pruner", "train", "decode", "benchmark", "ablation")

@@ -24,7 +24,7 @@ from treebound.report.render import render
 REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 NAMES = parameters.load(REPOSITORY / "params.yaml").notebooks
-WITH_MODEL = {"00-tour"}  # needs a trained model, not metrics alone; tests of the pipeline run it
+WITH_MODEL = {"00-tour", "32-confidence"}  # need a trained model, not metrics alone; tests of the pipeline run it
 
 
 # --- the notebooks as they are kept

@@ -5,9 +5,9 @@ words 1 .. i - 1 and not on word i (Lawler 1972). The best tree of each set is a
 second best tree is the best of those, and its own set is split again. A set is searched only for a tree that can still
 be among the k best: most are closed by the first bound of a search that starts with that score to beat.
 
-Proposition 2 of Qian & Liu (2013), the k best trees of the linear bound psi in every node, needs a k-best dynamic
-program of its own for every backbone; here whatever a decoder scores, labelled, non-projective or bounded, has its k
-best trees. See docs/decisions/014-k-best.md.
+Proposition 2 of Qian & Liu (2013) would search one tree of nodes with the k best trees of the linear bound in each.
+That needs a k-best algorithm (Huang & Chiang 2005) for every backbone and a search of its own; what is here works for
+whatever a decoder scores and in either space, and its proof of completeness is that of the decoder, once for every set.
 """
 
 from __future__ import annotations

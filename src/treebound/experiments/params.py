@@ -117,6 +117,23 @@ class Ablation:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Confidence:
+    """Whose margins, marginals and `trees` best trees are measured, on the first `sentences` of dev and test."""
+
+    model: str
+    learner: Learner
+    decoder: str
+    k: Keep
+    trees: Positive
+    sentences: Positive
+
+    @property
+    def heads(self) -> int | None:
+        """k as the parser takes it."""
+        return None if self.k == "none" else int(self.k)
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Params:
     """The whole of params.yaml."""
 
@@ -134,6 +151,7 @@ class Params:
     benchmark: Benchmark
     notebooks: tuple[Name, ...]
     ablation: Ablation | None = None  # a reference run from before there was one has none
+    confidence: Confidence | None = None  # older runs have none
 
     def __post_init__(self) -> None:
         if unknown := [model for model in self.trained if model not in self.models]:
@@ -148,6 +166,8 @@ class Params:
                     raise ValueError(f"decode: {run}: no {kind} {name!r}; choose from {', '.join(known)}")
         if self.ablation is not None and self.ablation.model not in self.trained:
             raise ValueError(f"ablation: no model {self.ablation.model!r}; choose from {', '.join(self.trained)}")
+        if (row := self.confidence) is not None and (row.model not in self.trained or row.decoder not in self.decoders):
+            raise ValueError(f"confidence: no model {row.model!r} or decoder {row.decoder!r} is trained or listed")
         if len({str(run) for run in self.decode}) < len(self.decode):
             raise ValueError("decode: the same row is listed twice")
 
@@ -200,6 +220,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "benchmark": Benchmark,
         "decoders": Decoder,
         "ablation": Ablation,
+        "confidence": Confidence,
     }
     return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
 

@@ -22,7 +22,18 @@ from typing import Any
 from treebound.experiments.stage import say
 
 #: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which are timed
-KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "ablation", "notebooks", "report")
+KINDS = (
+    "fetch",
+    "convert",
+    "pruner",
+    "train",
+    "decode",
+    "confidence",
+    "benchmark",
+    "ablation",
+    "notebooks",
+    "report",
+)
 ALONE = ("benchmark", "ablation")
 
 

@@ -145,6 +145,46 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
     return figure
 
 
+def reliability(margins: pd.DataFrame, marginals: pd.DataFrame) -> Figure:
+    """Accuracy of words by their confidence, with 95 % intervals: margins on the left, probabilities on the right.
+
+    Both as `evaluation.calibration.reliability` returns them. The diagonal is where a probability means what it says.
+    """
+    with style():
+        figure, (left, right) = panels(2, width=8.5, height=3.6)
+        finite = margins[margins["confidence"].between(0, float("inf"), inclusive="neither")]
+        for panel, data, x, colour in ((left, finite, "confidence", "blue"), (right, marginals, "mean", "vermilion")):
+            spread = [100 * (data["accuracy"] - data["low"]), 100 * (data["high"] - data["accuracy"])]
+            panel.errorbar(data[x], 100 * data["accuracy"], spread, color=COLOURS[colour], marker="o", capsize=2)
+            panel.set_ylabel("words with the right head, %")
+        right.plot([0, 1], [0, 100], color=COLOURS["grey"], linewidth=1, zorder=1)
+        right.annotate("as often as promised", (0.12, 12), (6, -4), textcoords="offset points", color=COLOURS["grey"])
+        right.set_xlim(0, 1.02)
+        right.set_ylim(0, 102)
+        right.set_xlabel("mean probability of the bin")
+        right.set_title("Marginal")
+        left.set_xlabel("margin, median of the bin (log scale)")
+        left.set_title("Margin")
+        _log(left, "x")
+    return figure
+
+
+def coverage(curves: dict[str, pd.DataFrame]) -> Figure:
+    """Accuracy where only the most confident words are kept, one curve for each kind of confidence.
+
+    curves  name -> `evaluation.calibration.coverage`
+    """
+    with style():
+        figure, (axes,) = panels(1, width=6.0, height=3.6)
+        for i, (name, data) in enumerate(curves.items()):
+            axes.plot(100 * data["kept"], 100 * data["accuracy"], color=CYCLE[i], label=name)
+        axes.legend(loc="lower left")
+        axes.set_xlabel("words kept, the most confident first, %")
+        axes.set_ylabel("of these with the right head, %")
+        axes.set_xlim(0, 100)
+    return figure
+
+
 def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
     """Two configurations on the same sentences, one dot a sentence: below the diagonal the second needs less.
 

@@ -149,6 +149,24 @@ class Results:
         except pd.errors.EmptyDataError:
             raise InputError("empty", path=path, hint="run `dvc repro`") from None
 
+    def confidence(self) -> pd.DataFrame:
+        """One row a corpus: the scale of the probabilities, accuracy, what is proved, `best_of_list` (k -> UAS)."""
+        rows = [{"corpus": corpus, **self._read("confidence", f"{corpus}.json")} for corpus in self.corpora]
+        return _frame(rows, self.folder / "metrics" / "confidence")
+
+    def words(self, corpus: str) -> pd.DataFrame:
+        """One row a word of the stage `confidence`: sentence, word, scored, gold, head, margin, marginal, correct.
+
+        Words that count alone, punctuation left out. A reference does not keep them.
+        """
+        path = self.folder / "predictions" / corpus / "confidence.csv"
+        try:
+            data = pd.read_csv(path)
+        except FileNotFoundError:
+            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+        data = data[data["scored"] == 1].reset_index(drop=True)
+        return data.assign(correct=data["head"] == data["gold"])
+
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)
         try:

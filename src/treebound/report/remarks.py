@@ -230,3 +230,24 @@ def _share(ratio: float) -> str:
 def _row(data: pd.DataFrame | pd.Series, part: str) -> pd.Series:
     """The row whose label contains `part`."""
     return data[[part in label for label in data.index]].iloc[0]
+
+
+def confidence(words: pd.DataFrame, measured: pd.Series) -> Remarks:
+    """About `Results.words` and the corpus's row of `Results.confidence`."""
+    top = words[words["margin"] >= words["margin"].median()]
+    low = words[words["margin"] <= words["margin"].quantile(0.1)]
+    error = 100 * measured["calibration_error"]
+    lists = {int(k): uas for k, uas in measured["best_of_list"].items()}
+    longest = max(lists)
+    return Remarks(
+        (
+            "Of the half of the words with the larger margins "
+            f"{100 * top['correct'].mean():.1f} % have the right head, "
+            f"of the tenth with the smallest ones {100 * low['correct'].mean():.1f} %.",
+            f"A marginal is off by {error:.1f} points on average, after one number, the scale {measured['scale']:g}, "
+            "was chosen on the development set.",
+            f"The parser's first tree has {lists[1]:.2f} UAS; the best of its {longest} best trees would have "
+            f"{lists[longest]:.2f}: that is what a reranker could gain at most.",
+            f"{measured['complete']} of {measured['sentences']} lists are proved complete.",
+        )
+    )

@@ -5,6 +5,7 @@ All take the `collect.Results` to show and the names of the corpora wanted (empt
 
 from treebound.report.tables.ablation import ablation_ranking, ablation_table, ablations
 from treebound.report.tables.comparison import accuracy, comparison, headline, significance
+from treebound.report.tables.confidence import kept_table, list_table, tree_table, word_table
 from treebound.report.tables.corpora import conversion, pruner, sources
 from treebound.report.tables.provenance import certificate, provenance, training
 from treebound.report.tables.rows import stacked, tour_row
@@ -28,8 +29,10 @@ __all__ = [
     "comparison",
     "conversion",
     "headline",
+    "kept_table",
     "length_table",
     "lengths",
+    "list_table",
     "provenance",
     "pruner",
     "pruning_table",
@@ -38,7 +41,9 @@ __all__ = [
     "stacked",
     "tour_row",
     "training",
+    "tree_table",
     "tuned_sentences",
     "tuning_table",
     "tunings",
+    "word_table",
 ]

@@ -1,0 +1,108 @@
+"""Calibration against counting by hand, and the tables that are made of it."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from treebound.core.parse import Confidence, Parse
+from treebound.evaluation.calibration import calibration_error, coverage, reliability, wilson
+from treebound.report import remarks, tables
+
+
+def test_bins_have_equal_sizes_and_their_own_accuracy():
+    confidence = np.array([0.9, 0.1, 0.2, 0.8, np.nan, 0.4, 0.3])
+    correct = np.array([True, False, True, True, True, False, False])
+    table = reliability(confidence, correct, bins=3)
+    assert table["words"].tolist() == [2, 2, 2]
+    assert table["confidence"].tolist() == pytest.approx([0.15, 0.35, 0.85])
+    assert table["accuracy"].tolist() == [0.5, 0.0, 1.0]
+    assert (table["low"] <= table["accuracy"]).all()
+    assert (table["high"] >= table["accuracy"]).all()
+    assert calibration_error(confidence, correct, 3) == pytest.approx((0.35 + 0.35 + 0.15) / 3)
+
+
+def test_equal_values_stay_together():
+    table = reliability(np.array([1.0, 1.0, 1.0, 1.0, 2.0, np.inf]), np.array([1, 0, 0, 1, 1, 1], bool), bins=3)
+    assert table["words"].tolist() == [4, 2]
+    assert table["accuracy"].tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(("right", "of"), [(0, 5), (5, 5), (3, 10), (900, 1000), (0, 0)])
+def test_intervals(right, of):
+    """Wilson's interval is the set of p that a normal test does not reject."""
+    low, high = wilson(right, of)
+    assert 0 <= low <= high <= 1
+    for end in (low, high):
+        if of and 0 < end < 1:
+            assert abs(right / of - end) == pytest.approx(1.959964 * np.sqrt(end * (1 - end) / of))
+
+
+def test_coverage_counts_the_most_confident_first():
+    confidence = np.array([5.0, np.inf, 1.0, 1.0, np.nan])
+    correct = np.array([True, True, False, True, False])
+    curve = coverage(confidence, correct, points=5)
+    assert curve["kept"].tolist() == [0.2, 0.4, 0.8, 1.0]  # the two ones come together
+    assert curve["accuracy"].tolist() == [1.0, 1.0, 0.75, 0.6]
+
+
+def words(size=1000):
+    rng = np.random.default_rng(0)
+    p = rng.random(size)
+    return pd.DataFrame({"margin": p * 3, "marginal": p, "correct": rng.random(size) < p})
+
+
+def test_what_is_calibrated_has_no_error_and_what_is_not_has():
+    data = words(20_000)
+    p, correct = data["marginal"].to_numpy(), data["correct"].to_numpy()
+    assert calibration_error(p, correct) < 0.02
+    assert calibration_error(p / 2, correct) == pytest.approx(0.25, abs=0.02)
+    assert np.isnan(calibration_error(np.full(3, np.nan), np.ones(3, bool)))
+
+
+def test_table_and_remark_of_confident_words():
+    data = words()
+    table = tables.kept_table(data)
+    best = data.sort_values("margin", ascending=False)["correct"]
+    assert table.loc["margin"].tolist() == pytest.approx(
+        [100 * best.head(len(best) * share // 100).mean() for share in (50, 80, 90, 95, 100)]
+    )
+    measured = {"calibration_error": 0.031, "scale": 5.0, "best_of_list": {"1": 90.0, "10": 95.5, "2": 92.0}}
+    said = str(remarks.confidence(data, pd.Series(measured | {"complete": 9, "sentences": 10})))
+    assert "off by 3.1 points" in said
+    assert "the best of its 10 best trees would have 95.50" in said
+    assert "9 of 10 lists" in said
+
+
+def test_tables_of_one_parse():
+    best, other = np.array([-1, 2, 0, 2]), np.array([-1, 2, 0, 1])
+    trees = (Parse(best, 30.0, 30.0, "optimal"), Parse(other, 20.0, 20.0, "optimal"))
+    sure = Confidence(np.array([np.nan, np.inf, 5.0, 2.5]), np.array([np.nan, 1.0, 0.9, 0.5]), trees, True)
+    parse = Parse(best, 30.0, 30.0, "optimal", confidence=sure)
+    table = tables.word_table(["a", "b", "c"], parse)
+    assert table["head"].tolist() == ["b", "(root)", "b"]
+    assert table["next head"].tolist() == ["–", "–", "a"]
+    table = tables.tree_table(["a", "b", "c"], parse, unit=4.0)
+    assert table["below the best"].tolist() == [0.0, 2.5]
+    assert table["words elsewhere"].tolist() == ["–", "c → a"]
+    with pytest.raises(ValueError, match="no k-best list"):
+        tables.tree_table(["a"], Parse(best, 0.0, 0.0, "optimal"), 1.0)
+
+
+def test_figures_draw_every_finite_bin():
+    from treebound.plots import figures
+
+    data = words()
+    data.loc[:200, "margin"] = np.inf
+    margin = reliability(data["margin"].to_numpy(), data["correct"].to_numpy())
+    marginal = reliability(data["marginal"].to_numpy(), data["correct"].to_numpy())
+    figure = figures.reliability(margin, marginal)
+    left, right = figure.axes
+    finite = np.isfinite(margin["confidence"]).sum()
+    assert len(left.lines[0].get_xdata()) == finite < len(margin)
+    assert len(right.lines[0].get_xdata()) == len(marginal)
+    curves = {name: coverage(data[name].to_numpy(), data["correct"].to_numpy()) for name in ("margin", "marginal")}
+    (axes,) = figures.coverage(curves).axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["margin", "marginal"]
+    figure.savefig(io.BytesIO(), format="svg")
