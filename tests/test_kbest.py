@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles.score import scores
@@ -123,6 +125,10 @@ def expected(problem, space):
     return log_z, [p[every[:, m] == h].sum() for h, m in zip(problem.head, problem.mod, strict=True)]
 
 
+def _scaled(problem, family):
+    return problem.parts[family].score / 100 if family in problem.parts else EMPTY
+
+
 @pytest.mark.parametrize("backbone", [name for name, b in BACKBONES.items() if b.space == "projective"])
 def test_marginals_of_projective_trees(backbone):
     rng = np.random.default_rng(4)
@@ -133,8 +139,8 @@ def test_marginals_of_projective_trees(backbone):
         allowed[problem.head, problem.mod] = True
         index = index_arcs(problem.n, allowed)
         parts = index_parts(index, problem.single_root)
-        given = {f: table.score / 100 for f, table in problem.parts.items()}
-        graph = BACKBONES[backbone].graph(index, parts, problem.n, problem.single_root, partial(given.get, default=EMPTY), 10**9)
+        write = BACKBONES[backbone].graph
+        graph = write(index, parts, problem.n, problem.single_root, partial(_scaled, problem), 10**9)
         items = len(graph.first)
         marginal = np.empty(problem.arcs + 1)
         log_z = log_inside_outside(graph, np.append(problem.arc / 100, 0.0), np.empty(items), np.empty(items), marginal)

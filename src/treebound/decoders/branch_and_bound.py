@@ -97,6 +97,8 @@ AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
+PROJECTIVE_CALLS = 40  #: of dynamic programs, for a first tree where trees may cross
+
 #: named values of the kernel's options
 ORDERS = ("depth-first", "best-first", "level")
 SCHEMES = ("polyak", "momentum", "averaged", "block-coordinate")
@@ -271,13 +273,45 @@ class BranchAndBound:
                 options = options._replace(stars=0)
             elif options.stars:
                 late = _late(index, arcs, left, bounded, automata, len(pairs.phi))
+            known: tuple[float, np.ndarray] = NEG, np.zeros(n, np.int32)
+            if self.space == "non-projective":
+                known = self._projective(index, parts, theta, arcs, scores, counts, unit)
             value, bound, tree, status, dp_calls, nodes, root_solved, kept = search(
-                graph, index, parts, theta, pairs, products, counts, tables, late, unit, options, self.record
+                graph, index, parts, theta, pairs, products, counts, tables, late, known, unit, options, self.record
             )
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
         heads = _heads(index, tree if value > NEG / 2 else tree[:0], n)
         return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
+
+    def _projective(
+        self,
+        index: ArcIndex,
+        parts: PartIndex,
+        theta: np.ndarray,
+        arcs: Mapping[str, np.ndarray],
+        scores: Mapping[str, np.ndarray],
+        counts: Counts,
+        unit: float,
+    ) -> tuple[float, np.ndarray]:
+        """(score, arcs int32[n]) of a good projective tree, NEG if none was found: what a tree has to beat."""
+        n = len(index.right) - 1
+        backbone = BACKBONES[smallest_backbone(frozenset(scores) | {"arc"})]
+        write = backbone.graph
+        graph = write(index, parts, n, parts.single_root, lambda family: scores.get(family, EMPTY), MAX_EDGES // 10)
+        if len(graph.first) == 1:
+            return NEG, np.zeros(n, np.int32)
+        bounded = {f: s for f, s in scores.items() if f not in backbone.families}
+        pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
+        products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
+        options = TUNED._replace(max_dp_calls=PROJECTIVE_CALLS)
+        tables = star_tables(index, {})
+        known = NEG, np.zeros(n, np.int32)
+        late = Late(tables, 0, 0, 0)
+        value, _, tree, *_ = search(
+            graph, index, parts, theta, pairs, products, counts, tables, late, known, unit, options, False
+        )
+        return float(value), tree
 
     def _automata(self, families: frozenset[str]) -> tuple[str, ...]:
         """Families that are left to head automata from the beginning."""

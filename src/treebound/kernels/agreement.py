@@ -15,7 +15,9 @@ from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.bounded import Pairs, Products
+from treebound.kernels.hypergraph import NEG, NEG_TEST
 from treebound.kernels.parts import below_rank, sibling_rank
+from treebound.kernels.stars import solve_stars
 from treebound.kernels.wide_parts import grand_sibling_rank
 
 
@@ -128,6 +130,50 @@ def move_multipliers(index, z, x, y, alive, alpha, u, w, weight, dirty):
             w[a] += step
             weight[a] += step
             dirty[m] = True
+
+
+@njit(cache=True, nogil=True)
+def even_parents(index, alive, dirty, value, x_bound, w, weight):
+    """Give the arcs into every dirty head the multipliers w under which its star is worth the same with each of them.
+
+    That is the best choice of w for the given u: the stars' sum stays, and the tree pays for the arc that it takes.
+    value, x_bound as of `solve_stars`. Returns whether an arc was found to have no star; its weight is NEG then. O(A).
+    """
+    removed = False
+    for a in range(len(index.head)):
+        m = index.mod[a]
+        if not dirty[m] or not alive[a]:
+            continue
+        if x_bound[a] <= NEG_TEST:
+            weight[a] = NEG
+            removed = True
+        elif value[m] > x_bound[a]:
+            w[a] -= value[m] - x_bound[a]
+            weight[a] -= value[m] - x_bound[a]
+            x_bound[a] = value[m]
+    return removed
+
+
+@njit(cache=True, nogil=True)
+def follow_tree(index, parts, tables, alive, u, w, into, only, value, x, y, bounds, was, node_limit, unit, scratch):
+    """Make every star choose the tree's arc into its head, and its best modifiers then.
+
+    only bool[n + 1] (False everywhere), value float64[n + 1], bounds float64[A], was bool[A] are scratch; x, y as of
+    `solve_stars`.
+    """
+    for h in range(1, len(index.right)):
+        if x[h] == into[h]:
+            continue
+        lo, hi = index.into_start[h], index.into_start[h + 1]
+        for i in range(lo, hi):
+            a = index.into[i]
+            was[a] = alive[a]
+            alive[a] = a == into[h]
+        only[h] = True
+        solve_stars(index, parts, tables, alive, u, w, only, value, x, y, bounds, node_limit, unit, scratch)
+        only[h] = False
+        for i in range(lo, hi):
+            alive[index.into[i]] = was[index.into[i]]
 
 
 @njit(cache=True, nogil=True)

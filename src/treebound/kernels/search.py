@@ -23,7 +23,15 @@ import numpy as np
 from numba import njit
 
 from treebound.core.problem import NONE
-from treebound.kernels.agreement import add_star_slack, disagreements, hand_over, move_multipliers, score_heads
+from treebound.kernels.agreement import (
+    add_star_slack,
+    disagreements,
+    even_parents,
+    follow_tree,
+    hand_over,
+    move_multipliers,
+    score_heads,
+)
 from treebound.kernels.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.bounded import (
@@ -423,7 +431,7 @@ def _keep(step_node, step_dual, count, node, dual):
 
 
 @njit(cache=True, nogil=True)
-def search(graph, index, parts, theta, pairs, products, counts, tables, late, unit, options, record):
+def search(graph, index, parts, theta, pairs, products, counts, tables, late, known, unit, options, record):
     """Best tree and its certificate.
 
     graph       Hypergraph of a backbone; one without items: all trees, by arborescences
@@ -432,6 +440,7 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
     pairs, products, counts  what is bounded
     tables      StarTables of what is left to head stars from the beginning (empty tables: no stars)
     late        Late: what is handed over to them after the root's steps, if options.stars
+    known       (score, arcs int32[n]) of a tree, or (NEG, ...)
     unit        > 0: all scores are integers
     record      keep what `Record` holds
     Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root, Record).
@@ -469,12 +478,13 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
     star = star_scratch(index if S > 0 else _nothing(index), triples)
     star_value, star_score = np.zeros(n + 1), np.zeros(n + 1)
     star_x, star_y, x_bound = np.full(n + 1, NONE, np.int32), np.zeros(S, np.int8), np.zeros(S)
-    dirty = np.ones(n + 1, np.bool_)
+    dirty, only = np.ones(n + 1, np.bool_), np.zeros(n + 1, np.bool_)
+    one_value, one_bound, was_alive = np.zeros(n + 1), np.zeros(S), np.zeros(S, np.bool_)
     into, taken = np.full(n + 1, NONE, np.int32), np.empty(n + 1, np.int32)
     all_pairs, all_products = pairs, products
 
-    incumbent = options.floor
-    incumbent_arcs = np.zeros(n, np.int32)
+    incumbent = max(options.floor, known[0])
+    incumbent_arcs = known[1].copy()
     dp = 0
     nodes = 0
     D = len(pairs.phi) + len(products.share) + (n + 1 if counted else 0) + 2 * S + (S > 0)
@@ -494,10 +504,13 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
     slope = np.zeros(n + 1 if counted else 0, np.float64)
     settled = np.zeros(D if record else 0, np.float64)
     if options.start == FROM_PI:
+        before = incumbent_arcs.copy()
         climbed, dp = _climb(
             graph, index, parts, theta, pairs, products, counts, tables, value, best, stack_items, trees, z,
             incumbent_arcs,
         )  # fmt: skip
+        if climbed <= incumbent:
+            incumbent_arcs[:] = before
         incumbent = max(incumbent, climbed)
         if record:
             calls = np.zeros((dp + 16, 3), np.float64)
@@ -550,6 +563,19 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                     range_counts(index, alive, certain, low, high)
                 dirty[:] = True
                 refold = False
+            if starred:
+                solve_stars(
+                    index, parts, tables, alive, child, parent, dirty, star_value, star_x, star_y, x_bound,
+                    NODE_LIMIT, unit, star,
+                )  # fmt: skip
+                if star_value.min() <= NEG_TEST:
+                    done = True
+                    bound = NEG
+                    break
+                if not handed and even_parents(index, alive, dirty, star_value, x_bound, parent, w):
+                    refold = True
+                    continue
+                dirty[:] = False
             # the tree that maximises the bound
             if projective:
                 v = inside(g, w, value, best)
@@ -562,16 +588,7 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                 break
             upper = v + offset
             if starred:
-                solve_stars(
-                    index, parts, tables, alive, child, parent, dirty, star_value, star_x, star_y, x_bound,
-                    NODE_LIMIT, unit, star,
-                )  # fmt: skip
-                dirty[:] = False
                 upper += star_value.sum()
-                if star_value.min() <= NEG_TEST:
-                    done = True
-                    bound = NEG
-                    break
             if counted and not handed:
                 upper += majorants(counts, slope, low, high, wanted)
             bound = min(bound, upper)
@@ -616,6 +633,11 @@ def search(graph, index, parts, theta, pairs, products, counts, tables, late, un
                     if chosen[i] < A:
                         into[mod[chosen[i]]] = chosen[i]
                 score += score_heads(index, parts, tables, z, into, taken, star_score)
+                if not handed:
+                    follow_tree(
+                        index, parts, tables, alive, child, parent, into, only, one_value, star_x, star_y, one_bound,
+                        was_alive, NODE_LIMIT, unit, star,
+                    )  # fmt: skip
                 moved += disagreements(index, z, star_x, star_y, alive)
             if counted and not handed:
                 scored, more = visit_counts(counts, modifiers, wanted)
