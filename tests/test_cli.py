@@ -184,7 +184,9 @@ def test_published_configuration_agrees(model: Path) -> None:
     assert run("parse", model, gold, "--config", "published").stdout == run("parse", model, gold).stdout
 
 
-@pytest.mark.parametrize(("old", "new"), [("# score = ", "# score = 1"), ("\t0\troot", "\t2\troot")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("# score = ", "# score = 1"), ("\t0\troot", "\t2\troot"), ("\t0\troot", "\t0\tdep")]
+)
 def test_check_finds_what_was_tampered_with(model: Path, old: str, new: str) -> None:
     parsed = run("parse", model, model.with_name("dev.conllu")).stdout
     done = run("check", model, "-", stdin=parsed.replace(old, new, 1))

@@ -231,7 +231,7 @@ def check(
         Path | None, typer.Option(help="Proofs that parse wrote; without them, a search looks for new ones.")
     ] = None,
 ) -> None:
-    """Verify the trees, scores and bounds of a parsed file in plain exact arithmetic.
+    """Verify the trees, scores, bounds and labels of a parsed file, all but the labels in plain exact arithmetic.
 
     The proof of a bound is read or, without a file, proposed by a search; its every step is then checked by code that
     shares nothing with the search. That takes seconds for a long sentence.
@@ -266,6 +266,11 @@ def check(
             elif claim.certified:
                 record = parser.decoder.decode(problem).record
                 found = check_parse(problem, claim, certificate(record), space) if record else ["no proof found"]
+            if not found and parser.model.labelling.names:
+                best = parser.model.label_names(parser.labelled(claim, document.treebank, 0))
+                given = document.treebank.strings("deprel")
+                words = enumerate(zip(given, best, strict=True), 1)
+                found = [f"word {m}: label {a}, the model's is {b}" for m, (a, b) in words if a != b]
             faults += [f"sentence {sentences}: {fault}" for fault in found]
             advance(1)
         if stored:

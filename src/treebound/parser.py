@@ -121,6 +121,10 @@ class Parser:
         parse.seconds["features"] = decoding - started
         return self._labelled(parse, table, i)
 
+    def labelled(self, parse: Parse, treebank: Treebank, i: int) -> Parse:
+        """A parse of sentence i with the labels that the model gives the arcs of its tree."""
+        return self._labelled(parse, _table(self.model, treebank), i)
+
     def _labelled(self, parse: Parse, table: TokenTable, i: int) -> Parse:
         """The parse with the labels that the model gives its arcs; as it is where the model has none."""
         model = self.model

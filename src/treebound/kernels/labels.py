@@ -61,6 +61,25 @@ def _direction(h, m):
 
 
 @njit(cache=True, nogil=True)
+def _add_words(templates, tokens, n, rows, direction, weights, first, mask, out):
+    """As `_add_rows` for rows int32[1, N] of n words and the root, each summed once per direction."""
+    N, L = out.shape
+    place = np.full((3, n + 1 + PAD), -1, np.int32)
+    alone = np.empty((1, min(N, 2 * (n + 1))), np.int32)
+    variant = np.empty(alone.shape[1], np.int64)
+    count = 0
+    for i in range(N):
+        if place[direction[i], rows[0, i]] < 0:
+            place[direction[i], rows[0, i]] = count
+            alone[0, count], variant[count] = rows[0, i], direction[i]
+            count += 1
+    total = np.zeros((count, L), np.float64)
+    _add_rows(templates, tokens, alone[:, :count], variant, weights, first, mask, total)
+    for i in range(N):
+        out[i] += total[place[direction[i], rows[0, i]]]
+
+
+@njit(cache=True, nogil=True)
 def score_labels(groups, tokens, n, head, mod, weights, first, mask, out):
     """out[a, y] += score of label y on arc a; out float64[A, L]. O((n T_word + A T_pair) L).
 
@@ -68,16 +87,7 @@ def score_labels(groups, tokens, n, head, mod, weights, first, mask, out):
             direction), both words with the direction, both words with direction and distance
     """
     t_head, t_mod, t_pair, t_far = groups
-    A, L = out.shape
-    row = np.empty((1, n + 1), np.int32)
-    for w in range(n + 1):
-        row[0, w] = w + PAD
-    as_head = np.zeros((2, n + 1, L), np.float64)
-    as_mod = np.zeros((2, n + 1, L), np.float64)
-    for d in range(2):
-        direction = np.full(n + 1, 1 + d, np.int64)
-        _add_rows(t_head, tokens, row, direction, weights, first, mask, as_head[d])
-        _add_rows(t_mod, tokens, row, direction, weights, first, mask, as_mod[d])
+    A = len(head)
     rows = np.empty((2, A), np.int32)
     near = np.empty(A, np.int64)
     far = np.empty(A, np.int64)
@@ -85,7 +95,8 @@ def score_labels(groups, tokens, n, head, mod, weights, first, mask, out):
         h, m = head[a], mod[a]
         rows[0, a], rows[1, a] = h + PAD, m + PAD
         near[a], far[a] = _direction(h, m), arc_variant(h, m)
-        out[a] += as_head[near[a] - 1, h] + as_mod[near[a] - 1, m]
+    _add_words(t_head, tokens, n, rows[:1], near, weights, first, mask, out)
+    _add_words(t_mod, tokens, n, rows[1:], near, weights, first, mask, out)
     _add_rows(t_pair, tokens, rows, near, weights, first, mask, out)
     _add_rows(t_far, tokens, rows, far, weights, first, mask, out)
 
