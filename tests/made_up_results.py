@@ -10,6 +10,7 @@ import pandas as pd
 
 from treebound.experiments import params as parameters
 from treebound.experiments.params import Params, Run
+from treebound.factors import pattern_language
 
 SENTENCES = 60
 META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
@@ -61,6 +62,7 @@ def project(folder: Path, repository: Path, *, with_reference: bool = True) -> P
         sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in params.corpora}
         info = {"commit": "0" * 40, "date": "2020-01-01", "machine": machine, "checksums": sums}
         (folder / "results" / "reference" / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    analysis(folder / "results" / "reference" / "patterns", "en_ewt", "en_ud")
     return folder
 
 
@@ -167,3 +169,22 @@ def _json(folder: Path, parts: list[str], data: object) -> None:
     path = folder.joinpath("metrics", *parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(data), encoding="utf-8")
+
+
+def analysis(folder: Path, corpus: str, patterns: str) -> None:
+    """Tables of an error analysis in `folder`, with a row for every pattern of a shipped file."""
+    folder.mkdir(parents=True)
+    names = [pattern.name for pattern in pattern_language.load(patterns).patterns]
+    counts = {"matches": 20, "consistency": 0.95, "mistaken": 3, "words": 4, "misled": 1}
+    pd.DataFrame({"pattern": names, **counts}).to_csv(folder / f"{corpus}.patterns.csv", index=False)
+    frame = {
+        "match": "a b",
+        "arcs": "a -> b",
+        "occurrences": 20,
+        "consistency": 0.95,
+        "mistaken": 3,
+        "words": 4,
+        "new": 4,
+    }
+    table = pd.DataFrame([frame | {"rank": rank, "new": 4, "instead": "outside -> b (3)"} for rank in range(1, 31)])
+    table.to_csv(folder / f"{corpus}.candidates.csv", index=False)

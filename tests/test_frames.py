@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from synthetic import synthetic_treebank
 
 from treebound.evaluation.frames import CONSISTENT, FEWEST, SEEN, candidates
 from treebound.experiments.crossvalidate import crossvalidate, held_out
-from treebound.experiments.patterns import evidence
+from treebound.experiments.patterns import annotated, evidence
 from treebound.factors.pattern_language import parse
 from treebound.learning.pruner import train_pruner
 from treebound.learning.spec import ModelSpec
@@ -104,3 +105,19 @@ def test_the_held_out_half_is_not_seen(tmp_path) -> None:
     model = train(spec, stars, stars, train_pruner(stars, epochs=2, bits=14))
     seen = np.concatenate([parse.heads[1:] for parse in Parser(model).parse(stars)])
     assert (unseen == stars.head).mean() + 0.3 < (seen == stars.head).mean()
+
+
+def test_counts_are_written_above_patterns() -> None:
+    columns = ["matches", "consistency", "mistaken", "words"]
+    table = pd.DataFrame([[1, 1.0, 0, 0], [30, 0.96551, 6, 1]], ["a", "b"], columns)
+    text = "about = 'x'\n\n# why\n# 7 matches, old\n[a]\nmatch = '[b] c'\n[b]\n"
+    once = annotated(text, table)
+    assert once.splitlines()[2:] == [
+        "# why",
+        "# 1 match, 100.0 % consistent, 0 mistaken (0 words)",
+        "[a]",
+        "match = '[b] c'",
+        "# 30 matches, 96.6 % consistent, 6 mistaken (1 word)",
+        "[b]",
+    ]
+    assert annotated(once, table) == once

@@ -10,9 +10,11 @@ import pytest
 from synthetic import synthetic_treebank
 
 from treebound.core.errors import InputError, ModelError
-from treebound.core.problem import NONE
+from treebound.core.problem import NONE, Problem
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
+from treebound.evaluation.certificates import check_parse
+from treebound.evaluation.scoring import tree_score
 from treebound.experiments.patterns import evidence
 from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSet, load, parse, shipped
 from treebound.features.patterns import find
@@ -21,6 +23,8 @@ from treebound.features.tokens import TokenTable, hash_string
 from treebound.learning.model import Model
 from treebound.learning.pruner import train_pruner
 from treebound.learning.spec import ModelSpec
+from treebound.learning.trainer import train
+from treebound.parser import Parser
 from treebound.treebanks.catalogue import CORPORA
 
 META = {"single_root": True, "tag": "xpos", "coarse": "upos", "attributes": ["lemma"], "punctuation": None}
@@ -418,7 +422,7 @@ def test_a_pattern_scores_the_same_whatever_stands_beside_it() -> None:
 def test_a_model_keeps_the_patterns_it_was_trained_with(tmp_path) -> None:
     pruner = train_pruner(synthetic_treebank(20, seed=1), epochs=1, bits=12)
     spec = ModelSpec(families=("pattern",), bits=12)
-    model = Model(spec, np.arange(1 << 12, dtype=np.int32), 1.0, pruner, {"patterns": "parts"}, [], PARTS)
+    model = Model(spec, np.arange(1 << 12, dtype=np.int32), 1.0, pruner, {"patterns": "parts"}, [], patterns=PARTS)
     model.save(tmp_path / "model.npz")
     again = Model.load(tmp_path / "model.npz")
     assert again.patterns == PatternSet("parts", PARTS.text, PARTS.about, PARTS.patterns)
@@ -429,9 +433,50 @@ def test_a_model_keeps_the_patterns_it_was_trained_with(tmp_path) -> None:
         digest = "0" * 16  # type: ignore[assignment]
 
     damaged = Damaged("parts", PARTS.text, PARTS.about, PARTS.patterns)
-    Model(spec, model.weights, 1.0, pruner, {}, [], damaged).save(tmp_path / "damaged.npz")
+    Model(spec, model.weights, 1.0, pruner, {}, [], patterns=damaged).save(tmp_path / "damaged.npz")
     with pytest.raises(ModelError, match="other patterns than it was trained with"):
         Model.load(tmp_path / "damaged.npz")
+
+
+def test_a_parser_needs_no_pattern_file(tmp_path) -> None:
+    """Trained with a file of one's own, saved, and used when the file is gone; every tree is proved the best one."""
+    own = tmp_path / "own.toml"
+    own.write_text(
+        """
+        [noun-phrase]
+        match = "d:tag=D ..2? n:tag=N"
+        arcs = "outside -> n -> d"
+        features = ["n.form", "outside.tag"]
+        [last]
+        match = "v:tag=V p:tag=."
+        arcs = "v -> p"
+        """
+    )
+    learn, dev = (synthetic_treebank(size, seed=seed) for size, seed in ((80, 1), (30, 2)))
+    learn.meta["patterns"] = str(own)
+    pruner = train_pruner(learn, epochs=1, bits=12)
+    spec = ModelSpec(families=("adjacent-sibling", "outermost-grandchild", "pattern"), epochs=2, k=5, bits=14)
+    model = train(spec, learn, dev, pruner)
+    model.save(tmp_path / "model.npz")
+    own.unlink()
+    parser = Parser(Model.load(tmp_path / "model.npz"))
+    parses = parser.parse(dev)
+    used = 0
+    for i, (found, same) in enumerate(zip(parses, Parser(model).parse(dev), strict=True)):
+        problem = parser.problem(dev, i)
+        assert found.certified
+        assert found.heads.tolist() == same.heads.tolist()
+        assert found.value == tree_score(problem, found.heads)
+        assert check_parse(problem, found) == []
+        selected = np.isin(np.arange(problem.arcs), _arcs_of(problem, found.heads))
+        table = problem.parts["pattern"]
+        fires = np.where(table.arcs >= 0, selected[table.arcs], True).all(axis=1)
+        used += int((fires & (table.score != 0)).sum())
+    assert used > 20
+
+
+def _arcs_of(problem: Problem, heads: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(heads[problem.mod] == problem.head)
 
 
 def test_a_treebank_without_patterns_is_refused() -> None:

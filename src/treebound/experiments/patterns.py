@@ -11,6 +11,7 @@ pattern files; and <corpus>.patterns, the same counts for the patterns of a file
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from treebound.core.errors import TreeboundError
+from treebound.core.errors import InputError, TreeboundError
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import join_heads, scored_words
 from treebound.evaluation.frames import candidates
@@ -82,6 +83,30 @@ def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.nda
         else:
             out[k] = head == (0 if h == ROOT else places[:, h])
     return out
+
+
+def annotated(text: str, table: pd.DataFrame) -> str:
+    """A pattern file with the counts of `evidence` in a comment above each pattern, in place of older ones."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        header = re.fullmatch(r"\[(.+)\]", line.strip())
+        if header and header[1] in table.index:
+            if lines and re.match(r"# (\d+|no) match", lines[-1]):
+                lines.pop()
+            lines.append("# " + _counted(table.loc[header[1]]))
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _counted(row: pd.Series) -> str:
+    if not row["matches"]:
+        return "no match"
+
+    def number(count: float, noun: str, more: str) -> str:
+        return f"{count:.0f} {noun if count == 1 else more}"
+
+    said = f"{100 * row['consistency']:.1f} % consistent, {row['mistaken']:.0f} mistaken"
+    return f"{number(row['matches'], 'match', 'matches')}, {said} ({number(row['words'], 'word', 'words')})"
 
 
 def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: int) -> pd.DataFrame:
@@ -154,12 +179,21 @@ def markdown(table: pd.DataFrame, caption: str) -> str:
 
 def write(folder: Path, name: str, table: pd.DataFrame, caption: str) -> None:
     """<name>.csv and <name>.md."""
-    stage.write(folder / f"{name}.csv", table.to_csv(float_format="%.4f", lineterminator="\n"))
+    stage.write(folder / f"{name}.csv", table.to_csv(float_format="%.6f", lineterminator="\n"))
     stage.write(folder / f"{name}.md", markdown(table, caption))
     stage.say(f"{folder / name}.csv")
 
 
-def run(corpus: str, patterns: str, folds: int, epochs: int, limit: int | None, seeds: int, output: Path) -> None:
+def run(
+    corpus: str,
+    patterns: str,
+    folds: int,
+    epochs: int,
+    limit: int | None,
+    seeds: int,
+    annotate: bool,
+    output: Path,
+) -> None:
     """Cross-validate and write the tables of a corpus; with `seeds`, train with and without the patterns as well."""
     treebank = load(corpus, "train", limit)
     spec = ModelSpec(BASELINE, epochs=epochs, bits=20, max_dp_calls=100)
@@ -170,6 +204,9 @@ def run(corpus: str, patterns: str, folds: int, epochs: int, limit: int | None, 
     if patterns:
         chosen = pattern_language.load(patterns)
         table = evidence(chosen, treebank, heads)
+        if annotate:
+            own = Path(patterns)
+            stage.write(own, annotated(own.read_text(encoding="utf-8"), table))
         write(output, f"{corpus}.patterns", table, f"Evidence for the patterns of {chosen.name}: {about}")
     if seeds:
         table = effect(corpus, patterns, 6, limit, seeds)
@@ -185,9 +222,12 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=3, help="of each fold's model")
     parser.add_argument("--sentences", type=int, help="use the first so many")
     parser.add_argument("--effect", type=int, default=0, metavar="SEEDS", help="train with and without, so many times")
+    parser.add_argument("--annotate", action="store_true", help="write the counts into the file of --patterns")
     parser.add_argument("--output", type=Path, default=Path("results/patterns"), help="folder of the tables")
     arguments = parser.parse_args()
     try:
+        if arguments.annotate and not Path(arguments.patterns or "").is_file():
+            raise InputError("no file to annotate", hint="give its path with --patterns")
         patterns = CORPORA[arguments.corpus].patterns if arguments.patterns is None else arguments.patterns
         run(
             arguments.corpus,
@@ -196,6 +236,7 @@ def main() -> None:
             arguments.epochs,
             arguments.sentences,
             arguments.effect,
+            arguments.annotate,
             arguments.output,
         )
     except TreeboundError as error:

@@ -11,7 +11,7 @@ from treebound.core.problem import PRODUCTS
 from treebound.core.treebank import Treebank
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
-from treebound.factors.pattern_language import PatternSet
+from treebound.factors.pattern_language import MAX_ARCS, MAX_WORDS, PatternSet
 from treebound.features.patterns import Matches, compile_patterns, find
 from treebound.features.templates import compile_templates
 from treebound.kernels.arcs import ArcIndex
@@ -20,6 +20,7 @@ from treebound.kernels.parts import WIDTH, PartIndex, parts_of_tree
 from treebound.kernels.patterns import pattern_features, pattern_parts, pattern_scores
 from treebound.kernels.wide_parts import products_of_tree
 
+NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 2), np.int32), np.empty(0)
 #: products whose place in the table is no arithmetic on their arcs
 SCANNED = PRODUCTS - {"grandchild", "sibling"}
 
@@ -144,9 +145,11 @@ class Scorer:
         if self.pattern_index is not None:
             if matches is None:
                 raise ValueError("a model with patterns needs a token table with matches")
-            out.arcs["pattern"], words = pattern_parts(self.pattern_index, *matches, index)
-            out.by_family["pattern"] = pattern_scores(self.pattern_index, words, rows, weights, self.mask)
-            out.words["pattern"] = words
+            table, words, phi = NO_PATTERN_PARTS
+            if len(matches[0]):  # most sentences have none
+                table, words = pattern_parts(self.pattern_index, *matches, index)
+                phi = pattern_scores(self.pattern_index, words, rows, weights, self.mask)
+            out.arcs["pattern"], out.words["pattern"], out.by_family["pattern"] = table, words, phi
         return out
 
     def features(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, drawing, text
@@ -20,6 +20,7 @@ def tree_svg(
     *,
     gold: Sequence[int] | None = None,
     tags: Sequence[str] | None = None,
+    marked: Collection[tuple[int, int]] | None = None,
     alt: str = "",
 ) -> Svg:
     """Draw one tree.
@@ -28,6 +29,7 @@ def tree_svg(
     heads  n + 1 ints, heads[0] ignored; 0 is the root
     gold   n + 1 ints or None: arcs of `heads` that gold lacks are vermilion, the gold arcs they miss dashed below
     tags   n strings or None, under the words
+    marked arcs (head, modifier) that stand out; the others are grey. None: all do
 
     Time O(n^2). Raises ValueError where lengths disagree.
     """
@@ -47,7 +49,8 @@ def tree_svg(
 
     body = []
     for arc in ours:
-        colour = COLOURS["vermilion"] if arc[1] in wrong else COLOURS["blue"]
+        plain = COLOURS["blue"] if marked is None or arc in marked else COLOURS["grey"]
+        colour = COLOURS["vermilion"] if arc[1] in wrong else plain
         body += _arc(arc, above[arc], centre, top, -1, colour, dashed=False)
     for m, word in enumerate(words, 1):
         body.append(text(centre[m], baseline, word, size=_SIZE))
@@ -61,7 +64,9 @@ def tree_svg(
             legend = f"vermilion: {len(missed)} of {n} heads differ from gold; dashed green below: the gold arcs"
         width = max(width, _MARGIN * 2 + 6.4 * len(legend))
         body.append(text(_MARGIN, height - 10, legend, size=12, fill=COLOURS["grey"], anchor="start"))
-    arrows = ", ".join(f"{words[h - 1] if h else 'root'} → {words[m - 1]}" for h, m in ours)
+    names = {(h, m): f"{words[h - 1] if h else 'root'} → {words[m - 1]}" for h, m in ours}
+    standing_out = ", ".join(name for arc, name in names.items() if marked and arc in marked)
+    arrows = ", ".join(names.values()) + (f"; marked: {standing_out}" if standing_out else "")
     return drawing(width, height, alt or f"Dependency tree: {arrows}", body)
 
 
