@@ -2,9 +2,8 @@
 
 A node has modifiers that are in, out and free. What is scored between free ones is shared out to them: a positive part
 counts as much for each of its free modifiers, a negative one as nothing; then the shares of pairs are improved one by
-one, which gives a good part of what the linear program would. With shares the modifiers are chosen one by one, or by
-the dynamic program along them where neighbours are scored, and that bounds the node. A modifier that cannot help
-whatever else is chosen is out, one that cannot hurt is in.
+one. With shares the modifiers are chosen one by one, or by the dynamic program along them where neighbours are scored,
+and that bounds the node. A modifier that cannot help whatever else is chosen is out, one that cannot hurt is in.
 
 Oracle: tests/test_stars.py tries every set.
 """
