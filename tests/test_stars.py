@@ -167,6 +167,14 @@ def test_sets(families, seed, forbidden):
     check(Case(np.random.default_rng(seed), families, max_n=6, forbidden=forbidden))
 
 
+@pytest.mark.parametrize("families", [["tri-sibling"], ["grandchild", "sibling", "tri-sibling"]])
+def test_triples(families):
+    """Heads with many modifiers and several arcs into them: a search must leave nothing behind for the next one."""
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        check(Case(rng, families, n=6, density=1.0))
+
+
 @pytest.mark.parametrize("families", [["comb", "sibling"], ["adjacent-sibling", "comb", "tri-sibling"]])
 def test_runs(families):
     """Combs take a head with four modifiers in a row on one side: rare among the small random stars."""

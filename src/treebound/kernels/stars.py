@@ -123,7 +123,7 @@ def star_scratch(index, triples):
         np.empty((2, COUNTS), np.int32),
     )
     search = SearchScratch(
-        np.empty((K + 1 if triples else 1, K, K), np.float64),
+        np.empty((K + 2 if triples else 1, K, K), np.float64),
         np.empty((K + 1, K), np.int8),
         np.empty((K + 1, K), np.float64),
         np.empty(K + 1, np.float64),
@@ -205,7 +205,7 @@ def _modifiers(index, parts, tables, alive, h, scratch):
     if h == 0 or k < 2:
         return k, left, last, constant, chained, sets, combs
     candidates = start[h + 1] - start[h]
-    pair = scratch.search.pairs[0]
+    pair = scratch.search.pairs[-1]
     if len(tables.sibling) > 0 or len(tables.tri_sibling) > 0:
         sets = True
         for j in range(k):
