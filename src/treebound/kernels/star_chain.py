@@ -23,8 +23,8 @@ class ChainScratch(NamedTuple):
 
     trans    float64[K, K + 1]  [j, i + 1]: scores of modifier j following i (i = -1: being the first)
     trans_x  float64[K, K + 1]  the same with what the arc x adds
-    end      float64[K, K + 2]  under each arc into the word: of each modifier being the last on its side; then of an empty
-             left and right side
+    end      float64[K, K + 2]  under each arc into the word: of each modifier being the last on its side; then of an
+             empty left and right side
     best     float64[K, COUNTS] of a side up to a modifier, by the number of modifiers taken
     back, back_count  int32[K, COUNTS] the modifier before, and how many there were
     sides    float64[2, COUNTS] of a whole side by the number of modifiers; ends int32[2, COUNTS] its last modifier

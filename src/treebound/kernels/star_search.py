@@ -2,9 +2,8 @@
 
 A node has modifiers that are in, out and free. What is scored between free ones is shared out to them: a positive part
 counts as much for each of its free modifiers, a negative one as nothing; then the shares of pairs are improved one by
-one, which gives a good part of what the linear program would. With shares the modifiers are chosen one by one, or by
-the dynamic program along them where neighbours are scored, and that bounds the node. A modifier that cannot help
-whatever else is chosen is out, one that cannot hurt is in.
+one. With shares the modifiers are chosen one by one, or by the dynamic program along them where neighbours are scored,
+and that bounds the node. A modifier that cannot help whatever else is chosen is out, one that cannot hurt is in.
 
 Oracle: tests/test_stars.py tries every set.
 """
@@ -26,8 +25,8 @@ ROUNDING = 1e-3  #: shares of thirds are not exact; bounds of integers are integ
 class SearchScratch(NamedTuple):
     """Working memory of the search over sets: one row for every depth, up to K.
 
-    pairs    float64[K + 1, K, K] sibling scores, with what triples add once one of their arcs is in; [1, K, K] without
-             triples
+    pairs    float64[K + 2, K, K] sibling scores, the last as they are, the others at each depth, with what triples add
+             once one of their arcs is in; [1, K, K] without triples: then they never change
     state    int8[K + 1, K]     OUT, FREE, IN
     linear   float64[K + 1, K]  what a free modifier adds by itself, given those that are in
     constant float64[K + 1]     score of those that are in
@@ -89,7 +88,7 @@ def _take(depth, v, k, state, linear, constant, pairs, triples, tri, tri_first, 
     """Put free modifier v in at a depth; its pairs become scores of the others. O(k), with triples O(k^2)."""
     state[depth, v] = IN
     constant[depth] += linear[depth, v]
-    row = pairs[depth if triples else 0]
+    row = pairs[depth if triples else -1]
     for i in range(k):  # those that are not free, too: nobody looks at them again
         linear[depth, i] += row[v, i]
     if triples:
@@ -144,6 +143,10 @@ def search_modifiers(
     bound, branch, other, free = scratch.bound, scratch.branch, scratch.other, scratch.free
     weight, high, low = scratch.weight, scratch.high, scratch.low
     triples = len(tri) > 0
+    if triples:
+        for i in range(k):
+            for j in range(k):
+                pairs[0, i, j] = pairs[-1, i, j]
     constant[0] = 0.0
     for i in range(k):
         state[0, i] = OUT if status[i] == OUT else FREE
@@ -156,7 +159,7 @@ def search_modifiers(
     depth = 0
     while True:
         nodes += 1
-        table = pairs[depth if triples else 0]
+        table = pairs[depth if triples else -1]
         # what free modifiers can add, at most, at least, and by their shares
         while True:
             f = 0

@@ -123,7 +123,7 @@ def star_scratch(index, triples):
         np.empty((2, COUNTS), np.int32),
     )
     search = SearchScratch(
-        np.empty((K + 1 if triples else 1, K, K), np.float64),
+        np.empty((K + 2 if triples else 1, K, K), np.float64),
         np.empty((K + 1, K), np.int8),
         np.empty((K + 1, K), np.float64),
         np.empty(K + 1, np.float64),
@@ -205,7 +205,7 @@ def _modifiers(index, parts, tables, alive, h, scratch):
     if h == 0 or k < 2:
         return k, left, last, constant, chained, sets, combs
     candidates = start[h + 1] - start[h]
-    pair = scratch.search.pairs[0]
+    pair = scratch.search.pairs[-1]
     if len(tables.sibling) > 0 or len(tables.tri_sibling) > 0:
         sets = True
         for j in range(k):
@@ -259,7 +259,7 @@ def _modifiers(index, parts, tables, alive, h, scratch):
 
 @njit(cache=True, nogil=True)
 def _below(o, h, g, k, left, ranks, grandchild, outermost, item, mod, u, base, status, gain, end):
-    """Row o of status, gain and end: the modifiers under an arc from g to h. False if a certain one cannot be there. O(k).
+    """Row o of status, gain and end: the modifiers under arc (g, h). False if a certain one cannot be there. O(k).
 
     ranks  (first arc to the left, to the right, how many of each can be below, first grandchild and outermost part)
     """
@@ -324,7 +324,7 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
     x_bound   float64[A] OUT: for the arcs into dirty heads, no star with this x has more (NEG: there is none)
     node_limit  sets tried for a head and an arc into it
     unit      > 0: all scores and multipliers are integers
-    Returns (how many of the values are upper bounds only, sets tried). Integers give exact integers. Nothing is allocated.
+    Returns (how many values are upper bounds only, sets tried). Integers give exact integers. Nothing is allocated.
     O(arcs into h * (arcs out of h)^2) a head without sets; with sets exponential at worst, cut off by node_limit.
     """
     head, mod, start, right, into, into_start = index
@@ -344,9 +344,9 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
         tried,
         count_score,
         chain,
-        scratch_s,
+        search,
     ) = scratch
-    trans, trans_x, end = chain.trans, chain.trans_x, chain.end
+    trans, trans_x, end, shared = chain.trans, chain.trans_x, chain.end, search.weight
     grand = len(grand_sibling) > 0
     overflows, nodes = 0, 0
     for h in range(len(right)):
@@ -392,11 +392,10 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                     if status[o, j] == IN or (status[o, j] == FREE and t > 0.0):
                         v += t
             else:
-                if sets:
-                    for j in range(k):
-                        gain[o, j] += spread[j]
+                for j in range(k):
+                    shared[j] = gain[o, j] + spread[j]
                 if not chained:
-                    v = extra + best_free(k, status[o], gain[o], count_score, last, chosen)
+                    v = extra + best_free(k, status[o], shared, count_score, last, chosen)
                 else:
                     follow = trans
                     if grand:
@@ -417,14 +416,11 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                             trans_x,
                         )
                     if last == 0:
-                        v = extra + best_chain(k, left, status[o], gain[o], follow, end[o], chain, chosen)
+                        v = extra + best_chain(k, left, status[o], shared, follow, end[o], chain, chosen)
                     else:
                         v = extra + best_counted_chain(
-                            k, left, status[o], gain[o], follow, end[o], count_score, last, chain, chosen
+                            k, left, status[o], shared, follow, end[o], count_score, last, chain, chosen
                         )
-                if sets:
-                    for j in range(k):
-                        gain[o, j] -= spread[j]
             if v <= NEG_TEST:
                 continue
             x_bound[a] = v
@@ -479,7 +475,7 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                 floor,
                 unit,
                 node_limit,
-                scratch_s,
+                search,
                 chain,
                 chosen,
                 solution,
