@@ -41,7 +41,7 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "config: tuned",
             "confg: tuned",
             "confg: tuned",
-            "confg: unknown key; valid keys are decoder, config, backbone",
+            "confg: unknown key; valid keys are decoder, config, space, backbone",
         ),
         ("k: 3}", "k: 0}", "k: 0}", "expected a number of heads from 1, or none, not 0"),
         (

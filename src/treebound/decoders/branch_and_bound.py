@@ -6,7 +6,7 @@ import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from treebound.kernels.parts import (
     parts_of_tree,
 )
 from treebound.kernels.published import search_published
-from treebound.kernels.search import TUNED, Late, Options, Record, search
+from treebound.kernels.search import TUNED, Late, Record, search
 from treebound.kernels.stars import star_tables
 
 Space = Literal["projective", "non-projective"]
@@ -97,6 +97,8 @@ AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
+#: where trees may cross: the pairwise bound of siblings is loose there, and many steps are cheaper than branching
+TUNED_CROSSING = TUNED._replace(root_steps=100, node_steps=20, patience=6, stars=100)
 PROJECTIVE_CALLS = 40  #: of dynamic programs, for a first tree where trees may cross
 
 #: named values of the kernel's options
@@ -115,7 +117,9 @@ def smallest_backbone(families: frozenset[str], space: Space = "projective") -> 
     return "carreras" if families & BACKBONES["carreras"].families - {"arc"} else "eisner"
 
 
-def _choice(kind: str, name: str, names: tuple[str, ...]) -> int:
+def _choice(kind: str, name: str | None, names: tuple[str, ...]) -> int | None:
+    if name is None:
+        return None
     if name not in names:
         raise UnsupportedError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(names))
     return names.index(name)
@@ -128,7 +132,7 @@ class BranchAndBound:
     space     "projective" or "non-projective"
     backbone  a name of BACKBONES; None: the smallest that scores most families exactly
     root_steps, node_steps, rho, patience, order, scheme, branching, start, eliminate, stars  as in
-              `treebound.kernels.search.Options`, by name (tuned only)
+              `treebound.kernels.search.Options`, by name (tuned only); None: what is tuned for the space
     max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
     record    keep bounds, nodes and proof of the search in Parse.record (tuned only)
     """
@@ -144,41 +148,41 @@ class BranchAndBound:
         backbone: str | None = None,
         max_dp_calls: int = 0,
         max_nodes: int = 0,
-        root_steps: int = TUNED.root_steps,
-        node_steps: int = TUNED.node_steps,
-        rho: float = TUNED.rho,
-        patience: int = TUNED.patience,
-        order: str = ORDERS[TUNED.order],
-        scheme: str = SCHEMES[TUNED.scheme],
-        branching: str = BRANCHINGS[TUNED.branching],
-        start: str = STARTS[TUNED.start],
-        eliminate: bool = TUNED.eliminate,
-        stars: int = TUNED.stars,
+        root_steps: int | None = None,
+        node_steps: int | None = None,
+        rho: float | None = None,
+        patience: int | None = None,
+        order: str | None = None,
+        scheme: str | None = None,
+        branching: str | None = None,
+        start: str | None = None,
+        eliminate: bool | None = None,
+        stars: int | None = None,
         record: bool = False,
     ):
         _choice("space", space, ("projective", "non-projective"))
         _choice("configuration", config, ("tuned", "published"))
         names = tuple(name for name, b in BACKBONES.items() if b.space == space)
-        if backbone is not None:
-            _choice("backbone", backbone, names)
+        _choice("backbone", backbone, names)
         if config == "published" and space != "projective":
             raise UnsupportedError("the published configuration is projective", hint="choose tuned")
         self.config, self.backbone, self.record = config, backbone, record
         self.space: Space = space
-        self.options = Options(
-            root_steps,
-            node_steps,
-            rho,
-            patience,
-            max_dp_calls,
-            max_nodes,
-            _choice("order", order, ORDERS),
-            _choice("scheme", scheme, SCHEMES),
-            _choice("branching", branching, BRANCHINGS),
-            _choice("start", start, STARTS),
-            eliminate,
-            stars,
-        )
+        given: dict[str, Any] = {
+            "root_steps": root_steps,
+            "node_steps": node_steps,
+            "rho": rho,
+            "patience": patience,
+            "order": _choice("order", order, ORDERS),
+            "scheme": _choice("scheme", scheme, SCHEMES),
+            "branching": _choice("branching", branching, BRANCHINGS),
+            "start": _choice("start", start, STARTS),
+            "eliminate": eliminate,
+            "stars": stars,
+        }
+        tuned = TUNED if space == "projective" else TUNED_CROSSING
+        tuned = tuned._replace(max_dp_calls=max_dp_calls, max_nodes=max_nodes)
+        self.options = tuned._replace(**{name: value for name, value in given.items() if value is not None})
         widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]
         self.supports = BACKBONES[backbone or widest].families | BOUNDED
         if space == "non-projective":

@@ -73,7 +73,7 @@ def run(params: Params, corpus: str, model: str, learner: Learner, decoder: str,
         "nodes": int(table["nodes"].sum()),
         "corpus_checksum": checksum(corpus, SPLIT),
         "params_hash": digest(
-            asdict(row), asdict(params.decoders[decoder]), asdict(params.train), params.models[model]
+            asdict(row), asdict(params.decoders[decoder]), asdict(params.train), asdict(params.models[model])
         ),
         "seed": params.seed,
     }

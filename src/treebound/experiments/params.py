@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from treebound.core.errors import InputError
@@ -24,10 +24,20 @@ def _keep(value: Any) -> int | str:
     raise ValueError(f"expected a number of heads from 1, or none, not {value!r}")
 
 
+def _family(name: str) -> str:
+    """The name of a factor family beside arcs."""
+    from treebound.factors import FAMILIES
+
+    if name not in FAMILIES or name == "arc":
+        raise ValueError(f"unknown factor family {name!r}; choose from {', '.join(f for f in FAMILIES if f != 'arc')}")
+    return name
+
+
 Positive = Annotated[int, Field(ge=1)]
 Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
-Family = Literal["adjacent-sibling", "outermost-grandchild", "grandchild", "sibling"]
+Family = Annotated[str, AfterValidator(_family)]
+Space = Literal["projective", "non-projective"]
 Learner = Literal["perceptron", "mira"]
 Labels = Literal["none", "joint", "second-stage", "both"]
 
@@ -39,6 +49,18 @@ class Pruner:
     epochs: Positive
     bits: Annotated[int, Field(ge=8, le=28)]
     ks: tuple[Positive, ...]
+
+
+@dataclass(frozen=True, config=_STRICT)
+class ModelParams:
+    """The factor families of a model beside arcs, and the trees that it searches; a plain list gives the families."""
+
+    families: tuple[Family, ...]
+    space: Space = "projective"
+
+
+def _model(value: Any) -> Any:
+    return {"families": value} if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -62,15 +84,19 @@ class Decoder:
 
     decoder: str
     config: Literal["tuned", "published"] | None = None
+    space: Space | None = None
     backbone: Literal["eisner", "carreras", "grandparent-sibling"] | None = None
     max_dp_calls: Positive | None = None
     max_nodes: Positive | None = None
+    root_steps: Positive | None = None
+    node_steps: Positive | None = None
+    stars: Annotated[int, Field(ge=0)] | None = None
     sentences: Positive | None = None
 
     @property
     def options(self) -> dict[str, Any]:
         """Keyword arguments of the decoder, as far as given."""
-        names = ("config", "backbone", "max_dp_calls", "max_nodes")
+        names = ("config", "space", "backbone", "max_dp_calls", "max_nodes", "root_steps", "node_steps", "stars")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
@@ -142,7 +168,7 @@ class Params:
     seed: Annotated[int, Field(ge=0)]
     slice: Positive | None
     pruner: Pruner
-    models: dict[Name, tuple[Family, ...]]
+    models: dict[Name, Annotated[ModelParams, BeforeValidator(_model)]]
     trained: tuple[str, ...]
     learners: tuple[Learner, ...]
     train: Train

@@ -20,7 +20,8 @@ def specification(params: Params, model: str, learner: Learner, labelled: bool) 
     """What the trainer is asked for, on a corpus that has labels or not."""
     settings = params.train
     return ModelSpec(
-        families=params.models[model],
+        families=params.models[model].families,
+        space=params.models[model].space,
         learner=learner,
         epochs=settings.epochs,
         k=None if settings.k == "none" else int(settings.k),
