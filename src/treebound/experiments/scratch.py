@@ -76,6 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="where to run, for instance build/all")
     parser.add_argument("overlay", type=Path, help="parameters that differ, for instance params/all.yaml")
+    parser.add_argument("targets", nargs="*", help="stages to run, with what they need; all of them if none is named")
     parser.add_argument("--skip-missing", action="store_true", help="leave out corpora that cannot be had")
     arguments = parser.parse_args()
     try:
@@ -88,8 +89,8 @@ def main() -> None:
         prepare(arguments.folder, overlay)
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    code = run(arguments.folder)
-    if code == 0:
+    code = run(arguments.folder, *arguments.targets)
+    if code == 0 and not arguments.targets:
         print(f"report: {(arguments.folder / 'results/report/index.html').resolve()}")
     sys.exit(code)
 
