@@ -24,6 +24,20 @@ from treebound.evaluation.certificates import check_parse
 BACKBONES = (None, "eisner", "carreras", "grandparent-sibling")
 VARIANTS: dict[str, list[tuple[dict, int]]] = {
     "ilp": [({"space": space}, 120) for space in ("projective", "non-projective")],
+    "stated-ilp": [
+        ({}, 40),
+        ({"space": "projective"}, 40),
+        ({"formulation": "multi-commodity"}, 40),
+    ],
+    "incremental-ilp": [
+        ({}, 400),
+        ({"space": "projective"}, 150),
+        ({"start": "none", "relaxation": "never"}, 100),
+        ({"formulation": "single-commodity", "start": "none"}, 100),
+        ({"formulation": "multi-commodity", "start": "none"}, 100),
+        ({"relaxation": "only", "start": "none"}, 100),
+        ({"relaxation": "only", "start": "none", "formulation": "single-commodity"}, 100),
+    ],
     "branch-and-bound": [
         ({"config": config, "backbone": backbone}, 3000) for config in ("tuned", "published") for backbone in BACKBONES
     ],

@@ -1,0 +1,42 @@
+"""S1 (ours): modifiers under some labels stand on one side of their head.
+
+In Universal Dependencies the first conjunct heads the others, so what C1 says of conjunctions is a matter of sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from treebound.constraints.rows import Row, Selection, Variables, row
+
+
+class ArgumentSide:
+    """From the start: for every label one row that forbids all arcs on the wrong side.
+
+    left, right  labels whose modifiers stand left, right of their head
+    """
+
+    name = "argument-side"
+    code = "S1"
+
+    def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()):
+        self.left, self.right = tuple(left), tuple(right)
+
+    def start(self, variables: Variables) -> list[Row]:
+        """O(V)."""
+        rows = []
+        for labels, wrong in (
+            (self.left, variables.mod > variables.head),
+            (self.right, variables.mod < variables.head),
+        ):
+            for label in sorted(variables.ids(labels)):
+                columns = np.flatnonzero((variables.label == label) & wrong & (variables.head > 0))
+                if len(columns):
+                    rows.append(row(self.name, columns, 0.0, 0.0))
+        return rows
+
+    def violated(self, variables: Variables, selection: Selection) -> list[Row]:
+        """None beyond the start."""
+        return []
