@@ -39,7 +39,7 @@ class Parse:
     work    dp_calls, nodes, root_solved and whatever else the decoder counts
     seconds wall seconds by phase: features, then backbone (writing its hypergraph) and search, or decode for decoders
             that do not split their time
-    labels  int32[n + 1] label ids, where the decoder gives any
+    labels  int32[n + 1] numbers of labels, -1 for the root (`Model.label_names`), where the model has any
     record  what the decoder was asked to remember of its search (`treebound.decoders.record.SearchRecord`)
     confidence  margins, marginals and the k best trees, where they were asked for (`treebound.decoders.confidence`)
     """
