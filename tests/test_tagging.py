@@ -146,7 +146,7 @@ def test_word_table_pads_every_sentence() -> None:
     rows, starts, group = word_table(treebank, Dictionary({}, [(0,)]))
     assert rows.shape == (len(ATTRIBUTES), treebank.words + 5 * 2 * PAD)
     assert group.tolist() == [0] * treebank.words
-    forms = {s: h for s, h in zip(treebank.strings("form"), _columns(rows, starts, treebank), strict=True)}
+    forms = dict(zip(treebank.strings("form"), _columns(rows, starts, treebank), strict=True))
     assert len({tuple(h) for h in forms.values()}) == len(forms)
     first, last = rows[:, starts[1] : starts[1] + PAD], rows[:, starts[2] - PAD : starts[2]]
     assert (first == rows[:, starts[3] : starts[3] + PAD]).all()
@@ -156,9 +156,7 @@ def test_word_table_pads_every_sentence() -> None:
 
 def _columns(rows: np.ndarray, starts: np.ndarray, treebank: Treebank) -> list[list[int]]:
     return [
-        rows[:, start + PAD + i].tolist()
-        for start, n in zip(starts, treebank.lengths, strict=True)
-        for i in range(n)
+        rows[:, start + PAD + i].tolist() for start, n in zip(starts, treebank.lengths, strict=True) for i in range(n)
     ]
 
 
@@ -176,9 +174,7 @@ def ambiguous(sentences: int, seed: int) -> Treebank:
 def with_forms(treebank: Treebank, forms: list[str]) -> Treebank:
     vocabulary = Vocabulary(sorted(set(forms)))
     ids = np.array([vocabulary.get(form) for form in forms], np.int32)
-    return replace(
-        treebank, columns=treebank.columns | {"form": ids}, vocab=treebank.vocab | {"form": vocabulary}
-    )
+    return replace(treebank, columns=treebank.columns | {"form": ids}, vocab=treebank.vocab | {"form": vocabulary})
 
 
 def test_learns_what_only_the_context_tells() -> None:

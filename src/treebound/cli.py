@@ -204,7 +204,7 @@ def train_tagger(
     dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Tagger file to write.")],
     tag: Annotated[str, typer.Option(help="Column to predict: xpos or upos; by default what is annotated.")] = "",
-    epochs: Annotated[int, typer.Option(min=1)] = 8,
+    epochs: Annotated[int, typer.Option(min=1)] = 6,
     bits: Annotated[int, typer.Option(min=8, max=28, help="Log2 of the number of weights.")] = 22,
     seed: Annotated[int, typer.Option(min=0)] = 1,
 ) -> None:

@@ -21,9 +21,13 @@ from typing import Any
 
 from treebound.experiments.stage import say
 
-#: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which are timed
-KINDS = ("fetch", "convert", "pruner", "train", "decode", "benchmark", "ablation", "notebooks", "report")
-ALONE = ("benchmark", "ablation")
+#: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which
+#: are timed or use all cores themselves
+KINDS = (
+    *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "peer"),
+    *("benchmark", "peer-benchmark", "ablation", "notebooks", "report"),
+)
+ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation")
 
 
 def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:

@@ -20,15 +20,7 @@ def shape(form: str) -> str:
     """Kinds of its characters, repeats dropped: "Xx" for Ankara, "X-d" for B-52, "d,d" for 1,000."""
     out = ""
     for character in form:
-        kind = (
-            "d"
-            if character.isdigit()
-            else "X"
-            if character.isupper()
-            else "x"
-            if character.isalpha()
-            else character
-        )
+        kind = "d" if character.isdigit() else "X" if character.isupper() else "x" if character.isalpha() else character
         if not out.endswith(kind):
             out += kind
     return out
@@ -88,7 +80,7 @@ def word_table(treebank: Treebank, dictionary: Dictionary) -> tuple[np.ndarray, 
     """
     strings = treebank.vocab["form"].strings
     classes = dictionary.classes(strings)
-    by_form = np.array([_hashes(form, dictionary.lists[c]) for form, c in zip(strings, classes, strict=True)], np.int64)
+    by_form = np.array([_hashes(form, dictionary) for form in strings], np.int64).reshape(-1, len(ATTRIBUTES))
     form = treebank.columns["form"]
     sentences = np.arange(len(treebank))
     starts = treebank.offsets[:-1] + 2 * PAD * sentences
@@ -97,16 +89,30 @@ def word_table(treebank: Treebank, dictionary: Dictionary) -> tuple[np.ndarray, 
     for offset in range(PAD):
         rows[:, starts + offset] = _PADDING[PAD - 1 - offset][:, None]
         rows[:, starts + PAD + treebank.lengths + offset] = _PADDING[PAD + offset][:, None]
-    rows[:, column] = by_form.T[:, form] if len(strings) else 0
+    rows[:, column] = by_form.T[:, form]
+    rows[ATTRIBUTES.index("case"), column] = np.repeat(_cases(treebank), treebank.lengths)
     return rows, starts, classes[form]
 
 
-def _hashes(form: str, tags: tuple[int, ...]) -> list[int]:
+def _hashes(form: str, dictionary: Dictionary) -> list[int]:
     lower = form.lower()
-    values = [form, lower, shape(form), kind(form), repr(tags)]
+    classes = (dictionary.forms.get(variant, 0) for variant in (form, lower, form.capitalize()))
+    values = [form, lower, shape(form), kind(form), *(repr(dictionary.lists[c]) for c in classes)]
     values += [lower[:k] if len(lower) > k else "" for k in (1, 2, 3, 4)]
     values += [lower[-k:] if len(lower) > k else "" for k in (1, 2, 3, 4, 5)]
-    return [hash_string(f"{name}={value}") for name, value in zip(ATTRIBUTES, values, strict=True)]
+    return [hash_string(f"{name}={value}") for name, value in zip(ATTRIBUTES, [*values, ""], strict=True)]
+
+
+def _cases(treebank: Treebank) -> np.ndarray:
+    """int64[S]: which share of a sentence's words with letters begins with a capital, in quarters, hashed."""
+    strings = treebank.vocab["form"].strings
+    lettered = np.array([form[:1].isalpha() for form in strings], np.int64)[treebank.columns["form"]]
+    capital = np.array([form[:1].isupper() for form in strings], np.int64)[treebank.columns["form"]]
+    if not treebank.words:
+        return np.zeros(len(treebank), np.int64)
+    total, large = (np.add.reduceat(flags, treebank.offsets[:-1]) for flags in (lettered, capital))
+    names = np.array([hash_string(f"case={quarter}") for quarter in range(5)], np.int64)
+    return names[np.where(total > 0, (4 * large + total - 1) // np.maximum(total, 1), 0)]
 
 
 #: words before the first one, nearest first, then those behind the last one

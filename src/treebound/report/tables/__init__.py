@@ -6,6 +6,7 @@ All take the `collect.Results` to show and the names of the corpora wanted (empt
 from treebound.report.tables.ablation import ablation_ranking, ablation_table, ablations
 from treebound.report.tables.comparison import accuracy, comparison, headline, significance
 from treebound.report.tables.corpora import conversion, pruner, sources
+from treebound.report.tables.others import peers, tagging, variants
 from treebound.report.tables.provenance import certificate, provenance, training
 from treebound.report.tables.rows import stacked, tour_row
 from treebound.report.tables.speed import (
@@ -30,15 +31,18 @@ __all__ = [
     "headline",
     "length_table",
     "lengths",
+    "peers",
     "provenance",
     "pruner",
     "pruning_table",
     "significance",
     "sources",
     "stacked",
+    "tagging",
     "tour_row",
     "training",
     "tuned_sentences",
     "tuning_table",
     "tunings",
+    "variants",
 ]
