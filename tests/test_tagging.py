@@ -75,7 +75,7 @@ def lattices(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[list[int]], 
 @given(lattices(), st.integers(0, 500))
 def test_search_finds_the_best_of_all_sequences(lattice: tuple, cost: int) -> None:
     rows, weights, lists, group = lattice
-    dictionary = Dictionary({}, [tuple(listed) for listed in lists])
+    dictionary = Dictionary({}, [tuple(listed) for listed in lists], {})
     compiled = compile_templates(TEMPLATES)
     context = contexts(compiled, rows, len(group))
     gold = np.array([lists[g][0] for g in group], np.int32)
@@ -143,7 +143,7 @@ def test_dictionary_lists_the_tags_of_frequent_forms() -> None:
 
 def test_word_table_pads_every_sentence() -> None:
     treebank = synthetic_treebank(5, 1)
-    rows, starts, group = word_table(treebank, Dictionary({}, [(0,)]))
+    rows, starts, group = word_table(treebank, Dictionary({}, [(0,)], {}))
     assert rows.shape == (len(ATTRIBUTES), treebank.words + 5 * 2 * PAD)
     assert group.tolist() == [0] * treebank.words
     forms = dict(zip(treebank.strings("form"), _columns(rows, starts, treebank), strict=True))

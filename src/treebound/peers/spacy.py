@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from treebound.core.dtypes import INDEX, NO_HEAD
+from treebound.core.errors import InputError
 from treebound.core.treebank import Sentence, Treebank
 from treebound.peers.peer import Tree, package, single_rooted
 from treebound.treebanks.atomic import replacing
@@ -88,7 +89,10 @@ class SpaCy:
     def load(self, path: Path) -> Callable[[Treebank], list[Tree]]:
         """A parser from a model file."""
         spacy = package(self)
-        nlp = _blank(spacy).from_bytes(path.read_bytes())
+        try:
+            nlp = _blank(spacy).from_bytes(path.read_bytes())
+        except Exception as error:  # whatever its layers make of bytes that are none of theirs
+            raise InputError(f"not a spaCy model ({error})", path=path, hint="train it again") from None
         return lambda treebank: _parse(nlp, treebank)
 
 

@@ -72,6 +72,7 @@ class Tagger:
             "tags": self.tags,
             "templates": self.templates,
             "forms": self.dictionary.forms,
+            "seen": self.dictionary.seen,
             "lists": self.dictionary.lists,
             "history": self.history,
         }
@@ -91,7 +92,7 @@ class Tagger:
                 raise ValueError("tags out of range")
             if not lists or not all(0 <= i < len(lists) for i in header["forms"].values()):
                 raise ValueError("dictionary out of range")
-            dictionary = Dictionary(dict(header["forms"]), lists)
+            dictionary = Dictionary(dict(header["forms"]), lists, dict(header["seen"]))
             return cls(header["column"], tags, dictionary, tuple(header["templates"]), weights, header["history"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(f"damaged tagger file ({error})", path=path, hint="train it again") from None

@@ -1,7 +1,8 @@
 """The tagger's feature templates, as data.
 
 A template is a string of atoms separated by spaces: ``w.form`` is an attribute of the word that is tagged,
-``w-1.lower`` of the word before it, ``t-1`` and ``t-2`` are the tags before. A template with ``t-2`` also names ``t-1``.
+``w-1.lower`` of the word before it, ``t-1`` and ``t-2`` are the tags before. A template with ``t-2`` also names
+``t-1``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ ATTRIBUTES = (
     "class",
     "small",
     "capital",
+    "stem",
     "prefix1",
     "prefix2",
     "prefix3",
@@ -46,7 +48,10 @@ TEMPLATES = (
     "; w.class w+1.class w+2.class; w.suffix3 w+1.class; w.suffix3 w-1.class; w.lower w+1.class; w.lower w-1.class"
     # case: the tags of the same word in small letters and capitalised, and the share of capitalised words
     "; w.small; w.capital; w.small w.kind; w.capital w.kind; w.kind w.case; w.small w.kind w.case"
-    "; w.class w.kind w.case; w-1.kind w.kind w+1.kind; w+1.small; w-1.small; w.suffix2 w.kind w.case; t-1 w.small w.kind; t-1 w.small"
+    "; w.class w.kind w.case; w-1.kind w.kind w+1.kind; w+1.small; w-1.small; w.suffix2 w.kind w.case"
+    "; t-1 w.small w.kind; t-1 w.small"
+    # its parts
+    "; w.stem; w.stem w.kind; t-1 w.stem; w.stem w+1.class; w-1.stem; w+1.stem"
     "; w.kind w-1.kind; w.kind w+1.kind; w.suffix2 w+1.suffix2; w.suffix2 w-1.lower; w.suffix2 w+1.lower"
     # tags before
     "; t-1; t-1 w.lower; t-1 w.class; t-1 w.suffix2; t-1 w.suffix3; t-1 w.kind; t-1 w+1.class; t-1 w-1.lower"

@@ -46,8 +46,8 @@ class Dictionary:
     forms   frequent form -> list of its tags; the list numbered 0 has the open tags
     """
 
-    def __init__(self, forms: dict[str, int], lists: list[tuple[int, ...]]):
-        self.forms, self.lists = forms, lists
+    def __init__(self, forms: dict[str, int], lists: list[tuple[int, ...]], seen: dict[str, int]):
+        self.forms, self.lists, self.seen = forms, lists, seen
         self.candidates = Candidates(
             np.cumsum([0] + [len(tags) for tags in lists]).astype(np.int32),
             np.array([tag for tags in lists for tag in tags], np.int32),
@@ -63,9 +63,10 @@ class Dictionary:
         everything = {tag for counts in seen.values() for tag in counts}
         lists = {tuple(sorted({tag for counts in rare for tag in counts} or everything)): 0}
         listed = {}
-        for form in sorted(form for form, counts in seen.items() if counts.total() >= frequent):
+        for form in sorted(seen):
             listed[form] = lists.setdefault(tuple(sorted(seen[form])), len(lists))
-        return cls(listed, list(lists))
+        frequent_forms = {form: i for form, i in listed.items() if seen[form].total() >= frequent}
+        return cls(frequent_forms, list(lists), listed)
 
     def classes(self, strings: Iterable[str]) -> np.ndarray:
         """int32: the number of the list of each form."""
@@ -96,11 +97,23 @@ def word_table(treebank: Treebank, dictionary: Dictionary) -> tuple[np.ndarray, 
 
 def _hashes(form: str, dictionary: Dictionary) -> list[int]:
     lower = form.lower()
-    classes = (dictionary.forms.get(variant, 0) for variant in (form, lower, form.capitalize()))
+    classes = [dictionary.forms.get(form, 0)]
+    for variant in (lower, form.capitalize()):
+        classes.append((dictionary.seen if variant != form else dictionary.forms).get(variant, 0))
     values = [form, lower, shape(form), kind(form), *(repr(dictionary.lists[c]) for c in classes)]
+    values.append(_stem(lower, dictionary))
     values += [lower[:k] if len(lower) > k else "" for k in (1, 2, 3, 4)]
     values += [lower[-k:] if len(lower) > k else "" for k in (1, 2, 3, 4, 5)]
     return [hash_string(f"{name}={value}") for name, value in zip(ATTRIBUTES, [*values, ""], strict=True)]
+
+
+def _stem(lower: str, dictionary: Dictionary) -> str:
+    """The tags of the longest proper prefix that training has as a word, and what follows it."""
+    for end in range(len(lower) - 1, 2, -1):
+        found = dictionary.seen.get(lower[:end])
+        if found is not None:
+            return f"{dictionary.lists[found]}{lower[end:] if len(lower) - end < 5 else '...'}"
+    return ""
 
 
 def _cases(treebank: Treebank) -> np.ndarray:
