@@ -70,7 +70,7 @@ def train_tagger(
             margin,
             examples,
         )
-        record: dict = {"epoch": epoch, "train_accuracy": 100.0 * (1.0 - wrong / train.words)}
+        record: dict = {"epoch": epoch, "violations": wrong}  # words that a tag other than gold's won or came too near
         if dev is None and epoch < epochs:
             history.append(record)
             continue
