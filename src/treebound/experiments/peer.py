@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate, scored_words
+from treebound.evaluation.attachment import evaluate
 from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
@@ -27,12 +27,11 @@ def run(params: Params, corpus: str, peer: PeerName) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with Stopwatch() as watch:
         parser.train(examples, dev, path, seed=params.seed, **settings)
-    trees = parser.load(path)(test)
+    trees = named_roots(examples, parser.load(path)(test))
     table = rows(test, trees)
     scored = int(table["scored"].sum())
     metrics = {
         "uas": 100 * int(table["correct"].sum()) / max(scored, 1),
-        "las": 100 * labelled(examples, test, trees),
         "complete": 100 * float((table["correct"] == table["scored"]).mean()),
         "words": test.words,
         "scored_words": scored,
@@ -45,6 +44,9 @@ def run(params: Params, corpus: str, peer: PeerName) -> None:
         "params_hash": digest(peer, settings),
         "seed": params.seed,
     }
+    if "correct_labelled" in table:
+        metrics["las"] = 100 * int(table["correct_labelled"].sum()) / max(scored, 1)
+        metrics["complete_labelled"] = 100 * float((table["correct_labelled"] == table["scored"]).mean())
     stage.write(stage.PREDICTIONS / "peers" / corpus / f"{peer}.csv", table.to_csv(index=False, lineterminator="\n"))
     stage.write_json(stage.METRICS / "peer" / corpus / f"{peer}.json", metrics)
     seconds = {"cpu_s": watch.cpu, "wall_s": watch.wall}
@@ -53,29 +55,19 @@ def run(params: Params, corpus: str, peer: PeerName) -> None:
 
 def rows(gold: Treebank, trees: list[Tree]) -> pd.DataFrame:
     """One row a sentence, as far as the rows of `decode` go: a peer proves nothing."""
-    score = evaluate(gold, [heads for heads, _ in trees]).sentences
-    return pd.DataFrame(
-        {
-            "sentence": range(len(gold)),
-            "n": gold.lengths,
-            "correct": score["correct"].to_numpy(),
-            "scored": score["scored"].to_numpy(),
-        }
-    )
+    score = evaluate(gold, [heads for heads, _ in trees], [labels for _, labels in trees]).sentences
+    names = ["n", "correct", "scored"] + ["correct_labelled"] * ("correct_labelled" in score)
+    return score[names].reset_index()
 
 
-def labelled(train: Treebank, gold: Treebank, trees: list[Tree]) -> float:
-    """Share of scored words with the right head and label.
-
-    The label of a root, which the packages name each in their way, is the one that most roots of training have.
-    """
-    roots = np.bincount(train.columns["deprel"][train.head == 0], minlength=1)
-    root = train.vocab["deprel"][int(roots.argmax())]
-    heads = np.concatenate([heads[1:] for heads, _ in trees])
-    labels = np.array([label for _, found in trees for label in found], object)
-    labels[heads == 0] = root
-    right = (heads == gold.head) & (labels == np.array(gold.strings("deprel"), object))
-    return float(right[scored_words(gold)].mean())
+def named_roots(train: Treebank, trees: list[Tree]) -> list[Tree]:
+    """The trees with the label that most roots of training have on their roots, which packages name in their way."""
+    counts = np.bincount(train.columns["deprel"][train.head == 0], minlength=1)
+    root = train.vocab["deprel"][int(counts.argmax())]
+    return [
+        (heads, [label if head else root for head, label in zip(heads[1:], labels, strict=True)])
+        for heads, labels in trees
+    ]
 
 
 if __name__ == "__main__":
