@@ -14,9 +14,9 @@ def tagging(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     """Accuracy of predicted tags. Rows (run, corpus, column); one column a split, unknown words, seconds, speed."""
     data = stacked(results, wanted, "tagging")
     index = ["provenance", "corpus", "column"]
-    by_split = data.set_index([*index, "split"])
-    out = {("accuracy, %", name): by_split["accuracy"].xs(split, level="split") for split, name in SPLIT_NAMES.items()}
-    test = by_split.xs("test", level="split")
+    by_split = {split: data[data["split"] == split].set_index(index) for split in SPLIT_NAMES}
+    out = {("accuracy, %", name): by_split[split]["accuracy"] for split, name in SPLIT_NAMES.items()}
+    test = by_split["test"]
     out["unknown words, test", "share, %"] = 100 * test["unknown_words"] / test["words"]
     out["unknown words, test", "accuracy, %"] = test["unknown_accuracy"]
     out["", "training, CPU s"] = test["train_cpu_s"]
