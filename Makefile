@@ -2,6 +2,7 @@
 # make test           set up, run the tests
 # make lab            open the notebooks in JupyterLab
 # make reproduce-all  the same pipeline on every open corpus, in build/all
+# make peers          install the parsers of others that the pipeline can run beside ours
 # make bench          speed, memory and start-up against their targets
 # make reference      the maintainers' run over the reference corpora; writes results/reference
 # make check          what continuous integration runs
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: reproduce test lab reproduce-all bench reference check lock
+.PHONY: reproduce test lab reproduce-all peers bench reference check lock
 
 reproduce: $(READY)
 	python -m treebound.experiments.run
@@ -28,6 +29,9 @@ lab: $(READY)
 reproduce-all: $(READY)
 	python -m treebound.experiments.scratch build/all params/all.yaml --skip-missing
 
+peers: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-peers.lock
+
 bench: $(READY)
 	python benchmarks/targets.py
 
@@ -40,6 +44,9 @@ check:
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
+	python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"], sep="\n")' \
+	| uv pip compile - --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements-peers.lock
 
 # --no-compile: byte code is made when a module is first used, not for the many that never are
 $(READY): requirements.lock pyproject.toml

@@ -79,6 +79,30 @@ def test_help_imports_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
 
 
+def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
+    tagger, tagged = tmp_path / "tagger.npz", tmp_path / "tagged.conllu"
+    done = run(
+        *("train-tagger", model.with_name("train.conllu"), model.with_name("dev.conllu"), "-o", tagger),
+        *("--epochs", 3, "--bits", 14),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "upos accuracy on dev 100.00" in done.stderr
+    text = conllu(SENTENCES, annotated=False)
+    untagged = text
+    for tag in ("DET", "NOUN", "VERB", "PUNCT", "ADV", "CCONJ"):
+        untagged = untagged.replace(f"\t{tag}\t", "\t_\t")
+    assert untagged != text
+    assert run("tag", tagger, "-o", tagged, stdin=untagged).returncode == 0
+    assert tagged.read_text() == text, "nothing but the column of tags differs"
+    assert run("tag", tagger, stdin="").stdout == ""
+    assert_one_line(run("tag", model, stdin=text), "not a treebound tagger")
+    assert_one_line(run("tag", tmp_path / "none.npz", stdin=text), "no such tagger file")
+    nothing = tmp_path / "nothing.conllu"
+    nothing.write_text(untagged)
+    done = run("train-tagger", nothing, nothing, "-o", tagger, "--tag", "upos")
+    assert_one_line(done, "has no tags in the column upos")
+
+
 def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     parsed = tmp_path / "parsed.conllu"
     text = conllu(SENTENCES, annotated=False)

@@ -17,10 +17,14 @@ PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8
 WANTED = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["dev"]
 
 
-def locked() -> dict[str, Requirement]:
-    """Requirements of the lock by name, and a check that each has hashes."""
+PEERS_LOCK = (PROJECT / "requirements-peers.lock").read_text(encoding="utf-8")
+PEERS = PYPROJECT["project"]["optional-dependencies"]["peers"]
+
+
+def locked(text: str = LOCK) -> dict[str, Requirement]:
+    """Requirements of a lock by name, and a check that each has hashes."""
     found = {}
-    for block in re.split(r"\n(?=[a-z0-9])", LOCK):
+    for block in re.split(r"\n(?=[a-z0-9])", text):
         if block.startswith("#"):
             continue
         requirement = Requirement(block.partition("\\")[0].strip())
@@ -38,8 +42,24 @@ def test_the_lock_satisfies_pyproject(wanted: str) -> None:
     assert requirement.specifier.contains(pin.version), f"make lock: {lock} is not {wanted}"
 
 
-def test_the_lock_names_no_index() -> None:
-    assert not re.search(r"https?://|file:|--(extra-)?index|find-links", LOCK)
+@pytest.mark.parametrize("wanted", PEERS)
+def test_the_lock_of_the_peers_satisfies_their_extra(wanted: str) -> None:
+    requirement = Requirement(wanted)
+    (pin,) = locked(PEERS_LOCK)[canonicalize_name(requirement.name)].specifier
+    assert requirement.specifier.contains(pin.version)
+
+
+def test_peers_change_no_other_package() -> None:
+    """Both locks can be installed one after the other: what they share has the same version."""
+    ours, theirs = locked(), locked(PEERS_LOCK)
+    shared = ours.keys() & theirs.keys()
+    assert {"numpy", "typer", "pydantic"} <= shared
+    assert {name: theirs[name].specifier for name in shared} == {name: ours[name].specifier for name in shared}
+
+
+@pytest.mark.parametrize("lock", [LOCK, PEERS_LOCK], ids=["requirements", "peers"])
+def test_the_lock_names_no_index(lock: str) -> None:
+    assert not re.search(r"https?://|file:|--(extra-)?index|find-links", lock)
 
 
 def test_build_requirements_are_locked() -> None:
@@ -62,8 +82,8 @@ def test_what_is_imported_is_declared() -> None:
     graph = grimp.build_graph("treebound", include_external_packages=True)
     ours = {m for m in graph.modules if m.startswith("treebound")}
     external = {m for m in graph.modules - ours if m not in sys.stdlib_module_names}
-    names = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
-    declared = {canonicalize_name(Requirement(r).name) for r in PYPROJECT["project"]["dependencies"]}
+    names = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ufal": "ufal.udpipe"}
+    declared = {canonicalize_name(Requirement(r).name) for r in PYPROJECT["project"]["dependencies"] + PEERS}
     undeclared = {m for m in external if canonicalize_name(names.get(m, m)) not in declared}
     assert not undeclared, f"add to pyproject.toml: {undeclared}"
 

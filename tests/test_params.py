@@ -8,6 +8,8 @@ from treebound.core.errors import InputError
 from treebound.experiments import params
 
 PROJECT = Path(__file__).parents[1]
+VARIANT = "{corpus: tr_twt, model: arc, learner: mira, decoder: eisner, k: 10, tags: predicted, seed: 2}"
+GOLD = VARIANT.replace("predicted", "gold")
 TEXT = (PROJECT / "params.yaml").read_text(encoding="utf-8")
 
 
@@ -33,7 +35,12 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line_of", "message"),
     [
-        ("seed: 1", "sed: 1", "sed: 1", "sed: unknown key; valid keys are corpora, paths, seed, slice, pruner"),
+        (
+            "seed: 1",
+            "sed: 1",
+            "sed: 1",
+            "sed: unknown key; valid keys are corpora, paths, seed, slice, tags, tagger, pruner",
+        ),
         ("seed: 1\n", "", None, "seed: missing key"),
         ("epochs: 3", "epoch: 3", "epoch: 3", "pruner.epoch: unknown key; valid keys are epochs, bits, ks"),
         ("epochs: 3", "epochs: many", "epochs: many", "pruner.epochs: Input should be a valid integer"),
@@ -63,6 +70,12 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
         ("learners: [", "learners: [svm, ", "learners: [svm", "learners.0: Input should be 'perceptron' or 'mira'"),
         ("  C: 0.01", "  C: [", None, "not valid YAML"),
+        ("tags: {}", "tags: {tr_twt: silver}", "silver", "tags.tr_twt: Input should be 'gold' or 'predicted'"),
+        ("peers: []", "peers: [malt]", "peers: [malt]", "peers.0: Input should be 'udpipe' or 'spacy'"),
+        ("variants: [] ", f"variants: [{VARIANT}] #", None, "predicted tags of a corpus whose tags are gold; see tags"),
+        ("variants: [] ", f"variants: [{GOLD}, {GOLD}] #", None, "variants: the same row is listed twice"),
+        ("variants: [] ", f"variants: [{GOLD.replace('arc', 'star')}] #", None, "no model 'star'; choose from arc"),
+        ("variants: [] ", f"variants: [{GOLD.replace('tr_twt', 'en')}] #", None, "no corpus 'en'; choose from tr_twt"),
     ],
 )
 def test_one_line_error(old: str, new: str, line_of: str | None, message: str, tmp_path: Path) -> None:
@@ -101,3 +114,22 @@ def test_reproduce_all_takes_every_open_corpus() -> None:
 
     listed = yaml.safe_load((PROJECT / "params" / "all.yaml").read_text())["corpora"]
     assert set(listed) == {name for name in CORPORA if not isinstance(CORPORA[name].source, UserPath)}
+
+
+def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
+    """A reference run keeps its parameters; keys that are newer than it have defaults."""
+    import yaml
+
+    older = yaml.safe_load(TEXT)
+    for key in ("tags", "tagger", "variants", "peers", "peer_settings"):
+        del older[key]
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(older))
+    loaded = params.load(tmp_path / "params.yaml")
+    assert (loaded.tags_of("en_ewt"), loaded.variants, loaded.peers) == ("gold", (), ())
+
+
+def test_variants_say_which_row_they_vary(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text(TEXT.replace("variants: [] ", f"variants: [{GOLD}] #"))
+    (variant,) = params.load(tmp_path / "params.yaml").variants
+    assert str(variant) == f"{variant.run}.gold.seed2"
+    assert variant.run in params.load(PROJECT / "params.yaml").decode

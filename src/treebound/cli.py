@@ -199,6 +199,52 @@ def parse(
 
 
 @app.command()
+def train_tagger(
+    train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Tagged treebank: CoNLL-U, CoNLL-X, brackets.")],
+    dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Tagger file to write.")],
+    tag: Annotated[str, typer.Option(help="Column to predict: xpos or upos; by default what is annotated.")] = "",
+    epochs: Annotated[int, typer.Option(min=1)] = 6,
+    bits: Annotated[int, typer.Option(min=8, max=28, help="Log2 of the number of weights.")] = 22,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+) -> None:
+    """Train a part-of-speech tagger."""
+    from treebound.tagging.learn import train_tagger as train_model
+
+    _choose("tag", (tag,), ("", "xpos", "upos"))
+    _writable(output)
+    examples, dev = (_described(_read(path, annotated=False).treebank, tag) for path in (train_file, dev_file))
+    for path, treebank in ((train_file, examples), (dev_file, dev)):
+        if not len(treebank):
+            raise InputError("has no sentences", path=path, hint="give a treebank")
+    column = examples.meta["tag"]
+    tagger = train_model(examples, dev, column=column, epochs=epochs, bits=bits, seed=seed, progress=_progress)
+    tagger.save(output)
+    _say(f"{output}: {column} accuracy on dev {max(record['dev_accuracy'] for record in tagger.history):.2f}")
+
+
+@app.command()
+def tag(
+    model: Annotated[Path, typer.Argument(help="Tagger file.")],
+    files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+) -> None:
+    """Tag CoNLL-U: replace the column that the tagger was trained to predict."""
+    from treebound.tagging.tagger import Tagger
+    from treebound.treebanks.document import stream
+
+    tagger = Tagger.load(model)
+    with _output(output) as out, _bar("sentences") as advance:
+        for path in files or [Path("-")]:
+            source = sys.stdin.buffer if str(path) == "-" else path
+            for document in stream(source, BATCH, annotated=False):
+                document = document.to_conllu()
+                tagged = tagger.apply(document.treebank)
+                document.write(out, columns={tagger.column: [sentence.strings(tagger.column) for sentence in tagged]})
+                advance(len(tagged))
+
+
+@app.command()
 def evaluate(
     gold: Annotated[Path, typer.Argument(help="Treebank with the right trees.")],
     predicted: Annotated[Path, typer.Argument(help="The same sentences as parsed.")],

@@ -10,8 +10,8 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
 from treebound.experiments import stage
-from treebound.experiments.corpus import checksum, load
-from treebound.experiments.params import Learner, Params, Run, digest
+from treebound.experiments.corpus import checksum, load, tags_of
+from treebound.experiments.params import Learner, Params, Run, Variant, digest
 from treebound.learning.model import Model
 from treebound.parser import Parser
 
@@ -56,7 +56,13 @@ def run(params: Params, corpus: str, model: str, learner: Learner, decoder: str,
     """Write the metrics of a row and its predictions."""
     row = Run(model, learner, decoder, k if k == "none" else int(k))
     gold = sentences(params, corpus, row)
-    trained = parser(params, corpus, row)
+    report(params, corpus, row, gold, parser(params, corpus, row))
+
+
+def report(
+    params: Params, corpus: str, row: Run, gold: Treebank, trained: Parser, variant: Variant | None = None
+) -> None:
+    """Parse, and write the metrics and the predictions of a row, or of a variant of it."""
     parses = trained.parse(gold)
     labels = [trained.model.label_names(parse) for parse in parses] if trained.model.labelling.names else None
     table = rows(gold, parses, labels)
@@ -73,16 +79,18 @@ def run(params: Params, corpus: str, model: str, learner: Learner, decoder: str,
         "nodes": int(table["nodes"].sum()),
         "corpus_checksum": checksum(corpus, SPLIT),
         "params_hash": digest(
-            asdict(row), asdict(params.decoders[decoder]), asdict(params.train), asdict(params.models[model])
+            asdict(row), asdict(params.decoders[row.decoder]), asdict(params.train), asdict(params.models[row.model])
         ),
-        "seed": params.seed,
+        "seed": variant.seed if variant else params.seed,
+        "tags": variant.tags if variant else tags_of(corpus),
     }
     if "correct_labelled" in table:
         right = table["correct_labelled"]
         metrics["las"] = 100 * int(right.sum()) / max(scored, 1)
         metrics["complete_labelled"] = 100 * float((right == table["scored"]).mean())
-    stage.write(stage.PREDICTIONS / corpus / f"{row}.{SPLIT}.csv", table.to_csv(index=False, lineterminator="\n"))
-    stage.write_json(stage.METRICS / "decode" / corpus / f"{row}.{SPLIT}.json", metrics)
+    kind, name = ("variant", str(variant)) if variant else ("decode", str(row))
+    stage.write(stage.PREDICTIONS / corpus / f"{name}.{SPLIT}.csv", table.to_csv(index=False, lineterminator="\n"))
+    stage.write_json(stage.METRICS / kind / corpus / f"{name}.{SPLIT}.json", metrics)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,17 @@ Family = Annotated[str, AfterValidator(_family)]
 Space = Literal["projective", "non-projective"]
 Learner = Literal["perceptron", "mira"]
 Labels = Literal["none", "joint", "second-stage", "both"]
+Tags = Literal["gold", "predicted"]
+PeerName = Literal["udpipe", "spacy"]
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Tagger:
+    """The tagger of corpora whose tags are predicted; see treebound.tagging.learn. Training tags by `folds` folds."""
+
+    epochs: Positive
+    bits: Annotated[int, Field(ge=8, le=28)]
+    folds: Annotated[int, Field(ge=2)]
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -119,6 +130,27 @@ class Run:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Variant:
+    """A row that one corpus has besides: trained and tested with these tags, and with this seed."""
+
+    corpus: Name
+    model: str
+    learner: Learner
+    decoder: str
+    k: Keep
+    tags: Tags
+    seed: Annotated[int, Field(ge=0)]
+
+    def __str__(self) -> str:
+        return f"{self.run}.{self.tags}.seed{self.seed}"
+
+    @property
+    def run(self) -> Run:
+        """The row that it is a variant of."""
+        return Run(self.model, self.learner, self.decoder, self.k)
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Benchmark:
     """Timed runs, after one that compiles: `repeats` of them, fewer once they have taken `seconds` of CPU together."""
 
@@ -159,14 +191,16 @@ class Confidence:
         return None if self.k == "none" else int(self.k)
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=_STRICT, kw_only=True)
 class Params:
-    """The whole of params.yaml."""
+    """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
 
     corpora: Annotated[tuple[Name, ...], Field(min_length=1)]
     paths: dict[Name, str]
     seed: Annotated[int, Field(ge=0)]
     slice: Positive | None
+    tags: dict[Name, Tags] = Field(default_factory=dict)
+    tagger: Tagger = Tagger(epochs=6, bits=22, folds=10)
     pruner: Pruner
     models: dict[Name, Annotated[ModelParams, BeforeValidator(_model)]]
     trained: tuple[str, ...]
@@ -174,7 +208,10 @@ class Params:
     train: Train
     decoders: dict[Name, Decoder]
     decode: tuple[Run, ...]
+    variants: tuple[Variant, ...] = ()
     benchmark: Benchmark
+    peers: tuple[PeerName, ...] = ()
+    peer_settings: dict[PeerName, dict[str, int | float | str]] = Field(default_factory=dict)
     notebooks: tuple[Name, ...]
     ablation: Ablation | None = None  # a reference run from before there was one has none
     confidence: Confidence | None = None  # older runs have none
@@ -182,20 +219,32 @@ class Params:
     def __post_init__(self) -> None:
         if unknown := [model for model in self.trained if model not in self.models]:
             raise ValueError(f"trained: no model {unknown[0]!r}; choose from {', '.join(self.models)}")
-        for run in self.decode:
+        for where, run in [("decode", run) for run in self.decode] + [("variants", v.run) for v in self.variants]:
             for kind, name, known in (
-                ("model", run.model, self.trained),
+                ("model", run.model, self.trained if where == "decode" else self.models),
                 ("learner", run.learner, self.learners),
                 ("decoder", run.decoder, self.decoders),
             ):
                 if name not in known:
-                    raise ValueError(f"decode: {run}: no {kind} {name!r}; choose from {', '.join(known)}")
+                    raise ValueError(f"{where}: {run}: no {kind} {name!r}; choose from {', '.join(known)}")
+        for variant in self.variants:
+            if variant.corpus not in self.corpora:
+                choice = ", ".join(self.corpora)
+                raise ValueError(f"variants: {variant}: no corpus {variant.corpus!r}; choose from {choice}")
+            if variant.tags == "predicted" != self.tags_of(variant.corpus):
+                raise ValueError(f"variants: {variant}: predicted tags of a corpus whose tags are gold; see tags")
         if self.ablation is not None and self.ablation.model not in self.trained:
             raise ValueError(f"ablation: no model {self.ablation.model!r}; choose from {', '.join(self.trained)}")
         if (row := self.confidence) is not None and (row.model not in self.trained or row.decoder not in self.decoders):
             raise ValueError(f"confidence: no model {row.model!r} or decoder {row.decoder!r} is trained or listed")
         if len({str(run) for run in self.decode}) < len(self.decode):
             raise ValueError("decode: the same row is listed twice")
+        if len({(v.corpus, str(v)) for v in self.variants}) < len(self.variants):
+            raise ValueError("variants: the same row is listed twice")
+
+    def tags_of(self, corpus: str) -> Tags:
+        """The tags that the parsers of a corpus are trained and tested on."""
+        return self.tags.get(corpus, "gold")
 
     def limit(self, split: str) -> int | None:
         """Number of sentences of a split that are used; None: all."""

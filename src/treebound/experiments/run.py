@@ -21,20 +21,13 @@ from typing import Any
 
 from treebound.experiments.stage import say
 
-#: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which are timed
+#: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which
+#: are timed or use all cores themselves
 KINDS = (
-    "fetch",
-    "convert",
-    "pruner",
-    "train",
-    "decode",
-    "confidence",
-    "benchmark",
-    "ablation",
-    "notebooks",
-    "report",
+    *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "peer"),
+    *("confidence", "benchmark", "peer-benchmark", "ablation", "notebooks", "report"),
 )
-ALONE = ("benchmark", "ablation")
+ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation")
 
 
 def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:

@@ -5,11 +5,11 @@ Features need no vocabulary of the model: a word's hash is the same in training 
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treebound.core.hashing import hash_string
 from treebound.core.treebank import Treebank
 from treebound.features.templates import ALWAYS, ATTRIBUTES
 
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 PAD = 2  #: rows before the root and after the last word, so that neighbours need no test
 EXTRA = 2 * PAD + 4  #: rows beyond the n words: padding, the root, NONE, NONE_OUTER and a last row of padding
-
-
-def hash_string(string: str) -> int:
-    """A signed 64-bit hash that is the same on every machine."""
-    return int.from_bytes(
-        hashlib.blake2b(string.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
-    )
 
 
 def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:

@@ -20,6 +20,8 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.arcs import index_arcs
+from treebound.kernels.hashing import M1 as _M1
+from treebound.kernels.hashing import finish as _finish
 from treebound.kernels.parts import (
     COMB,
     GRAND_SIBLING,
@@ -71,15 +73,6 @@ class FamilyTemplates(NamedTuple):
 
 LINE = 16
 PAD = 2
-_M1 = -7046029254386353131  # 0x9E3779B97F4A7C15, odd
-_M2 = -4658895280553007687  # 0xBF58476D1CE4E5B9
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _finish(x):
-    x ^= x >> 31
-    x *= _M2
-    return x ^ (x >> 29)
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -19,6 +19,7 @@ from treebound.experiments.params import Params, Run
 from treebound.report.show import NOTHING
 
 SPLIT = "test"
+KEYS = ("model", "learner", "decoder", "k")
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,23 @@ class Results:
         data.attrs["sources"] = sources
         return data
 
+    def tagging(self) -> pd.DataFrame:
+        """One row a corpus with predicted tags, column of tags and split: words, accuracy (%), the same of the words
+
+        whose form training lacks (NaN for train, which is jackknifed). No rows where all tags are gold.
+        """
+        rows = []
+        for corpus in self.corpora:
+            if self.params.tags_of(corpus) == "predicted":
+                accuracy = self._read("tagger", f"{corpus}.json")["accuracy"]
+                timing = self._read("timing", "tagger", f"{corpus}.json")
+                for column, by_split in accuracy.items():
+                    for split in ("train", "dev", "test"):
+                        row = {"corpus": corpus, "column": column, "split": split, **by_split[split]}
+                        rows.append(row | timing.get(column, {}))
+        keys = ["words", "accuracy", "unknown_words", "unknown_accuracy", "train_cpu_s", "jackknife_wall_s", "workers"]
+        return pd.DataFrame(rows, columns=["corpus", "column", "split", *keys, "words_per_cpu_s"])
+
     def pruner(self) -> pd.DataFrame:
         """corpus, split, k, recall: share of words whose true head is among the k that the pruner keeps."""
         rows = [
@@ -81,6 +99,26 @@ class Results:
             for run in self.params.decode
         ]
         return _frame(rows, self.folder / "metrics" / "decode")
+
+    def variants(self) -> pd.DataFrame:
+        """One row a variant: its corpus, run, tags and seed, and what `decode` has of the rows. May have no rows."""
+        rows = [
+            {"corpus": v.corpus, **_key(v.run), **self._read("variant", v.corpus, f"{v}.{SPLIT}.json")}
+            for v in self.params.variants
+        ]
+        return pd.DataFrame(rows, columns=None if rows else ["corpus", *KEYS, "tags", "seed", "uas", "complete"])
+
+    def peers(self) -> pd.DataFrame:
+        """One row a corpus and parser of others: accuracy, package, seconds of training, speed. May have no rows."""
+        rows = []
+        for corpus in self.corpora:
+            for peer in self.params.peers:
+                row = {"corpus": corpus, "peer": peer, **self._read("peer", corpus, f"{peer}.json")}
+                row["train_cpu_s"] = self._read("timing", "peer", corpus, f"{peer}.json")["cpu_s"]
+                row["words_per_cpu_s"] = self._read("peer-benchmark", corpus, f"{peer}.json")["words_per_cpu_s"]
+                rows.append(row)
+        names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
+        return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 
     def train(self) -> pd.DataFrame:
         """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training."""

@@ -27,6 +27,44 @@ def conversion(data: pd.DataFrame) -> Remarks:
     )
 
 
+def tagging(data: pd.DataFrame) -> Remarks:
+    """About `tables.tagging`, which may have no rows."""
+    if not len(data):
+        return Remarks(("The parsers of every corpus see the treebank's own tags.",))
+    said = ["Corpora that are not in this table keep the treebank's own tags."]
+    for (_, corpus, column), row in data.iterrows():
+        gap = row["accuracy, %", "train (jackknifed)"] - row["accuracy, %", "test"]
+        said.append(
+            f"{corpus}, {column}: the tags of training are {abs(gap):.1f} points {'better' if gap > 0 else 'worse'}"
+            " than those of test."
+        )
+    return Remarks(tuple(said))
+
+
+def peers(data: pd.DataFrame) -> Remarks:
+    """About `tables.peers`, which may have no rows."""
+    if not len(data):
+        return Remarks(("No parser of others was run: name some under peers in params.yaml.",))
+    return Remarks(
+        (
+            "Parsers of others see the same splits and tags, run on one thread and are timed without loading their "
+            "model; their training picks the epoch on the same development set.",
+        )
+    )
+
+
+def variants(data: pd.DataFrame) -> Remarks:
+    """About `tables.variants`, which may have no rows."""
+    if not len(data):
+        return Remarks(("No row was run with other tags or another seed: see variants in params.yaml.",))
+    return Remarks(
+        (
+            f"The {len(data)} rows differ from those beside them by {data['difference'].min():+.2f} to "
+            f"{data['difference'].max():+.2f} UAS.",
+        )
+    )
+
+
 def pruner(data: pd.DataFrame) -> Remarks:
     """About `Results.pruner`."""
     test = data[data["split"] == "test"]

@@ -101,6 +101,7 @@ class Document:
         labels: Sequence[Sequence[str]] | None = None,
         comments: Sequence[Sequence[str]] | None = None,
         misc: Sequence[Sequence[Mapping[str, str]]] | None = None,
+        columns: Mapping[str, Sequence[Sequence[str]]] | None = None,
     ) -> None:
         """Write the sentences; what is not given stays byte for byte as it was read.
 
@@ -109,17 +110,22 @@ class Document:
         labels    per sentence n strings, for DEPREL
         comments  per sentence lines `key = value`; one with the same key is replaced, others go after the last comment
         misc      per sentence n mappings, for MISC: a key that is there is replaced, others go to the end
+        columns   name of a string column (for instance xpos) -> per sentence n strings
 
         Raises InputError where the file cannot be written, a label or comment does not fit into one field or line, or
-        the format has no comments or no MISC; ValueError where lengths do not match.
+        the format has no comments, MISC or such a column; ValueError where lengths do not match.
         """
-        for name, given in (("heads", heads), ("labels", labels), ("comments", comments), ("misc", misc)):
+        strings = dict(columns or {}) | ({"deprel": labels} if labels is not None else {})
+        for name, given in (("heads", heads), ("comments", comments), ("misc", misc), *strings.items()):
             if given is not None and len(given) != len(self):
                 raise ValueError(f"{len(given)} {name} for {len(self)} sentences")
         if comments is not None and not self.layout.comments:
             raise InputError(f"{self.layout.name} has no comments", hint="call to_conllu() first")
         if misc is not None and self.layout.misc is None:
             raise InputError(f"{self.layout.name} has no MISC column", hint="call to_conllu() first")
+        for name in strings:
+            if name not in self.layout.columns:
+                raise InputError(f"{self.layout.name} has no column {name}", hint="call to_conllu() first")
         with replacing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
             if self.bom:
                 file.write(BOM)
@@ -130,10 +136,10 @@ class Document:
                     block = _with_column(
                         block, rows, self.layout.columns["head"], map(str, np.asarray(heads[i])[1:].tolist())
                     )
-                if labels is not None:
-                    if len(labels[i]) != len(rows):
-                        raise ValueError(f"sentence {i}: {len(labels[i])} labels for {len(rows)} words")
-                    block = _with_column(block, rows, self.layout.columns["deprel"], labels[i])
+                for name, values in strings.items():
+                    if len(values[i]) != len(rows):
+                        raise ValueError(f"sentence {i}: {len(values[i])} values of {name} for {len(rows)} words")
+                    block = _with_column(block, rows, self.layout.columns[name], values[i])
                 if misc is not None and self.layout.misc is not None:
                     if len(misc[i]) != len(rows):
                         raise ValueError(f"sentence {i}: {len(misc[i])} entries of MISC for {len(rows)} words")

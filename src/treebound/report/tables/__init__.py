@@ -7,6 +7,7 @@ from treebound.report.tables.ablation import ablation_ranking, ablation_table, a
 from treebound.report.tables.comparison import accuracy, comparison, headline, significance
 from treebound.report.tables.confidence import kept_table, list_table, tree_table, word_table
 from treebound.report.tables.corpora import conversion, pruner, sources
+from treebound.report.tables.others import peers, tagging, variants
 from treebound.report.tables.provenance import certificate, provenance, training
 from treebound.report.tables.rows import stacked, tour_row
 from treebound.report.tables.speed import (
@@ -33,17 +34,20 @@ __all__ = [
     "length_table",
     "lengths",
     "list_table",
+    "peers",
     "provenance",
     "pruner",
     "pruning_table",
     "significance",
     "sources",
     "stacked",
+    "tagging",
     "tour_row",
     "training",
     "tree_table",
     "tuned_sentences",
     "tuning_table",
     "tunings",
+    "variants",
     "word_table",
 ]

@@ -10,6 +10,7 @@ from treebound.evaluation.significance import paired_bootstrap
 from treebound.experiments.params import Run
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, table
+from treebound.report.tables.others import peer_uas
 from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep
 
 BASELINE = "carreras"
@@ -81,6 +82,9 @@ def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] =
                 figures[r.name, corpus] = float("nan") if run is None else uas[r.name][at(corpus, run)]
         index.append(label)
         cells.append({**figures, ("", "note"): "; ".join(notes)})
+    for peer, figures in peer_uas(results, wanted).items():
+        index.append(("parsers of others, trained here", peer))
+        cells.append({**figures, ("", "note"): "has a learner of its own"})
     data = pd.DataFrame(cells, index=pd.MultiIndex.from_tuples(index, names=["", "system"]))
     return in_order(data, results, keep)
 

@@ -58,7 +58,7 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     """Points of the accuracy-speed figure: one for every row that decodes whole test sets.
 
     Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
-    decoder, if the main comparison has another one), uas, words_per_cpu_s.
+    decoder, if the main comparison has another one), uas, words_per_cpu_s. Parsers of others are a group of their own.
     """
     uas, speed = results.decode().set_index(KEYS)["uas"], results.benchmark().set_index(KEYS)["words_per_cpu_s"]
     swept = sweep(results.params)
@@ -73,6 +73,10 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
                     group, label = "all factors, by pruning", pruning(run.k)
                 point = {"uas": uas[at(corpus, run)], "words_per_cpu_s": speed[at(corpus, run)]}
                 rows.append({"corpus": corpus, "system": run.model, "group": group, "label": label, **point})
+    for peer in results.peers().itertuples():
+        if peer.corpus in corpora_of([results], wanted)[results.name]:
+            point = {"uas": peer.uas, "words_per_cpu_s": peer.words_per_cpu_s}
+            rows.append({"corpus": peer.corpus, "system": peer.peer, "group": "others", "label": peer.peer, **point})
     return pd.DataFrame(rows)
 
 

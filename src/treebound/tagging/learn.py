@@ -1,0 +1,99 @@
+"""Training: the averaged structured perceptron (Collins 2002) with a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.kernels.sequence import contexts, train_epoch
+from treebound.tagging.tagger import Tagger
+from treebound.tagging.templates import TEMPLATES, compile_templates, split
+from treebound.tagging.words import FREQUENT, Dictionary, word_table
+
+
+def train_tagger(
+    train: Treebank,
+    dev: Treebank | None = None,
+    *,
+    column: str | None = None,
+    epochs: int = 6,
+    bits: int = 22,
+    margin: int = 100,
+    frequent: int = FREQUENT,
+    seed: int = 1,
+    templates: tuple[str, ...] = split(TEMPLATES),
+    progress: Callable[[Iterable, str], Iterable] | None = None,
+) -> Tagger:
+    """The tagger of the last epoch, or of the one that is best on dev where that is given.
+
+    column   what to predict; by default what the treebank's meta names as its fine tag, else xpos
+    bits     log2 of the number of weights
+    margin   by how much the gold tags must be ahead, for each wrong tag
+    InputError where there is nothing to learn from.
+    """
+    column = column or str(train.meta.get("tag", "xpos"))
+    tags = sorted({train.vocab[column][i] for i in np.unique(train.columns[column])})
+    if not train.words or tags == ["_"]:
+        raise InputError(f"{train.name} has no tags in the column {column}", hint="choose another column")
+    number = {tag: i for i, tag in enumerate(tags)}
+    gold = np.array([number[s] for s in train.strings(column)], np.int32)
+    dictionary = Dictionary.count(train.strings("form"), gold.tolist(), frequent)
+    rows, starts, group = word_table(train, dictionary)
+    compiled = compile_templates(templates)
+    context = np.concatenate(
+        [contexts(compiled, rows[:, start:], n) for start, n in zip(starts, train.lengths, strict=True)]
+    )
+    mask = (1 << bits) - 1
+    weights = np.zeros(mask + 1 + len(tags), np.int32)
+    sums = np.zeros(len(weights), np.int64)
+    history: list[dict] = []
+    best: Tagger | None = None
+    steps: Iterable[int] = range(1, epochs + 1)
+    for epoch in progress(steps, "tagger") if progress else steps:
+        order = np.random.default_rng([seed, epoch]).permutation(len(train))
+        examples = (epoch - 1) * len(train)
+        wrong = train_epoch(
+            compiled,
+            context,
+            train.offsets,
+            group,
+            gold,
+            order,
+            dictionary.candidates,
+            weights,
+            sums,
+            mask,
+            len(tags),
+            margin,
+            examples,
+        )
+        record: dict = {"epoch": epoch, "violations": wrong}  # words that a tag other than gold's won or came too near
+        if dev is None and epoch < epochs:
+            history.append(record)
+            continue
+        mean = averaged(weights, sums, examples + len(train))
+        tagger = Tagger(column, tags, dictionary, templates, mean, history)
+        if dev is not None:
+            record["dev_accuracy"] = accuracy(dev, tagger)
+        if best is None or dev is None or record["dev_accuracy"] > max(r["dev_accuracy"] for r in history):
+            best = tagger
+        history.append(record)
+    assert best is not None
+    return best
+
+
+def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:
+    """int32: the average over all examples, times their number or as many as fit."""
+    total = weights.astype(np.int64) * examples - sums
+    largest = int(np.abs(total).max(initial=0))
+    shift = max(0, largest.bit_length() - 31)
+    return (total >> shift).astype(np.int32)
+
+
+def accuracy(gold: Treebank, tagger: Tagger) -> float:
+    """Words with the right tag, in %."""
+    found = tagger.apply(gold).strings(tagger.column)
+    return 100.0 * sum(a == b for a, b in zip(found, gold.strings(tagger.column), strict=True)) / max(1, gold.words)

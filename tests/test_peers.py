@@ -1,0 +1,105 @@
+"""Parsers of others: the same words in, trees out. Those that are not installed are skipped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import InputError
+from treebound.core.vocabulary import Vocabulary
+from treebound.evaluation.attachment import evaluate
+from treebound.experiments.peer import named_roots, rows
+from treebound.peers import PEERS, udpipe
+from treebound.peers.peer import Peer, package, single_rooted
+
+#: few passes over little data
+SETTINGS = {"udpipe": {"iterations": 2, "hidden_layer": 50}, "spacy": {"epochs": 2}}
+
+
+def labelled_treebank(sentences: int, seed: int):
+    """The made-up treebank; a word's label is its tag, a root's is "top"."""
+    treebank = synthetic_treebank(sentences, seed, max_words=12)
+    strings = [tag if head else "top" for tag, head in zip(treebank.strings("upos"), treebank.head, strict=True)]
+    labels = Vocabulary(sorted(set(strings)))
+    ids = np.array([labels.get(s) for s in strings], np.int32)
+    return replace(treebank, columns=treebank.columns | {"deprel": ids}, vocab=treebank.vocab | {"deprel": labels})
+
+
+def installed(name: str) -> Peer:
+    peer = PEERS[name]
+    if find_spec(peer.module.partition(".")[0]) is None:
+        pytest.skip(f"{peer.package} is not installed: make peers")
+    return peer
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+def test_learns_parses_and_can_be_loaded(name: str, tmp_path: Path) -> None:
+    peer = installed(name)
+    train, dev, test = labelled_treebank(300, 1), labelled_treebank(40, 2), labelled_treebank(60, 3)
+    peer.train(train, dev, tmp_path / "model", seed=1, **SETTINGS[name])
+    parse = peer.load(tmp_path / "model")
+    trees = parse(test)
+    for (heads, labels), n in zip(trees, test.lengths, strict=True):
+        assert len(heads) == n + 1
+        assert len(labels) == n
+        assert heads[0] == -1
+        assert (heads[1:] == 0).sum() == 1
+    chains = [np.arange(-1, n) for n in test.lengths]  # every word hangs on the one before it
+    assert evaluate(test, [heads for heads, _ in trees]).summary["uas"] > 60
+    assert evaluate(test, chains).summary["uas"] < 40
+    table = rows(test, named_roots(train, trees))
+    assert table["correct"].sum() >= table["correct_labelled"].sum() > 0.5 * table["scored"].sum()
+    blind = test.with_heads(np.full(test.words, -1, np.int32))
+    nothing = replace(blind, columns=blind.columns | {"deprel": np.zeros(test.words, np.int32)})
+    again = parse(nothing)
+    assert all((a == b).all() and x == y for (a, x), (b, y) in zip(trees, again, strict=True)), "it sees gold trees"
+
+
+@pytest.mark.parametrize("name", list(PEERS))
+def test_a_foreign_file_is_refused(name: str, tmp_path: Path) -> None:
+    peer = installed(name)
+    (tmp_path / "model").write_bytes(b"not a model")
+    with pytest.raises(InputError, match="not a"):
+        peer.load(tmp_path / "model")
+
+
+def test_a_missing_package_is_an_input_error() -> None:
+    class Missing(udpipe.UDPipe):
+        module = "no_such_package_anywhere"
+
+    with pytest.raises(InputError, match=r"ufal\.udpipe cannot be imported .*; install it: make peers"):
+        package(Missing())
+
+
+@pytest.mark.parametrize(
+    ("heads", "expected"),
+    [
+        ([-1, 2, 0, 2], [-1, 2, 0, 2]),
+        ([-1, 2, 0, 0], [-1, 2, 0, 2]),
+        ([-1, -1, 0, -1], [-1, 0, 1, 1]),
+    ],
+)
+def test_one_root_is_left(heads: list[int], expected: list[int]) -> None:
+    assert single_rooted(np.array(heads, np.int32), True).tolist() == expected
+
+
+def test_several_roots_stay_where_they_may() -> None:
+    assert single_rooted(np.array([-1, 0, -1, 2], np.int32), False).tolist() == [-1, 0, 0, 2]
+
+
+def test_roots_get_the_label_of_training() -> None:
+    """Packages name the label of a root in their way."""
+    treebank = labelled_treebank(20, 5)
+    trees = [
+        (treebank.heads(i), ["ROOT" if tag == "V" else tag for tag in s.strings("upos")])
+        for i, s in enumerate(treebank)
+    ]
+    table = rows(treebank, named_roots(treebank, trees))
+    assert (table["correct"] == table["scored"]).all()
+    wrong = sum(tag == "V" and head > 0 for tag, head in zip(treebank.strings("upos"), treebank.head, strict=True))
+    assert table["scored"].sum() - table["correct_labelled"].sum() == wrong

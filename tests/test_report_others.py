@@ -1,0 +1,118 @@
+"""Tables of predicted tags, variants of rows and parsers of others, on results that are invented."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import made_up_results
+import pytest
+import yaml
+
+from treebound.experiments.scratch import overlaid
+from treebound.report import collect, remarks, tables
+from treebound.report.tables.others import peer_uas
+
+REPOSITORY = Path(__file__).parents[1]
+VARIANT = {"corpus": "tr_twt", "model": "arc", "learner": "mira", "decoder": "eisner", "k": 10}
+OVERLAY = {
+    "tags": {"tr_twt": "predicted"},
+    "variants": [{**VARIANT, "tags": "gold", "seed": 1}, {**VARIANT, "tags": "predicted", "seed": 2}],
+    "peers": ["udpipe", "spacy"],
+}
+SPLITS = {
+    "train": {"words": 1000, "accuracy": 93.0},
+    "dev": {"words": 200, "accuracy": 94.0, "unknown_words": 20, "unknown_accuracy": 70.0},
+    "test": {"words": 400, "accuracy": 94.5, "unknown_words": 40, "unknown_accuracy": 75.0},
+}
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
+    """Results of the default parameters: gold tags, nobody else's parsers."""
+    return collect.provenances(made_up_results.project(tmp_path_factory.mktemp("plain") / "project", REPOSITORY))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
+    """A reference with the default parameters and a run with more."""
+    root = made_up_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
+    params = overlaid(yaml.safe_load((root / "params.yaml").read_text()), OVERLAY)
+    (root / "params.yaml").write_text(yaml.safe_dump(params))
+    speed = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
+    put(root, "tagger/tr_twt.json", {"tags": "predicted", "accuracy": {"xpos": SPLITS, "upos": SPLITS}})
+    put(root, "timing/tagger/tr_twt.json", {"xpos": speed})  # the coarse tags are told by the fine ones
+    for tags, seed, uas in (("gold", 1, 90.0), ("predicted", 2, 80.0)):
+        row = {"uas": uas, "complete": 10.0, "tags": tags, "seed": seed}
+        put(root, f"variant/tr_twt/arc.mira.eisner.k10.{tags}.seed{seed}.test.json", row)
+    for peer, uas in (("udpipe", 80.0), ("spacy", 81.0)):
+        row = {"uas": uas, "las": 70.0, "complete": 5.0, "package": peer, "version": "1.0", "tags": "predicted"}
+        put(root, f"peer/tr_twt/{peer}.json", row | {"notes": "invented"})
+        put(root, f"timing/peer/tr_twt/{peer}.json", {"cpu_s": 60.0, "wall_s": 61.0})
+        put(root, f"peer-benchmark/tr_twt/{peer}.json", {"words_per_cpu_s": 9000.0})
+    return collect.provenances(root)
+
+
+def put(root: Path, name: str, data: dict) -> None:
+    path = root / "results" / "metrics" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data))
+
+
+def test_tagging(results: list[collect.Results]) -> None:
+    data = tables.tagging(results)
+    assert list(data.index) == [("this run", "tr_twt", "upos"), ("this run", "tr_twt", "xpos")] or list(data.index) == [
+        ("this run", "tr_twt", "xpos"),
+        ("this run", "tr_twt", "upos"),
+    ]
+    row = data.loc[("this run", "tr_twt", "xpos")]
+    assert row["accuracy, %"].tolist() == [93.0, 94.0, 94.5]
+    assert row["unknown words, test"].tolist() == [10.0, 75.0]
+    assert row["", "words / CPU s"] == 50000
+    assert str(data.loc[("this run", "tr_twt", "upos")]["", "training, CPU s"]) == "nan"
+    assert "tr_twt, xpos: the tags of training are 1.5 points worse than those of test" in repr(remarks.tagging(data))
+
+
+def test_variants_stand_beside_their_rows(results: list[collect.Results]) -> None:
+    data = tables.variants(results)
+    run = results[-1]
+    (base,) = run.decode().query("model == 'arc' and learner == 'mira' and decoder == 'eisner' and k == '10'")["uas"]
+    assert data["UAS"].tolist() == [90.0, 80.0]
+    assert data["UAS of the row"].tolist() == [base, base]
+    assert data["difference"].tolist() == [90.0 - base, 80.0 - base]
+    assert [key[-2:] for key in data.index] == [("gold", 1), ("predicted", 2)]
+    assert f"{80 - base:+.2f} to {90 - base:+.2f}" in repr(remarks.variants(data))
+
+
+def test_peers_have_rows_of_the_same_tables(results: list[collect.Results]) -> None:
+    data = tables.peers(results)
+    assert data["UAS"].tolist() == [80.0, 81.0]
+    assert data["package"].tolist() == ["udpipe 1.0", "spacy 1.0"]
+    assert peer_uas(results) == {"udpipe": {("this run", "tr_twt"): 80.0}, "spacy": {("this run", "tr_twt"): 81.0}}
+    compared = tables.comparison(results, "mira")
+    row = compared.loc[("parsers of others, trained here", "spacy")]
+    assert row["this run", "tr_twt"] == 81.0
+    assert str(row["reference", "tr_twt"]) == "nan"
+    points = tables.accuracy_and_speed(results[-1])
+    others = points[points["group"] == "others"]
+    assert others[["system", "uas", "words_per_cpu_s"]].values.tolist() == [["udpipe", 80, 9000], ["spacy", 81, 9000]]
+    assert "same splits and tags" in repr(remarks.peers(data))
+
+
+def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
+    assert len(tables.tagging(plain)) == len(tables.variants(plain)) == len(tables.peers(plain)) == 0
+    assert "own tags" in repr(remarks.tagging(tables.tagging(plain)))
+    assert "No row was run" in repr(remarks.variants(tables.variants(plain)))
+    assert "No parser of others" in repr(remarks.peers(tables.peers(plain)))
+    assert "parsers of others, trained here" not in tables.comparison(plain, "mira").index.get_level_values(0)
+
+
+def test_a_missing_metrics_file_is_named(results: list[collect.Results]) -> None:
+    path = results[-1].folder / "metrics" / "peer" / "tr_twt" / "spacy.json"
+    saved = path.read_text()
+    path.unlink()
+    try:
+        with pytest.raises(Exception, match=r"spacy\.json: missing, though params\.yaml asks for it"):
+            tables.peers(results)
+    finally:
+        path.write_text(saved)
