@@ -1,6 +1,6 @@
 """Reading and writing treebank files: a `Treebank` and all that surrounds it, so that files are written byte for byte.
 
-Whole files or pipes, tabular formats or brackets:
+Whole files or pipes, tabular formats or trees of constituents (Penn brackets, Alpino XML):
 
     document = read("en_ewt-ud-dev.conllu")
     document.treebank                                   # the columns that parsers see
@@ -26,16 +26,17 @@ from treebound.core.dtypes import INDEX, OFFSET
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.treebanks import brackets
+from treebound.treebanks import alpino, brackets
 from treebound.treebanks.atomic import replacing
 from treebound.treebanks.conllu import CONLLU
 from treebound.treebanks.conllx import CONLL08, CONLLX
 from treebound.treebanks.lines import BLANK, BOM, OPENERS, READ_ERRORS, blocks, decode, known_encoding, open_lines, peek
 from treebound.treebanks.tabular import Layout, Malformed, parse_sentence
 
-#: tabular formats by the name that `read` takes; `brackets` is the one format besides
+#: tabular formats by the name that `read` takes; the other formats hold constituents
 LAYOUTS: dict[str, Layout] = {"conllu": CONLLU, "conllx": CONLLX, "conll08": CONLL08}
-FORMATS = (*LAYOUTS, "brackets")
+CONSTITUENTS = ("brackets", "alpino")
+FORMATS = (*LAYOUTS, *CONSTITUENTS)
 
 _SUFFIXES = {
     ".conllu": "conllu",
@@ -43,6 +44,7 @@ _SUFFIXES = {
     ".conllx": "conllx",
     ".conll08": "conll08",
     ".mrg": "brackets",
+    ".xml": "alpino",
 }
 
 _CONTROL = frozenset("\t\n\r\0")
@@ -63,7 +65,7 @@ class Document:
     treebank  what parsers see
     blocks    per sentence its lines, line ends included: comments before it and the empty line after it
     rows      per sentence the offsets of its word lines within the block
-    layout    the format's, for writing; brackets are turned into CoNLL-U when they are read
+    layout    the format's, for writing; constituents are turned into CoNLL-U when they are read
     encoding  and `bom`, a byte order mark: as in the file
     tail      empty lines at the end that belong to no sentence
     skipped   what lenient reading left out
@@ -206,8 +208,9 @@ def stream(
             skipped: list[Skipped] = []
             encoding = known_encoding(encoding or "utf-8", path)
             context = _Context(path, LAYOUTS.get(format, CONLLU), encoding, strict, annotated, bom)
-            if format == "brackets":
-                lines = _bracket_sentences(lines, context, skipped)
+            if format in CONSTITUENTS:
+                convert = _bracket_sentences if format == "brackets" else _alpino_sentences
+                lines = convert(lines, context, skipped)
                 context = _Context(path, CONLLU, "utf-8", strict, True)
             yield from _documents(blocks(lines), sentences, context, skipped)
         except READ_ERRORS as error:
@@ -231,7 +234,8 @@ def _sniff(path: str, first: bytes) -> str:
     suffix = Path(name.stem).suffix if name.suffix in OPENERS else name.suffix
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
-    return "brackets" if first.lstrip().startswith(b"(") else "conllu"
+    first = first.lstrip()
+    return "brackets" if first.startswith(b"(") else "alpino" if first.startswith(b"<") else "conllu"
 
 
 def _documents(
@@ -322,6 +326,24 @@ def _bracket_sentences(lines: Iterable[bytes], context: _Context, skipped: list[
         for i, word in enumerate(brackets.dependencies(tree), 1):
             yield _conllu_line(i, (word.form, "_", word.tag[:2], word.tag, "_", word.label, word.head)).encode()
         yield b"\n"
+
+
+def _alpino_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
+    """Alpino trees as lines of CoNLL-U. The file says its encoding; where it is not XML the reading stops."""
+    try:
+        for tree in alpino.parse(lines):
+            if isinstance(tree, alpino.BadTree):
+                if context.strict:
+                    raise InputError(tree.reason, path=context.path, line=tree.line, hint=tree.hint)
+                skipped.append(Skipped(tree.line, tree.reason))
+                continue
+            for i, word in enumerate(alpino.dependencies(tree), 1):
+                row = (word.form, word.root, word.pos, word.pos, "_", word.label, word.head)
+                yield _conllu_line(i, row).encode()
+            yield b"\n"
+    except alpino.UnreadableXml as error:
+        hint = "is the file whole?"
+        raise InputError(error.reason, path=context.path, line=error.line, hint=hint) from None
 
 
 def _conllu_line(i: int, word: Sequence[Any]) -> str:
