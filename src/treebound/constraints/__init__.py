@@ -1,0 +1,80 @@
+"""Hard linear constraints on labelled trees: one file a family, one readable file of settings a corpus.
+
+`CONSTRAINTS[name](settings)` builds a family from the table of that name in a corpus's TOML file.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from treebound.constraints.argument_compatibility import ArgumentCompatibility
+from treebound.constraints.argument_side import ArgumentSide
+from treebound.constraints.asymmetric_coordination import AsymmetricCoordination
+from treebound.constraints.coordination import Conjunctions
+from treebound.constraints.coordination_commas import CoordinationCommas
+from treebound.constraints.no_cycles import NoCycles
+from treebound.constraints.one_head import OneHead
+from treebound.constraints.rows import Constraint
+from treebound.constraints.selective_projectivity import SelectiveProjectivity
+from treebound.constraints.symmetric_coordination import SymmetricCoordination
+from treebound.constraints.unique_labels import UniqueLabels
+from treebound.core.errors import InputError
+from treebound.core.registry import Registry
+
+CONSTRAINTS: Registry[Callable[..., Constraint]] = Registry("constraint")
+
+
+def _commas(separators: list[str] | None = None, **conjunctions: Any) -> CoordinationCommas:
+    return CoordinationCommas(Conjunctions(**conjunctions), tuple(separators or (",",)))
+
+
+CONSTRAINTS.register("one-head", OneHead)
+CONSTRAINTS.register("no-cycles", NoCycles)
+CONSTRAINTS.register("unique-labels", UniqueLabels)
+CONSTRAINTS.register("symmetric-coordination", lambda **s: SymmetricCoordination(Conjunctions(**s)))
+CONSTRAINTS.register("asymmetric-coordination", lambda **s: AsymmetricCoordination(Conjunctions(**s)))
+CONSTRAINTS.register("coordination-commas", _commas)
+CONSTRAINTS.register("argument-compatibility", ArgumentCompatibility)
+CONSTRAINTS.register("selective-projectivity", SelectiveProjectivity)
+CONSTRAINTS.register("argument-side", ArgumentSide)
+
+_FOLDER = files(__package__).joinpath("corpora")
+#: what every tree keeps
+TREE: tuple[Constraint, ...] = (OneHead(), NoCycles())
+
+
+def corpora() -> list[str]:
+    """Corpora that have a file of constraints."""
+    return sorted(entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir() if entry.name.endswith(".toml"))
+
+
+def load(corpus: str, tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
+    """The constraints of a corpus, after those of `tree`. Raises InputError."""
+    if corpus not in corpora():
+        raise InputError(f"no constraints for corpus {corpus!r}", hint="choose from " + ", ".join(corpora()))
+    path = f"{corpus}.toml"
+    return parse(_FOLDER.joinpath(path).read_text(encoding="utf-8"), path, tree)
+
+
+def parse(text: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
+    """The constraints of a TOML text: one table for each family, its keys as the family's class takes them.
+
+    Raises InputError naming the file, the family and the key.
+    """
+    try:
+        tables: Mapping[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not TOML: {error}", path=path, hint="correct it") from None
+    out = list(tree)
+    for name, settings in tables.items():
+        if name not in CONSTRAINTS:
+            raise InputError(f"unknown constraint {name!r}", path=path, hint="choose from " + ", ".join(CONSTRAINTS))
+        try:
+            out.append(CONSTRAINTS[name](**settings))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{name}: {error}", path=path, hint="correct the table of this family") from None
+    return out

@@ -1,0 +1,50 @@
+"""C3: between successive arguments on the left of a symmetric conjunction there is a comma."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.constraints.coordination import Conjunctions
+from treebound.constraints.rows import Row, Selection, Variables, row
+
+
+class CoordinationCommas:
+    """For every run of left arguments without a separator between its first and its last word, when it occurs.
+
+    Published: the words A of such a run are not all arguments, sum over A <= |A| - 1. No two of them can be, which is
+    the row here, sum over A <= 1: it implies the published row of A and of all its subsets with two words or more.
+
+    separators  forms, of which one must stand between two successive arguments
+    """
+
+    name = "coordination-commas"
+    code = "C3"
+
+    def __init__(self, conjunctions: Conjunctions, separators: tuple[str, ...] = (",",)):
+        self.conjunctions, self.separators = conjunctions, separators
+
+    def start(self, variables: Variables) -> list[Row]:
+        """None: there are exponentially many."""
+        return []
+
+    def violated(self, variables: Variables, selection: Selection) -> list[Row]:
+        """O(n) a conjunction, and its variables."""
+        rows: list[Row] = []
+        ids = variables.ids([self.conjunctions.label])
+        forms = variables.words.form
+        for i in self.conjunctions.words(variables.words):
+            run: list[int] = []
+            for word in range(1, i):
+                if forms[word] in self.separators:
+                    rows += self._row(variables, i, run, ids)
+                    run = []
+                if selection.heads[word] == i and int(selection.labels[word]) in ids:
+                    run.append(word)
+            rows += self._row(variables, i, run, ids)
+        return rows
+
+    def _row(self, variables: Variables, i: int, run: list[int], ids: set[int]) -> list[Row]:
+        if len(run) < 2:
+            return []
+        arcs = np.concatenate([variables.arc(i, m) for m in run])
+        return [row(self.name, arcs[np.isin(variables.label[arcs], list(ids))], -np.inf, 1.0)]

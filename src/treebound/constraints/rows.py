@@ -1,0 +1,178 @@
+"""Linear rows over labelled arcs: the one language that constraints and solvers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from treebound.core.labelled import LabelledProblem
+
+
+@dataclass(frozen=True)
+class Words:
+    """What constraints see of a sentence: forms and word classes, index 0 being the root (empty strings)."""
+
+    form: tuple[str, ...]
+    word_class: tuple[str, ...]
+
+    @classmethod
+    def of(cls, forms: Iterable[str], classes: Iterable[str]) -> Words:
+        """From the n words."""
+        return cls(("", *forms), ("", *classes))
+
+    @property
+    def n(self) -> int:
+        """Number of words."""
+        return len(self.form) - 1
+
+    @cached_property
+    def lower(self) -> tuple[str, ...]:
+        """Forms in lower case."""
+        return tuple(form.lower() for form in self.form)
+
+
+class Row(NamedTuple):
+    """lower <= sum of coefficient times variable <= upper.
+
+    family        name of the constraint that it belongs to
+    columns       intp[K] variables
+    coefficients  float64[K]
+    """
+
+    family: str
+    columns: np.ndarray
+    coefficients: np.ndarray
+    lower: float
+    upper: float
+
+    def holds(self, chosen: np.ndarray) -> bool:
+        """Whether the selection bool[V] (or float64[V]) keeps it, up to 1e-6."""
+        value = float(self.coefficients @ chosen[self.columns])
+        return self.lower - 1e-6 <= value <= self.upper + 1e-6
+
+
+def row(family: str, columns: Sequence[int] | np.ndarray, lower: float, upper: float) -> Row:
+    """A row whose coefficients are all 1."""
+    columns = np.asarray(columns, np.intp)
+    return Row(family, columns, np.ones(len(columns)), lower, upper)
+
+
+def at_most(family: str, smaller: np.ndarray, larger: np.ndarray) -> Row:
+    """Sum of `smaller` <= sum of `larger`."""
+    columns = np.concatenate([smaller, larger]).astype(np.intp)
+    return Row(family, columns, np.repeat([1.0, -1.0], [len(smaller), len(larger)]), -np.inf, 0.0)
+
+
+class Selection(NamedTuple):
+    """A head and a label for every word; it may have cycles. int32[n + 1] each, index 0 unused."""
+
+    heads: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The labelled arcs of a problem as numbered 0/1 variables: arc by arc, the labels of an arc side by side.
+
+    head, mod, label  int32[V]
+    score             float64[V]
+    """
+
+    words: Words
+    names: tuple[str, ...]
+    single_root: bool
+    head: np.ndarray
+    mod: np.ndarray
+    label: np.ndarray
+    score: np.ndarray
+
+    @classmethod
+    def of(cls, problem: LabelledProblem, words: Words) -> Variables:
+        """All labelled arcs that are not forbidden."""
+        if words.n != problem.problem.n:
+            raise ValueError(f"{words.n} words for a problem of {problem.problem.n}")
+        arc, slot = np.nonzero((problem.label >= 0) & ~np.isneginf(problem.score))
+        inner = problem.problem
+        return cls(
+            words,
+            problem.names,
+            inner.single_root,
+            inner.head[arc],
+            inner.mod[arc],
+            problem.label[arc, slot],
+            problem.score[arc, slot],
+        )
+
+    def __len__(self) -> int:
+        return len(self.head)
+
+    @property
+    def n(self) -> int:
+        """Number of words."""
+        return self.words.n
+
+    @cached_property
+    def _bounds(self) -> np.ndarray:
+        """int64[n + 1, n + 1, 2]: variables of arc (h, m) are those from the first number up to the second."""
+        out = np.zeros((self.n + 1, self.n + 1, 2), np.int64)
+        if len(self):
+            new = np.flatnonzero((np.diff(self.head) != 0) | (np.diff(self.mod) != 0)) + 1
+            first = np.concatenate([[0], new])
+            out[self.head[first], self.mod[first], 0] = first
+            out[self.head[first], self.mod[first], 1] = np.concatenate([new, [len(self)]])
+        return out
+
+    def arc(self, h: int, m: int) -> np.ndarray:
+        """Variables of the arc (h, m) under any label."""
+        first, last = self._bounds[h, m]
+        return np.arange(first, last)
+
+    def ids(self, labels: Iterable[str]) -> set[int]:
+        """Numbers of these labels, as far as the problem has them."""
+        wanted = set(labels)
+        return {i for i, name in enumerate(self.names) if name in wanted}
+
+    def labelled(self, label: str) -> np.ndarray:
+        """Variables with this label."""
+        (ids,) = (self.ids([label]),)
+        return np.flatnonzero(np.isin(self.label, list(ids)))
+
+    def chosen(self, selection: Selection) -> np.ndarray:
+        """bool[V]: the variables of a selection."""
+        return (selection.heads[self.mod] == self.head) & (selection.labels[self.mod] == self.label)
+
+
+class Constraint(Protocol):
+    """A family of hard linear constraints.
+
+    name, code  as registered, and the design's short name
+    """
+
+    name: str
+    code: str
+
+    def start(self, variables: Variables) -> list[Row]:
+        """Rows that are in the program from the start; often none."""
+        ...
+
+    def violated(self, variables: Variables, selection: Selection) -> list[Row]:
+        """Rows of the family beyond `start` that a selection breaks; each is kept by every tree that is allowed.
+
+        The selection has a head and a label for every word and may have cycles. Nothing returned means that the
+        selection, if it keeps the rows of `start`, keeps the whole family.
+        """
+        ...
+
+
+def broken(constraints: Iterable[Constraint], variables: Variables, selection: Selection) -> list[Row]:
+    """All rows that a selection breaks, those of the start included."""
+    chosen = variables.chosen(selection)
+    out = []
+    for constraint in constraints:
+        out += [row for row in constraint.start(variables) if not row.holds(chosen)]
+        out += constraint.violated(variables, selection)
+    return out

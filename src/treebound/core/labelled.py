@@ -1,0 +1,63 @@
+"""Labelled problems: every candidate arc with the few labels that it may carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treebound.core.problem import Problem
+
+#: no label in this slot
+NO_LABEL = -1
+
+
+@dataclass(frozen=True)
+class LabelledProblem:
+    """maximise the sum of the scores of labelled arcs over labelled trees.
+
+    problem  the arcs; `problem.arc` is the score of each with its best label
+    label    int32[A, k] label ids, the best first (bestk(i, j) of Riedel & Clarke 2006); NO_LABEL fills up
+    score    float64[A, k] their scores; -inf forbids, and stands under NO_LABEL
+    names    label id -> label
+    """
+
+    problem: Problem
+    label: np.ndarray
+    score: np.ndarray
+    names: tuple[str, ...]
+
+
+def unlabelled(problem: Problem) -> LabelledProblem:
+    """A problem whose arcs all carry the same label."""
+    label = np.zeros((problem.arcs, 1), np.int32)
+    return LabelledProblem(problem, label, problem.arc[:, None], ("_",))
+
+
+def best_labels(problem: Problem, scores: np.ndarray, k: int, names: tuple[str, ...]) -> LabelledProblem:
+    """The k best labels of every arc, from float64[A, labels]; ties go to the lower label. O(A labels log labels)."""
+    k = min(k, scores.shape[1])
+    label = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)
+    score = np.take_along_axis(scores, label, axis=1)
+    return LabelledProblem(problem, np.where(np.isneginf(score), NO_LABEL, label).astype(np.int32), score, names)
+
+
+def best_variables(problem: LabelledProblem, q: int) -> LabelledProblem:
+    """Only the q best labelled arcs into every word (Riedel & Clarke 2006, section 5.3); ties go to the lower arc.
+
+    The other slots are forbidden. There may be no tree left.
+    """
+    keep = np.zeros(problem.score.shape, np.bool_)
+    for m in range(1, problem.problem.n + 1):
+        arcs = np.flatnonzero(problem.problem.mod == m)
+        score = problem.score[arcs].ravel()
+        best = np.argsort(-score, kind="stable")[:q]
+        keep[arcs[best // problem.score.shape[1]], best % problem.score.shape[1]] = True
+    score = np.where(keep, problem.score, -np.inf)
+    inner = problem.problem
+    inner = Problem(
+        inner.n, inner.head, inner.mod, score.max(axis=1, initial=-np.inf), inner.parts, inner.single_root, inner.unit
+    )
+    return LabelledProblem(
+        inner, np.where(np.isneginf(score), NO_LABEL, problem.label).astype(np.int32), score, problem.names
+    )

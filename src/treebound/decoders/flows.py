@@ -1,0 +1,59 @@
+"""Trees by flows instead of cycle constraints: explicit formulations of the same program (Magnanti & Wolsey 1995).
+
+single-commodity  the root sends one unit to every word, along selected arcs: n more columns a word, a loose relaxation;
+multi-commodity   a flow of its own for every word, at most d on each arc: n times as many columns, and the relaxation
+                  of the tree constraints alone is exact.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from treebound.constraints.rows import Row, Variables
+
+Flow = Literal["single-commodity", "multi-commodity"]
+NAME = "no-cycles"
+
+
+def flow_program(variables: Variables, kind: Flow) -> tuple[int, float, list[Row]]:
+    """(further columns, their upper bound, rows). The columns stand behind those of the variables.
+
+    O(A) columns and rows for a single commodity, O(A n) for many (A arcs, n words).
+    """
+    n = variables.n
+    pairs = np.unique(np.stack([variables.head, variables.mod], axis=1), axis=0)
+    arcs = [(int(h), int(m)) for h, m in pairs]
+    size = len(arcs)
+    into: list[list[int]] = [[] for _ in range(n + 1)]
+    out_of: list[list[int]] = [[] for _ in range(n + 1)]
+    for a, (h, m) in enumerate(arcs):
+        into[m].append(a)
+        out_of[h].append(a)
+    own = [variables.arc(h, m) for h, m in arcs]
+    first = len(variables)
+    rows: list[Row] = []
+
+    def balance(offset: int, m: int, supply: float) -> None:
+        columns = np.array([offset + a for a in into[m] + out_of[m]], np.intp)
+        signs = np.repeat([1.0, -1.0], [len(into[m]), len(out_of[m])])
+        rows.append(Row(NAME, columns, signs, supply, supply))
+
+    def capacity(offset: int, a: int, most: float) -> None:
+        columns = np.concatenate([own[a], [offset + a]]).astype(np.intp)
+        rows.append(Row(NAME, columns, np.concatenate([np.full(len(own[a]), most), [-1.0]]), 0.0, np.inf))
+
+    if kind == "single-commodity":
+        for m in range(1, n + 1):
+            balance(first, m, 1.0)
+        for a, (h, _) in enumerate(arcs):
+            capacity(first, a, float(n if h == 0 else n - 1))
+        return size, float(n), rows
+    for k in range(1, n + 1):
+        offset = first + (k - 1) * size
+        for m in range(1, n + 1):
+            balance(offset, m, 1.0 if m == k else 0.0)
+        for a in range(size):
+            capacity(offset, a, 1.0)
+    return size * n, 1.0, rows

@@ -1,0 +1,107 @@
+"""A linear or integer program in HiGHS to which rows are added while it is live: the basis of a solve is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import highspy
+import numpy as np
+
+from treebound.constraints.rows import Row
+
+#: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances are made.
+LARGEST_COEFFICIENT = 1e3
+INTEGRAL = 1e-6  #: how far from 0 and 1 a variable may be to count as integral
+
+
+class Solution(NamedTuple):
+    """What one solve returned.
+
+    status  optimal, infeasible, or limit (then `values` may be None)
+    values  float64[columns]
+    bound   upper bound on the objective, in its own units
+    """
+
+    status: Literal["optimal", "infeasible", "limit"]
+    values: np.ndarray | None
+    bound: float
+
+
+class LiveProgram:
+    """maximise score . x over 0 <= x <= 1 under rows; the first `binary` columns are to be integral.
+
+    score   float64[columns]
+    binary  columns that `solve(integral=True)` makes integral
+    """
+
+    def __init__(self, score: np.ndarray, binary: int):
+        self.columns, self.binary = len(score), binary
+        largest = float(np.abs(score).max(initial=0.0))
+        self.scale = LARGEST_COEFFICIENT / largest if largest else 1.0
+        self.integral = False
+        self.highs = highspy.Highs()
+        options: dict[str, bool | int | float | str] = {
+            "output_flag": False,
+            "threads": 1,
+            "random_seed": 0,
+            "mip_rel_gap": 0.0,
+            "mip_abs_gap": 1e-7,
+            "primal_feasibility_tolerance": 1e-9,
+            "dual_feasibility_tolerance": 1e-9,
+            "mip_feasibility_tolerance": 1e-9,
+        }
+        for option, value in options.items():
+            self.highs.setOptionValue(option, value)
+        empty = np.zeros(self.columns, np.int32)
+        zeros, ones = np.zeros(self.columns), np.ones(self.columns)
+        self.highs.addCols(self.columns, score * self.scale, zeros, ones, 0, empty, np.zeros(0, np.int32), np.zeros(0))
+        self.highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+
+    def bound_columns(self, columns: np.ndarray, lower: float, upper: float) -> None:
+        """Other bounds than 0 and 1 (flows)."""
+        size = len(columns)
+        self.highs.changeColsBounds(size, columns.astype(np.int32), np.full(size, lower), np.full(size, upper))
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Add rows; the next solve goes on from the last one's basis."""
+        if not rows:
+            return
+        sizes = [len(row.columns) for row in rows]
+        starts = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
+        index = np.concatenate([row.columns for row in rows]).astype(np.int32)
+        value = np.concatenate([row.coefficients for row in rows])
+        lower = np.array([row.lower for row in rows], float)
+        upper = np.array([row.upper for row in rows], float)
+        self.highs.addRows(len(rows), lower, upper, len(index), starts, index, value)
+
+    def solve(self, integral: bool, seconds: float | None = None) -> Solution:
+        """Solve the program, or its linear relaxation, in at most `seconds`."""
+        if integral != self.integral:
+            kind = highspy.HighsVarType.kInteger if integral else highspy.HighsVarType.kContinuous
+            columns = np.arange(self.binary, dtype=np.int32)
+            self.highs.changeColsIntegrality(self.binary, columns, np.full(self.binary, int(kind), np.uint8))
+            self.integral = integral
+        # a linear program goes on from its basis, which presolving would discard
+        self.highs.setOptionValue("presolve", "choose" if integral else "off")
+        if seconds is not None:
+            # the clock of a solver object runs through all its solves
+            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 1e-3))
+        self.highs.run()
+        status, info = self.highs.getModelStatus(), self.highs.getInfo()
+        known = highspy.HighsModelStatus
+        if status == known.kInfeasible:
+            return Solution("infeasible", None, -math.inf)
+        values: Any = None
+        if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+            values = np.array(self.highs.getSolution().col_value)
+        if status == known.kOptimal:
+            return Solution("optimal", values, info.objective_function_value / self.scale)
+        bound = info.mip_dual_bound / self.scale if integral else math.inf
+        return Solution("limit", values, bound)
+
+
+def is_integral(values: np.ndarray) -> bool:
+    """Whether every value is 0 or 1."""
+    return bool(np.minimum(np.abs(values), np.abs(values - 1.0)).max(initial=0.0) <= INTEGRAL)

@@ -1,0 +1,138 @@
+"""What each family of hard constraints says, word by word, about a whole labelled tree; and the best such tree.
+
+Written from the definitions, without variables or rows; settings are those of the families' classes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, pairwise, product
+
+import numpy as np
+
+from oracles.trees import trees
+
+
+def _arguments(words, heads, labels, i: int, label: str) -> list[int]:
+    return [m for m in range(1, words.n + 1) if heads[m] == i and labels[m] == label]
+
+
+def _conjunctions(words, forms, classes) -> list[int]:
+    return [
+        i
+        for i in range(1, words.n + 1)
+        if words.form[i].lower() in forms and (not classes or words.word_class[i] in classes)
+    ]
+
+
+def crossing(i: int, j: int, m: int, n: int) -> bool:
+    a, b, c, d = min(i, j), max(i, j), min(m, n), max(m, n)
+    return a < c < b < d or c < a < d < b
+
+
+def one_head(words, heads, labels, single_root=True) -> bool:
+    roots = sum(heads[m] == 0 for m in range(1, words.n + 1))
+    return roots == 1 if single_root else roots >= 1
+
+
+def no_cycles(words, heads, labels) -> bool:
+    for m in range(1, words.n + 1):
+        at, steps = m, 0
+        while at > 0:
+            at, steps = heads[at], steps + 1
+            if steps > words.n:
+                return False
+    return True
+
+
+def unique_labels(words, heads, labels, unique) -> bool:
+    counts = Counter((heads[m], labels[m]) for m in range(1, words.n + 1))
+    return all(count <= 1 for (_, label), count in counts.items() if label in unique)
+
+
+def symmetric_coordination(words, heads, labels, forms, classes=(), label="cnj", when="coordinating") -> bool:
+    for i in _conjunctions(words, forms, classes):
+        found = _arguments(words, heads, labels, i, label)
+        if found or when == "always":
+            right = sum(m > i for m in found)
+            if right != 1 or len(found) - right < 1:
+                return False
+    return True
+
+
+def asymmetric_coordination(words, heads, labels, forms, classes=(), label="cnj", when="coordinating") -> bool:
+    for i in _conjunctions(words, forms, classes):
+        found = _arguments(words, heads, labels, i, label)
+        if (found or when == "always") and (min(found, default=0) < i or len(found) < 2):
+            return False
+    return True
+
+
+def coordination_commas(words, heads, labels, forms, classes=(), label="cnj", separators=(",",)) -> bool:
+    for i in _conjunctions(words, forms, classes):
+        left = [m for m in _arguments(words, heads, labels, i, label) if m < i]
+        for a, b in pairwise(left):
+            if not any(words.form[k] in separators for k in range(a + 1, b)):
+                return False
+    return True
+
+
+def argument_compatibility(words, heads, labels, label, compatible, wildcard=(), head="conjunction") -> bool:
+    def together(a: int, b: int) -> bool:
+        one, two = words.word_class[a], words.word_class[b]
+        if any(words.form[x].lower().endswith(end) for x in (a, b) for end in wildcard):
+            return True
+        return one == two or [one, two] in compatible or [two, one] in compatible
+
+    for i in range(words.n + 1):
+        found = _arguments(words, heads, labels, i, label)
+        if head == "argument":
+            if i > 0 and not all(together(i, m) for m in found):
+                return False
+        elif not all(together(a, b) for a, b in combinations(found, 2)):
+            return False
+    return True
+
+
+def argument_side(words, heads, labels, left=(), right=()) -> bool:
+    for m in range(1, words.n + 1):
+        if heads[m] > 0 and ((labels[m] in left and m > heads[m]) or (labels[m] in right and m < heads[m])):
+            return False
+    return True
+
+
+def selective_projectivity(words, heads, labels, which, exempt=None) -> bool:
+    for m, k in product(range(1, words.n + 1), repeat=2):
+        bound = which == "all" or labels[m] in which
+        if words.word_class[m] in (exempt or {}).get(labels[m], ()):
+            bound = False
+        if bound and crossing(heads[m], m, heads[k], k):
+            return False
+    return True
+
+
+def labelled_trees(n: int, names: tuple[str, ...], single_root: bool = True) -> Iterator[tuple[list[int], list[str]]]:
+    """All trees with all labels: (heads, labels), index 0 unused."""
+    for heads in trees(n, "non-projective", single_root).tolist():
+        for labels in product(names, repeat=n):
+            yield heads, ["", *labels]
+
+
+def best(problem, keeps) -> tuple[float, list[tuple[list[int], list[str]]]]:
+    """(score, winners) of the labelled trees for which keeps(heads, labels); (-inf, []) where there is none."""
+    inner = problem.problem
+    score = {}
+    for a, (h, m) in enumerate(zip(inner.head.tolist(), inner.mod.tolist(), strict=True)):
+        for label, s in zip(problem.label[a].tolist(), problem.score[a].tolist(), strict=True):
+            if label >= 0:
+                score[h, m, problem.names[label]] = s
+    top, winners = -np.inf, []
+    for heads, labels in labelled_trees(inner.n, problem.names, inner.single_root):
+        value = sum(score.get((heads[m], m, labels[m]), -np.inf) for m in range(1, inner.n + 1))
+        if value == -np.inf or value < top or not keeps(heads, labels):
+            continue
+        if value > top:
+            top, winners = value, []
+        winners.append((heads, labels))
+    return top, winners

@@ -1,0 +1,231 @@
+"""Labelled decoding under hard constraints: against enumeration, limits, conflicts, formulations beside each other."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from oracles import constraints as oracle
+from strategies import build_problem, draw
+
+from treebound.constraints import TREE, parse
+from treebound.constraints.no_cycles import NoCycles
+from treebound.constraints.one_head import OneHead
+from treebound.constraints.rows import Selection, Variables, Words, broken
+from treebound.core.errors import UnsupportedError
+from treebound.core.labelled import LabelledProblem, best_labels, best_variables
+from treebound.decoders.incremental_ilp import IncrementalProgram, chu_liu_edmonds
+from treebound.decoders.stated_ilp import StatedProgram, installed
+
+NAMES = ("cnj", "su", "det")
+SETTINGS = """
+[unique-labels]
+labels = ["su"]
+[symmetric-coordination]
+forms = ["en"]
+classes = ["vg"]
+[asymmetric-coordination]
+forms = ["zowel"]
+[coordination-commas]
+forms = ["en"]
+[argument-compatibility]
+label = "cnj"
+compatible = [["noun", "num"]]
+[selective-projectivity]
+labels = ["cnj", "det"]
+exempt = { cnj = ["verb"] }
+"""
+FORMS = ("en", "zowel", ",", "Jan", "lopen", "vijf")
+CLASSES = {"en": "vg", "zowel": "vg", ",": "punct", "Jan": "noun", "lopen": "verb", "vijf": "num"}
+OPTIONS = [
+    {},
+    {"start": "none"},
+    {"start": "none", "relaxation": "never"},
+    {"formulation": "single-commodity"},
+    {"formulation": "multi-commodity", "start": "none", "relaxation": "never"},
+]
+
+
+ALWAYS = SETTINGS.replace('classes = ["vg"]', 'classes = ["vg"]\nwhen = "always"', 1)
+
+
+def keeps(words: Words, when: str = "coordinating"):
+    """Whether a labelled tree keeps SETTINGS, or ALWAYS."""
+
+    def check(heads, labels) -> bool:
+        return (
+            oracle.unique_labels(words, heads, labels, ["su"])
+            and oracle.symmetric_coordination(words, heads, labels, ["en"], ["vg"], when=when)
+            and oracle.asymmetric_coordination(words, heads, labels, ["zowel"])
+            and oracle.coordination_commas(words, heads, labels, ["en"])
+            and oracle.argument_compatibility(words, heads, labels, "cnj", [["noun", "num"]])
+            and oracle.selective_projectivity(words, heads, labels, ["cnj", "det"], {"cnj": ["verb"]})
+        )
+
+    return check
+
+
+def instance(seed: int, integer: bool = True) -> tuple[LabelledProblem, Words]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 5))
+    problem = build_problem(n, rng, ())
+    scores = draw(rng, problem.arcs * len(NAMES), str(rng.choice(["dense", "tied", "mixed"])), integer)
+    scores = scores.reshape(-1, len(NAMES)) + 100.0 * (np.arange(len(NAMES)) == 0) * (seed % 2)  # many conjuncts
+    forms = rng.choice(FORMS, n)
+    return best_labels(problem, scores, int(rng.integers(1, 4)), NAMES), Words.of(forms, [CLASSES[f] for f in forms])
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda o: ",".join(o.values()) or "default")
+def test_best_labelled_tree_against_enumeration(options):
+    decoders = {"coordinating": IncrementalProgram(parse(SETTINGS), **options)}
+    decoders["always"] = IncrementalProgram(parse(ALWAYS), **options)
+    broke = infeasible = 0
+    for seed in range(60):
+        problem, words = instance(seed)
+        when = "always" if seed % 3 == 0 else "coordinating"
+        value, winners = oracle.best(problem, keeps(words, when))
+        parse_ = decoders[when].decode_labelled(problem, words)
+        if value == -np.inf:
+            infeasible += 1
+            assert parse_.status == "infeasible", seed
+            continue
+        assert parse_.status == "optimal", seed
+        assert parse_.value == parse_.bound == pytest.approx(value, rel=1e-12), seed
+        labels = [problem.names[i] for i in parse_.labels[1:]]
+        assert (parse_.heads[1:].tolist(), labels) in [(h[1:], list(names[1:])) for h, names in winners], seed
+        free, _ = chu_liu_edmonds(problem)
+        broke += free.value > value
+        assert parse_.work["iterations"] == parse_.work["lp"] + parse_.work["mip"] == len(parse_.record.solves)
+    assert broke > 10
+    assert infeasible > 0
+
+
+@pytest.mark.parametrize("solver", installed())
+def test_the_statement_says_the_same(solver):
+    stated, live = StatedProgram(parse(SETTINGS), solver=solver), IncrementalProgram(parse(SETTINGS))
+    for seed in range(40):
+        problem, words = instance(seed, integer=False)
+        one, two = stated.decode_labelled(problem, words), live.decode_labelled(problem, words)
+        assert one.status == two.status, seed
+        assert one.value == pytest.approx(two.value, rel=1e-7), seed
+
+
+def longer(seed: int, n: int = 8, k: int = 3) -> tuple[LabelledProblem, Words]:
+    rng = np.random.default_rng(seed)
+    problem = build_problem(n, rng, ())
+    forms = rng.choice(FORMS, n)
+    scores = rng.normal(size=(problem.arcs, len(NAMES))) + 2.0 * rng.random((problem.arcs, 1))
+    return best_labels(problem, scores, k, NAMES), Words.of(forms, [CLASSES[f] for f in forms])
+
+
+def test_formulations_and_cycle_forms_agree_on_longer_sentences():
+    for seed in range(4):
+        problem, words = longer(seed)
+        values = []
+        for form, options in itertools.product(("cycle", "cut", "both"), OPTIONS[:3]):
+            tree = (OneHead(), NoCycles(form))
+            values.append(IncrementalProgram(parse(SETTINGS, tree=tree), **options).decode_labelled(problem, words))
+        values.append(
+            IncrementalProgram(parse(SETTINGS), formulation="single-commodity").decode_labelled(problem, words)
+        )
+        assert {parse_.status for parse_ in values} <= {"optimal"} or {p.status for p in values} == {"infeasible"}
+        assert np.ptp([parse_.value for parse_ in values if parse_.status == "optimal"] or [0]) < 1e-6
+        for parse_ in values:
+            if parse_.status == "optimal":
+                selection = Selection(parse_.heads, parse_.labels)
+                assert not broken(parse(SETTINGS), Variables.of(problem, words), selection)
+
+
+def test_relaxation_alone_bounds_and_says_when_it_is_integral():
+    integral = 0
+    for seed in range(20):
+        problem, words = instance(seed)
+        exact = IncrementalProgram(parse(SETTINGS)).decode_labelled(problem, words)
+        relaxed = IncrementalProgram(parse(SETTINGS), relaxation="only", start="none").decode_labelled(problem, words)
+        assert relaxed.work["mip"] == 0
+        if exact.status == "infeasible":
+            assert relaxed.status in ("infeasible", "gap")
+            continue
+        assert relaxed.bound >= exact.value - 1e-6
+        assert relaxed.value <= exact.value
+        if relaxed.status == "optimal":
+            integral += 1
+            assert relaxed.value == exact.value
+    assert integral > 5
+
+
+def test_a_limit_is_said_and_falls_back_to_chu_liu_edmonds():
+    limited = 0
+    for seed in range(6):
+        problem, words = longer(seed)
+        best = IncrementalProgram(parse(SETTINGS)).decode_labelled(problem, words)
+        for limit in ({"max_iterations": 1}, {"time_limit": 1e-9}):
+            short = IncrementalProgram(parse(SETTINGS), start="none", **limit).decode_labelled(problem, words)
+            if short.status == "limit":
+                limited += 1
+                assert short.record.fallback
+                assert short.work["fallback"] == 1
+                assert short.heads.tolist() == chu_liu_edmonds(problem)[0].heads.tolist()
+                assert not short.certified
+            assert short.bound >= best.value - 1e-9
+    assert limited > 5
+
+
+def test_families_in_conflict_are_named():
+    """Both words are conjunctions that must have an argument on their right: the last one cannot."""
+    rng = np.random.default_rng(0)
+    problem = best_labels(build_problem(2, rng, ()), rng.normal(size=(4, 3)), 3, NAMES)
+    words = Words.of(["Jan", "en"], ["noun", "vg"])
+    parse_ = IncrementalProgram(parse(ALWAYS)).decode_labelled(problem, words)
+    assert parse_.status == "infeasible"
+    assert not parse_.heads[1:].any()
+    assert parse_.labels is None
+    assert parse_.record.conflict == ("symmetric-coordination",)
+    # two families that exclude every tree only together: U = {cnj}, and zowel needs two arguments or none
+    sides = "[unique-labels]\nlabels = ['cnj']\n[asymmetric-coordination]\nforms = ['zowel']\nwhen = 'always'"
+    words = Words.of(["zowel", "Jan", "Piet"], ["vg", "noun", "noun"])
+    problem = best_labels(build_problem(3, rng, ()), rng.normal(size=(9, 3)), 3, NAMES)
+    parse_ = IncrementalProgram(parse(sides)).decode_labelled(problem, words)
+    assert parse_.status == "infeasible"
+    assert parse_.record.conflict == ("unique-labels", "asymmetric-coordination")
+
+
+def test_the_published_loop_is_what_it_says():
+    """Solve, add the cycles, solve again: two words that would rather head each other."""
+    problem = build_problem(2, np.random.default_rng(0), ())
+    table = {(0, 1): 1.0, (0, 2): 0.0, (1, 2): 5.0, (2, 1): 5.0}
+    scores = np.array([[table[h, m]] for h, m in zip(problem.head.tolist(), problem.mod.tolist(), strict=True)])
+    labelled = LabelledProblem(problem, np.zeros(scores.shape, np.int32), scores, ("_",))
+    words = Words.of(["a", "b"], ["x", "x"])
+    tree = (OneHead(), NoCycles("cycle"))
+    problem_several = LabelledProblem(
+        build_problem(2, np.random.default_rng(0), (), single_root=False), labelled.label, scores, ("_",)
+    )
+    for case in (labelled, problem_several):
+        parse_ = IncrementalProgram(tree, start="none", relaxation="never").decode_labelled(case, words)
+        assert (parse_.status, parse_.value, parse_.heads.tolist()) == ("optimal", 6.0, [-1, 0, 1])
+    at_once = IncrementalProgram().decode_labelled(labelled, words)
+    assert (at_once.work["iterations"], at_once.value) == (0, 6.0)
+    assert at_once.record.first == 0.0
+
+
+def test_only_the_q_best_variables():
+    problem, words = longer(1)
+    values = []
+    for q in (2, 5, 10, 20, 1000):
+        fewer = best_variables(problem, q)
+        kept = (fewer.label >= 0).sum()
+        assert kept == 8 * min(q, 8 * 3)
+        parse_ = IncrementalProgram(TREE).decode_labelled(fewer, words)
+        values.append(parse_.value)
+    assert values == sorted(values)
+    assert values[-1] == IncrementalProgram(TREE).decode_labelled(problem, words).value
+
+
+def test_unknown_options_are_refused():
+    for options in ({"start": "greedy"}, {"relaxation": "always"}, {"formulation": "cuts"}, {"space": "planar"}):
+        with pytest.raises(UnsupportedError, match="choose from"):
+            IncrementalProgram(**options)
+    with pytest.raises(UnsupportedError, match="solver 'GUROBI' is not installed; choose from HIGHS"):
+        StatedProgram(solver="GUROBI")
