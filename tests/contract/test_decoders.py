@@ -25,19 +25,18 @@ BACKBONES = (None, "eisner", "carreras", "grandparent-sibling")
 VARIANTS: dict[str, list[tuple[dict, int]]] = {
     "ilp": [({"space": space}, 120) for space in ("projective", "non-projective")],
     "stated-ilp": [
-        ({}, 60),
-        ({"space": "projective"}, 60),
-        ({"formulation": "single-commodity"}, 60),
-        ({"formulation": "multi-commodity"}, 60),
+        ({}, 40),
+        ({"space": "projective"}, 40),
+        ({"formulation": "multi-commodity"}, 40),
     ],
     "incremental-ilp": [
-        ({}, 1000),
-        ({"space": "projective"}, 300),
-        ({"start": "none", "relaxation": "never"}, 200),
-        ({"formulation": "single-commodity", "start": "none"}, 200),
-        ({"formulation": "multi-commodity", "start": "none"}, 200),
-        ({"relaxation": "only", "start": "none"}, 200),
-        ({"relaxation": "only", "start": "none", "formulation": "single-commodity"}, 200),
+        ({}, 400),
+        ({"space": "projective"}, 150),
+        ({"start": "none", "relaxation": "never"}, 100),
+        ({"formulation": "single-commodity", "start": "none"}, 100),
+        ({"formulation": "multi-commodity", "start": "none"}, 100),
+        ({"relaxation": "only", "start": "none"}, 100),
+        ({"relaxation": "only", "start": "none", "formulation": "single-commodity"}, 100),
     ],
     "branch-and-bound": [
         ({"config": config, "backbone": backbone}, 3000) for config in ("tuned", "published") for backbone in BACKBONES

@@ -85,12 +85,11 @@ class StatedProgram:
         variables = Variables.of(problem, words)
         rows = [row for constraint in self.constraints for row in constraint.start(variables)]
         e = cp.Variable(max(1, len(variables)), boolean=True)
-        if self.formulation == "incremental":
-            x, lazy = e, self.constraints
-        else:
+        x: cp.Expression = e
+        if self.formulation != "incremental":
             more, upper, flow_rows = flow_program(variables, self.formulation)
             flow = cp.Variable(max(1, more), bounds=[0, upper])
-            x, lazy = cp.hstack([e, flow]), self.constraints
+            x = cp.hstack([e, flow])
             rows += flow_rows
         score = np.zeros(x.size)
         score[: len(variables)] = variables.score
@@ -113,18 +112,19 @@ class StatedProgram:
             heads[0] = NO_HEAD
             if statement.status == cp.INFEASIBLE:
                 return Parse(heads, -np.inf, -np.inf, "infeasible", work, seconds)
+            assert e.value is not None
             chosen = e.value[: len(variables)] > 0.5
             heads[variables.mod[chosen]] = variables.head[chosen]
             labels[variables.mod[chosen]] = variables.label[chosen]
             selection = Selection(heads, labels)
-            violated = [row for constraint in lazy for row in constraint.violated(variables, selection)]
+            violated = [row for constraint in self.constraints for row in constraint.violated(variables, selection)]
             if not violated:
                 value = float(variables.score[chosen].sum())
                 return Parse(heads, value, value, "optimal", work, seconds, labels)
             rows += violated
 
 
-_OPTIONS = {
+_OPTIONS: dict[str, dict] = {
     "HIGHS": {"highs_options": {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, "presolve": "off", "threads": 1}},
     "SCIP": {"scip_params": {"limits/gap": 0.0}},
 }
