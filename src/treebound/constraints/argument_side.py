@@ -13,7 +13,7 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class ArgumentSide:
-    """From the start: one row that forbids all arcs on the wrong side.
+    """From the start: for every label one row that forbids all arcs on the wrong side.
 
     left, right  labels whose modifiers stand left, right of their head
     """
@@ -26,10 +26,16 @@ class ArgumentSide:
 
     def start(self, variables: Variables) -> list[Row]:
         """O(V)."""
-        left = np.isin(variables.label, list(variables.ids(self.left))) & (variables.mod > variables.head)
-        right = np.isin(variables.label, list(variables.ids(self.right))) & (variables.mod < variables.head)
-        columns = np.flatnonzero((left | right) & (variables.head > 0))
-        return [row(self.name, columns, 0.0, 0.0)] if len(columns) else []
+        rows = []
+        for labels, wrong in (
+            (self.left, variables.mod > variables.head),
+            (self.right, variables.mod < variables.head),
+        ):
+            for label in sorted(variables.ids(labels)):
+                columns = np.flatnonzero((variables.label == label) & wrong & (variables.head > 0))
+                if len(columns):
+                    rows.append(row(self.name, columns, 0.0, 0.0))
+        return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
         """None beyond the start."""

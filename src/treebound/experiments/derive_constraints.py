@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from treebound.learning.labelled import words_of
 
 SHARE = 0.995  #: of the trees where a rule could fail
 TREES = 50  #: at least so many of these
-PAIRS = 5  #: trees in which two word classes are coordinated, to be called compatible
+PAIRS = 3  #: trees in which two word classes are coordinated, to be called compatible
 CONJUNCT = "conj"  #: label of the arguments of a coordination in Universal Dependencies
 PUBLISHED = ("nl_alpino",)
 
@@ -55,19 +55,16 @@ class Gold:
         problem = LabelledProblem(inner, labels[order][:, None], np.zeros((words.n, 1)), self.names)
         return Variables.of(problem, words), Selection(heads, labels)
 
-    def holds(self, constraint: Constraint, concerned: Callable[[np.ndarray], bool]) -> tuple[int, int]:
-        """(trees in which it holds, trees with labels that it is about)."""
-        kept = total = 0
-        for i, (_, _, labels) in enumerate(self.trees):
-            if concerned(labels):
-                total += 1
-                kept += not broken([constraint], *self.made[i])
-        return kept, total
+    def holds(self, constraint: Constraint) -> dict[str, tuple[int, int]]:
+        """Label -> (trees in which the constraint holds for it, trees that have it).
 
-    def with_label(self, label: str) -> Callable[[np.ndarray], bool]:
-        """Whether a tree has this label, given its labels."""
-        number = self.names.index(label)
-        return lambda labels: bool((labels == number).any())
+        A broken row counts for the label of its first variable; each family puts the arc that it is about there.
+        """
+        total, failed = Counter[int](), Counter[int]()
+        for (_, _, labels), (variables, selection) in zip(self.trees, self.made, strict=True):
+            total.update(set(labels[1:].tolist()))
+            failed.update({int(variables.label[row.columns[0]]) for row in broken([constraint], variables, selection)})
+        return {self.names[i]: (count - failed[i], count) for i, count in total.items()}
 
 
 def derive(treebank: Treebank) -> dict[str, dict[str, Any]]:
@@ -75,30 +72,30 @@ def derive(treebank: Treebank) -> dict[str, dict[str, Any]]:
     gold = Gold(treebank)
     found: dict[str, dict[str, Any]] = {}
 
-    def keep(family: str, label: str, **settings: Any) -> bool:
-        held, total = gold.holds(CONSTRAINTS[family](**settings), gold.with_label(label))
-        good = total >= TREES and held >= SHARE * total
+    def kept(family: str, about: Collection[str], **settings: Any) -> list[str]:
+        """Labels of `about` for which the rule holds; notes the counts."""
+        counts = gold.holds(CONSTRAINTS[family](**settings))
+        good = {
+            label: (held, total)
+            for label, (held, total) in sorted(counts.items())
+            if label in about and total >= TREES and held >= SHARE * total
+        }
         if good:
-            found.setdefault(family, {"held": {}})["held"][label] = (held, total)
-        return good
+            found.setdefault(family, {"held": {}})["held"].update(good)
+        return list(good)
 
-    names = sorted(gold.names)
-    # a label that no word has twice, and that is not just rare beside its own head
-    unique = [name for name in names if keep("unique-labels", name, labels=[name])]
-    found.setdefault("unique-labels", {"held": {}})["labels"] = unique
-    classes = _coordinated(gold)
-    pairs = sorted(sorted(pair) for pair, count in classes.items() if len(pair) == 2 and count >= PAIRS)
+    unique = kept("unique-labels", gold.names, labels=gold.names)
+    if unique:
+        found["unique-labels"]["labels"] = unique
+    pairs = sorted(sorted(pair) for pair, trees in _coordinated(gold).items() if len(pair) == 2 and trees >= PAIRS)
     settings = {"label": CONJUNCT, "head": "argument", "compatible": pairs}
-    if keep("argument-compatibility", CONJUNCT, **settings):
+    if kept("argument-compatibility", [CONJUNCT], **settings):
         found["argument-compatibility"] |= settings
-    sides: dict[str, list[str]] = {"left": [], "right": []}
-    for name in (CONJUNCT, "cc"):
-        for side, labels in sides.items():
-            if name in names and keep("argument-side", name, **{side: [name]}):
-                labels.append(name)
-    if "argument-side" in found:
-        found["argument-side"] |= sides
-    projective = [name for name in names if keep("selective-projectivity", name, labels=[name])]
+    for side in ("left", "right"):
+        labels = kept("argument-side", [CONJUNCT, "cc"], **{side: [CONJUNCT, "cc"]})
+        if labels:
+            found["argument-side"][side] = labels
+    projective = kept("selective-projectivity", gold.names, labels="all")
     if projective:
         found["selective-projectivity"]["labels"] = projective
     return found
@@ -148,18 +145,17 @@ def toml(corpus: str, found: dict[str, dict[str, Any]]) -> str:
 
 
 def published(corpus: str, treebank: Treebank) -> str:
-    """How often the rules of a file as it stands hold: one line a family."""
+    """How often the rules of a file as it stands hold: a line for each label, of the trees in which it occurs."""
     gold = Gold(treebank)
     lines = []
     for constraint in load(corpus, ()):
-        labels = getattr(constraint, "labels", None) or [getattr(constraint, "label", None) or CNJ]
-        about = [gold.names.index(label) for label in labels if label in gold.names]
-        held, total = gold.holds(constraint, lambda given, about=about: bool(np.isin(given, about).any()))  # type: ignore[misc]
-        lines.append(f"{constraint.code} {constraint.name}: {held} / {total} = {100 * held / max(1, total):.2f} %")
+        about = getattr(constraint, "labels", None) or ["cnj"]
+        counts = gold.holds(constraint)
+        for label in about:
+            held, total = counts.get(label, (0, 0))
+            share = 100 * held / max(1, total)
+            lines.append(f"{constraint.code} {constraint.name}, {label}: {held} / {total} = {share:.2f} %")
     return "\n".join(lines) + "\n"
-
-
-CNJ = "cnj"
 
 
 def main() -> None:
