@@ -47,13 +47,13 @@ def main() -> int:
     faults = total = 0
     print("corpus sentences arcs_that_cross dp_calls search_s ilp_s disagreements")
     for corpus in given.corpora:
-        examples, dev = load(corpus, "train", given.train), load(corpus, "dev", 50)
+        examples, dev = load(corpus, "train", given.train, "gold"), load(corpus, "dev", 50, "gold")
         pruner = train_pruner(examples, epochs=3, bits=18, seed=1)
         spec = ModelSpec(families, epochs=2, k=given.k, bits=18, max_dp_calls=100, space="non-projective")
         model = train(spec, examples, dev, pruner)
         search = Parser(model, record=True)
         judge = DECODERS["ilp"](space="non-projective")
-        chosen = crossing(load(corpus, "train"), given.longest, given.sentences)
+        chosen = crossing(load(corpus, "train", tags="gold"), given.longest, given.sentences)
         calls, crossed, wrong, seconds = 0, 0, 0, [0.0, 0.0]
         for i in range(len(chosen)):
             problem = search.problem(chosen, i)

@@ -57,7 +57,7 @@ def scored_problem(rng: np.random.Generator, space: str, max_n: int) -> Problem:
         parts["pattern"] = PartTable("pattern", arcs, draw(rng, len(arcs), kind, integer))
     if rng.random() < 0.6:
         degree = np.bincount(problem.head, minlength=problem.n + 1)
-        rows = [(h, c) for h in range(1, problem.n + 1) for c in range(min(int(degree[h]), 3) + 1)]
+        rows = [(h, c) for h in range(1, problem.n + 1) for c in range(min(int(degree[h]), 7) + 1)]
         parts["valency"] = PartTable("valency", np.array(rows, np.int32), draw(rng, len(rows), kind, integer))
     return Problem(problem.n, problem.head, problem.mod, problem.arc, parts, problem.single_root, problem.unit)
 
