@@ -35,11 +35,12 @@ class CoordinationCommas:
         for i in self.conjunctions.words(variables.words):
             run: list[int] = []
             for word in range(1, i):
-                if forms[word] in self.separators:
-                    rows += self._row(variables, i, run, ids)
-                    run = []
-                if selection.heads[word] == i and int(selection.labels[word]) in ids:
+                argument = selection.heads[word] == i and int(selection.labels[word]) in ids
+                if argument:
                     run.append(word)
+                if forms[word] in self.separators:  # one that is an argument itself ends a run and begins another
+                    rows += self._row(variables, i, run, ids)
+                    run = [word] if argument else []
             rows += self._row(variables, i, run, ids)
         return rows
 

@@ -34,7 +34,7 @@ def _word_scores(templates, tokens, n, weights, mask):
     out = np.zeros((n + 1, 2, weights.shape[1]))
     for w in range(n + 1):
         for t in range(len(templates.seed)):
-            x = _feature(templates, t, tokens, w + PAD, w + PAD, w + PAD)
+            x = _feature(templates, t, tokens, w + PAD, w + PAD, w + PAD, 0)
             for right in range(2):
                 _add(weights, _row(x, 0, mask), out[w, right])
                 _add(weights, _row(x, 1 + right, mask), out[w, right])
@@ -64,12 +64,12 @@ def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
         for c in range(len(total)):
             total[c] = as_head[h, right, c] + as_mod[m, right, c]
         for t in range(len(t_pair.seed)):
-            x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0)
+            x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0, 0)
             _add(weights, _row(x, 0, mask), total)
             _add(weights, _row(x, v, mask), total)
         for i in range(between_tags(tags, h, m, seen, a, between)):
             for t in range(len(t_between.seed)):
-                x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD)
+                x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD, 0)
                 _add(weights, _row(x, 1 + right, mask), total)
         for c in range(len(total) - 1):
             out[a, c] = total[0] + total[c + 1]
@@ -91,15 +91,15 @@ def labelled_features(arc_templates, tokens, tag, h, m, label, sign, columns, ma
     right = 1 if m > h else 0
     v = arc_variant(h, m)
     for t in range(len(t_head.seed)):
-        x = _feature(t_head, t, tokens, h + PAD, h + PAD, h + PAD)
+        x = _feature(t_head, t, tokens, h + PAD, h + PAD, h + PAD, 0)
         c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
         c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
     for t in range(len(t_mod.seed)):
-        x = _feature(t_mod, t, tokens, m + PAD, m + PAD, m + PAD)
+        x = _feature(t_mod, t, tokens, m + PAD, m + PAD, m + PAD, 0)
         c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
         c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
     for t in range(len(t_pair.seed)):
-        x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0)
+        x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0, 0)
         c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
         c = _emit(x, v, mask, columns, label, sign, slots, signs, c)
     tags = local_tags(tag)
@@ -107,6 +107,6 @@ def labelled_features(arc_templates, tokens, tag, h, m, label, sign, columns, ma
     between = np.empty(len(tag), np.int32)
     for i in range(between_tags(tags, h, m, seen, 0, between)):
         for t in range(len(t_between.seed)):
-            x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD)
+            x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD, 0)
             c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
     return c
