@@ -25,9 +25,9 @@ BACKBONES = (None, "eisner", "carreras", "grandparent-sibling")
 VARIANTS: dict[str, list[tuple[dict, int]]] = {
     "ilp": [({"space": space}, 120) for space in ("projective", "non-projective")],
     "stated-ilp": [
-        ({}, 40),
-        ({"space": "projective"}, 40),
-        ({"formulation": "multi-commodity"}, 40),
+        ({}, 100),
+        ({"space": "projective"}, 100),
+        ({"formulation": "multi-commodity"}, 100),
     ],
     "incremental-ilp": [
         ({}, 400),

@@ -32,7 +32,7 @@ from treebound.core.labelled import LabelledProblem, best_variables
 from treebound.core.treebank import Treebank
 from treebound.decoders.incremental_ilp import IncrementalProgram, chu_liu_edmonds
 from treebound.experiments import stage
-from treebound.experiments.corpus import load as load_treebank
+from treebound.experiments.corpus import gold
 from treebound.features.tokens import TokenTable
 from treebound.learning.labelled import LabelledSpec, train_labelled, words_of
 
@@ -116,7 +116,7 @@ def run_fold(corpus: str, fold: int, spec: LabelledSpec, limit: int | None) -> P
             return path
     except (OSError, ValueError, KeyError):
         pass
-    train, held_out = divide(load_treebank(corpus, "train"), load_treebank(corpus, "test"), fold)
+    train, held_out = divide(gold(corpus, "train"), gold(corpus, "test"), fold)
     if limit is not None:
         train, held_out = train.select(np.arange(limit)), held_out.select(np.arange(limit // 4))
     started = time.process_time()
@@ -130,14 +130,14 @@ def run_fold(corpus: str, fold: int, spec: LabelledSpec, limit: int | None) -> P
     decode = systems(corpus)
     for i, sentence in enumerate(held_out):
         problem, words = model.problem(table, i, LABELS, single_root), words_of(sentence)
-        gold = sentence.heads[1:]
+        heads_of = sentence.heads[1:]
         labels_of = {name: k for k, name in enumerate(model.names)}
         wanted = np.array([labels_of.get(name, -2) for name in sentence.strings("deprel")])
         for name, system in decode.items():
             begun = time.perf_counter()
             heads, labels, first, iterations, status = system(problem, words)
             seconds = time.perf_counter() - begun
-            right = heads[1:] == gold
+            right = heads[1:] == heads_of
             both = right & (labels[1:] == wanted)
             cells = [i, sentence.n, int(right.sum()), int(both.sum()), seconds, first, iterations, status]
             rows.setdefault(name, []).append(cells)

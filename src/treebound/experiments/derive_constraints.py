@@ -24,7 +24,7 @@ from treebound.core.labelled import LabelledProblem
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.experiments import stage
-from treebound.experiments.corpus import load as load_treebank
+from treebound.experiments.corpus import gold as gold_trees
 from treebound.learning.labelled import words_of
 
 SHARE = 0.995  #: of the trees where a rule could fail
@@ -164,7 +164,7 @@ def main() -> None:
     parser.add_argument("corpus")
     corpus = parser.parse_args().corpus
     try:
-        treebank = load_treebank(corpus, "train")
+        treebank = gold_trees(corpus, "train")
         text = published(corpus, treebank) if corpus in PUBLISHED else toml(corpus, derive(treebank))
     except TreeboundError as error:
         sys.exit(f"error: {error}")
