@@ -6,7 +6,7 @@ import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,21 +14,19 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.decoders.record import make_record
+from treebound.features.scorer import selected_parts
+from treebound.kernels.agreement import Handover
 from treebound.kernels.arcs import ArcIndex, index_arcs
 from treebound.kernels.backbones import carreras_graph, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
 from treebound.kernels.fallback import first_order_tree
 from treebound.kernels.hypergraph import NEG, Hypergraph
-from treebound.kernels.parts import (
-    ADJACENT_SIBLING,
-    GRAND_SIBLING,
-    OUTERMOST_GRANDCHILD,
-    PartIndex,
-    index_parts,
-    parts_of_tree,
-)
+from treebound.kernels.lower_bound import climb
+from treebound.kernels.parts import PartIndex, index_parts
 from treebound.kernels.published import search_published
-from treebound.kernels.search import TUNED, Late, Record, search
+from treebound.kernels.search import search
+from treebound.kernels.search_record import Record
+from treebound.kernels.search_state import TUNED
 from treebound.kernels.stars import star_tables
 
 Space = Literal["projective", "non-projective"]
@@ -37,7 +35,6 @@ Space = Literal["projective", "non-projective"]
 EMPTY = np.zeros(0, np.float64)
 NO_PARTS = np.zeros((0, 2), np.int32)
 NO_COUNTS = Counts(np.zeros(0, np.int32), EMPTY)
-NO_GRAPH = Hypergraph(np.zeros(1, np.int32), *3 * (np.zeros(0, np.int32),), EMPTY)
 
 
 @dataclass(frozen=True)
@@ -47,12 +44,12 @@ class Backbone:
     space     the trees that it searches
     families  what it scores exactly
     graph     (index, parts, n, single_root, scores, limit) -> Hypergraph, empty above `limit` edges. `scores` gives the
-              scores of a family, none if it is absent. A hypergraph without items stands for arborescences
+              scores of a family, none if it is absent. None: arborescences
     """
 
     space: Space
     families: frozenset[str]
-    graph: Callable[..., Hypergraph]
+    graph: Callable[..., Hypergraph | None]
 
 
 BACKBONES = {
@@ -83,7 +80,7 @@ BACKBONES = {
             s("grand-sibling"),
         ),
     ),
-    "arborescence": Backbone("non-projective", frozenset({"arc"}), lambda *_: NO_GRAPH),
+    "arborescence": Backbone("non-projective", frozenset({"arc"}), lambda *_: None),
 }
 #: product factors of two arcs, then of more: the order of their shares in a record
 PAIR_FAMILIES = ("grandchild", "sibling", "head-bigram", "grand-sibling")
@@ -131,8 +128,9 @@ class BranchAndBound:
     config    "tuned" or "published"
     space     "projective" or "non-projective"
     backbone  a name of BACKBONES; None: the smallest that scores most families exactly
-    root_steps, node_steps, rho, patience, order, scheme, branching, start, eliminate, stars  as in
-              `treebound.kernels.search.Options`, by name (tuned only); None: what is tuned for the space
+    root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars  as in
+              `treebound.kernels.search_state.Options`, by name (tuned only); None: what is tuned for the space
+    start     "tree": the first tree to beat is the first one met; "pi": it climbs the paper's lower bound (tuned only)
     max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
     record    keep bounds, nodes and proof of the search in Parse.record (tuned only)
     """
@@ -166,7 +164,9 @@ class BranchAndBound:
         _choice("backbone", backbone, names)
         if config == "published" and space != "projective":
             raise UnsupportedError("the published configuration is projective", hint="choose tuned")
+        _choice("start", start, STARTS)
         self.config, self.backbone, self.record = config, backbone, record
+        self.climbs = start == "pi"
         self.space: Space = space
         given: dict[str, Any] = {
             "root_steps": root_steps,
@@ -176,7 +176,6 @@ class BranchAndBound:
             "order": _choice("order", order, ORDERS),
             "scheme": _choice("scheme", scheme, SCHEMES),
             "branching": _choice("branching", branching, BRANCHINGS),
-            "start": _choice("start", start, STARTS),
             "eliminate": eliminate,
             "stars": stars,
         }
@@ -202,7 +201,7 @@ class BranchAndBound:
         allowed[problem.head, problem.mod] = True
         index = index_arcs(n, allowed)
         penalty = _penalty(problem)
-        exact = BACKBONES[self.backbone or smallest_backbone(problem.families, self.space)].families
+        exact = self._backbone(problem.families).families
         scores = {f: _finite(t.score, -NEG if f in exact else penalty) for f, t in problem.parts.items()}
         arc = _finite(problem.arc, -NEG)
         arcs = {f: t.arcs for f, t in problem.parts.items()}
@@ -246,22 +245,14 @@ class BranchAndBound:
         arcs, scores  family -> int32[F, r] arcs of its parts, float64[F]
         """
         n = len(index.right) - 1
-        backbone = BACKBONES[self.backbone or smallest_backbone(frozenset(scores) | {"arc"}, self.space)]
-        left = {f: s for f, s in scores.items() if f not in backbone.families}
+        automata = self._automata(frozenset(scores))
         theta = np.append(arc, 0.0)
         started = time.perf_counter()
-        graph = backbone.graph(index, parts, n, single_root, lambda family: scores.get(family, EMPTY), MAX_EDGES)
-        if self.space == "projective" and len(graph.first) == 1:
+        stated = _state(self._backbone(frozenset(scores)), index, parts, theta, arcs, scores, automata, MAX_EDGES, unit)
+        if stated is None:
             return self._too_large(index, parts, single_root, theta, arcs, scores), None
-        automata = self._automata(frozenset(scores))
-        if "grand-sibling" in left and "grand-sibling" not in automata:
-            arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
-            theta = np.append(theta, np.zeros(parts.adjacent[-1]))
+        graph, theta, pairs, products, left = stated
         built = time.perf_counter()
-        tables = star_tables(index, {f: s for f, s in left.items() if f in automata})
-        bounded = {f: s for f, s in left.items() if f not in automata}
-        pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
-        products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
         if self.config == "published":
             first, var, phi = _flat(pairs, products, theta)
             limits = self.options.max_dp_calls, self.options.max_nodes
@@ -271,51 +262,30 @@ class BranchAndBound:
             kept: Record | None = None
         else:
             counts = _counts(n, arcs, left)
-            late = Late(tables, 0, 0, 0)
-            options = self.options
-            if options.stars and left.keys().isdisjoint(STAR_FAMILIES):
+            handover, options = None, self.options
+            if left.keys().isdisjoint(STAR_FAMILIES):
                 options = options._replace(stars=0)
-            elif options.stars:
-                late = _late(index, arcs, left, bounded, automata, len(pairs.phi))
+            if options.stars or self.space == "non-projective":
+                handover = _handover(index, arcs, left, automata, len(pairs.phi))
             known: tuple[float, np.ndarray] = NEG, np.zeros(n, np.int32)
             if self.space == "non-projective":
-                known = self._projective(index, parts, theta, arcs, scores, counts, unit)
+                known = _projective(index, parts, theta, arcs, scores, counts, unit)
+            climbing = 0
+            if self.climbs:
+                score, tree, climbing = climb(graph, index, parts, theta, pairs, products, counts, handover)
+                known = max(known, (score, tree), key=lambda pair: pair[0])
             value, bound, tree, status, dp_calls, nodes, root_solved, kept = search(
-                graph, index, parts, theta, pairs, products, counts, tables, late, known, unit, options, self.record
+                graph, index, parts, theta, pairs, products, counts, handover, known, unit, options, self.record
             )
+            dp_calls += climbing
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
         heads = _heads(index, tree if value > NEG / 2 else tree[:0], n)
         return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
 
-    def _projective(
-        self,
-        index: ArcIndex,
-        parts: PartIndex,
-        theta: np.ndarray,
-        arcs: Mapping[str, np.ndarray],
-        scores: Mapping[str, np.ndarray],
-        counts: Counts,
-        unit: float,
-    ) -> tuple[float, np.ndarray]:
-        """(score, arcs int32[n]) of a good projective tree, NEG if none was found: what a tree has to beat."""
-        n = len(index.right) - 1
-        backbone = BACKBONES[smallest_backbone(frozenset(scores) | {"arc"})]
-        write = backbone.graph
-        graph = write(index, parts, n, parts.single_root, lambda family: scores.get(family, EMPTY), MAX_EDGES // 10)
-        if len(graph.first) == 1:
-            return NEG, np.zeros(n, np.int32)
-        bounded = {f: s for f, s in scores.items() if f not in backbone.families}
-        pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
-        products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
-        options = TUNED._replace(max_dp_calls=PROJECTIVE_CALLS)
-        tables = star_tables(index, {})
-        known = NEG, np.zeros(n, np.int32)
-        late = Late(tables, 0, 0, 0)
-        value, _, tree, *_ = search(
-            graph, index, parts, theta, pairs, products, counts, tables, late, known, unit, options, False
-        )
-        return float(value), tree
+    def _backbone(self, families: frozenset[str]) -> Backbone:
+        """The backbone for these families: the one asked for, or the smallest that scores most of them exactly."""
+        return BACKBONES[self.backbone or smallest_backbone(families, self.space)]
 
     def _automata(self, families: frozenset[str]) -> tuple[str, ...]:
         """Families that are left to head automata from the beginning."""
@@ -340,8 +310,67 @@ class BranchAndBound:
             return Parse(_heads(index, into, n), NEG, NEG, "infeasible", work)
         value = theta[into].sum()
         for family, score in scores.items():
-            value += score[_selected(family, index, parts, arcs[family], into)].sum()
+            value += score[selected_parts(family, index, parts, arcs[family], into)].sum()
         return Parse(_heads(index, into, n), float(value), np.inf, "limit", work)
+
+
+class _Stated(NamedTuple):
+    """A sentence as the search takes it: graph, scores of the variables, bounded factors; what the graph leaves out."""
+
+    graph: Hypergraph | None
+    theta: np.ndarray
+    pairs: Pairs
+    products: Products
+    left: dict[str, np.ndarray]
+
+
+def _state(
+    backbone: Backbone,
+    index: ArcIndex,
+    parts: PartIndex,
+    theta: np.ndarray,
+    arcs: Mapping[str, np.ndarray],
+    scores: Mapping[str, np.ndarray],
+    automata: tuple[str, ...],
+    limit: int,
+    unit: float,
+) -> _Stated | None:
+    """The sentence under a backbone; `automata` are left to head stars. None: more than `limit` hyperedges."""
+    n = len(index.right) - 1
+    graph = backbone.graph(index, parts, n, parts.single_root, lambda family: scores.get(family, EMPTY), limit)
+    if graph is not None and len(graph.first) == 1:
+        return None
+    left = {f: s for f, s in scores.items() if f not in backbone.families}
+    bounded = {f: s for f, s in left.items() if f not in automata}
+    if "grand-sibling" in bounded:
+        arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
+        theta = np.append(theta, np.zeros(parts.adjacent[-1]))
+    pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
+    products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
+    return _Stated(graph, theta, pairs, products, left)
+
+
+def _projective(
+    index: ArcIndex,
+    parts: PartIndex,
+    theta: np.ndarray,
+    arcs: Mapping[str, np.ndarray],
+    scores: Mapping[str, np.ndarray],
+    counts: Counts,
+    unit: float,
+) -> tuple[float, np.ndarray]:
+    """(score, arcs int32[n]) of a good projective tree, NEG if none was found: what a tree has to beat."""
+    nothing = NEG, np.zeros(len(index.right) - 1, np.int32)
+    backbone = BACKBONES[smallest_backbone(frozenset(scores))]
+    stated = _state(backbone, index, parts, theta, arcs, scores, (), MAX_EDGES // 10, unit)
+    if stated is None:
+        return nothing
+    graph, theta, pairs, products, _ = stated
+    options = TUNED._replace(max_dp_calls=PROJECTIVE_CALLS)
+    value, _, tree, *_ = search(
+        graph, index, parts, theta, pairs, products, counts, None, nothing, unit, options, False
+    )
+    return float(value), tree
 
 
 def _joined(
@@ -379,26 +408,24 @@ def _counts(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndar
     return Counts(first, scores[COUNT_FAMILY])
 
 
-def _late(
+def _handover(
     index: ArcIndex,
     arcs: Mapping[str, np.ndarray],
     left: Mapping[str, np.ndarray],
-    bounded: Mapping[str, np.ndarray],
     automata: tuple[str, ...],
     pairs: int,
-) -> Late:
-    """What `search` hands over to head stars: see there."""
+) -> Handover:
+    """What head stars score from the beginning (`automata`), and what they take over later from so many pairs."""
 
     def used(family: str) -> int:
-        return int(np.count_nonzero(bounded[family])) if family in bounded else 0
+        return 0 if family in automata else int(np.count_nonzero(left.get(family, EMPTY)))
 
+    first = star_tables(index, {f: s for f, s in left.items() if f in automata})
     together = {f: s for f, s in left.items() if f in automata or f in STAR_FAMILIES}
-    tables = star_tables(index, together, arcs["comb"]) if "comb" in together else star_tables(index, together)
-    places = sum(
-        int(np.count_nonzero(arcs[f][bounded[f] != 0.0] >= 0)) for f in ("tri-sibling", "comb") if f in bounded
-    )
+    later = star_tables(index, together, arcs["comb"]) if "comb" in together else star_tables(index, together)
+    places = sum(int(np.count_nonzero(arcs[f][left[f] != 0.0] >= 0)) for f in ("tri-sibling", "comb") if f in left)
     grandchildren = used("grandchild")
-    return Late(tables, grandchildren, grandchildren + used("sibling"), pairs + places)
+    return Handover(first, later, grandchildren, grandchildren + used("sibling"), pairs + places)
 
 
 def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.ndarray:
@@ -408,26 +435,6 @@ def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.nd
     side = np.where(b < index.right[h], index.start[h], index.right[h])
     part = parts.adjacent[b] + np.where(s < 0, 0, 1 + s - side)
     return np.stack((a, len(index.head) + 1 + part), axis=1).astype(np.int32)
-
-
-def _selected(family: str, index: ArcIndex, parts: PartIndex, arcs: np.ndarray, into: np.ndarray) -> np.ndarray:
-    """The parts of a family (numbers or a mask) that a tree selects, given the arc into each word."""
-    if family in EXACT_CODES:
-        return parts_of_tree(EXACT_CODES[family], index, parts, into)
-    if family == COUNT_FAMILY:
-        number = np.bincount(index.head[into], minlength=len(index.right))[arcs[:, 0]]
-        last = np.append(arcs[1:, 0] != arcs[:-1, 0], True)
-        return np.where(last, number >= arcs[:, 1], number == arcs[:, 1])
-    on = np.zeros(len(index.head) + 1, np.bool_)
-    on[into] = on[-1] = True  # an empty place (-1) asks for nothing
-    return on[arcs].all(axis=1)
-
-
-EXACT_CODES = {
-    "adjacent-sibling": ADJACENT_SIBLING,
-    "outermost-grandchild": OUTERMOST_GRANDCHILD,
-    "grand-sibling": GRAND_SIBLING,
-}
 
 
 def _heads(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:

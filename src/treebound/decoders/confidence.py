@@ -83,6 +83,7 @@ def arc_marginals(
     parts = index_parts(index, problem.single_root)
     given = {f: scale * problem.parts[f].score for f in backbone.families & problem.parts.keys()}
     graph = backbone.graph(index, parts, n, problem.single_root, lambda f: given.get(f, EMPTY), MAX_EDGES)
+    assert graph is not None  # of a projective backbone
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)
     log_z = log_inside_outside(graph, np.append(scale * problem.arc, 0.0), np.empty(items), np.empty(items), marginal)

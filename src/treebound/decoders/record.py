@@ -8,7 +8,7 @@ import numpy as np
 
 from treebound.core.problem import Problem
 from treebound.evaluation.certificates import Certificate, CertNode, Step
-from treebound.kernels.search import ALL_STARS, NO_STARS, Record
+from treebound.kernels.search_record import ALL_STARS, NO_STARS, Record
 
 
 @dataclass(frozen=True)

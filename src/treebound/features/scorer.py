@@ -68,6 +68,18 @@ def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
     return Templates(columns[0], start, *columns[1:]), first
 
 
+def selected_parts(
+    family: str, index: ArcIndex, parts: PartIndex, arcs: np.ndarray | None, arc_into: np.ndarray
+) -> np.ndarray:
+    """int32[*]: the parts of a family (`arc` too) that a tree selects; arc_into int32[n] the arc into each word.
+
+    arcs  int32[F, r] as in `PartTable`; needed for products that are not listed by arithmetic
+    """
+    if family in SCANNED and arcs is not None:
+        return products_of_tree(arcs, arc_into, len(index.head))
+    return parts_of_tree(FAMILIES[family].code, index, parts, arc_into)
+
+
 class Scores(NamedTuple):
     """Indexed arcs and parts of a sentence with their scores.
 
@@ -85,9 +97,7 @@ class Scores(NamedTuple):
 
     def selected(self, family: str, arc_into: np.ndarray) -> np.ndarray:
         """int32[*]: the parts of a family (`arc` too) that a tree selects; arc_into as of `arcs_of_tree`."""
-        if family in SCANNED:
-            return products_of_tree(self.arcs[family], arc_into, len(self.arc))
-        return parts_of_tree(FAMILIES[family].code, self.arc_index, self.part_index, arc_into)
+        return selected_parts(family, self.arc_index, self.part_index, self.arcs.get(family), arc_into)
 
 
 class Scorer:

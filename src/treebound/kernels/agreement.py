@@ -10,6 +10,8 @@ its parts. Oracle: tests/test_agreement.py.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -17,8 +19,98 @@ from treebound.core.problem import NONE
 from treebound.kernels.bounded import Pairs, Products
 from treebound.kernels.hypergraph import NEG, NEG_TEST
 from treebound.kernels.parts import below_rank, sibling_rank
-from treebound.kernels.stars import solve_stars
+from treebound.kernels.stars import StarScratch, StarTables, solve_stars, star_scratch
 from treebound.kernels.wide_parts import grand_sibling_rank
+
+NODE_LIMIT = 20_000  #: steps of the search for one star, before an upper bound has to do
+
+
+class Handover(NamedTuple):
+    """What head stars score in a search.
+
+    first          StarTables of what is left to them from the beginning; all empty: no stars at first
+    later          StarTables of all same-head families, for after the root's steps
+    grandchildren  the first pairs are that many grandchild parts
+    pairs          the first pairs, that many, are of one head
+    products       products whose shares are numbered below are of one head
+    """
+
+    first: StarTables
+    later: StarTables
+    grandchildren: int
+    pairs: int
+    products: int
+
+
+class StarState(NamedTuple):
+    """The stars of a node, and working memory.
+
+    value, score  float64[n + 1]  S_h of every head, and what its star scores at the tree
+    x, y, x_bound int32[n + 1], int8[A], float64[A]  as of `solve_stars`
+    dirty         bool[n + 1]  heads whose star has to be solved again
+    into          int32[n + 1] the arc into each word of the tree
+    taken, only, one_value, one_bound, was  scratch
+    """
+
+    value: np.ndarray
+    score: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    x_bound: np.ndarray
+    dirty: np.ndarray
+    into: np.ndarray
+    taken: np.ndarray
+    only: np.ndarray
+    one_value: np.ndarray
+    one_bound: np.ndarray
+    was: np.ndarray
+    scratch: StarScratch
+
+
+@njit(cache=True, nogil=True)
+def star_state(index, triples):
+    """A StarState for a sentence; triples: tri-siblings are scored."""
+    A, n = len(index.head), len(index.right) - 1
+    return StarState(
+        np.zeros(n + 1),
+        np.zeros(n + 1),
+        np.full(n + 1, NONE, np.int32),
+        np.zeros(A, np.int8),
+        np.zeros(A),
+        np.ones(n + 1, np.bool_),
+        np.full(n + 1, NONE, np.int32),
+        np.empty(n + 1, np.int32),
+        np.zeros(n + 1, np.bool_),
+        np.zeros(n + 1),
+        np.zeros(A),
+        np.zeros(A, np.bool_),
+        star_scratch(index, triples),
+    )
+
+
+@njit(cache=True, nogil=True)
+def have_stars(tables):
+    """Whether there is anything that only stars can score."""
+    return len(tables.adjacent) > 0 or len(tables.outermost) > 0 or len(tables.grand_sibling) > 0
+
+
+@njit(cache=True, nogil=True)
+def solve_dirty(index, parts, tables, alive, child, parent, unit, star):
+    """Solve the stars that are dirty; False if a head has none."""
+    solve_stars(
+        index, parts, tables, alive, child, parent, star.dirty, star.value, star.x, star.y, star.x_bound,
+        NODE_LIMIT, unit, star.scratch,
+    )  # fmt: skip
+    return star.value.min() > NEG_TEST
+
+
+@njit(cache=True, nogil=True)
+def score_stars(index, parts, tables, z, chosen, size, star):
+    """Score of the stars' parts at the tree of the chosen variables; star.into and star.score are filled."""
+    for i in range(size):
+        if chosen[i] < len(index.head):
+            star.into[index.mod[chosen[i]]] = chosen[i]
+    return score_heads(index, parts, tables, z, star.into, star.taken, star.score)
 
 
 @njit(cache=True, nogil=True)
@@ -104,18 +196,19 @@ def score_heads(index, parts, tables, z, into, taken, out):
 
 
 @njit(cache=True, nogil=True)
-def disagreements(index, z, x, y, alive):
+def disagreements(index, z, alive, star):
     """How many arcs tree and stars disagree on, counted once in each role. O(A)."""
     count = 0
     for a in range(len(index.head)):
         if alive[a]:
-            count += (z[a] != y[a]) + (z[a] != (x[index.mod[a]] == a))
+            count += (z[a] != star.y[a]) + (z[a] != (star.x[index.mod[a]] == a))
     return count
 
 
 @njit(cache=True, nogil=True)
-def move_multipliers(index, z, x, y, alive, alpha, u, w, weight, dirty):
-    """A subgradient step of length alpha; OUT dirty: heads whose star has to be solved again. O(A)."""
+def move_multipliers(index, z, alive, alpha, u, w, weight, star):
+    """A subgradient step of length alpha; OUT star.dirty: heads whose star has to be solved again. O(A)."""
+    x, y, dirty = star.x, star.y, star.dirty
     for a in range(len(index.head)):
         if not alive[a]:
             continue
@@ -133,16 +226,17 @@ def move_multipliers(index, z, x, y, alive, alpha, u, w, weight, dirty):
 
 
 @njit(cache=True, nogil=True)
-def even_parents(index, alive, dirty, value, x_bound, w, weight):
+def even_parents(index, alive, w, weight, star):
     """Give the arcs into every dirty head the multipliers w under which its star is worth the same with each of them.
 
     That is the best choice of w for the given u: the stars' sum stays, and the tree pays for the arc that it takes.
-    value, x_bound as of `solve_stars`. Returns whether an arc was found to have no star; its weight is NEG then. O(A).
+    Returns whether an arc was found to have no star; its weight is NEG then. O(A).
     """
+    value, x_bound = star.value, star.x_bound
     removed = False
     for a in range(len(index.head)):
         m = index.mod[a]
-        if not dirty[m] or not alive[a]:
+        if not star.dirty[m] or not alive[a]:
             continue
         if x_bound[a] <= NEG_TEST:
             weight[a] = NEG
@@ -155,32 +249,33 @@ def even_parents(index, alive, dirty, value, x_bound, w, weight):
 
 
 @njit(cache=True, nogil=True)
-def follow_tree(index, parts, tables, alive, u, w, into, only, value, x, y, bounds, was, node_limit, unit, scratch):
-    """Make every star choose the tree's arc into its head, and its best modifiers then.
-
-    only bool[n + 1] (False everywhere), value float64[n + 1], bounds float64[A], was bool[A] are scratch; x, y as of
-    `solve_stars`.
-    """
+def follow_tree(index, parts, tables, alive, child, parent, unit, star):
+    """Make every star choose the tree's arc into its head (star.into), and its best modifiers then."""
+    into, was = star.into, star.was
     for h in range(1, len(index.right)):
-        if x[h] == into[h]:
+        if star.x[h] == into[h]:
             continue
         lo, hi = index.into_start[h], index.into_start[h + 1]
         for i in range(lo, hi):
             a = index.into[i]
             was[a] = alive[a]
             alive[a] = a == into[h]
-        only[h] = True
-        solve_stars(index, parts, tables, alive, u, w, only, value, x, y, bounds, node_limit, unit, scratch)
-        only[h] = False
+        star.only[h] = True
+        solve_stars(
+            index, parts, tables, alive, child, parent, star.only, star.one_value, star.x, star.y, star.one_bound,
+            NODE_LIMIT, unit, star.scratch,
+        )  # fmt: skip
+        star.only[h] = False
         for i in range(lo, hi):
             alive[index.into[i]] = was[index.into[i]]
 
 
 @njit(cache=True, nogil=True)
-def add_star_slack(index, z, into, x, y, alive, value, score, u, w, gap):
+def add_star_slack(index, z, alive, u, w, star, gap):
     """gap[a] += slack of a star whose tree and whose choice disagree on arc a. O(A)."""
-    for h in range(len(value)):
-        slack = value[h] - score[h]
+    x, y, into = star.x, star.y, star.into
+    for h in range(len(star.value)):
+        slack = star.value[h] - star.score[h]
         if h > 0:
             slack += w[into[h]]
         for b in range(index.start[h], index.start[h + 1]):
@@ -197,17 +292,16 @@ def add_star_slack(index, z, into, x, y, alive, value, score, u, w, gap):
 
 @njit(cache=True, nogil=True)
 def hand_over(
-    index, counts, grandchildren, pair_limit, product_limit, all_pairs, all_products, pairs, products, slope,
-    alive, certain, theta, weight, u, w,
-):  # fmt: skip
+    index, counts, handover, all_pairs, all_products, pairs, products, slope, alive, certain, theta, weight, u, w
+):
     """Turn the shares of same-head factors into multipliers; the stars score these factors from now on.
 
-    grandchildren   pairs 0 .. grandchildren - 1 are (arc into the head, modifier), the others of one head
-    pair_limit, product_limit  same-head pairs and products are those numbered below
+    handover        Handover: which pairs and products are of one head
     all_pairs, all_products    as they were before anything was folded; pairs, products: as they are now
     What folding has made scores of single arcs becomes part of the multipliers. theta, weight, u, w change in place.
     Returns (pairs, products that are left, change of the bound's constant). O(A + K).
     """
+    grandchildren, pair_limit, product_limit = handover.grandchildren, handover.pairs, handover.products
     constant = 0.0
     present = np.zeros(len(all_pairs.phi), np.bool_)
     keep = np.zeros(len(pairs.phi), np.bool_)

@@ -14,7 +14,8 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.hypergraph import NEG, NEG_TEST, best_variables, inside
-from treebound.kernels.search import LIMIT, OPTIMAL, closed, conclude, keep_arcs
+from treebound.kernels.search_state import LIMIT, OPTIMAL, closed, conclude
+from treebound.kernels.tree_oracle import keep_arcs
 
 EPSILON = 1e-8  #: the paper's precision of the stopping test
 MAX_STEPS = (
