@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
 from treebound.experiments.params import Params, Run
 from treebound.factors import pattern_language
@@ -92,7 +93,15 @@ def _sentences(rng: np.random.Generator, params: Params, run: Run, lengths: np.n
     table = table.assign(correct=np.minimum(lengths, rng.binomial(lengths, 0.85 + i / 500)), scored=lengths)
     if params.train.labels != "none":
         table["correct_labelled"] = rng.binomial(table["correct"], 0.9)
+    table["words"] = _marks(table)
     return table.assign(seconds=calls * 1e-4).head(params.decoders[run.decoder].sentences or len(table))
+
+
+def _marks(table: pd.DataFrame) -> list[str]:
+    """Right words first, those with the right label before the others."""
+    labelled = table["correct_labelled"] if "correct_labelled" in table else 0 * table["n"]
+    rows = zip(labelled, table["correct"], table["scored"], strict=True)
+    return [LABELLED * good + HEAD * (right - good) + WRONG * (scored - right) for good, right, scored in rows]
 
 
 def _decode(table: pd.DataFrame, params: Params) -> dict:
