@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
+from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
 from treebound.experiments.params import Params, Run
+from treebound.experiments.scratch import overlaid
 from treebound.factors import pattern_language
 
 SENTENCES = 60
@@ -46,20 +49,45 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["decode", corpus, f"{run}.test.json"], _decode(table, params))
             benchmark.append({**_key(run), **_timing(table)})
         _json(folder, ["benchmark", f"{corpus}.json"], benchmark)
+        for i, variant in enumerate(v for v in params.variants if v.corpus == corpus):
+            table = _sentences(rng, params, variant.run, lengths, i)
+            path = folder / "predictions" / corpus / f"{variant}.test.csv"
+            table.drop(columns="seconds").to_csv(path, index=False)
+            metrics = _decode(table, params) | {"tags": variant.tags, "seed": variant.seed}
+            _json(folder, ["variant", corpus, f"{variant}.test.json"], metrics)
+        for peer in params.peers:
+            row = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": peer, "version": "1.0", "notes": "invented"}
+            _json(folder, ["peer", corpus, f"{peer}.json"], row | {"tags": params.tags_of(corpus)})
+            _json(folder, ["timing", "peer", corpus, f"{peer}.json"], {"cpu_s": 60.0, "wall_s": 61.0})
+            _json(folder, ["peer-benchmark", corpus, f"{peer}.json"], {"words_per_cpu_s": 9000.0})
+        if params.tags_of(corpus) == "predicted":
+            unknown = {"unknown_words": 20, "unknown_accuracy": 70.0}
+            accuracy = {"xpos": {split: {"words": 200, "accuracy": 94.0} | unknown for split in splits}}
+            _json(folder, ["tagger", f"{corpus}.json"], {"tags": "predicted", "accuracy": accuracy})
+            timing = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
+            _json(folder, ["timing", "tagger", f"{corpus}.json"], {"xpos": timing})
 
 
-def project(folder: Path, repository: Path, *, with_reference: bool = True) -> Path:
-    """A project with the repository's parameters and invented results in `folder`."""
+def project(folder: Path, repository: Path, *, overlay: str = "", with_reference: bool = True) -> Path:
+    """A project with the repository's parameters and invented results in `folder`.
+
+    overlay  file of parameters in `params/` of the repository that this run, and not the reference, is laid over with
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("params.yaml", "dvc.yaml"):
         (folder / name).write_bytes((repository / name).read_bytes())
+    if overlay:
+        base = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
+        over = yaml.safe_load((repository / "params" / overlay).read_text(encoding="utf-8"))
+        (folder / "params.yaml").write_text(yaml.safe_dump(overlaid(base, over)), encoding="utf-8")
     params = parameters.load(folder / "params.yaml")
     write(folder / "results", params)
     if with_reference:
-        write(folder / "results" / "reference", params, seed=1)
+        kept = parameters.load(repository / "params.yaml")
+        write(folder / "results" / "reference", kept, seed=1)
         (folder / "results" / "reference" / "params.yaml").write_bytes((repository / "params.yaml").read_bytes())
         machine = {"cpu": "an invented one", "cores": 2, "system": "Linux", "python": "3.11.0", "numba": "0.68"}
-        sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in params.corpora}
+        sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in kept.corpora}
         info = {"commit": "0" * 40, "date": "2020-01-01", "machine": machine, "checksums": sums}
         (folder / "results" / "reference" / "run.json").write_text(json.dumps(info), encoding="utf-8")
     analysis(folder / "results" / "reference" / "patterns", "en_ewt", "en_ud")
@@ -92,7 +120,20 @@ def _sentences(rng: np.random.Generator, params: Params, run: Run, lengths: np.n
     table = table.assign(correct=np.minimum(lengths, rng.binomial(lengths, 0.85 + i / 500)), scored=lengths)
     if params.train.labels != "none":
         table["correct_labelled"] = rng.binomial(table["correct"], 0.9)
+    table["words"] = _marks(table)
+    if params.decoders[run.decoder].gold:  # a search that gives up: it misses every fifth tree, whose gold is better
+        missed = np.arange(len(table)) % 5 == 0
+        table["value"] -= missed
+        table["status"] = np.where(missed, "limit", "optimal")
+        table["gold"] = np.where(np.arange(len(table)) % 3 == 0, -np.inf, table["bound"] - (np.arange(len(table)) % 2))
     return table.assign(seconds=calls * 1e-4).head(params.decoders[run.decoder].sentences or len(table))
+
+
+def _marks(table: pd.DataFrame) -> list[str]:
+    """Right words first, those with the right label before the others."""
+    labelled = table["correct_labelled"] if "correct_labelled" in table else 0 * table["n"]
+    rows = zip(labelled, table["correct"], table["scored"], strict=True)
+    return [LABELLED * good + HEAD * (right - good) + WRONG * (scored - right) for good, right, scored in rows]
 
 
 def _decode(table: pd.DataFrame, params: Params) -> dict:

@@ -25,7 +25,7 @@ from treebound.decoders.branch_and_bound import BranchAndBound
 from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
 from treebound.kernels.arborescence import arborescence, arborescence_scratch
-from treebound.kernels.arcs import ArcIndex
+from treebound.kernels.arcs import ArcIndex, arcs_of_tree
 from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.hypergraph import NEG_TEST
 from treebound.learning.model import Model
@@ -120,6 +120,22 @@ class Parser:
             parse.seconds["decode"] = time.perf_counter() - decoding
         parse.seconds["features"] = decoding - started
         return self._labelled(parse, table, i)
+
+    def scores_of_trees(self, treebank: Treebank) -> list[float]:
+        """What the model gives the trees of `treebank` themselves, on the scale of `Parse.value`.
+
+        -inf where a tree has an arc that the pruner removed, or another number of roots than the model's trees.
+        """
+        table = _table(self.model, treebank)
+        return [self._score_of_tree(table, i, treebank.heads(i)) for i in range(len(treebank))]
+
+    def _score_of_tree(self, table: TokenTable, i: int, heads: np.ndarray) -> float:
+        scored = self._scores(table, i, False)
+        arcs = arcs_of_tree(scored.arc_index, heads)
+        if np.any(arcs < 0) or (self.single_root and np.count_nonzero(heads[1:] == 0) != 1):
+            return -np.inf
+        parts = (score[scored.selected(family, arcs)].sum() for family, score in scored.by_family.items())
+        return float(scored.arc[arcs].sum() + sum(parts))
 
     def labelled(self, parse: Parse, treebank: Treebank, i: int) -> Parse:
         """A parse of sentence i with the labels that the model gives the arcs of its tree."""

@@ -50,11 +50,16 @@ def mcnemar(gold: Treebank, a: Sequence[np.ndarray], b: Sequence[np.ndarray]) ->
     Returns only_a and only_b (words that only one of them attaches right), p (two-sided binomial). Words are treated
     as independent, which they are not: the bootstrap over sentences is the more careful test.
     """
+    counts = scored_words(gold)
+    return mcnemar_words((join_heads(gold, a) == gold.head)[counts], (join_heads(gold, b) == gold.head)[counts])
+
+
+def mcnemar_words(right_a: np.ndarray, right_b: np.ndarray) -> dict[str, float]:
+    """As `mcnemar`, of bool[W]: which of the same words each parser gets right. ValueError where lengths differ."""
     from scipy.stats import binomtest
 
-    counts = scored_words(gold)
-    right_a = (join_heads(gold, a) == gold.head) & counts
-    right_b = (join_heads(gold, b) == gold.head) & counts
+    if right_a.shape != right_b.shape:
+        raise ValueError("the two parsers were not scored on the same words")
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     p = float(binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
     return {"only_a": only_a, "only_b": only_b, "p": p}

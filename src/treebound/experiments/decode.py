@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+import numpy as np
 import pandas as pd
 
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
+from treebound.evaluation.attachment import evaluate, marks
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Learner, Params, Run, Variant, digest
 from treebound.learning.model import Model
 from treebound.parser import Parser
+from treebound.treebanks.projectivise import is_projective
 
 SPLIT = "test"
 
@@ -31,8 +33,19 @@ def sentences(params: Params, corpus: str, run: Run) -> Treebank:
     return load(corpus, SPLIT, min(limits, default=None))
 
 
+def scores_of_gold(trained: Parser, gold: Treebank) -> list[float]:
+    """What the model gives the gold trees; -inf for those that the parser cannot return: pruned, or crossing."""
+    scores = trained.scores_of_trees(gold)
+    if trained.decoder.space == "non-projective":
+        return scores
+    return [score if is_projective(gold.heads(i)) else -np.inf for i, score in enumerate(scores)]
+
+
 def rows(gold: Treebank, parses: list[Parse], labels: list[list[str]] | None = None) -> pd.DataFrame:
-    """One row a sentence: what was found, what was proved, what it took, how many heads are right (and labels, too)."""
+    """One row a sentence: what was found, what was proved, what it took, how many heads are right (and labels, too).
+
+    `words` says so of every scored word, as `attachment.marks` does.
+    """
     score = evaluate(gold, [parse.heads for parse in parses], labels).sentences
     table = pd.DataFrame(
         {
@@ -49,6 +62,7 @@ def rows(gold: Treebank, parses: list[Parse], labels: list[list[str]] | None = N
     )
     if "correct_labelled" in score:
         table["correct_labelled"] = score["correct_labelled"].to_numpy()
+    table["words"] = marks(gold, [parse.heads for parse in parses], labels)
     return table
 
 
@@ -66,6 +80,8 @@ def report(
     parses = trained.parse(gold)
     labels = [trained.model.label_names(parse) for parse in parses] if trained.model.labelling.names else None
     table = rows(gold, parses, labels)
+    if params.decoders[row.decoder].gold:
+        table["gold"] = scores_of_gold(trained, gold)
     scored = int(table["scored"].sum())
     metrics = {
         "uas": 100 * int(table["correct"].sum()) / max(scored, 1),
@@ -83,6 +99,7 @@ def report(
         ),
         "seed": variant.seed if variant else params.seed,
         "tags": variant.tags if variant else tags_of(corpus),
+        "families": list(trained.model.spec.families),
     }
     if "correct_labelled" in table:
         right = table["correct_labelled"]

@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
@@ -91,7 +91,11 @@ class Train:
 
 @dataclass(frozen=True, config=_STRICT)
 class Decoder:
-    """A registered decoder with options; `sentences`: decode only the first so many of the test split."""
+    """A registered decoder with options.
+
+    sentences  decode only the first so many of the test split
+    gold       score the gold trees as well, which tells errors of the search from errors of the model
+    """
 
     decoder: str
     config: Literal["tuned", "published"] | None = None
@@ -103,6 +107,7 @@ class Decoder:
     node_steps: Positive | None = None
     stars: Annotated[int, Field(ge=0)] | None = None
     sentences: Positive | None = None
+    gold: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
@@ -131,7 +136,10 @@ class Run:
 
 @dataclass(frozen=True, config=_STRICT)
 class Variant:
-    """A row that one corpus has besides: trained and tested with these tags, and with this seed."""
+    """A row that one corpus has besides: trained and tested with these tags, and with this seed.
+
+    With the tags and the seed of the other rows (`Params.plain`) it stands in the same tables as they do.
+    """
 
     corpus: Name
     model: str
@@ -222,7 +230,7 @@ class Params:
         for where, run in [("decode", run) for run in self.decode] + [("variants", v.run) for v in self.variants]:
             for kind, name, known in (
                 ("model", run.model, self.trained if where == "decode" else self.models),
-                ("learner", run.learner, self.learners),
+                ("learner", run.learner, self.learners if where == "decode" else get_args(Learner)),
                 ("decoder", run.decoder, self.decoders),
             ):
                 if name not in known:
@@ -239,8 +247,14 @@ class Params:
             raise ValueError(f"confidence: no model {row.model!r} or decoder {row.decoder!r} is trained or listed")
         if len({str(run) for run in self.decode}) < len(self.decode):
             raise ValueError("decode: the same row is listed twice")
+        if twice := [v for v in self.variants if self.plain(v) and v.run in self.decode]:
+            raise ValueError(f"variants: {twice[0]}: its corpus has this row already, under decode")
         if len({(v.corpus, str(v)) for v in self.variants}) < len(self.variants):
             raise ValueError("variants: the same row is listed twice")
+
+    def plain(self, variant: Variant) -> bool:
+        """Whether a variant has the tags and the seed of the rows of its corpus: a row that this corpus alone has."""
+        return variant.tags == self.tags_of(variant.corpus) and variant.seed == self.seed
 
     def tags_of(self, corpus: str) -> Tags:
         """The tags that the parsers of a corpus are trained and tested on."""

@@ -1,7 +1,9 @@
 """The maintainers' run over the reference corpora: small files for results/reference, with where they come from.
 
-Refuses a tree with changes that are not committed, so that the commit in run.json says exactly what was run. A run that
-was killed goes on where it stopped.
+The main run computes; a second one tests a few systems on more corpora (params/multilingual.yaml); then the notebooks
+and the report of the main run show both. Metrics, tables, figures and the report are collected. Refuses a tree with
+changes that are not committed, so that the commit in run.json says exactly what was run. A run that was killed goes on
+where it stopped.
 """
 
 from __future__ import annotations
@@ -21,10 +23,16 @@ import yaml
 from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
 from treebound.experiments import scratch, stage
+from treebound.experiments.run import KINDS
 
 FOLDER = Path("build/reference")
 RESULTS = Path("results/reference")
 OVERLAY = Path("params/reference.yaml")
+MULTILINGUAL = "multilingual"
+MORE_FOLDER = Path("build") / MULTILINGUAL
+MORE_OVERLAY = Path("params") / f"{MULTILINGUAL}.yaml"
+SHOWING = ("notebooks", "report")  #: stages that show what the others compute
+LARGEST_REPORT = 15_000_000  #: bytes of the rendered report that are still fit to be committed
 
 
 def commit() -> str:
@@ -55,34 +63,71 @@ def machine() -> dict[str, Any]:
 
 def collect(folder: Path, target: Path, run: dict) -> None:
     """Copy the metrics and parameters of a finished run in `folder` and say in run.json where they come from."""
-    fresh = target / "metrics.new"
-    shutil.rmtree(fresh, ignore_errors=True)
-    shutil.copytree(folder / stage.METRICS, fresh)
-    shutil.rmtree(target / "metrics", ignore_errors=True)
-    os.replace(fresh, target / "metrics")
+    replace(folder / stage.METRICS, target / "metrics")
     stage.write(target / "params.yaml", (folder / "params.yaml").read_text(encoding="utf-8"))
     stage.write_json(target / "run.json", run)
+
+
+def replace(source: Path, target: Path) -> None:
+    """Put a copy of the folder `source` in the place of `target`."""
+    fresh = target.with_name(f"{target.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    shutil.copytree(source, fresh)
+    shutil.rmtree(target, ignore_errors=True)
+    os.replace(fresh, target)
+
+
+def collect_shown(folder: Path, target: Path) -> None:
+    """Write tables and figures of a finished run into `target`, and copy its report.
+
+    The figures of a report that is too large to be committed stay behind: they are in the notebooks' sources and, the
+    most important ones, among the figures.
+    """
+    command = [sys.executable, "-m", "treebound.report.export", str(target.resolve())]
+    if subprocess.run(command, cwd=folder).returncode:
+        raise InputError("tables and figures could not be written", hint="the message stands above")
+    report = folder / "results" / "report"
+    replace(report, target / "report")
+    size = sum(path.stat().st_size for path in report.rglob("*") if path.is_file())
+    if size > LARGEST_REPORT:
+        stage.say(f"{report} has {size / 1e6:.0f} MB: its figures are not collected")
+        shutil.rmtree(target / "report" / "figures", ignore_errors=True)
+
+
+def origin(folder: Path, head: str) -> dict[str, Any]:
+    """What run.json says about a finished run in `folder`."""
+    corpora = parameters.load(folder / "params.yaml").corpora
+    splits = ("train", "dev", "test")
+    sums = {c: {s: stage.sha256(folder / stage.CONVERTED / c / f"{s}.conllu") for s in splits} for c in corpora}
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return {"commit": head, "date": today, "machine": machine(), "checksums": sums}
+
+
+def compute(folder: Path, *targets: str) -> None:
+    """Run stages in a prepared folder. Ends the process where one fails."""
+    code = scratch.run(folder, *targets)
+    if code:
+        sys.exit(code)
 
 
 def main() -> None:
     """Run, check that the sources stayed as they were, and collect."""
     try:
         head = commit()
-        overlay = yaml.safe_load(OVERLAY.read_text(encoding="utf-8"))
-        scratch.prepare(FOLDER, overlay)
-        code = scratch.run(FOLDER)
-        if code:
-            sys.exit(code)
+        for folder, overlay in ((FOLDER, OVERLAY), (MORE_FOLDER, MORE_OVERLAY)):
+            scratch.prepare(folder, yaml.safe_load(overlay.read_text(encoding="utf-8")))
+        compute(FOLDER, *(kind for kind in KINDS if kind not in SHOWING))
+        compute(MORE_FOLDER, "decode")
+        collect(MORE_FOLDER, FOLDER / RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
+        compute(FOLDER)
         if commit() != head:
             raise InputError("the commit changed during the run", hint="run this again: only what changed is repeated")
-        corpora = parameters.load(FOLDER / "params.yaml").corpora
-        splits = ("train", "dev", "test")
-        sums = {c: {s: stage.sha256(FOLDER / stage.CONVERTED / c / f"{s}.conllu") for s in splits} for c in corpora}
-        today = datetime.datetime.now(datetime.UTC).date().isoformat()
-        collect(FOLDER, RESULTS, {"commit": head, "date": today, "machine": machine(), "checksums": sums})
+        collect(FOLDER, RESULTS, origin(FOLDER, head))
+        collect(MORE_FOLDER, RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
+        collect_shown(FOLDER, RESULTS)
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    stage.say(f"{RESULTS}: run.json, params.yaml and metrics are ready to be committed")
+    stage.say(f"{RESULTS}: parameters, metrics, tables, figures and report are ready to be committed")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import has_labels
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
@@ -16,11 +17,12 @@ from treebound.learning.trainer import accuracy, train
 TIMING = {"cpu_seconds": "cpu_s", "wall_seconds": "wall_s"}
 
 
-def specification(params: Params, model: str, learner: Learner, labelled: bool) -> ModelSpec:
-    """What the trainer is asked for, on a corpus that has labels or not."""
+def specification(params: Params, model: str, learner: Learner, examples: Treebank) -> ModelSpec:
+    """What the trainer is asked for: without labels where the corpus has none, and without patterns likewise."""
     settings = params.train
+    families = params.models[model].families
     return ModelSpec(
-        families=params.models[model].families,
+        families=tuple(f for f in families if f != "pattern" or examples.meta.get("patterns")),
         space=params.models[model].space,
         learner=learner,
         epochs=settings.epochs,
@@ -30,7 +32,7 @@ def specification(params: Params, model: str, learner: Learner, labelled: bool) 
         cost=settings.cost,
         seed=params.seed,
         max_dp_calls=settings.max_dp_calls,
-        labels=settings.labels if labelled else "none",
+        labels=settings.labels if has_labels(examples) else "none",
         label_bits=settings.label_bits,
         label_cost=settings.label_cost,
     )
@@ -40,7 +42,7 @@ def run(params: Params, corpus: str, model: str, learner: Learner) -> None:
     """Write a model, its history (the same in every run) and the seconds that it took (which are not)."""
     name = f"{model}.{learner}"
     examples = load(corpus, "train", params.limit("train"))
-    spec = specification(params, model, learner, has_labels(examples))
+    spec = specification(params, model, learner, examples)
     checkpoint = (
         stage.CHECKPOINTS / f"{corpus}.{name}.npz"
     )  # the trainer knows whether it belongs to this very training

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from treebound.evaluation.attachment import has_labels
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.decode import SPLIT, report
@@ -28,7 +27,7 @@ def run(params: Params, corpus: str, model: str, learner: str, decoder: str, k: 
     )
     examples, dev, test = (load(corpus, s, params.limit(s), variant.tags) for s in ("train", "dev", SPLIT))
     pruner = train_pruner(examples, epochs=params.pruner.epochs, bits=params.pruner.bits, seed=variant.seed)
-    spec = replace(specification(params, model, variant.learner, has_labels(examples)), seed=variant.seed)
+    spec = replace(specification(params, model, variant.learner, examples), seed=variant.seed)
     checkpoint = stage.CHECKPOINTS / f"{corpus}.{variant}.npz"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     trained = train(spec, examples, dev, pruner, checkpoint=checkpoint)

@@ -24,7 +24,7 @@ COLOURS = {
 #: colours of a series of curves, in this order
 CYCLE = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "orange", "sky", "ink")]
 #: markers beside the colours, so that a figure survives a grey printer
-MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "*"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "d", "8", "H", "1", "2", "3", "4", "x"]
 
 
 def style() -> AbstractContextManager[None]:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
-from treebound.experiments.params import Params, Run
+from treebound.experiments.params import Params, Run, Variant
 from treebound.report.show import NOTHING
 
 SPLIT = "test"
@@ -102,8 +102,9 @@ class Results:
 
     def variants(self) -> pd.DataFrame:
         """One row a variant: its corpus, run, tags and seed, and what `decode` has of the rows. May have no rows."""
+        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
         rows = [
-            {"corpus": v.corpus, **_key(v.run), **self._read("variant", v.corpus, f"{v}.{SPLIT}.json")}
+            {"corpus": v.corpus, **_key(v.run), **labelled, **self._read("variant", v.corpus, f"{v}.{SPLIT}.json")}
             for v in self.params.variants
         ]
         return pd.DataFrame(rows, columns=None if rows else ["corpus", *KEYS, "tags", "seed", "uas", "complete"])
@@ -173,15 +174,15 @@ class Results:
         ]
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
-    def sentences(self, corpus: str, run: Run) -> pd.DataFrame:
-        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored, and
-        correct_labelled where there are labels.
+    def sentences(self, corpus: str, run: Run | Variant) -> pd.DataFrame:
+        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored, `words`
+        (`attachment.marks`), correct_labelled where there are labels, gold where the decoder's settings ask for it.
 
         A reference does not keep them.
         """
         path = self.folder / "predictions" / corpus / f"{run}.{SPLIT}.csv"
         try:
-            return pd.read_csv(path).set_index("sentence")
+            return pd.read_csv(path, dtype={"words": str}, keep_default_na=False).set_index("sentence")
         except FileNotFoundError:
             raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
         except pd.errors.EmptyDataError:
@@ -222,11 +223,19 @@ def this_run(root: Path) -> Results:
 
 def reference(root: Path) -> Results | None:
     """The maintainers' run that is committed with the repository; None where there is none."""
-    folder = root / "results" / "reference"
+    return _kept("reference", root / "results" / "reference")
+
+
+def multilingual(root: Path) -> Results | None:
+    """The part of the maintainers' run that tests a few systems on many more corpora; None where there is none."""
+    return _kept("reference", root / "results" / "reference" / "multilingual")
+
+
+def _kept(name: str, folder: Path) -> Results | None:
     if not (folder / "run.json").is_file():
         return None
     info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return Results("reference", folder, parameters.load(folder / "params.yaml"), info)
+    return Results(name, folder, parameters.load(folder / "params.yaml"), info)
 
 
 def provenances(root: Path) -> list[Results]:

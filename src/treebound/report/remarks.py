@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from treebound.plots.figures import pareto
 from treebound.report.show import Remarks
 
 
@@ -105,19 +106,44 @@ def comparison(data: pd.DataFrame) -> Remarks:
     ]
     ours = data.drop(columns=["published", ""], level=0).droplevel(0)
     base = _row(ours, "baseline")
-    gains = (_row(ours, "all sibling + comb") - base).dropna()
+    both = "B&B + all grandchild + all sibling"
+    for part, kind in (("all sibling + comb", "The combined system"), (both, "All grandchildren and siblings alone")):
+        rows = ours[ours.index == part] if part == both else ours[[part in label for label in ours.index]]
+        gains = (rows.iloc[0] - base).dropna() if len(rows) else base.iloc[:0]
+        if len(gains):
+            listed = ", ".join(f"{gain:+.2f} on {corpus} ({name})" for (name, corpus), gain in gains.items())
+            said.append(f"{kind} of ours: {listed}.")
+    single = {name: _row(ours, f"B&B + {name}") - base for name in FAMILIES}
+    gains = pd.DataFrame(single).T.dropna(axis=1, how="all")
     if gains.empty:
-        return Remarks((*said, "No run of ours has both rows."))
-    listed = ", ".join(f"{gain:+.2f} on {corpus} ({name})" for (name, corpus), gain in gains.items())
-    said.append(f"Ours, without combs and hand-crafted factors: {listed}.")
-    grandchild, sibling = _row(ours, "B&B + all grandchild") - base, _row(ours, "B&B + all sibling") - base
-    both = grandchild.notna() & sibling.notna()
-    if both.any():
-        said.append(
-            f"All-sibling brings more than all-grandchild in {(sibling > grandchild)[both].sum()} of our {both.sum()} "
-            "columns."
-        )
+        return Remarks((*said, "No run of ours has a family alone beside the baseline."))
+    best = gains.idxmax()
+    said.append(
+        "Of the single families the most is brought by "
+        + ", ".join(f"{best[column]} on {column[1]} ({gains[column].max():+.2f})" for column in gains.columns)
+        + "."
+    )
+    worse = [
+        f"{family} on {column[1]} ({gain:+.2f})"
+        for column in gains.columns
+        for family, gain in gains[column].dropna().items()
+        if gain < 0
+    ]
+    said.append(
+        f"Below the baseline stay {', '.join(worse)}." if worse else "No single family stays below the baseline."
+    )
     return Remarks(tuple(said))
+
+
+#: the rows of the paper that add one family to the baseline
+FAMILIES = (
+    "all grandchild",
+    "all great-grandchild",
+    "all sibling",
+    "all tri-sibling",
+    "comb",
+    "hand-crafted",
+)
 
 
 def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
@@ -140,9 +166,109 @@ def significance(data: pd.DataFrame) -> Remarks:
     if data.empty:
         return Remarks(("This run has no baseline to compare with.",))
     clear = data[data["p"] < 0.05]
-    if clear.empty:
-        return Remarks(("None of these differences is significant at 5 %.",))
-    return Remarks((f"{len(clear)} of these {len(data)} differences are significant at 5 %.",))
+    better, worse = clear[clear["difference"] > 0], clear[clear["difference"] < 0]
+    said = [
+        f"By the bootstrap {len(clear)} of these {len(data)} differences are significant at 5 %"
+        + (f": {len(better)} gains and {len(worse)} losses." if len(clear) else ".")
+    ]
+    unclear = data[data["p"] >= 0.05]
+    if len(unclear):
+        names = unclear.groupby(level="corpus", sort=False).apply(lambda rows: ", ".join(map(_named, rows.index)))
+        said.append("Not told from chance: " + "; ".join(f"on {corpus} {some}" for corpus, some in names.items()) + ".")
+    if len(worse):
+        said.append("Significantly worse than the baseline: " + ", ".join(_named(i, True) for i in worse.index) + ".")
+    agree = ((data["p"] < 0.05) == (data["p (words)"] < 0.05)).sum()
+    said.append(
+        f"McNemar's test over single words comes to the same verdict in {agree} of the {len(data)} cases; it takes "
+        "words for independent, so that the bootstrap is the one to trust."
+    )
+    if len(data) > 1:
+        said.append(f"With {len(data)} tests about {max(1, round(0.05 * len(data)))} would pass 5 % by chance alone.")
+    return Remarks(tuple(said))
+
+
+def _named(index: tuple[str, str, str], corpus: bool = False) -> str:
+    """A row of `tables.significance`: system, learner and perhaps corpus."""
+    return f"{index[2]} ({index[1]})" + (f" on {index[0]}" if corpus else "")
+
+
+def seeds(data: pd.DataFrame) -> Remarks:
+    """About `tables.seeds`, which may have no rows."""
+    if data.empty:
+        return Remarks(("No row was trained with several seeds: see variants in params.yaml.",))
+    spread = data["UAS", "deviation"]
+    said = [
+        f"A training repeated with another order of the sentences moves UAS by a standard deviation of "
+        f"{spread.min():.2f} to {spread.max():.2f}."
+    ]
+    for (run, corpus, learner, system), row in data.iterrows():
+        mean, deviation = row["UAS over the baseline", "mean"], row["UAS over the baseline", "deviation"]
+        if not math.isnan(deviation):
+            verdict = "more" if abs(mean) > 2 * deviation else "no more"
+            said.append(
+                f"On {corpus} {system} ({learner}) is {mean:+.2f} from the baseline, {verdict} than twice the "
+                f"deviation of that difference ({deviation:.2f}) over {row['', 'seeds']:.0f} seeds ({run})."
+            )
+    return Remarks(tuple(said))
+
+
+def tags(data: pd.DataFrame) -> Remarks:
+    """About `tables.tags`, which may have no rows."""
+    if data.empty:
+        return Remarks(("No row was run with gold tags beside predicted ones: see variants in params.yaml.",))
+    gain = data["UAS", "difference"]
+    said = [f"Gold tags bring {gain.min():+.2f} to {gain.max():+.2f} UAS."]
+    for (run, corpus, learner), rows in data.groupby(level=[0, 1, 2], sort=False):
+        uas = rows["UAS"].droplevel([0, 1, 2])
+        if len(uas) > 1:
+            first, last = uas.iloc[0], uas.iloc[-1]
+            said.append(
+                f"On {corpus} ({learner}, {run}) {uas.index[-1]} is {last['predicted'] - first['predicted']:+.2f} from "
+                f"{uas.index[0]} with predicted tags and {last['gold'] - first['gold']:+.2f} with gold ones."
+            )
+    return Remarks(tuple(said))
+
+
+def errors(data: pd.DataFrame) -> Remarks:
+    """About `tables.errors`, which may have no rows."""
+    if data.empty:
+        return Remarks(("No search that gives up was run beside an exact one: see `gold` in params.yaml.",))
+    said = []
+    for (corpus, system, search), row in data.iterrows():
+        said.append(
+            f"On {corpus} {search} misses the best tree of {system} in {row['the search', 'search errors, %']:.1f} % "
+            f"of the sentences, which costs {row['the search', 'UAS less than exact']:+.2f} UAS; in "
+            f"{row['the search', 'of these, gold scores more, %']:.0f} % of those the gold tree was the better one."
+        )
+    wrong = data["the exact tree", "gold scores less, %"]
+    lost = data["the exact tree", "gold out of reach, %"]
+    said.append(
+        f"The exact search makes no search errors: its wrong trees are errors of the model ({wrong.min():.0f} to "
+        f"{wrong.max():.0f} % of the sentences) or have gold trees that it cannot return ({lost.min():.0f} to "
+        f"{lost.max():.0f} %)."
+    )
+    return Remarks(tuple(said))
+
+
+def multilingual(data: pd.DataFrame) -> Remarks:
+    """About `tables.multilingual`, which may have no rows."""
+    if data.empty:
+        return Remarks(("The reference run has no such part yet (`make reference`).",))
+    said = []
+    for system, gain in data["UAS gained over the one before"].items():
+        best, worst = gain.idxmax()[1], gain.idxmin()[1]
+        said.append(
+            f"{system} is better than the system before it on {(gain > 0).sum()} of {len(gain)} corpora, by "
+            f"{gain.mean():+.2f} UAS on average, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} ({best})."
+        )
+    crossing = data["", "crossing, %"]
+    last = data["UAS gained over the one before"].iloc[:, -1]
+    if len(data) > 2 and crossing.std() > 0 and last.std() > 0:
+        said.append(
+            f"Between the share of sentences with crossing arcs and what the last system gains, the correlation over "
+            f"corpora is {crossing.corr(last):+.2f}."
+        )
+    return Remarks(tuple(said))
 
 
 def pruning(uas: pd.DataFrame, speed: pd.DataFrame) -> Remarks:
@@ -157,6 +283,37 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame) -> Remarks:
         if not (math.isnan(loss) or math.isnan(ratio)):
             said.append(f"{corpus} ({name}): {ratio:.1f} times the speed at {loss:+.2f} UAS.")
     return Remarks(("k = 10 against no pruning.", *said)) if said else Remarks(("No k was compared with no pruning.",))
+
+
+def calls(total: pd.DataFrame) -> Remarks:
+    """About Table 3's total of DP calls (`tables.pruning_table`): what pruning saves the search."""
+    said = []
+    for name, corpus in (c for c in total.columns if c[0]):
+        swept = total[name, corpus].dropna()
+        if len(swept) > 1 and swept.min() > 0:
+            said.append(
+                f"{corpus} ({name}): from {swept.min():,.0f} calls ({swept.idxmin()}) to {swept.max():,.0f} "
+                f"({swept.idxmax()}), a factor of {swept.max() / swept.min():.1f}."
+            )
+    return Remarks(tuple(said) or ("Nothing was decoded with several k.",))
+
+
+def frontier(points: pd.DataFrame) -> Remarks:
+    """About `tables.accuracy_and_speed`: what no other system beats in both, and where others' parsers stand."""
+    said = []
+    for corpus, rows in points.groupby("corpus", sort=False):
+        best = pareto(rows)
+        names = [f"{r.system} ({r.label})" if r.label and r.label != r.system else r.system for r in best.itertuples()]
+        said.append(f"On {corpus} nothing beats, from slow to fast: {', '.join(names)}.")
+        for other in rows[rows["group"] == "others"].itertuples():
+            better = rows[
+                (rows["group"] != "others")
+                & (rows["uas"] >= other.uas)
+                & (rows["words_per_cpu_s"] >= other.words_per_cpu_s)
+            ]
+            verdict = f"beaten in both by {len(better)} of ours" if len(better) else "beaten in both by none of ours"
+            said.append(f"{other.system} ({other.uas:.2f} UAS, {other.words_per_cpu_s:,.0f} words/s) is {verdict}.")
+    return Remarks(tuple(said))
 
 
 def speeds() -> Remarks:

@@ -7,8 +7,10 @@ from treebound.report.tables.ablation import ablation_ranking, ablation_table, a
 from treebound.report.tables.comparison import accuracy, comparison, headline, significance
 from treebound.report.tables.confidence import kept_table, list_table, tree_table, word_table
 from treebound.report.tables.corpora import conversion, pruner, sources
+from treebound.report.tables.errors import errors
 from treebound.report.tables.others import peers, tagging, variants
 from treebound.report.tables.provenance import certificate, provenance, training
+from treebound.report.tables.repeats import multilingual, seeds, tags
 from treebound.report.tables.rows import stacked, tour_row
 from treebound.report.tables.speed import (
     accuracy_and_speed,
@@ -29,19 +31,23 @@ __all__ = [
     "certificate",
     "comparison",
     "conversion",
+    "errors",
     "headline",
     "kept_table",
     "length_table",
     "lengths",
     "list_table",
+    "multilingual",
     "peers",
     "provenance",
     "pruner",
     "pruning_table",
+    "seeds",
     "significance",
     "sources",
     "stacked",
     "tagging",
+    "tags",
     "tour_row",
     "training",
     "tree_table",

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
-from treebound.evaluation.significance import paired_bootstrap
-from treebound.experiments.params import Run
+from treebound.evaluation.attachment import HEAD, LABELLED
+from treebound.evaluation.significance import mcnemar_words, paired_bootstrap
+from treebound.experiments.params import Run, Variant
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, table
 from treebound.report.tables.others import peer_uas
-from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep
+from treebound.report.tables.rows import KEYS, at, corpora_of, corpus_rows, learners_of, main_rows, metrics_of, sweep
 
 BASELINE = "carreras"
 #: row of the published comparison -> (our model, what is to be said about ours)
-SYSTEMS: dict[str, tuple[str | None, str]] = {
+SYSTEMS: dict[str, tuple[str, str]] = {
     "baseline": (BASELINE, ""),
     "grandchild": ("carreras+grandchild", ""),
-    "great-grandchild": (None, "not built yet"),
+    "great-grandchild": ("carreras+great-grandchild", ""),
     "sibling": ("carreras+sibling", ""),
-    "tri-sibling": (None, "not built yet"),
-    "comb": (None, "not built yet"),
-    "pattern": (None, "not built yet"),
-    "combined": ("carreras+grandchild+sibling", "ours without comb and hand-crafted factors"),
-    "third-order": (None, "not built yet"),
+    "tri-sibling": ("carreras+tri-sibling", ""),
+    "comb": ("carreras+comb", ""),
+    "pattern": ("carreras+pattern", "patterns are written for a corpus: see factor families"),
+    "combined": ("combined", "hand-crafted factors where the corpus has any"),
+    "third-order": ("third-order", ""),
 }
 #: rows of ours that the paper does not have
 OWN = {
     "arc": "first order (Eisner 1996)",
+    "carreras+grandchild+sibling": "B&B + all grandchild + all sibling",
+    "everything": "B&B + every family",
+    "non-projective": "B&B, the combined system over trees that may cross",
     "eisner+grandchild+sibling": "B&B + all grandchild + all sibling over a first-order backbone",
 }
 PUBLISHED = "published"
@@ -51,16 +56,23 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     keep = corpora_of(results, wanted)
     cells: dict[tuple[str, str], dict[tuple[str, str, str], float]] = {}
     for r in results:
-        data = r.decode().set_index(KEYS)
-        for learner in r.params.learners:
-            for model, run in main_rows(r.params, learner).items():
+        data = metrics_of(r)
+        for learner in learners_of(r.params):
+            for model in _models(r, keep[r.name], learner):
                 for corpus in keep[r.name]:
-                    for figure, (column, _) in FIGURES.items():
-                        cells.setdefault((r.name, figure), {})[learner, model, corpus] = data.loc[
-                            at(corpus, run), column
-                        ]
+                    run = corpus_rows(r.params, corpus, learner).get(model)
+                    if run is not None:
+                        for figure, (column, _) in FIGURES.items():
+                            found = float(data.loc[at(corpus, run), column])
+                            cells.setdefault((r.name, figure), {})[learner, model, corpus] = found
     table = pd.DataFrame(cells).dropna(axis=1, how="all")
     return table.rename_axis(["learner", "system", "corpus"])
+
+
+def _models(results: Results, corpora: Sequence[str], learner: str) -> list[str]:
+    """The models that have a row with this learner: those of every corpus, then those of some."""
+    some = [model for corpus in corpora for model in corpus_rows(results.params, corpus, learner)]
+    return list(dict.fromkeys([*main_rows(results.params, learner), *some]))
 
 
 def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -69,16 +81,18 @@ def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] =
     A row of ours is the model of the same name, trained with `learner`. NaN: no figure, and the note says why.
     """
     keep = corpora_of(results, wanted)
-    uas = {r.name: r.decode().set_index(KEYS)["uas"] for r in results}
-    ours = {r.name: main_rows(r.params, learner) for r in results}
+    uas = {r.name: metrics_of(r)["uas"] for r in results}
+    ours = {(r.name, c): corpus_rows(r.params, c, learner) for r in results for c in keep[r.name]}
     index, cells = [], []
     for label, model, figures, note in _systems({model for rows in ours.values() for model in rows}):
         notes = [note] if note else []
         for r in results:
-            run = ours[r.name].get(model) if model else None
-            if model and run is None:
-                notes.append(f"not run: not among the rows of {r.name}")
-            for corpus in keep[r.name]:
+            runs = {corpus: ours[r.name, corpus].get(model) if model else None for corpus in keep[r.name]}
+            missing = [corpus for corpus, run in runs.items() if run is None]
+            if model and missing:
+                where = f" on {', '.join(missing)}" if len(missing) < len(runs) else ""
+                notes.append(f"not run: not among the rows of {r.name}{where}")
+            for corpus, run in runs.items():
                 figures[r.name, corpus] = float("nan") if run is None else uas[r.name][at(corpus, run)]
         index.append(label)
         cells.append({**figures, ("", "note"): "; ".join(notes)})
@@ -93,6 +107,7 @@ def _systems(models: set[str]) -> list[tuple[tuple[str, str], str | None, dict, 
     """Label, model of ours, published figures and note of every row: the paper's rows, ours after the paper's own."""
     rows: list[tuple[tuple[str, str], str | None, dict, str]] = []
     for row in table(QIAN_LIU, "comparison").itertuples():
+        model: str | None
         model, note = SYSTEMS.get(row.id, (None, "published figure only"))
         rows.append(((row.group, row.system), model, {(PUBLISHED, "PTB"): row.PTB, (PUBLISHED, "CTB"): row.CTB}, note))
     known = {model for model, _ in SYSTEMS.values()}
@@ -113,27 +128,41 @@ def significance(results: Results, wanted: Sequence[str] = (), figure: str = "UA
     """Each system against the baseline of the same learner on the same sentences of this run.
 
     figure  "UAS" or "LAS"; corpora without labels have no rows for LAS
-    Rows (corpus, learner, system); columns: its difference, low and high end of its 95 % interval, p (two-sided).
+    Rows (corpus, learner, system); columns: its difference, low and high end of its 95 % interval, p of a paired
+    bootstrap over sentences; words that only it and only the baseline has right, p of McNemar's exact test over words.
+    Both p are two-sided.
     """
-    right = FIGURES[figure][1]
-
-    def sentences(corpus: str, run: Run) -> pd.DataFrame:
-        data = results.sentences(corpus, run)
-        return data.assign(correct=data[right]) if right in data else data.iloc[:0]
-
     rows = []
     for corpus in corpora_of([results], wanted)[results.name]:
-        for learner in results.params.learners:
-            runs = main_rows(results.params, learner)
+        for learner in learners_of(results.params):
+            runs = corpus_rows(results.params, corpus, learner)
             if BASELINE not in runs:
                 continue
-            base = sentences(corpus, runs[BASELINE])
-            for model, run in runs.items():
-                if model != BASELINE and len(base):
-                    test = paired_bootstrap(sentences(corpus, run), base, seed=results.params.seed)
-                    rows.append({"corpus": corpus, "learner": learner, "system": model, **test})
+            base = _scored(results, corpus, runs[BASELINE], figure)
+            for model, run in runs.items() if len(base) else ():
+                if model != BASELINE:
+                    found = _scored(results, corpus, run, figure)
+                    test = paired_bootstrap(found, base, seed=results.params.seed)
+                    words = mcnemar_words(_right(found, figure), _right(base, figure))
+                    counts = {"only it": words["only_a"], "only the baseline": words["only_b"]}
+                    row = {"corpus": corpus, "learner": learner, "system": model}
+                    rows.append({**row, **test, **counts, "p (words)": words["p"]})
     names = ["corpus", "learner", "system"]
-    return pd.DataFrame(rows, columns=[*names, "difference", "low", "high", "p"]).set_index(names)
+    figures = ["difference", "low", "high", "p", "only it", "only the baseline", "p (words)"]
+    return pd.DataFrame(rows, columns=[*names, *figures]).set_index(names)
+
+
+def _scored(results: Results, corpus: str, run: Run | Variant, figure: str) -> pd.DataFrame:
+    """`Results.sentences` with `correct` for the figure; empty where it is one of labels and there are none."""
+    data = results.sentences(corpus, run)
+    right = FIGURES[figure][1]
+    return data.assign(correct=data[right]) if right in data else data.iloc[:0]
+
+
+def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
+    """bool[W]: whether each scored word of `_scored` counts as right."""
+    good = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
+    return np.isin(list("".join(data["words"])), good)
 
 
 def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:

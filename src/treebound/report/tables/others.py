@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from treebound.report.collect import Results
-from treebound.report.tables.rows import KEYS, corpora_of, stacked
+from treebound.report.tables.rows import KEYS, corpora_of, metrics_of, stacked
 
 
 def tagging(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -31,7 +32,10 @@ SPLIT_NAMES = {"train": "train (jackknifed)", "dev": "dev", "test": "test"}
 def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Rows with other tags or another seed beside the rows that they vary, `difference` being the variant's less it."""
     data = stacked(results, wanted, "variants")
-    base = stacked(results, wanted, "decode").set_index(["provenance", *KEYS])
+    keep = corpora_of(results, wanted)
+    plain = [r.params.plain(v) for r in results for v in r.params.variants if v.corpus in keep[r.name]]
+    data = data[~np.array(plain, bool)]
+    base = pd.concat({r.name: metrics_of(r) for r in results}, names=["provenance"])
     keys = data[["provenance", *KEYS]].astype(str).itertuples(index=False, name=None)
     uas = [base["uas"].get(key, float("nan")) for key in keys]
     names = {"provenance": "", "uas": "UAS", "complete": "complete, %"}

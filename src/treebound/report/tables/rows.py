@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import pandas as pd
 
 from treebound.core.errors import InputError
-from treebound.experiments.params import Params, Run
+from treebound.experiments.params import Params, Run, Variant
 from treebound.report.collect import Results
 
 #: what identifies a row of the metrics
 KEYS = ["corpus", "model", "learner", "decoder", "k"]
 
 
-def at(corpus: str, run: Run) -> tuple[str, str, str, str, str]:
+def at(corpus: str, run: Run | Variant) -> tuple[str, str, str, str, str]:
     """The values of KEYS for a run."""
     return corpus, run.model, run.learner, run.decoder, str(run.k)
 
@@ -52,13 +52,41 @@ def whole(params: Params, run: Run) -> bool:
     return params.decoders[run.decoder].sentences is None
 
 
+def exhaustive(params: Params, run: Run) -> bool:
+    """Whether the decoder of a row searches without a limit on its work, where it is one that could have a limit."""
+    settings = params.decoders[run.decoder]
+    return settings.max_dp_calls is None and settings.max_nodes is None
+
+
 def main_rows(params: Params, learner: str) -> dict[str, Run]:
     """Model -> its row of the main comparison: the whole test set, decoded with the k of training."""
     rows: dict[str, Run] = {}
     for run in params.decode:
-        if run.learner == learner and run.k == params.train.k and whole(params, run):
+        if run.learner == learner and run.k == params.train.k and whole(params, run) and exhaustive(params, run):
             rows.setdefault(run.model, run)
     return rows
+
+
+def corpus_rows(params: Params, corpus: str, learner: str) -> dict[str, Run | Variant]:
+    """`main_rows` and those of this corpus alone: model -> row."""
+    rows: dict[str, Run | Variant] = dict(main_rows(params, learner))
+    for variant in params.variants:
+        main = variant.corpus == corpus and variant.learner == learner and variant.k == params.train.k
+        if main and params.plain(variant) and whole(params, variant.run):
+            rows.setdefault(variant.model, variant)
+    return rows
+
+
+def learners_of(params: Params) -> list[str]:
+    """The learners of all rows, those of single corpora included."""
+    return list(dict.fromkeys((*params.learners, *(v.learner for v in params.variants if params.plain(v)))))
+
+
+def metrics_of(results: Results) -> pd.DataFrame:
+    """`Results.decode` and the rows that one corpus alone has, by KEYS."""
+    variants = results.variants()
+    plain = [results.params.plain(v) for v in results.params.variants]
+    return pd.concat([results.decode(), variants[plain]] if any(plain) else [results.decode()]).set_index(KEYS)
 
 
 def sweep(params: Params) -> list[Run]:
@@ -83,7 +111,9 @@ def configurations(params: Params) -> list[Run]:
             continue
         scores = published.model, published.learner, published.k
         same = [run for run in params.decode if (run.model, run.learner, run.k) == scores]
-        tuned = [run for run in same if params.decoders[run.decoder].config == "tuned"]
+        tuned = [run for run in same if exhaustive(params, run) and params.decoders[run.decoder].config == "tuned"]
+        alike = [run for run in tuned if params.decoders[run.decoder].sentences == settings.sentences]
+        tuned = alike or tuned
         if tuned:
             tuned.sort(key=lambda run: params.decoders[run.decoder].backbone != settings.backbone)
             return [published, *tuned]

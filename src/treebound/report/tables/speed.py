@@ -16,13 +16,15 @@ from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep,
 def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Table 3, one figure at a time. Rows: systems; columns (provenance, corpus), at last a note.
 
-    figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second) or
-            "DP calls" (per sentence)
+    figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second),
+            "DP calls" (per sentence) or "total DP calls" (of the test set)
     """
     keep = corpora_of(results, wanted)
     printed = table(QIAN_LIU, "speed").set_index("id")
-    calls = table(QIAN_LIU, "calls").set_index("corpus")["DP calls per sentence"]
+    calls = table(QIAN_LIU, "calls").set_index("corpus")
+    counts = {"DP calls": "DP calls per sentence", "total DP calls": "DP calls"}
     ours = {r.name: _swept(r, figure) for r in results}
+    models = {r.name: sweep(r.params)[0].model for r in results}
     ids = [i for i in printed.index if i.startswith("k-") or figure in ("UAS", "w/s")]
     ids += dict.fromkeys(i for r in results for _, i in ours[r.name].index if i not in ids)
     cells = []
@@ -32,14 +34,16 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
             row[PUBLISHED, corpus] = float("nan")
             if figure in ("UAS", "w/s"):
                 row[PUBLISHED, corpus] = printed[f"{corpus} {figure}"].get(i, float("nan"))
-            elif figure == "DP calls" and i == "k-none":
-                row[PUBLISHED, corpus] = calls[corpus]
+            elif figure in counts and i == "k-none":
+                row[PUBLISHED, corpus] = calls.loc[corpus, counts[figure]]
         notes = [] if i.startswith("k-") else ["published figure only"]
         for r in results:
             if i.startswith("k-") and i not in ours[r.name].index.get_level_values(1):
                 notes.append(f"not run: not among the rows of {r.name}")
             for corpus in keep[r.name]:
                 row[r.name, corpus] = ours[r.name].get((corpus, i), float("nan"))
+        if len(set(models.values())) > 1:
+            notes += [f"{name}: {model}" for name, model in models.items()]
         cells.append({**row, ("", "note"): "; ".join(notes)})
     names = [printed["system"].get(i, f"branch and bound, k = {i[2:]}") for i in ids]
     return in_order(pd.DataFrame(cells, index=pd.Index(names, name="system")), results, keep)
@@ -47,7 +51,7 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 def _swept(results: Results, figure: str) -> pd.Series:
     """One figure of every (corpus, "k-<k>") of the rows that differ in k alone."""
-    column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s", "DP calls": "dp_calls"}[figure]
+    column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
     data = (results.benchmark() if figure == "w/s" else results.decode()).set_index(KEYS)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
     runs = sweep(results.params)

@@ -1,0 +1,227 @@
+"""What only the reference run has: rows of single corpora, seeds, gold tags, searches that give up, more languages.
+
+All figures are invented; the parameters are those of the reference run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import made_up_results
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from treebound.core.errors import InputError
+from treebound.experiments import params as parameters
+from treebound.experiments import reference
+from treebound.experiments.scratch import overlaid
+from treebound.report import collect, export, remarks, tables
+from treebound.report.execute import execute
+from treebound.report.tables.rows import configurations, corpus_rows, learners_of, main_rows, sweep
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the reference's parameters, with a reference of the default ones and of more languages beside it."""
+    folder = tmp_path_factory.mktemp("project") / "project"
+    made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    more = folder / "results" / "reference" / "multilingual"
+    base = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
+    over = yaml.safe_load((REPOSITORY / "params" / "multilingual.yaml").read_text())
+    more.mkdir()
+    (more / "params.yaml").write_text(yaml.safe_dump(overlaid(base, over)))
+    (more / "run.json").write_text("{}")
+    made_up_results.write(more, parameters.load(more / "params.yaml"), seed=2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(root: Path) -> list[collect.Results]:
+    return collect.provenances(root)
+
+
+def test_every_published_system_has_a_row_of_ours(results: list[collect.Results]) -> None:
+    table = tables.comparison(results, "mira").loc["this paper"]
+    ours = table["this run"]
+    hand_crafted = ours.index == "B&B + hand-crafted"
+    assert ours[~hand_crafted].notna().all(axis=None)
+    assert set(ours.columns[ours[hand_crafted].notna().iloc[0]]) == {"en_ewt", "ptb_sample", "pt_petrogold"}
+    assert "not run: not among the rows of this run on tr_twt, zh_gsd" in table["", "note"]["B&B + hand-crafted"]
+    third = tables.comparison(results, "mira").loc[("other parsers",)]
+    assert third[third.index.str.startswith("third order")]["this run"].notna().all(axis=None)
+
+
+def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[collect.Results]) -> None:
+    this = results[-1]
+    assert learners_of(this.params) == ["mira", "perceptron"]
+    variant = corpus_rows(this.params, "tr_twt", "perceptron")["carreras+sibling"]
+    metrics = yaml.safe_load((this.folder / "metrics" / "variant" / "tr_twt" / f"{variant}.test.json").read_text())
+    table = tables.comparison(results, "perceptron")
+    assert table.loc[("this paper", "B&B + all sibling")]["this run", "tr_twt"] == metrics["uas"]
+    assert np.isnan(table.loc[("this paper", "B&B + all sibling")]["this run", "en_ewt"])
+    assert ("perceptron", "carreras+sibling", "tr_twt") in tables.accuracy(results).index
+    tested = tables.significance(this, ["tr_twt"])
+    assert ("tr_twt", "perceptron", "carreras+sibling") in tested.index
+    assert not len(tables.variants(results).query("model == 'carreras+pattern'"))
+
+
+def test_main_rows_search_to_the_end(results: list[collect.Results]) -> None:
+    params = results[-1].params
+    assert main_rows(params, "mira")["combined"].decoder == "tuned"
+    assert main_rows(params, "mira")["third-order"].decoder == "model1"
+    assert {run.model for run in sweep(params)} == {"combined"}
+    compared = configurations(params)
+    assert [run.decoder for run in compared] == ["published", "tuned-carreras-first", "tuned-first"]
+
+
+def test_words_tell_a_test_over_arcs_what_differs(results: list[collect.Results]) -> None:
+    this = results[-1]
+    tested = tables.significance(this, ["tr_twt"])
+    assert (tested["p (words)"].between(0, 1)).all()
+    runs = main_rows(this.params, "mira")
+    words = tables.comparison(results, "mira")  # net words won are the difference in UAS
+    row = tested.loc[("tr_twt", "mira", "combined")]
+    scored = this.sentences("tr_twt", runs["combined"])["scored"].sum()
+    assert (row["only it"] - row["only the baseline"]) * 100 / scored == pytest.approx(row["difference"])
+    assert len(words)
+    assert "McNemar" in str(remarks.significance(tested))
+
+
+def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Results]) -> None:
+    data = tables.seeds(results)
+    assert set(data.index.get_level_values("corpus")) == {"tr_twt", "ptb_sample"}
+    assert (data["", "seeds"] == 3).all()
+    this = results[-1]
+    uas = {}
+    for model in ("carreras", "combined"):
+        found = this.variants().query(f"corpus == 'tr_twt' and model == '{model}' and learner == 'mira' and seed != 1")
+        main = this.decode().query(f"corpus == 'tr_twt' and model == '{model}' and k == '10'")
+        own = main[main["decoder"] == main_rows(this.params, "mira")[model].decoder]["uas"]
+        uas[model] = np.array([own.iloc[0], *found.sort_values("seed")["uas"]])
+    row = data.loc[("this run", "tr_twt", "mira", "combined")]
+    assert row["UAS", "mean"] == pytest.approx(uas["combined"].mean())
+    assert row["UAS", "deviation"] == pytest.approx(uas["combined"].std(ddof=1))
+    gain = uas["combined"] - uas["carreras"]
+    assert row["UAS over the baseline", "mean"] == pytest.approx(gain.mean())
+    assert row["UAS over the baseline", "deviation"] == pytest.approx(gain.std(ddof=1))
+    assert np.isnan(data.loc[("this run", "tr_twt", "mira", "carreras")]["UAS over the baseline", "mean"])
+    assert "On tr_twt combined (mira) is" in str(remarks.seeds(data))
+
+
+def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -> None:
+    data = tables.tags(results)
+    assert set(data.index.droplevel(0)) == {
+        (corpus, "mira", model) for corpus in ("en_ewt", "ptb_sample") for model in ("carreras", "combined")
+    }
+    np.testing.assert_allclose(data["UAS", "difference"], data["UAS", "gold"] - data["UAS", "predicted"])
+    assert "with predicted tags and" in str(remarks.tags(data))
+
+
+def test_errors_of_the_search_are_told_from_those_of_the_model(results: list[collect.Results]) -> None:
+    data = tables.errors(results[-1])
+    assert set(data.index.get_level_values("search")) == {"one-call", "root-only"}
+    row = data.loc[("tr_twt", "combined", "one-call")]
+    assert row["the search", "search errors, %"] == 20.0  # as invented: every fifth sentence
+    assert row["the search", "proved, %"] == 80.0
+    assert row["the exact tree", "gold out of reach, %"] == pytest.approx(100 / 3)
+    # the gold tree of even sentences ties with the best tree, but where it is out of reach
+    assert row["the exact tree", "is the gold tree, %"] == pytest.approx(100 / 3)
+    assert row["the exact tree", "gold scores less, %"] == pytest.approx(100 / 3)
+    # sentences 0, 5, 10 ... are missed: gold is in reach for two of three, and better for the even ones of these
+    assert row["the search", "of these, gold scores more, %"] == pytest.approx(100 / 3)
+    assert "misses the best tree of combined in 20.0 %" in str(remarks.errors(data))
+
+
+def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
+    more = collect.multilingual(root)
+    assert more is not None
+    data = tables.multilingual(more)
+    assert list(data.index.get_level_values("corpus")) == list(more.params.corpora)
+    assert list(data["UAS"].columns) == ["carreras", "combined", "non-projective"]
+    gained = data["UAS gained over the one before"]
+    np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras"])
+    np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
+    assert f"of {len(data)} corpora" in str(remarks.multilingual(data))
+
+
+def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
+    both = collect.provenances(tmp_path)
+    for data, remark in (
+        (tables.seeds(both), remarks.seeds),
+        (tables.tags(both), remarks.tags),
+        (tables.errors(both[-1]), remarks.errors),
+        (tables.multilingual(collect.multilingual(tmp_path)), remarks.multilingual),
+    ):
+        assert data.empty
+        assert "No " in str(remark(data)) or "no such part" in str(remark(data))
+
+
+def test_total_calls_are_counted_beside_the_published_ones(results: list[collect.Results]) -> None:
+    total = tables.pruning_table(results, "total DP calls")
+    assert total.loc["branch and bound, no pruning", ("published", "PTB")] == 132161
+    found = results[-1].decode().query("corpus == 'zh_gsd' and model == 'combined' and k == 'none'")
+    assert total.loc["branch and bound, no pruning", ("this run", "zh_gsd")] == found["dp_calls"].iloc[0]
+    assert "a factor of" in str(remarks.calls(total))
+    assert "this run: combined" in total["", "note"].iloc[0]  # the reference beside it swept another model
+
+
+def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
+    points = tables.accuracy_and_speed(results[-1])
+    assert {"udpipe", "spacy", "third-order", "combined"} <= set(points["system"])
+    said = str(remarks.frontier(points))
+    behind = points[(points["corpus"] == "tr_twt") & (points["group"] != "others")]
+    better = ((behind["uas"] >= 80) & (behind["words_per_cpu_s"] >= 9000)).sum()
+    assert f"udpipe (80.00 UAS, 9,000 words/s) is beaten in both by {better or 'none'} of ours" in said
+
+
+@pytest.mark.parametrize("name", ["index", "20-main-comparison", "30-accuracy-and-speed", "60-multilingual"])
+def test_notebooks_show_the_reference_run(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    execute(REPOSITORY / "notebooks" / f"{name}.ipynb", root / "executed" / f"{name}.ipynb")
+
+
+def test_tables_and_figures_are_written_as_files(root: Path, tmp_path: Path) -> None:
+    assert export.export(root, tmp_path) == []
+    names = {path.stem for path in (tmp_path / "tables").glob("*.csv")}
+    assert names == {path.stem for path in (tmp_path / "tables").glob("*.md")} == {*export.TABLES, "multilingual"}
+    for name in export.FIGURES:
+        assert (tmp_path / "figures" / f"{name}.svg").read_text().startswith("<svg")
+        assert (tmp_path / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+    read = pd.read_csv(tmp_path / "tables" / "seeds.csv", header=[0, 1], index_col=[0, 1, 2, 3])
+    assert read.shape == tables.seeds([collect.this_run(root)]).shape
+    first = (tmp_path / "tables" / "seeds.md").read_text().splitlines()
+    assert first[2].startswith("|  | corpus | learner | system | seeds | UAS mean |")
+    assert first[3].count("---:") == 7
+    again = tmp_path / "again"
+    export.export(root, again)
+    for path in (tmp_path / "figures").iterdir():
+        assert (again / "figures" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_report_that_is_too_large_is_kept_without_its_figures(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = root / "results" / "report" / "figures"
+    figures.mkdir(parents=True)
+    (root / "results" / "report" / "index.html").write_text("<p>")
+    (figures / "a.svg").write_text("<svg>")
+    reference.collect_shown(root, tmp_path)
+    assert (tmp_path / "report" / "figures" / "a.svg").exists()
+    assert (tmp_path / "tables" / "table-2-mira.csv").exists()
+    monkeypatch.setattr(reference, "LARGEST_REPORT", 5)
+    reference.collect_shown(root, tmp_path)
+    assert (tmp_path / "report" / "index.html").exists()
+    assert not (tmp_path / "report" / "figures").exists()
+
+
+def test_a_row_cannot_be_listed_twice(tmp_path: Path) -> None:
+    base = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
+    row = {"corpus": "tr_twt", "model": "carreras", "learner": "mira", "decoder": "carreras", "k": 10, "tags": "gold"}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(overlaid(base, {"variants": [row | {"seed": base["seed"]}]})))
+    with pytest.raises(InputError, match="its corpus has this row already, under decode"):
+        parameters.load(tmp_path / "params.yaml")
