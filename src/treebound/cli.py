@@ -89,7 +89,7 @@ def train(
     multi_root: Annotated[bool, typer.Option("--multi-root", help="Sentences may have several roots.")] = False,
     patterns: Annotated[str, typer.Option(help="Hand-crafted patterns: a shipped file, as en_ud, or your own.")] = "",
     labels: Annotated[str, typer.Option(help="How arcs are labelled: none, joint, second-stage or both.")] = "both",
-    label_cost: Annotated[float, typer.Option(help="Margin asked for each wrong label.")] = 0.5,
+    label_cost: Annotated[float, typer.Option(help="Margin asked for each wrong label.")] = 0.25,
     non_projective: Annotated[bool, typer.Option("--non-projective", help="Arcs of a tree may cross.")] = False,
 ) -> None:
     """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""

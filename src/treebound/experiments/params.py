@@ -85,8 +85,8 @@ class Train:
     cost: Annotated[float, Field(ge=0)]
     max_dp_calls: Positive
     labels: Labels = "none"
-    label_bits: Annotated[int, Field(ge=12, le=28)] = 22
-    label_cost: Annotated[float, Field(ge=0)] = 0.5
+    label_bits: Annotated[int, Field(ge=12, le=28)] = 23
+    label_cost: Annotated[float, Field(ge=0)] = 0.25
 
 
 @dataclass(frozen=True, config=_STRICT)

@@ -40,7 +40,7 @@ class ModelSpec:
     max_dp_calls: int = 0
     labels: Literal["none", "joint", "second-stage", "both"] = "none"
     label_bits: int = 23
-    label_cost: float = 0.5
+    label_cost: float = 0.25
     space: Literal["projective", "non-projective"] = "projective"
 
     def __post_init__(self):
