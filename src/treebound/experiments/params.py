@@ -83,7 +83,7 @@ class Train:
     bits: Annotated[int, Field(ge=8, le=28)]
     C: Annotated[float, Field(gt=0)]
     cost: Annotated[float, Field(ge=0)]
-    max_dp_calls: Positive
+    max_dp_calls: Annotated[int, Field(ge=0)]
     labels: Labels = "none"
     label_bits: Annotated[int, Field(ge=12, le=28)] = 23
     label_cost: Annotated[float, Field(ge=0)] = 0.25
