@@ -4,7 +4,7 @@
 # make reproduce-all  the same pipeline on every open corpus, in build/all
 # make peers          install the parsers of others that the pipeline can run beside ours
 # make bench          speed, memory and start-up against their targets
-# make reference      the maintainers' run over the reference corpora; writes results/reference
+# make reference      the maintainers' run over the reference corpora (after make peers); writes results/reference
 # make check          what continuous integration runs
 # make lock           renew requirements.lock and environment (needs uv)
 

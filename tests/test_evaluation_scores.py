@@ -1,6 +1,7 @@
 """Attachment, significance, breakdowns and timing on a treebank small enough to count by hand."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,9 @@ import pytest
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.attachment import evaluate, scored_words
+from treebound.evaluation.attachment import HEAD, LABELLED, WRONG, evaluate, marks, scored_words
 from treebound.evaluation.breakdown import bin_labels, by_distance, by_length
-from treebound.evaluation.significance import mcnemar, paired_bootstrap
+from treebound.evaluation.significance import mcnemar, mcnemar_words, paired_bootstrap
 from treebound.evaluation.timing import Stopwatch, measure, medians
 
 
@@ -161,6 +162,27 @@ def test_mcnemar():
     a = [np.array([-1, 2, 0])] * 10
     b = [np.array([-1, 0, 0])] * 10
     assert mcnemar(many, a, b)["p"] == pytest.approx(2 * 0.5**10)
+
+
+def test_marks_say_of_every_scored_word_what_is_right():
+    assert marks(GOLD, PARSED) == [WRONG + HEAD, HEAD, ""]
+    labelled = replace(GOLD, columns=GOLD.columns | {"deprel": np.ones(GOLD.words, np.int32)})
+    labelled = replace(labelled, vocab=GOLD.vocab | {"deprel": Vocabulary(["_", "a", "b"])})
+    labels = [["a", "a", "b"], ["b", "a"], ["a"]]
+    assert marks(labelled, PARSED, labels) == [WRONG + LABELLED, HEAD, ""]
+    counted = evaluate(labelled, PARSED, labels).sentences
+    found = marks(labelled, PARSED, labels)
+    assert [len(row) for row in found] == counted.scored.tolist()
+    assert [row.count(LABELLED) for row in found] == counted.correct_labelled.tolist()
+    assert [len(row) - row.count(WRONG) for row in found] == counted.correct.tolist()
+
+
+def test_mcnemar_of_words_is_that_of_trees():
+    right = [GOLD.heads(i) for i in range(3)]
+    words = [np.array(list("".join(marks(GOLD, parsed)))) != WRONG for parsed in (right, PARSED)]
+    assert mcnemar_words(*words) == mcnemar(GOLD, right, PARSED)
+    with pytest.raises(ValueError, match="same words"):
+        mcnemar_words(words[0], words[1][:-1])
 
 
 def test_timing():

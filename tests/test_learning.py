@@ -228,3 +228,18 @@ def test_a_decoder_that_cannot_score_the_model_is_refused(model):
 def test_a_wrong_specification_says_what_is_possible(change):
     with pytest.raises(InputError, match="choose"):
         spec(**change)
+
+
+def test_gold_trees_are_scored_on_the_scale_of_parses(model):
+    parser = Parser(model, k=3)
+    scores = parser.scores_of_trees(DEV)
+    parses = parser.parse(DEV)
+    reached = 0
+    for i, (score, parse) in enumerate(zip(scores, parses, strict=True)):
+        assert score == tree_score(parser.problem(DEV, i), DEV.heads(i))
+        if np.array_equal(parse.heads, DEV.heads(i)):
+            assert score == parse.value
+        if np.isfinite(score):
+            reached += 1
+            assert score <= parse.value
+    assert 0 < reached < len(DEV), "some gold trees are pruned away, not all"

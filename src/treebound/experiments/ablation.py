@@ -16,6 +16,7 @@ import pandas as pd
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
+from treebound.core.treebank import Treebank
 from treebound.decoders.branch_and_bound import BranchAndBound
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
@@ -46,10 +47,9 @@ def decoder(name: str, options: dict[str, Any], families: frozenset[str]) -> Bra
     return made
 
 
-def problems(model: Model, settings: Ablation, corpus: str) -> list[Problem]:
+def problems(model: Model, settings: Ablation, test: Treebank) -> list[Problem]:
     """The scored sentences: `settings.sentences` of the test split, evenly spaced."""
     parser = Parser(model, k=settings.k)
-    test = load(corpus, "test")
     count = min(settings.sentences, len(test))
     return [parser.problem(test, i * len(test) // count) for i in range(count)]
 
@@ -109,7 +109,7 @@ def run(params: Params, corpus: str) -> None:
     families = frozenset(model.spec.families) | {"arc"}
     limit = {"max_dp_calls": settings.max_dp_calls}
     searches = {name: decoder(name, limit | options, families) for name, options in settings.configurations.items()}
-    scored = problems(model, settings, corpus)
+    scored = problems(model, settings, load(corpus, "test", params.limit("test")))
     tables = {}
     for name, search in searches.items():
         tables[name] = measure(name, search, scored)

@@ -106,13 +106,15 @@ class Decoder:
     root_steps: Positive | None = None
     node_steps: Positive | None = None
     stars: Annotated[int, Field(ge=0)] | None = None
+    eliminate: bool | None = None
     sentences: Positive | None = None
     gold: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
         """Keyword arguments of the decoder, as far as given."""
-        names = ("config", "space", "backbone", "max_dp_calls", "max_nodes", "root_steps", "node_steps", "stars")
+        ours = ("decoder", "sentences", "gold")
+        names = [field.name for field in fields(self) if field.name not in ours]
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 

@@ -16,6 +16,8 @@ from treebound.core.errors import InputError, TreeboundError
 from treebound.plots.figures import accuracy_speed
 from treebound.plots.svg import Svg, as_svg
 from treebound.report import collect, tables
+from treebound.report.tables.comparison import BASELINE
+from treebound.report.tables.rows import sweep
 from treebound.treebanks.atomic import replacing
 
 BEGIN, END = "<!-- headline: made by `python -m treebound.report.readme` -->", "<!-- end of headline -->"
@@ -45,11 +47,33 @@ def headline(root: Path) -> tuple[str, Svg | None]:
         "",
         *lines,
         "",
-        f"Reference run {run['date']} at commit {run['commit'][:12]} on {run['machine']['cpu']}, gold tags, learner "
-        f"{LEARNER}, k = {reference.params.train.k}. *Carreras* is the paper's second-order baseline; *all factors* "
-        "adds all grandchildren and all pairs of siblings, searched exactly.",
+        f"Reference run {run['date']} at commit {run['commit'][:12]} on {run['machine']['cpu']}, {_tags(reference)}, "
+        f"learner {LEARNER}, k = {reference.params.train.k}. *Carreras* is the paper's second-order baseline; *all "
+        f"factors* adds {_added(reference)}, searched exactly.",
     ]
     return "\n".join(lines), figure
+
+
+def _tags(results: collect.Results) -> str:
+    """Which tags the parsers saw, in words."""
+    predicted = [corpus for corpus in results.corpora if results.params.tags_of(corpus) == "predicted"]
+    return f"predicted tags on {' and '.join(predicted)}, gold tags elsewhere" if predicted else "gold tags"
+
+
+def _added(results: collect.Results) -> str:
+    """The factor families that the model of the headline has and the baseline has not, in words."""
+    models = results.params.models
+    added = [f for f in models[sweep(results.params)[0].model].families if f not in models[BASELINE].families]
+    names = [FAMILY_NAMES.get(family, family) for family in added]
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+FAMILY_NAMES = {
+    "grandchild": "all grandchildren",
+    "sibling": "all pairs of siblings",
+    "comb": "combs",
+    "pattern": "hand-crafted patterns where a corpus has any",
+}
 
 
 def updated(readme: str, text: str) -> str:

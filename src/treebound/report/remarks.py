@@ -120,11 +120,13 @@ def comparison(data: pd.DataFrame) -> Remarks:
     best = gains.idxmax()
     said.append(
         "Of the single families the most is brought by "
-        + ", ".join(f"{best[column]} on {column[1]} ({gains[column].max():+.2f})" for column in gains.columns)
+        + ", ".join(
+            f"{best[column]} on {column[1]} ({column[0]}, {gains[column].max():+.2f})" for column in gains.columns
+        )
         + "."
     )
     worse = [
-        f"{family} on {column[1]} ({gain:+.2f})"
+        f"{family} on {column[1]} ({column[0]}, {gain:+.2f})"
         for column in gains.columns
         for family, gain in gains[column].dropna().items()
         if gain < 0
