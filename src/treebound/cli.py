@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn, cast
 
@@ -16,8 +16,8 @@ from treebound.core.errors import InputError, TreeboundError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from treebound.annotate import Written
     from treebound.core.parse import Parse
-    from treebound.core.problem import Problem
     from treebound.core.treebank import Treebank
     from treebound.treebanks.document import Document
 
@@ -33,8 +33,12 @@ app = typer.Typer(
 
 DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
 CorpusPath = Annotated[str | None, typer.Option(help="Folder of a corpus that you have a licence for.")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes on this machine.")]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786.")
+]
 INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
-BATCH = 500  #: sentences that are parsed at a time
+BATCH = 100  #: sentences that a worker is given at a time
 
 #: treebank files say nothing about how they are to be used; these are the conventions of Universal Dependencies
 PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
@@ -148,7 +152,8 @@ def parse(
         str, typer.Option(help="Heads kept for each word: a number, none, or model: as in training.")
     ] = "model",
     max_dp_calls: Annotated[int, typer.Option(min=0, help="Limit for a sentence; 0: no limit.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
     margins: Annotated[
         bool, typer.Option("--margins", help="MISC Margin: what the best tree without the word's arc scores less.")
     ] = False,
@@ -165,9 +170,9 @@ def parse(
 
     Margins are in units of the model's scores; scores in comments are integers where the model's are fixed-point.
     """
+    from treebound.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
     from treebound.parser import load
-    from treebound.treebanks.document import stream
 
     _choose("config", (config,), ("tuned", "published"))
     options: dict[str, Any] = {"decoder": decoder}
@@ -182,20 +187,9 @@ def parse(
         options["k"] = _heads(k)
     parser = load(model, **options)
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
-    with _output(output) as out, _proofs(certificates, parser.decoder.space) as prove, _bar("sentences") as advance:
-        for path in files or [Path("-")]:
-            source = sys.stdin.buffer if str(path) == "-" else path
-            for document in stream(source, BATCH, annotated=False):
-                document = document.to_conllu()
-                parses = parser.parse(document.treebank, workers=workers, confidence=assess)
-                labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
-                misc = [_misc(p) for p in parses] if margins or marginals else None
-                comments = [_comments(p) for p in parses]
-                document.write(out, [p.heads for p in parses], labels, comments=comments, misc=misc)
-                if prove is not None:
-                    for i, p in enumerate(parses):
-                        prove(parser.problem(document.treebank, i), p)
-                advance(len(parses))
+    how = Parsing(parser, assess, certificates is not None)
+    with _proofs(certificates, parser.decoder.space) as prove:
+        _annotate(parsed, how, files, output, workers, scheduler, prove)
 
 
 @app.command()
@@ -228,20 +222,14 @@ def tag(
     model: Annotated[Path, typer.Argument(help="Tagger file.")],
     files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Tag CoNLL-U: replace the column that the tagger was trained to predict."""
+    from treebound.annotate import tagged
     from treebound.tagging.tagger import Tagger
-    from treebound.treebanks.document import stream
 
-    tagger = Tagger.load(model)
-    with _output(output) as out, _bar("sentences") as advance:
-        for path in files or [Path("-")]:
-            source = sys.stdin.buffer if str(path) == "-" else path
-            for document in stream(source, BATCH, annotated=False):
-                document = document.to_conllu()
-                tagged = tagger.apply(document.treebank)
-                document.write(out, columns={tagger.column: [sentence.strings(tagger.column) for sentence in tagged]})
-                advance(len(tagged))
+    _annotate(tagged, Tagger.load(model), files, output, workers, scheduler)
 
 
 @app.command()
@@ -345,6 +333,33 @@ def _claim(document: Document, path: Path, number: int) -> Parse:
     return Parse(document.treebank.heads(0), value, bound, cast("Any", status))
 
 
+def _annotate(
+    function: Callable[[Any, Document], Written],
+    shared: Any,
+    files: list[Path] | None,
+    output: Path | None,
+    workers: int,
+    scheduler: str | None,
+    prove: Callable[[bytes], None] | None = None,
+) -> None:
+    """Read files in parts, annotate and write them in order; few parts are in memory at a time."""
+    from treebound.treebanks.document import stream
+    from treebound.workers import spread
+
+    def parts() -> Iterator[Document]:
+        for path in files or [Path("-")]:
+            for document in stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False):
+                yield document.to_conllu()
+
+    results = spread(function, shared, parts(), workers=workers, scheduler=scheduler)
+    with closing(results), _output(output) as out, _bar("sentences") as advance:
+        for done in results:
+            out.write(done.text)
+            for line in done.proofs:
+                cast("Any", prove)(line)
+            advance(done.sentences)
+
+
 def _read(path: Path, annotated: bool = True) -> Document:
     from treebound.treebanks.document import read
 
@@ -375,30 +390,6 @@ def _heads(k: str) -> int | None:
     return int(k)
 
 
-def _comments(parse: Parse) -> list[str]:
-    """What is proved about a sentence. Scores of trained models are integers and are written as such."""
-    comments = [f"score = {_score(parse.value)}", f"bound = {_score(parse.bound)}", f"status = {parse.status}"]
-    if parse.confidence is not None and parse.confidence.trees:
-        trees = (f"{_score(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
-        complete = "yes" if parse.confidence.complete else "no"
-        comments += [f"kbest = {' | '.join(trees)}", f"kbest_complete = {complete}"]
-    return comments
-
-
-def _score(x: float) -> str:
-    return str(int(x)) if float(x).is_integer() else repr(float(x))
-
-
-def _misc(parse: Parse) -> list[dict[str, str]]:
-    """Margin and Marginal of every word, as far as they are known."""
-    found = parse.confidence
-    given = {} if found is None else {"Margin": found.margins, "Marginal": found.marginals}
-    return [
-        {key: f"{x[m]:.6g}" for key, x in given.items() if x is not None and x[m] == x[m]}
-        for m in range(1, len(parse.heads))
-    ]
-
-
 def _writable(path: Path) -> None:
     """Fail now rather than after an hour of training."""
     folder = path.parent
@@ -417,18 +408,17 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[Problem, Parse], None] | None]:
-    """What writes the proof of a parse to a file, which appears when it is complete; None without a path."""
+def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] | None]:
+    """What writes a proof to a file, which appears when it is complete; None without a path."""
     if path is None:
         yield None
         return
-    from treebound.decoders.record import certificate
     from treebound.evaluation.proofs import Writer
     from treebound.treebanks.atomic import replacing
 
     with replacing(path) as file:
         writer = Writer(file, space)
-        yield lambda problem, parse: writer.add(problem, certificate(parse.record) if parse.record else None)
+        yield writer.write
         writer.close()
 
 

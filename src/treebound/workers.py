@@ -15,7 +15,7 @@ import multiprocessing
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
@@ -38,7 +38,7 @@ def spread(
     workers: int = 1,
     scheduler: str | None = None,
     ordered: bool = True,
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """function(shared, item) of every item, in the order of the items, or as they are done if not `ordered`.
 
     shared     what every call needs; goes to each worker once
