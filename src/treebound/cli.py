@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treebound.annotate import Written
     from treebound.core.parse import Parse
     from treebound.core.treebank import Treebank
+    from treebound.training import Job, Recipe
     from treebound.treebanks.document import Document
 
 app = typer.Typer(
@@ -97,48 +98,83 @@ def train(
     non_projective: Annotated[bool, typer.Option("--non-projective", help="Arcs of a tree may cross.")] = False,
 ) -> None:
     """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""
-    from treebound.evaluation.attachment import has_labels
-    from treebound.factors.pattern_language import load as load_patterns
-    from treebound.learning.pruner import train_pruner
-    from treebound.learning.spec import ModelSpec
-    from treebound.learning.trainer import accuracy
-    from treebound.learning.trainer import train as train_model
+    from treebound import training
 
-    names = tuple(filter(None, (name.strip() for name in families.split(","))))
-    if patterns and "pattern" not in names:
-        names += ("pattern",)
-        load_patterns(patterns)  # a fault in them shows now rather than after the pruner's training
-    spec = ModelSpec(
-        names,
-        cast("Any", learner),
-        epochs,
-        k,
-        bits,
-        c,
-        cost,
-        seed,
-        max_dp_calls,
-        labels=cast("Any", labels),
-        label_bits=max(bits, 12),
+    recipe = training.Recipe(
+        families=families,  # type: ignore[arg-type]  # it splits the text
+        learner=learner,
+        epochs=epochs,
+        k=k,
+        bits=bits,
+        C=c,
+        cost=cost,
+        seed=seed,
+        max_dp_calls=max_dp_calls,
+        tag=tag,
+        multi_root=multi_root,
+        patterns=patterns,
+        labels=labels,
         label_cost=label_cost,
-        space="non-projective" if non_projective else "projective",
+        non_projective=non_projective,
     )
-    _choose("tag", (tag,), ("", "xpos", "upos"))
+    recipe.spec()  # a fault shows before anything is read
     _writable(output)
-    examples, dev = (_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file))
-    for path, treebank in ((train_file, examples), (dev_file, dev)):
-        if not len(treebank):
-            raise InputError("has no sentences", path=path, hint="give a treebank")
-        treebank.meta["patterns"] = patterns
-    if labels != "none" and not has_labels(examples):
-        raise InputError("not every word has a label", path=train_file, hint="train with --labels none")
-    pruner = train_pruner(examples, epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
-    checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
-    model = train_model(spec, examples, dev, pruner, checkpoint=checkpoint, progress=_progress)
-    model.save(output)
-    best = max(model.history, key=accuracy)
-    las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
-    _say(f"{output}: dev UAS {best['dev_uas']:.2f}{las}")
+    done = training.train(_progress, _job(output.name, recipe, train_file, dev_file, output))
+    if done.model is None:
+        raise cast("TreeboundError", done.error)
+    done.model.save(output)
+    _say(f"{output}: {done.accuracy}")
+
+
+@app.command()
+def train_many(
+    models: Annotated[Path, typer.Argument(metavar="LIST", help="YAML: `settings` of all and `models`, see below.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model files.")],
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
+) -> None:
+    """Train all models of a list, several at a time. Started again, it leaves out those that are finished.
+
+    LIST names two treebanks for each model, from the folder that LIST is in, and whatever settings it has of its own.
+    Settings are options of `treebound train` with _ for -. NAME.npz is written as soon as NAME is trained:
+
+    \b
+    settings: {epochs: 4}
+    models:
+      english: {train: en/train.conllu, dev: en/dev.conllu}
+      arcs: {train: en/train.conllu, dev: en/dev.conllu, families: []}
+    """
+    from treebound import training
+
+    listed = training.listed(models)
+    jobs = []
+    for name, (recipe, train_file, dev_file) in listed.items():
+        output.mkdir(parents=True, exist_ok=True)
+        path = output / f"{name}.npz"
+        _writable(path)
+        jobs.append(_job(name, recipe, train_file, dev_file, path))
+    alone = workers == 1 and scheduler is None
+    faults = 0
+    for path, done in training.train_many(
+        jobs, output, workers=workers, scheduler=scheduler, progress=_progress if alone else None
+    ):
+        if done.error is not None:
+            faults += 1
+            _say(f"treebound: error: {done.name}: {done.error}")
+        else:
+            _say(f"{path}: {done.accuracy}, " + (f"{done.seconds:.0f} s of CPU" if done.seconds else "there already"))
+    if faults:
+        raise typer.Exit(1)
+
+
+def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Path) -> Job:
+    """A model to be trained, its treebanks read."""
+    from treebound.training import job
+
+    examples, dev = (
+        _described(_read(path).treebank, recipe.tag, not recipe.multi_root) for path in (train_file, dev_file)
+    )
+    return job(name, recipe, (train_file, dev_file), (examples, dev), output)
 
 
 @app.command()
@@ -351,7 +387,7 @@ def _annotate(
             for document in stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False):
                 yield document.to_conllu()
 
-    results = spread(function, shared, parts(), workers=workers, scheduler=scheduler)
+    results = spread(function, shared, parts(), workers=workers, scheduler=scheduler, short=True)
     with closing(results), _output(output) as out, _bar("sentences") as advance:
         for done in results:
             out.write(done.text)

@@ -120,8 +120,9 @@ def _connected(scheduler: str) -> Iterator[Client]:
             raise InputError(
                 f"{scheduler}: a worker cannot import treebound ({reason})", hint="install this version there"
             ) from None
+        here = digest()
         for worker, found in digests.items():
-            if found != digest():
+            if found != here:
                 raise InputError(f"{scheduler}: {worker} runs another treebound", hint="install this version there")
         yield client
 

@@ -148,7 +148,8 @@ class Parser:
         """
         blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
         given = self, _table(self.model, treebank), confidence
-        results = chain.from_iterable(spread(_block, given, blocks, workers=workers, scheduler=scheduler))
+        found = spread(_block, given, blocks, workers=workers, scheduler=scheduler, short=True)
+        results = chain.from_iterable(found)
         return list(progress(results, "parse") if progress else results)
 
     def _block(self, table: TokenTable, sentences: range, confidence: Assessment | None = None) -> list[Parse]:

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from typing import Any, TypeVar
 
 from treebound.core.errors import TreeboundError
@@ -38,6 +39,7 @@ def spread(
     workers: int = 1,
     scheduler: str | None = None,
     ordered: bool = True,
+    short: bool = False,
 ) -> Generator[Result, None, None]:
     """function(shared, item) of every item, in the order of the items, or as they are done if not `ordered`.
 
@@ -45,6 +47,8 @@ def spread(
     workers    processes on this machine; 1: this one. Without effect where a scheduler is given
     scheduler  address of a Dask scheduler, whose workers do all the work; a worker that ends is replaced by another.
                `function` is a module's, and shared, items and results can be pickled
+    short      items take moments: work on the first one here, so that processes are not made for one item alone, and
+               inherit compiled kernels that each would otherwise have to load, or to compile
 
     Raises what `function` raises, what `items` raise after the results of the items before, TreeboundError where
     workers are lost, InputError where a cluster cannot be used.
@@ -59,6 +63,8 @@ def spread(
         for item in items:
             yield function(shared, item)
     else:
+        for item in islice(items, short):
+            yield function(shared, item)
         yield from _local(function, shared, items, workers, ordered)
     if faults:
         raise faults[0]
