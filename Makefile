@@ -3,6 +3,7 @@
 # make lab            open the notebooks in JupyterLab
 # make reproduce-all  the same pipeline on every open corpus, in build/all
 # make peers          install the parsers of others that the pipeline can run beside ours
+# make cluster        install what parsing and training on several machines need
 # make bench          speed, memory and start-up against their targets
 # make reference      the maintainers' run over the reference corpora (after make peers); writes results/reference
 # make check          what continuous integration runs
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: reproduce test lab reproduce-all peers bench reference check lock
+.PHONY: reproduce test lab reproduce-all peers cluster bench reference check lock
 
 reproduce: $(READY)
 	python -m treebound.experiments.run
@@ -32,6 +33,9 @@ reproduce-all: $(READY)
 peers: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-peers.lock
 
+cluster: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-cluster.lock
+
 bench: $(READY)
 	python benchmarks/targets.py
 
@@ -44,9 +48,11 @@ check:
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
-	python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"], sep="\n")' \
-	| uv pip compile - --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements-peers.lock
+	for extra in peers cluster; do \
+	  python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
+	  | uv pip compile - --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
+	    --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements-$$extra.lock || exit 1; \
+	done
 
 # --no-compile: byte code is made when a module is first used, not for the many that never are
 $(READY): requirements.lock pyproject.toml

@@ -17,8 +17,8 @@ PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8
 WANTED = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["dev"]
 
 
-PEERS_LOCK = (PROJECT / "requirements-peers.lock").read_text(encoding="utf-8")
-PEERS = PYPROJECT["project"]["optional-dependencies"]["peers"]
+EXTRAS = {extra: PYPROJECT["project"]["optional-dependencies"][extra] for extra in ("peers", "cluster")}
+LOCKS = {extra: (PROJECT / f"requirements-{extra}.lock").read_text(encoding="utf-8") for extra in EXTRAS}
 
 
 def locked(text: str = LOCK) -> dict[str, Requirement]:
@@ -42,22 +42,23 @@ def test_the_lock_satisfies_pyproject(wanted: str) -> None:
     assert requirement.specifier.contains(pin.version), f"make lock: {lock} is not {wanted}"
 
 
-@pytest.mark.parametrize("wanted", PEERS)
-def test_the_lock_of_the_peers_satisfies_their_extra(wanted: str) -> None:
+@pytest.mark.parametrize(("extra", "wanted"), [(extra, wanted) for extra in EXTRAS for wanted in EXTRAS[extra]])
+def test_the_lock_of_an_extra_satisfies_it(extra: str, wanted: str) -> None:
     requirement = Requirement(wanted)
-    (pin,) = locked(PEERS_LOCK)[canonicalize_name(requirement.name)].specifier
+    (pin,) = locked(LOCKS[extra])[canonicalize_name(requirement.name)].specifier
     assert requirement.specifier.contains(pin.version)
 
 
-def test_peers_change_no_other_package() -> None:
-    """Both locks can be installed one after the other: what they share has the same version."""
-    ours, theirs = locked(), locked(PEERS_LOCK)
+@pytest.mark.parametrize(("extra", "common"), [("peers", {"numpy", "typer", "pydantic"}), ("cluster", {"joblib"})])
+def test_extras_change_no_other_package(extra: str, common: set[str]) -> None:
+    """Its lock can be installed after the other one: what they share has the same version."""
+    ours, theirs = locked(), locked(LOCKS[extra])
     shared = ours.keys() & theirs.keys()
-    assert {"numpy", "typer", "pydantic"} <= shared
+    assert common <= shared
     assert {name: theirs[name].specifier for name in shared} == {name: ours[name].specifier for name in shared}
 
 
-@pytest.mark.parametrize("lock", [LOCK, PEERS_LOCK], ids=["requirements", "peers"])
+@pytest.mark.parametrize("lock", [LOCK, *LOCKS.values()], ids=["requirements", *LOCKS])
 def test_the_lock_names_no_index(lock: str) -> None:
     assert not re.search(r"https?://|file:|--(extra-)?index|find-links", lock)
 
@@ -83,7 +84,8 @@ def test_what_is_imported_is_declared() -> None:
     ours = {m for m in graph.modules if m.startswith("treebound")}
     external = {m for m in graph.modules - ours if m not in sys.stdlib_module_names}
     names = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ufal": "ufal.udpipe"}
-    declared = {canonicalize_name(Requirement(r).name) for r in PYPROJECT["project"]["dependencies"] + PEERS}
+    wanted = [*PYPROJECT["project"]["dependencies"], *EXTRAS["peers"], *EXTRAS["cluster"]]
+    declared = {canonicalize_name(Requirement(r).name) for r in wanted}
     undeclared = {m for m in external if canonicalize_name(names.get(m, m)) not in declared}
     assert not undeclared, f"add to pyproject.toml: {undeclared}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn, cast
 
@@ -16,9 +16,10 @@ from treebound.core.errors import InputError, TreeboundError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from treebound.annotate import Written
     from treebound.core.parse import Parse
-    from treebound.core.problem import Problem
     from treebound.core.treebank import Treebank
+    from treebound.training import Job, Recipe
     from treebound.treebanks.document import Document
 
 app = typer.Typer(
@@ -33,8 +34,12 @@ app = typer.Typer(
 
 DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
 CorpusPath = Annotated[str | None, typer.Option(help="Folder of a corpus that you have a licence for.")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes on this machine.")]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786.")
+]
 INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
-BATCH = 500  #: sentences that are parsed at a time
+BATCH = 100  #: sentences that a worker is given at a time
 
 #: treebank files say nothing about how they are to be used; these are the conventions of Universal Dependencies
 PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
@@ -93,48 +98,83 @@ def train(
     non_projective: Annotated[bool, typer.Option("--non-projective", help="Arcs of a tree may cross.")] = False,
 ) -> None:
     """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""
-    from treebound.evaluation.attachment import has_labels
-    from treebound.factors.pattern_language import load as load_patterns
-    from treebound.learning.pruner import train_pruner
-    from treebound.learning.spec import ModelSpec
-    from treebound.learning.trainer import accuracy
-    from treebound.learning.trainer import train as train_model
+    from treebound import training
 
-    names = tuple(filter(None, (name.strip() for name in families.split(","))))
-    if patterns and "pattern" not in names:
-        names += ("pattern",)
-        load_patterns(patterns)  # a fault in them shows now rather than after the pruner's training
-    spec = ModelSpec(
-        names,
-        cast("Any", learner),
-        epochs,
-        k,
-        bits,
-        c,
-        cost,
-        seed,
-        max_dp_calls,
-        labels=cast("Any", labels),
-        label_bits=max(bits, 12),
+    recipe = training.Recipe(
+        families=families,  # type: ignore[arg-type]  # it splits the text
+        learner=learner,
+        epochs=epochs,
+        k=k,
+        bits=bits,
+        C=c,
+        cost=cost,
+        seed=seed,
+        max_dp_calls=max_dp_calls,
+        tag=tag,
+        multi_root=multi_root,
+        patterns=patterns,
+        labels=labels,
         label_cost=label_cost,
-        space="non-projective" if non_projective else "projective",
+        non_projective=non_projective,
     )
-    _choose("tag", (tag,), ("", "xpos", "upos"))
+    recipe.spec()  # a fault shows before anything is read
     _writable(output)
-    examples, dev = (_described(_read(path).treebank, tag, not multi_root) for path in (train_file, dev_file))
-    for path, treebank in ((train_file, examples), (dev_file, dev)):
-        if not len(treebank):
-            raise InputError("has no sentences", path=path, hint="give a treebank")
-        treebank.meta["patterns"] = patterns
-    if labels != "none" and not has_labels(examples):
-        raise InputError("not every word has a label", path=train_file, hint="train with --labels none")
-    pruner = train_pruner(examples, epochs=3, bits=min(bits, 20), seed=seed, progress=_progress)
-    checkpoint = output.with_name(f".{output.name}.checkpoint.npz")
-    model = train_model(spec, examples, dev, pruner, checkpoint=checkpoint, progress=_progress)
-    model.save(output)
-    best = max(model.history, key=accuracy)
-    las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
-    _say(f"{output}: dev UAS {best['dev_uas']:.2f}{las}")
+    done = training.train(_progress, _job(output.name, recipe, train_file, dev_file, output))
+    if done.model is None:
+        raise cast("TreeboundError", done.error)
+    done.model.save(output)
+    _say(f"{output}: {done.accuracy}")
+
+
+@app.command()
+def train_many(
+    models: Annotated[Path, typer.Argument(metavar="LIST", help="YAML: `settings` of all and `models`, see below.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model files.")],
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
+) -> None:
+    """Train all models of a list, several at a time. Started again, it leaves out those that are finished.
+
+    LIST names two treebanks for each model, from the folder that LIST is in, and whatever settings it has of its own.
+    Settings are options of `treebound train` with _ for -. NAME.npz is written as soon as NAME is trained:
+
+    \b
+    settings: {epochs: 4}
+    models:
+      english: {train: en/train.conllu, dev: en/dev.conllu}
+      arcs: {train: en/train.conllu, dev: en/dev.conllu, families: []}
+    """
+    from treebound import training
+
+    listed = training.listed(models)
+    jobs = []
+    for name, (recipe, train_file, dev_file) in listed.items():
+        output.mkdir(parents=True, exist_ok=True)
+        path = output / f"{name}.npz"
+        _writable(path)
+        jobs.append(_job(name, recipe, train_file, dev_file, path))
+    alone = workers == 1 and scheduler is None
+    faults = 0
+    for path, done in training.train_many(
+        jobs, output, workers=workers, scheduler=scheduler, progress=_progress if alone else None
+    ):
+        if done.error is not None:
+            faults += 1
+            _say(f"treebound: error: {done.name}: {done.error}")
+        else:
+            _say(f"{path}: {done.accuracy}, " + (f"{done.seconds:.0f} s of CPU" if done.seconds else "there already"))
+    if faults:
+        raise typer.Exit(1)
+
+
+def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Path) -> Job:
+    """A model to be trained, its treebanks read."""
+    from treebound.training import job
+
+    examples, dev = (
+        _described(_read(path).treebank, recipe.tag, not recipe.multi_root) for path in (train_file, dev_file)
+    )
+    return job(name, recipe, (train_file, dev_file), (examples, dev), output)
 
 
 @app.command()
@@ -148,7 +188,8 @@ def parse(
         str, typer.Option(help="Heads kept for each word: a number, none, or model: as in training.")
     ] = "model",
     max_dp_calls: Annotated[int, typer.Option(min=0, help="Limit for a sentence; 0: no limit.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
     margins: Annotated[
         bool, typer.Option("--margins", help="MISC Margin: what the best tree without the word's arc scores less.")
     ] = False,
@@ -165,9 +206,9 @@ def parse(
 
     Margins are in units of the model's scores; scores in comments are integers where the model's are fixed-point.
     """
+    from treebound.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
     from treebound.parser import load
-    from treebound.treebanks.document import stream
 
     _choose("config", (config,), ("tuned", "published"))
     options: dict[str, Any] = {"decoder": decoder}
@@ -182,20 +223,9 @@ def parse(
         options["k"] = _heads(k)
     parser = load(model, **options)
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
-    with _output(output) as out, _proofs(certificates, parser.decoder.space) as prove, _bar("sentences") as advance:
-        for path in files or [Path("-")]:
-            source = sys.stdin.buffer if str(path) == "-" else path
-            for document in stream(source, BATCH, annotated=False):
-                document = document.to_conllu()
-                parses = parser.parse(document.treebank, workers=workers, confidence=assess)
-                labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
-                misc = [_misc(p) for p in parses] if margins or marginals else None
-                comments = [_comments(p) for p in parses]
-                document.write(out, [p.heads for p in parses], labels, comments=comments, misc=misc)
-                if prove is not None:
-                    for i, p in enumerate(parses):
-                        prove(parser.problem(document.treebank, i), p)
-                advance(len(parses))
+    how = Parsing(parser, assess, certificates is not None)
+    with _proofs(certificates, parser.decoder.space) as prove:
+        _annotate(parsed, how, files, output, workers, scheduler, prove)
 
 
 @app.command()
@@ -228,20 +258,14 @@ def tag(
     model: Annotated[Path, typer.Argument(help="Tagger file.")],
     files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
 ) -> None:
     """Tag CoNLL-U: replace the column that the tagger was trained to predict."""
+    from treebound.annotate import tagged
     from treebound.tagging.tagger import Tagger
-    from treebound.treebanks.document import stream
 
-    tagger = Tagger.load(model)
-    with _output(output) as out, _bar("sentences") as advance:
-        for path in files or [Path("-")]:
-            source = sys.stdin.buffer if str(path) == "-" else path
-            for document in stream(source, BATCH, annotated=False):
-                document = document.to_conllu()
-                tagged = tagger.apply(document.treebank)
-                document.write(out, columns={tagger.column: [sentence.strings(tagger.column) for sentence in tagged]})
-                advance(len(tagged))
+    _annotate(tagged, Tagger.load(model), files, output, workers, scheduler)
 
 
 @app.command()
@@ -345,6 +369,33 @@ def _claim(document: Document, path: Path, number: int) -> Parse:
     return Parse(document.treebank.heads(0), value, bound, cast("Any", status))
 
 
+def _annotate(
+    function: Callable[[Any, Document], Written],
+    shared: Any,
+    files: list[Path] | None,
+    output: Path | None,
+    workers: int,
+    scheduler: str | None,
+    prove: Callable[[bytes], None] | None = None,
+) -> None:
+    """Read files in parts, annotate and write them in order; few parts are in memory at a time."""
+    from treebound.treebanks.document import stream
+    from treebound.workers import spread
+
+    def parts() -> Iterator[Document]:
+        for path in files or [Path("-")]:
+            for document in stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False):
+                yield document.to_conllu()
+
+    results = spread(function, shared, parts(), workers=workers, scheduler=scheduler, short=True)
+    with closing(results), _output(output) as out, _bar("sentences") as advance:
+        for done in results:
+            out.write(done.text)
+            for line in done.proofs:
+                cast("Any", prove)(line)
+            advance(done.sentences)
+
+
 def _read(path: Path, annotated: bool = True) -> Document:
     from treebound.treebanks.document import read
 
@@ -375,30 +426,6 @@ def _heads(k: str) -> int | None:
     return int(k)
 
 
-def _comments(parse: Parse) -> list[str]:
-    """What is proved about a sentence. Scores of trained models are integers and are written as such."""
-    comments = [f"score = {_score(parse.value)}", f"bound = {_score(parse.bound)}", f"status = {parse.status}"]
-    if parse.confidence is not None and parse.confidence.trees:
-        trees = (f"{_score(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
-        complete = "yes" if parse.confidence.complete else "no"
-        comments += [f"kbest = {' | '.join(trees)}", f"kbest_complete = {complete}"]
-    return comments
-
-
-def _score(x: float) -> str:
-    return str(int(x)) if float(x).is_integer() else repr(float(x))
-
-
-def _misc(parse: Parse) -> list[dict[str, str]]:
-    """Margin and Marginal of every word, as far as they are known."""
-    found = parse.confidence
-    given = {} if found is None else {"Margin": found.margins, "Marginal": found.marginals}
-    return [
-        {key: f"{x[m]:.6g}" for key, x in given.items() if x is not None and x[m] == x[m]}
-        for m in range(1, len(parse.heads))
-    ]
-
-
 def _writable(path: Path) -> None:
     """Fail now rather than after an hour of training."""
     folder = path.parent
@@ -417,18 +444,17 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[Problem, Parse], None] | None]:
-    """What writes the proof of a parse to a file, which appears when it is complete; None without a path."""
+def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] | None]:
+    """What writes a proof to a file, which appears when it is complete; None without a path."""
     if path is None:
         yield None
         return
-    from treebound.decoders.record import certificate
     from treebound.evaluation.proofs import Writer
     from treebound.treebanks.atomic import replacing
 
     with replacing(path) as file:
         writer = Writer(file, space)
-        yield lambda problem, parse: writer.add(problem, certificate(parse.record) if parse.record else None)
+        yield writer.write
         writer.close()
 
 

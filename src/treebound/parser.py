@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -29,6 +25,7 @@ from treebound.kernels.arcs import ArcIndex, arcs_of_tree
 from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.hypergraph import NEG_TEST
 from treebound.learning.model import Model
+from treebound.workers import spread
 
 #: what makes a parse one that says how sure it is: `treebound.decoders.confidence.Assess`
 Assessment = Callable[[Decoder, Problem, Parse], Parse]
@@ -158,20 +155,18 @@ class Parser:
         workers: int = 1,
         progress: Callable[[Iterable, str], Iterable] | None = None,
         confidence: Assessment | None = None,
+        scheduler: str | None = None,
     ) -> list[Parse]:
-        """One Parse a sentence, in order; the same for any number of workers.
+        """One Parse a sentence, in order; the same for any number of workers, here or on a cluster.
 
-        confidence: `treebound.decoders.confidence.Assess`, for parses that say how sure they are.
+        confidence  `treebound.decoders.confidence.Assess`, for parses that say how sure they are
+        workers, scheduler  as for `treebound.workers.spread`
         """
-        table = _table(self.model, treebank)
-
         blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
-        if workers == 1:
-            results = chain.from_iterable(self._block(table, block, confidence) for block in blocks)
-            return list(progress(results, "parse") if progress else results)
-        with _pool(workers, self, table, confidence) as run:
-            results = chain.from_iterable(run(blocks))
-            return list(progress(results, "parse") if progress else results)
+        given = self, _table(self.model, treebank), confidence
+        found = spread(_block, given, blocks, workers=workers, scheduler=scheduler, short=True)
+        results = chain.from_iterable(found)
+        return list(progress(results, "parse") if progress else results)
 
     def _block(self, table: TokenTable, sentences: range, confidence: Assessment | None = None) -> list[Parse]:
         parses = [self._parse(table, i) for i in sentences]
@@ -181,32 +176,8 @@ class Parser:
         return [confidence(self.decoder, self._solved_problem(table, i), parse) for i, parse in pairs]
 
 
-@contextmanager
-def _pool(
-    workers: int, parser: Parser, table: TokenTable, confidence: Assessment | None
-) -> Iterator[Callable[[list[range]], Iterable[list[Parse]]]]:
-    """A function that parses blocks in parallel, in order.
-
-    Forked processes share model, table and compiled kernels with this one and nothing is sent but results. Where
-    processes cannot be forked, threads take their place; they share one interpreter and so are slower.
-    """
-    if "fork" in multiprocessing.get_all_start_methods() and sys.platform == "linux":
-        _SHARED.append((parser, table, confidence))
-        try:
-            with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as processes:
-                yield lambda blocks: processes.map(_shared_block, blocks)
-        finally:
-            _SHARED.pop()
-    else:
-        with ThreadPoolExecutor(workers) as threads:
-            yield lambda blocks: threads.map(lambda block: parser._block(table, block, confidence), blocks)
-
-
-_SHARED: list[tuple[Parser, TokenTable, Assessment | None]] = []  # what forked workers inherit
-
-
-def _shared_block(sentences: range) -> list[Parse]:
-    parser, table, confidence = _SHARED[-1]
+def _block(given: tuple[Parser, TokenTable, Assessment | None], sentences: range) -> list[Parse]:
+    parser, table, confidence = given
     return parser._block(table, sentences, confidence)
 
 

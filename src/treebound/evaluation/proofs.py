@@ -40,18 +40,28 @@ class Writer:
 
     def __init__(self, file: BinaryIO, space: Space = "projective"):
         self._out = gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0)
-        self._line({"format": FORMAT, "version": VERSION, "space": space})
+        self.write(_line({"format": FORMAT, "version": VERSION, "space": space}))
 
     def add(self, problem: Problem, certificate: Certificate | None) -> None:
         """The proof of the next sentence, None if there is none."""
-        self._line(None if certificate is None else encoded(problem, certificate))
+        self.write(line(problem, certificate))
+
+    def write(self, text: bytes) -> None:
+        """The proof of the next sentence, as `line` gives it."""
+        self._out.write(text)
 
     def close(self) -> None:
         """Finish the file's compressed stream; the file itself stays open."""
         self._out.close()
 
-    def _line(self, data: Any) -> None:
-        self._out.write(json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n")
+
+def line(problem: Problem, certificate: Certificate | None) -> bytes:
+    """The line of a sentence in a certificate file, as a worker can make it for a `Writer` elsewhere."""
+    return _line(None if certificate is None else encoded(problem, certificate))
+
+
+def _line(data: Any) -> bytes:
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 class Reader:

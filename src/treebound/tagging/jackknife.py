@@ -6,11 +6,7 @@ A parser that is trained on them meets the errors that it will meet in new text.
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +18,7 @@ from treebound.core.vocabulary import Vocabulary
 from treebound.learning.storage import load_arrays, save_arrays
 from treebound.tagging.learn import train_tagger
 from treebound.tagging.tagger import with_tags
+from treebound.workers import spread
 
 FOLDS = 10
 RUN = 10  #: neighbouring sentences, which are often of one text, stay together
@@ -40,12 +37,14 @@ def jackknife(
     *,
     folds: int = FOLDS,
     workers: int = 1,
+    scheduler: str | None = None,
     checkpoints: Path | None = None,
     progress: Callable[[Iterable, str], Iterable] | None = None,
     **settings: Any,
 ) -> Treebank:
-    """The treebank with predicted tags in `column`; the same for any number of workers.
+    """The treebank with predicted tags in `column`; the same for any number of workers, here or on a cluster.
 
+    workers, scheduler  as for `treebound.workers.spread`
     checkpoints  folder that keeps the tags of every finished fold: a run that was killed does only the others
     settings     as for `train_tagger`
     InputError for fewer than two folds or a treebank with fewer sentences than folds.
@@ -60,17 +59,13 @@ def jackknife(
             found[fold] = done
     missing = [fold for fold in range(folds) if fold not in found]
 
-    _SHARED.append((train, column, member, settings))
-    try:
-        with _pool(workers) as each:
-            results = each(_fold, missing)
-            for fold, tags, ids in progress(results, "jackknife") if progress else results:
-                found[fold] = tags, ids
-                if checkpoints is not None:
-                    meta = {"kind": "fold", "version": VERSION, "key": key, "tags": tags}
-                    save_arrays(_file(checkpoints, fold), meta, {"ids": ids})
-    finally:
-        _SHARED.pop()
+    given = train, column, member, settings
+    results: Iterable = spread(_fold, given, missing, workers=workers, scheduler=scheduler, ordered=False)
+    for fold, tags, ids in progress(results, "jackknife") if progress else results:
+        found[fold] = tags, ids
+        if checkpoints is not None:
+            meta = {"kind": "fold", "version": VERSION, "key": key, "tags": tags}
+            save_arrays(_file(checkpoints, fold), meta, {"ids": ids})
     vocabulary = Vocabulary(sorted({tag for tags, _ in found.values() for tag in tags}))
     joined = np.empty(train.words, np.int32)
     of_word = np.repeat(member, train.lengths)
@@ -79,34 +74,11 @@ def jackknife(
     return with_tags(train, column, vocabulary.strings, joined)
 
 
-_SHARED: list[tuple[Treebank, str, np.ndarray, dict[str, Any]]] = []  # what forked workers inherit
-
-
-def _fold(fold: int) -> tuple[int, list[str], np.ndarray]:
+def _fold(given: tuple[Treebank, str, np.ndarray, dict[str, Any]], fold: int) -> tuple[int, list[str], np.ndarray]:
     """Train on the other folds, tag this one: (fold, tags, int32 ids of the words of its sentences in order)."""
-    train, column, member, settings = _SHARED[-1]
+    train, column, member, settings = given
     tagger = train_tagger(train.select(np.flatnonzero(member != fold)), column=column, **settings)
     return fold, tagger.tags, tagger.tag(train.select(np.flatnonzero(member == fold)))
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[Callable[..., Iterable]]:
-    """A `map` that works in parallel: in forked processes, which share the treebank and the compiled kernels.
-
-    Where processes cannot be forked, threads take their place, whose kernels run in parallel.
-    """
-    if workers == 1:
-        yield map
-        return
-    pool: Executor
-    if sys.platform == "linux":
-        pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
-    else:
-        pool = ThreadPoolExecutor(workers)
-    try:
-        yield pool.map
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _file(folder: Path, fold: int) -> Path:

@@ -1,0 +1,218 @@
+"""A real Dask cluster on this machine, a scheduler and two worker processes on loopback: the bytes are those of one
+process, also when a worker is killed on the way.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from synthetic import synthetic_treebank
+from test_cli import SENTENCES, assert_one_line, conllu, run
+
+from treebound import annotate, training
+from treebound.core.errors import InputError, TreeboundError
+from treebound.core.treebank import Treebank
+from treebound.decoders.confidence import Assess
+from treebound.learning.pruner import train_pruner
+from treebound.learning.spec import ModelSpec
+from treebound.learning.trainer import train
+from treebound.parser import Parser
+from treebound.tagging.jackknife import jackknife
+from treebound.tagging.learn import train_tagger
+from treebound.treebanks.document import Document, stream
+from treebound.workers import spread
+
+distributed = pytest.importorskip("distributed", reason="the packages of the extra are not installed: make cluster")
+dask = pytest.importorskip("dask")
+cluster = pytest.importorskip("treebound.cluster")
+
+TRAIN, DEV = synthetic_treebank(60, 1), synthetic_treebank(20, 2)
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[distributed.LocalCluster]:
+    settings = {"distributed.scheduler.allowed-failures": 1}
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=50,
+            local_directory=str(tmp_path_factory.mktemp("dask")),
+        ) as found,
+    ):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def parser() -> Parser:
+    spec = ModelSpec(("adjacent-sibling", "outermost-grandchild"), epochs=1, bits=14, labels="both", label_bits=14)
+    return Parser(train(spec, TRAIN, DEV, train_pruner(TRAIN, epochs=1, bits=14)))
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """400 sentences."""
+    path = tmp_path_factory.mktemp("text") / "text.conllu"
+    path.write_text(as_conllu(synthetic_treebank(400, 3, max_words=12)))
+    return path
+
+
+def as_conllu(treebank: Treebank) -> str:
+    columns = [treebank.strings(name) for name in ("form", "upos", "deprel")]
+    return conllu([list(zip(*(c[a:b] for c in (columns[0], columns[1], treebank.head.tolist())), strict=True))
+                   for a, b in zip(treebank.offsets[:-1], treebank.offsets[1:], strict=True)])  # fmt: skip
+
+
+def kill_one(workers: distributed.LocalCluster) -> None:
+    """A worker process ends without a word. Its nanny starts another one."""
+    os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
+
+
+def parts(text: Path, kill: distributed.LocalCluster | None = None) -> Iterator[Document]:
+    """The text 20 sentences at a time; a worker is killed while the first parts are under way."""
+    for i, document in enumerate(stream(text, 20)):
+        if i == 9 and kill is not None:
+            kill_one(kill)
+        yield document
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_parsing_gives_the_same_bytes(
+    parser: Parser, text: Path, workers: distributed.LocalCluster, killed: bool
+) -> None:
+    how = annotate.Parsing(parser)
+    here = [done.text for done in spread(annotate.parsed, how, parts(text))]
+    kill, address = workers if killed else None, workers.scheduler_address
+    there = [done.text for done in spread(annotate.parsed, how, parts(text, kill), scheduler=address)]
+    assert len(there) == 20
+    assert there == here
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_tagging_gives_the_same_bytes(text: Path, workers: distributed.LocalCluster, killed: bool) -> None:
+    tagger = train_tagger(TRAIN, column="upos", epochs=1, bits=14)
+    here = [done.text for done in spread(annotate.tagged, tagger, parts(text))]
+    kill, address = workers if killed else None, workers.scheduler_address
+    assert [done.text for done in spread(annotate.tagged, tagger, parts(text, kill), scheduler=address)] == here
+
+
+def test_the_python_interface_takes_a_scheduler(parser: Parser, workers: distributed.LocalCluster) -> None:
+    sure = Assess(margins=True)
+    here, there = (parser.parse(DEV, confidence=sure, scheduler=at) for at in (None, workers.scheduler_address))
+    assert [p.confidence.margins.tolist()[1:] for p in here] == [p.confidence.margins.tolist()[1:] for p in there]
+    assert [(p.heads.tolist(), p.value, p.bound, p.work) for p in here] == [
+        (p.heads.tolist(), p.value, p.bound, p.work) for p in there
+    ]
+    settings = {"epochs": 1, "bits": 12, "folds": 3}
+    one = jackknife(TRAIN, "upos", **settings)
+    two = jackknife(TRAIN, "upos", scheduler=workers.scheduler_address, **settings)
+    assert one.strings("upos") == two.strings("upos")
+
+
+def test_models_are_the_same_bytes_although_a_worker_is_killed(
+    tmp_path: Path, workers: distributed.LocalCluster
+) -> None:
+    recipe = training.Recipe(families=(), epochs=4, bits=14, labels="none")
+    folders = tmp_path / "here", tmp_path / "there"
+    jobs = {}
+    for folder in folders:
+        folder.mkdir()
+        jobs[folder] = [
+            training.job(name, recipe, (Path("train"), Path("dev")), (treebank, DEV), folder / f"{name}.npz")
+            for name, treebank in (("a", synthetic_treebank(300, 4)), ("b", synthetic_treebank(300, 5)))
+        ]
+    here = dict(training.train_many(jobs[folders[0]], folders[0]))
+    killed = threading.Event()
+
+    def kill_after_an_epoch() -> None:
+        while not any(folders[1].glob(".*.checkpoint.npz")):
+            time.sleep(0.002)
+        kill_one(workers)
+        killed.set()
+
+    threading.Thread(target=kill_after_an_epoch, daemon=True).start()
+    there = dict(training.train_many(jobs[folders[1]], folders[1], scheduler=workers.scheduler_address))
+    assert killed.is_set()
+    assert {done.error for done in (*here.values(), *there.values())} == {None}
+    for name in ("a.npz", "b.npz"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+def test_the_command_line(text: Path, workers: distributed.LocalCluster, parser: Parser, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    parser.model.save(model)
+    here, there = tmp_path / "here.conllu", tmp_path / "there.conllu"
+    assert run("parse", model, text, "-o", here).returncode == 0
+    done = run("parse", model, "-o", there, "--scheduler", workers.scheduler_address, stdin=text.read_text())
+    assert done.returncode == 0, done.stderr
+    assert there.read_bytes() == here.read_bytes()
+    assert there.read_text().count("# status = optimal") == 400
+    broken = text.read_text().replace("\n1\t", "\n7\t", 1)
+    done = run("parse", model, "-o", there, "--scheduler", workers.scheduler_address, stdin=broken)
+    assert_one_line(done, "<stdin>:2: ")
+
+
+# --- what goes wrong ---
+
+
+def refuse(shared: None, item: int) -> int:
+    raise InputError("cannot be parsed", path="there", line=item)
+
+
+def end(last: int, item: int) -> int:
+    if item == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+def test_errors_of_the_work_arrive_as_they_are(workers: distributed.LocalCluster) -> None:
+    with pytest.raises(InputError, match="there:5: cannot be parsed"):
+        list(spread(refuse, None, [5], scheduler=workers.scheduler_address))
+
+
+def test_what_kills_every_worker_is_given_up(workers: distributed.LocalCluster) -> None:
+    """joblib alone would wait for ever."""
+    with pytest.raises(TreeboundError, match="workers died of the same task again and again"):
+        list(spread(end, 3, range(40), scheduler=workers.scheduler_address))
+    assert list(spread(end, 3, [1, 2], scheduler=workers.scheduler_address)) == [1, 2], "the cluster can be used again"
+
+
+def test_workers_run_the_same_program(workers: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "digest", os.getpid)  # what differs from process to process
+    with pytest.raises(InputError, match="runs another treebound; install this version there"):
+        list(spread(end, 0, [1], scheduler=workers.scheduler_address))
+
+
+def test_without_scheduler_or_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9: no scheduler \(.*\); start one with: dask scheduler"):
+        list(spread(end, 0, [1], scheduler="tcp://127.0.0.1:9"))
+    with pytest.raises(InputError, match=r"nonsense://x: no scheduler"):
+        list(spread(end, 0, [1], scheduler="nonsense://x"))
+    empty = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
+    with distributed.LocalCluster(host="127.0.0.1", **empty) as none:
+        address = none.scheduler_address
+        with pytest.raises(InputError, match=f"{address}: no worker; start one with: dask worker {address}"):
+            list(spread(end, 0, [1], scheduler=address))
+
+
+def test_train_many_on_the_command_line(tmp_path: Path, workers: distributed.LocalCluster) -> None:
+    (tmp_path / "train.conllu").write_text(conllu(SENTENCES * 3))
+    (tmp_path / "dev.conllu").write_text(conllu(SENTENCES))
+    common = "settings: {epochs: 1, bits: 14, train: train.conllu, dev: dev.conllu, families: []}\n"
+    (tmp_path / "list.yaml").write_text(common + "models: {one: {}, two: {seed: 2}}\n")
+    here, there = tmp_path / "here", tmp_path / "there"
+    assert run("train-many", tmp_path / "list.yaml", "-o", here).returncode == 0
+    done = run("train-many", tmp_path / "list.yaml", "-o", there, "--scheduler", workers.scheduler_address)
+    assert done.returncode == 0, done.stderr
+    for name in ("one.npz", "two.npz"):
+        assert (here / name).read_bytes() == (there / name).read_bytes()

@@ -1,0 +1,123 @@
+"""Lists of models: what is read, what is refused, and that a second run does only what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_cli import SENTENCES, assert_one_line, conllu, run
+
+from treebound import training
+from treebound.core.errors import InputError
+
+LIST = """
+settings: {epochs: 2, bits: 14, train: train.conllu, dev: dev.conllu}
+models:
+  arcs: {families: []}
+  carreras:
+    families: adjacent-sibling, outermost-grandchild
+    labels: none
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "train.conllu").write_text(conllu(SENTENCES * 3))
+    (tmp_path / "dev.conllu").write_text(conllu(SENTENCES))
+    (tmp_path / "list.yaml").write_text(LIST)
+    return tmp_path
+
+
+def test_a_list_is_settings_of_all_and_of_each(folder: Path) -> None:
+    found = training.listed(folder / "list.yaml")
+    recipe, train, dev = found["carreras"]
+    assert list(found) == ["arcs", "carreras"]
+    assert recipe.families == ("adjacent-sibling", "outermost-grandchild")
+    assert (recipe.epochs, recipe.bits, recipe.labels, recipe.k) == (2, 14, "none", 10)
+    assert (train, dev) == (folder / "train.conllu", folder / "dev.conllu")
+    assert found["arcs"][0].families == ()
+    assert found["arcs"][0].labels == "both"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("models:", "model:", ": models: no models are listed"),
+        ("models:", "other: 1\nmodels:", ":3: other: unknown key; valid keys are settings, models"),
+        ("labels: none", "lables: none", r":7: models\.carreras\.lables: unknown key; valid keys are train, dev, fam"),
+        ("epochs: 2", "epochs: two", r":2: settings\.epochs: Input should be a valid integer"),
+        ("epochs: 2", "epochs: 0", r":2: settings\.epochs: Input should be greater than or equal to 1"),
+        ("labels: none", "labels: all", r":5: models\.carreras: unknown way of labelling 'all'; choose from none"),
+        ("families: []", "families: [cousin]", r":4: models\.arcs: unknown factor family 'cousin'; choose from "),
+        (", dev: dev.conllu", "", r":4: models\.arcs\.dev: no file is named; name a treebank"),
+        ("arcs: {families: []}", "arcs: 3", r":4: models\.arcs: no settings; give at least train and dev"),
+        ("arcs:", "../arcs:", r":4: models\.\.\./arcs: not the name of a file"),
+        ("{families: []}", "{families: []", r":5: not valid YAML"),
+    ],
+)
+def test_faults_are_named_with_their_line(folder: Path, old: str, new: str, message: str) -> None:
+    path = folder / "list.yaml"
+    assert old in LIST
+    path.write_text(LIST.replace(old, new, 1))
+    with pytest.raises(InputError, match=r"list\.yaml" + message):
+        training.listed(path)
+
+
+def test_a_missing_list(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        training.listed(tmp_path / "list.yaml")
+
+
+def test_models_are_those_of_train_with_any_number_of_workers(folder: Path) -> None:
+    one, two = folder / "one", folder / "two"
+    done = run("train-many", folder / "list.yaml", "-o", one)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in one.iterdir()) == ["arcs.npz", "carreras.npz"]
+    assert run("train-many", folder / "list.yaml", "-o", two, "--workers", 2).returncode == 0
+    single = folder / "arcs.npz"
+    files = (folder / "train.conllu", folder / "dev.conllu", "-o", single)
+    assert run("train", *files, "--epochs", 2, "--bits", 14, "--families", "").returncode == 0
+    for name in ("arcs.npz", "carreras.npz"):
+        assert (one / name).read_bytes() == (two / name).read_bytes()
+    assert single.read_bytes() == (one / "arcs.npz").read_bytes()
+
+    written = {path: path.stat().st_mtime_ns for path in one.iterdir()}
+    again = run("train-many", folder / "list.yaml", "-o", one, "--workers", 2)
+    assert again.stderr.count("there already") == 2
+    assert {path: path.stat().st_mtime_ns for path in one.iterdir()} == written
+    # other settings, or another treebank, make another model; half a file is none
+    (folder / "list.yaml").write_text(LIST.replace("labels: none", "labels: joint"))
+    again = run("train-many", folder / "list.yaml", "-o", one)
+    assert again.stderr.count("there already") == 1
+    (one / "arcs.npz").write_bytes((one / "arcs.npz").read_bytes()[:1000])
+    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("there already") == 1
+    assert (one / "arcs.npz").read_bytes() == single.read_bytes()
+    (folder / "train.conllu").write_text(conllu(SENTENCES * 4))
+    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("there already") == 0
+
+
+def test_treebanks_are_checked_before_anything_is_trained(folder: Path) -> None:
+    (folder / "empty.conllu").write_text("")
+    (folder / "list.yaml").write_text(LIST + "    dev: empty.conllu\n")
+    done = run("train-many", folder / "list.yaml", "-o", folder / "models")
+    assert_one_line(done, "empty.conllu: has no sentences; give a treebank")
+    assert list((folder / "models").iterdir()) == []
+
+
+def test_one_model_that_cannot_be_trained_does_not_stop_the_others(folder: Path) -> None:
+    recipe, *files = training.listed(folder / "list.yaml")["arcs"]
+    from treebound.cli import _described, _read
+
+    def made(name: str, **changed: object) -> training.Job:
+        treebanks = tuple(_described(_read(path).treebank) for path in files)
+        job = training.job(name, recipe, tuple(files), treebanks, folder / f"{name}.npz")
+        return training.Job(**{**job.__dict__, **changed})
+
+    unlabelled = made("bad").train
+    unlabelled.columns["deprel"][:] = unlabelled.vocab["deprel"].add("_")
+    jobs = [made("bad", train=unlabelled), made("good")]
+    outcome = {done.name: done for _, done in training.train_many(jobs, folder)}
+    assert outcome["bad"].model is None
+    assert "not every word has a label" in str(outcome["bad"].error)
+    assert outcome["good"].model is not None
+    assert [path.name for path in folder.glob("*.npz")] == ["good.npz"]

@@ -1,0 +1,136 @@
+"""Work in several processes: the same results in the same order, few items at a time, no process left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from treebound.core.errors import InputError, TreeboundError
+from treebound.workers import AHEAD, spread
+
+
+def square(shared: int, item: int) -> int:
+    return shared + item * item
+
+
+def slow_first(shared: None, item: int) -> int:
+    """The first item takes longest."""
+    time.sleep(0.3 if item == 0 else 0.0)
+    return item
+
+
+def who(shared: None, item: int) -> int:
+    return os.getpid()
+
+
+def refuse(limit: int, item: int) -> int:
+    if item == limit:
+        raise InputError("is too much", path="item", line=item, hint="take less")
+    return item
+
+
+def end(last: int, item: int) -> int:
+    if item == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("items", [0, 1, 5, 40])
+def test_results_are_those_of_one_process_in_order(workers: int, short: bool, items: int) -> None:
+    assert list(spread(square, 7, range(items), workers=workers, short=short)) == [7 + i * i for i in range(items)]
+
+
+def test_order_is_kept_unless_it_does_not_matter() -> None:
+    assert list(spread(slow_first, None, range(6), workers=2)) == list(range(6))
+    found = list(spread(slow_first, None, range(6), workers=2, ordered=False))
+    assert sorted(found) == list(range(6))
+    assert found[0] != 0
+
+
+def test_several_processes_work_and_a_short_item_alone_needs_none() -> None:
+    assert len(set(spread(who, None, range(200), workers=2)) - {os.getpid()}) == 2
+    assert list(spread(who, None, range(1), workers=2, short=True)) == [os.getpid()]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_items_are_taken_as_they_are_needed(workers: int) -> None:
+    taken = 0
+
+    def items():
+        nonlocal taken
+        while taken < 1000:
+            taken += 1
+            yield taken
+
+    ahead = []
+    for done, _ in enumerate(spread(square, 0, items(), workers=workers), 1):
+        ahead.append(taken - done)
+    assert taken == 1000
+    assert max(ahead) < AHEAD * workers
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_errors_of_the_work_arrive_as_they_are(workers: int) -> None:
+    with pytest.raises(InputError, match="item:3: is too much; take less") as caught:
+        list(spread(refuse, 3, range(10), workers=workers))
+    assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_was_read_before_an_error_is_still_done(workers: int) -> None:
+    def items():
+        yield from range(3)
+        raise InputError("line 4 is broken")
+
+    results = spread(square, 0, items(), workers=workers)
+    assert [next(results) for _ in range(3)] == [0, 1, 4]
+    with pytest.raises(InputError, match="line 4"):
+        next(results)
+
+
+def test_a_killed_worker_is_an_error_that_says_so() -> None:
+    with pytest.raises(TreeboundError, match="a worker process was killed; if memory ran out, use fewer workers"):
+        list(spread(end, 2, range(20), workers=2))
+
+
+ORPHANS = """
+import os, sys, time
+from treebound.workers import spread
+
+def sleep(shared, item):
+    os.write(1, b"%d\\n" % os.getpid())
+    time.sleep(60)
+
+list(spread(sleep, None, range(2), workers=2))
+"""
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (one that has ended and waits to be collected does not)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers are threads")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_their_parent(how: signal.Signals) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", ORPHANS], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pids = [int(parent.stdout.readline()) for _ in range(2)]
+    assert all(map(alive, pids))
+    parent.send_signal(how)
+    parent.wait()
+    deadline = time.monotonic() + 20
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, pids))
