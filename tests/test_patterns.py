@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 
@@ -176,6 +177,9 @@ def test_nothing_is_found_in_nothing() -> None:
         ("[x]\nmatch='a b c'\narcs='a -> b -> c -> a'", 1, "is above itself; break"),
         ("[x]\nmatch='a b'\narcs='outside -> a, outside -> b'", 1, "two heads outside; use"),
         ("[x]\nmatch='a b c d e f g h'\narcs='a->b->c->d->e->f->g->h'", 1, "7 arcs; use at most 6"),
+        ("[x]\nmatch='a b'\narcs='a -> b | '", 1, "'' is no arc; write head -> modifier"),
+        ("[x]\nmatch='a b'\narcs='a -> b | outside -> b'", 1, "outside among alternatives; write a pattern for each"),
+        ("[x]\nmatch='a b c'\narcs='a->b|a->c|b->c|b->a|c->a'", 1, "5 alternatives; use at most 4"),
         ("[x]\nmatch='a b'\narcs='a->b'\nfeatures='a.form'", 1, "features is not a list"),
         ("[x]\nmatch='a b'\narcs='a->b'\nfeatures=['c.form']", 1, "feature 'c.form': no word 'c'; choose from a, b"),
         ("[x]\nmatch='a b'\narcs='a->b'\nfeatures=['outside.tag']", 1, "no word 'outside'"),
@@ -304,16 +308,32 @@ arcs = "root -> b -> c"
 """,
     "parts",
 )
+EITHER = parse(
+    """
+[either]
+match = "a:upos=N b:upos=V ..2 c:*"
+arcs = "b -> a | b -> c"
+features = ["a.form c.form"]
+[heads]
+match = "a:* ..1 b:upos=V ..1 c:upos=N"
+arcs = "a -> b | c -> b | root -> b"
+[chains]
+match = "a:* b:* c:*"
+arcs = "a -> b -> c | c -> b, a -> c | a -> b"
+features = ["b.tag"]
+""",
+    "either",
+)
 ATTRIBUTES = frozenset({"form", "lower", "tag", "coarse", "lemma"})
 
 
-def problem(seed: int):
+def problem(seed: int, patterns: PatternSet = PARTS):
     """(scorer, scores of a random sentence, rows, tags, weights)."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 8))
     words = [(f"w{rng.integers(3)}", str(rng.choice(["N", "V"])), str(rng.choice(["X", "Y"])), 0) for _ in range(n)]
     own = treebank([words])
-    scorer = Scorer(("sibling", "pattern"), ATTRIBUTES, 12, PARTS)
+    scorer = Scorer(("sibling", "pattern"), ATTRIBUTES, 12, patterns)
     table = TokenTable(own, scorer.matches(own))
     rows, tag = table.sentence(0)
     weights = rng.integers(-1000, 1000, 1 << 12).astype(np.int32)
@@ -396,6 +416,48 @@ def test_a_tree_selects_the_parts_all_of_whose_arcs_it_has() -> None:
         chosen = scored.selected("pattern", tree).tolist()
         on = {*tree.tolist(), NONE}
         assert chosen == [p for p, row in enumerate(scored.arcs["pattern"].tolist()) if set(row) <= on]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_alternatives_score_once_whether_one_or_several_hold(seed: int) -> None:
+    """An OR is a polynomial of products: for every choice of heads, its parts add up to the weights once, or to 0."""
+    scorer, scored, rows, _, weights, words, (which, places) = problem(seed, EITHER)
+    index = scored.arc_index
+    n = len(words)
+    phi = {}  # what a match scores where it holds, from the pattern without alternatives
+    for p, pattern in enumerate(EITHER.patterns):
+        alone = PatternSet("alone", "", "", (dataclasses.replace(pattern, ways=((0,),)),))
+        single = Scorer(("pattern",), ATTRIBUTES, 12, alone)
+        some = np.zeros((which == p).sum(), np.int32), places[which == p]
+        every = single.score(
+            weights, rows, np.zeros(n + 1, np.int32), np.ones((n + 1, n + 1), bool), True, matches=some
+        )
+        for row, score in zip(every.words["pattern"], every.by_family["pattern"], strict=True):
+            phi[p, tuple(row[: len(pattern.names)])] = score
+    assert len(phi) == len(which)
+    into = [index.into[a:b] for a, b in itertools.pairwise(index.into_start[1:])]
+    slots, signs = np.empty(1 << 14, np.int64), np.empty(1 << 14, np.float32)
+    for arcs in itertools.islice(itertools.product(*into), 300):
+        heads = [0, *(int(index.head[a]) for a in arcs)]
+        expected = 0.0
+        for (p, match), score in phi.items():
+            pattern = EITHER.patterns[p]
+            held = [heads[match[m]] == (0 if h == ROOT else match[h]) for h, m in pattern.arcs]
+            expected += score * any(all(held[k] for k in way) for way in pattern.ways)
+        chosen = scored.selected("pattern", np.array(arcs, np.int32))
+        assert scored.by_family["pattern"][chosen].sum() == expected
+        none = {family: np.empty(0, np.int64) for family in ("arc", "sibling")}
+        tag = np.zeros(n + 1, np.int32)
+        count = scorer.features(none | {"pattern": chosen}, 1.0, scored, rows, tag, slots, signs, 0)
+        assert (weights[slots[:count]] * signs[:count]).sum() == expected
+
+
+def test_alternatives_as_products() -> None:
+    either, heads, chains = EITHER.patterns
+    assert either.products() == [(1, (0,)), (1, (1,)), (-1, (0, 1))]
+    assert heads.products() == [(1, (0,)), (1, (1,)), (1, (2,))]  # a word has one head: no two of them hold
+    assert chains.products() == [(1, (2, 3)), (1, (0,))]  # the first alternative asks for more than the last
+    assert PARTS.patterns[1].products() == [(1, (0, 1))]
 
 
 def test_a_pattern_scores_the_same_whatever_stands_beside_it() -> None:

@@ -44,9 +44,9 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
     """How often each pattern matches, is right about the gold tree, and would have helped a parser.
 
     heads  int32[W] predicted heads
-    Columns: matches, consistency (share of them with all arcs in the gold tree), mistaken (those of them where the
-    prediction lacks an arc), words (scored words with a wrong head in them), misled (matches whose arcs are in the
-    prediction and not in the gold tree). O(matches arcs).
+    Columns: matches, consistency (share of them with all arcs of an alternative in the gold tree), mistaken (those of
+    them where the prediction lacks such an arc), words (scored words with a wrong head in them), misled (matches with
+    an alternative in the prediction and none in the gold tree). O(matches arcs).
     """
     matches = find(patterns, treebank)
     sentence = np.repeat(np.arange(len(treebank)), np.diff(matches.start))
@@ -57,9 +57,9 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
         some = matches.pattern == p
         places, start = matches.places[some], before[some]
         gold, found = (_held(pattern, tree, places, start) for tree in (treebank.head, heads))
-        right = gold.all(axis=0)
+        right, misled = _fires(pattern, gold), _fires(pattern, found)
         counts = scored[start + places.T[[m for _, m in pattern.arcs]]]
-        missed = right & ~found & counts
+        missed = right & gold & ~found & counts
         rows.append(
             {
                 "pattern": pattern.name,
@@ -67,7 +67,7 @@ def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.
                 "consistency": float(np.mean(right)) if len(places) else float("nan"),
                 "mistaken": int(missed.any(axis=0).sum()),
                 "words": int(missed.sum()),
-                "misled": int((found.all(axis=0) & ~right).sum()),
+                "misled": int((misled & ~right).sum()),
             }
         )
     return pd.DataFrame(rows).set_index("pattern")
@@ -83,6 +83,11 @@ def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.nda
         else:
             out[k] = head == (0 if h == ROOT else places[:, h])
     return out
+
+
+def _fires(pattern: Pattern, held: np.ndarray) -> np.ndarray:
+    """bool[matches]: whether an alternative holds, given `_held`."""
+    return np.any([held[list(way)].all(axis=0) for way in pattern.ways], axis=0)
 
 
 def annotated(text: str, table: pd.DataFrame) -> str:

@@ -19,11 +19,13 @@ a gap between two of them is written as a number of words.
   word that passes the tests of the word before it or of the word after it.
 
 `arcs` lists what must hold, separated by commas: names joined by ``->`` from head to modifier. ``root`` is the
-artificial root, ``outside`` any head that is not one of the pattern's words (one part for each such head).
+artificial root, ``outside`` any head that is not one of the pattern's words (one part for each such head). ``|`` stands
+between alternatives, one of which must hold (or several): ``a -> b | a -> c, c -> d``.
 
-A match whose arcs are all candidates is one part (factor). Its features are the pattern itself and, for each string of
-`features`, the pattern joined with attributes ``name.attribute`` of its words (``outside.tag`` too), as far as the
-corpus has them.
+A match whose arcs are all candidates is one part (factor); one with alternatives is several, as an OR is a polynomial
+of products: z_a + z_b - z_a z_b (Qian & Liu 2013, section 5.1). Its features are the pattern itself and, for each
+string of `features`, the pattern joined with attributes ``name.attribute`` of its words (``outside.tag`` too), as far as
+the corpus has them.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern
 RESERVED = {"root": ROOT, "outside": OUTSIDE}
 MAX_WORDS = 8
 MAX_ARCS = 6
+MAX_WAYS = 4
 MAX_GAP = 30
 SHIPPED = files("treebound.factors") / "patterns"
 
@@ -89,6 +92,7 @@ class Pattern:
     names, tests  of its words, in the order of the text
     gaps          gaps[i] lies between the words i and i + 1
     arcs          (head, modifier) as numbers of words, the head also ROOT or OUTSIDE
+    ways          alternatives, each the numbers of the arcs that it asks for
     features      each the (word or OUTSIDE, attribute) that are joined with the name; the name alone always comes first
     """
 
@@ -97,7 +101,22 @@ class Pattern:
     tests: tuple[tuple[Test, ...], ...]
     gaps: tuple[Gap, ...]
     arcs: tuple[tuple[int, int], ...]
+    ways: tuple[tuple[int, ...], ...]
     features: tuple[tuple[tuple[int, str], ...], ...] = ((),)
+
+    def products(self) -> list[tuple[int, tuple[int, ...]]]:
+        """(coefficient, arcs) of the products whose sum is 1 where an alternative holds, else 0.
+
+        By inclusion and exclusion: sum over sets S of alternatives of (-1)^(|S| + 1) times the product of all their
+        arcs. Products that give a word two heads are 0 and left out. O(2^alternatives).
+        """
+        out: dict[tuple[int, ...], int] = {}
+        for size in range(1, len(self.ways) + 1):
+            for some in itertools.combinations(self.ways, size):
+                arcs = tuple(sorted({k for way in some for k in way}))
+                if len({self.arcs[k][1] for k in arcs}) == len(arcs):
+                    out[arcs] = out.get(arcs, 0) + (-1) ** (size + 1)
+        return [(coefficient, arcs) for arcs, coefficient in out.items() if coefficient]
 
 
 @dataclass(frozen=True)
@@ -181,13 +200,13 @@ def _pattern(name: str, table: Any) -> Pattern:
         if not isinstance(table.get(key), str) or not table[key].strip():
             raise _Fault(f"no {key}", f'write {key} = "..."')
     names, tests, gaps = _match(table["match"])
-    arcs = _arcs(table["arcs"], names)
+    arcs, ways = _ways(table["arcs"], names)
     features = table.get("features", [])
     if not isinstance(features, list) or not all(isinstance(f, str) and f.strip() for f in features):
         raise _Fault("features is not a list of texts", 'write features = ["name.attribute name.attribute"]')
     outside = any(head == OUTSIDE for head, _ in arcs)
     atoms = [tuple(_atom(atom, names, outside) for atom in feature.split()) for feature in features]
-    return Pattern(name, names, tests, gaps, arcs, ((), *atoms))
+    return Pattern(name, names, tests, gaps, arcs, ways, ((), *atoms))
 
 
 def _match(text: str) -> tuple[tuple[str, ...], tuple[tuple[Test, ...], ...], tuple[Gap, ...]]:
@@ -267,8 +286,21 @@ def _tests(text: str, word: int, names: list[str]) -> tuple[Test, ...]:
     return tuple(tests)
 
 
+def _ways(text: str, names: tuple[str, ...]) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, ...], ...]]:
+    """(all arcs, numbers of those that each alternative asks for) of an `arcs`, in the order of writing."""
+    ways = [_arcs(way, names) for way in text.split("|")]
+    arcs = tuple(dict.fromkeys(arc for way in ways for arc in way))
+    if len(ways) > 1 and any(head == OUTSIDE for head, _ in arcs):
+        raise _Fault("arcs: outside among alternatives", "write a pattern for each of them")
+    if len(ways) > MAX_WAYS:
+        raise _Fault(f"{len(ways)} alternatives", f"use at most {MAX_WAYS}")
+    if len(arcs) > MAX_ARCS:
+        raise _Fault(f"{len(arcs)} arcs", f"use at most {MAX_ARCS}")
+    return arcs, tuple(tuple(arcs.index(arc) for arc in way) for way in ways)
+
+
 def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    """(head, modifier) pairs of an `arcs`, in the order of writing."""
+    """(head, modifier) pairs of one alternative, in the order of writing."""
     number = {name: i for i, name in enumerate(names)} | RESERVED
     arcs: list[tuple[int, int]] = []
     for chain in text.split(","):
@@ -294,8 +326,6 @@ def _arcs(text: str, names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
             raise _Fault(f"arcs: {names[m]} is above itself", "break the cycle")
     if sum(h == OUTSIDE for h, _ in arcs) > 1:
         raise _Fault("arcs: two heads outside", "use outside once")
-    if len(arcs) > MAX_ARCS:
-        raise _Fault(f"{len(arcs)} arcs", f"use at most {MAX_ARCS}")
     return tuple(arcs)
 
 

@@ -209,10 +209,15 @@ def compile_patterns(patterns: PatternSet, attributes: frozenset[str]) -> Patter
                 attr += [ATTRIBUTES.index(a) for _, a in atoms]
                 start.append(len(slot))
         first.append(len(seed))
-    arcs = [arc for pattern in patterns.patterns for arc in pattern.arcs]
-    counts = [len(pattern.arcs) for pattern in patterns.patterns]
+    products = [pattern.products() for pattern in patterns.patterns]
+    coefficients = [coefficient for sums in products for coefficient, _ in sums]
+    pairs = zip(patterns.patterns, products, strict=True)
+    terms = [[pattern.arcs[k] for k in chosen] for pattern, sums in pairs for _, chosen in sums]
+    arcs = [arc for term in terms for arc in term]
     return PatternIndex(
-        np.cumsum([0, *counts]).astype(INDEX),
+        np.cumsum([0, *map(len, products)]).astype(INDEX),
+        np.array(coefficients, INDEX),
+        np.cumsum([0, *map(len, terms)]).astype(INDEX),
         np.array([h for h, _ in arcs], INDEX),
         np.array([m for _, m in arcs], INDEX),
         np.array([len(pattern.names) for pattern in patterns.patterns], INDEX),

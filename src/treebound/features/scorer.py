@@ -20,7 +20,7 @@ from treebound.kernels.parts import WIDTH, PartIndex, parts_of_tree
 from treebound.kernels.patterns import pattern_features, pattern_parts, pattern_scores
 from treebound.kernels.wide_parts import products_of_tree
 
-NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 2), np.int32), np.empty(0)
+NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 3), np.int32), np.empty(0)
 #: products whose place in the table is no arithmetic on their arcs
 SCANNED = PRODUCTS - {"grandchild", "sibling"}
 

@@ -218,7 +218,8 @@ def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
 def _spelt(pattern: pattern_language.Pattern) -> str:
     """The arcs of a pattern by the names of its words."""
     names = {**dict(enumerate(pattern.names)), pattern_language.ROOT: "root", pattern_language.OUTSIDE: "outside"}
-    return ", ".join(f"{names[h]} → {names[m]}" for h, m in pattern.arcs)
+    spelt = [f"{names[h]} → {names[m]}" for h, m in pattern.arcs]
+    return " | ".join(", ".join(spelt[k] for k in way) for way in pattern.ways)
 
 
 def candidates(root: Path, corpus: str, rows: int) -> pd.DataFrame:
