@@ -24,8 +24,8 @@ between alternatives, one of which must hold (or several): ``a -> b | a -> c, c 
 
 A match whose arcs are all candidates is one part (factor); one with alternatives is several, as an OR is a polynomial
 of products: z_a + z_b - z_a z_b (Qian & Liu 2013, section 5.1). Its features are the pattern itself and, for each
-string of `features`, the pattern joined with attributes ``name.attribute`` of its words (``outside.tag`` too), as far as
-the corpus has them.
+string of `features`, the pattern joined with attributes ``name.attribute`` of its words (``outside.tag`` too), as far
+as the corpus has them.
 """
 
 from __future__ import annotations
