@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -95,6 +96,7 @@ def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
     assert run("tag", tagger, "-o", tagged, stdin=untagged).returncode == 0
     assert tagged.read_text() == text, "nothing but the column of tags differs"
     assert run("tag", tagger, stdin="").stdout == ""
+    assert run("tag", tagger, "--workers", 2, stdin=untagged * 80).stdout == text * 80
     assert_one_line(run("tag", model, stdin=text), "not a treebound tagger")
     assert_one_line(run("tag", tmp_path / "none.npz", stdin=text), "no such tagger file")
     nothing = tmp_path / "nothing.conllu"
@@ -201,6 +203,47 @@ def test_standard_input_is_the_same_as_files(model: Path) -> None:
     assert run("parse", model, "-", stdin=gold.read_text()).stdout == from_file.stdout
     assert run("parse", model, gold, "--workers", 2).stdout == from_file.stdout
     assert run("parse", model, gold, gold).stdout == 2 * from_file.stdout
+
+
+def test_workers_change_no_byte_of_a_longer_text(model: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.conllu"
+    blocks = conllu(SENTENCES * 80, annotated=False)
+    # what surrounds sentences stays where it is: comments, line ends, multiword tokens, empty nodes
+    blocks = blocks.replace(
+        "# sent_id = 1\n", "# a comment\r\n# sent_id = 1\n1-2\taren't\t_\t_\t_\t_\t_\t_\t_\t_\n", 70
+    )
+    blocks = blocks.replace("\n2\tcat", "\n1.1\t_\t_\t_\t_\t_\t_\t_\t_\t_\n2\tcat", 30)
+    text.write_bytes(blocks.encode())
+    one = run("parse", model, text)
+    assert one.stdout.count("# status = optimal") == 320
+    assert run("parse", model, text, "--workers", 3).stdout == one.stdout
+    assert run("parse", model, "--workers", 2, stdin=text.read_bytes().decode()).stdout == one.stdout
+    proofs = [tmp_path / "one.gz", tmp_path / "two.gz"]
+    for workers, path in enumerate(proofs, 1):
+        run("parse", model, text, "--workers", workers, "-o", tmp_path / "parsed", "--certificates", path)
+    assert proofs[0].read_bytes() == proofs[1].read_bytes()
+    # up to the sentence before a fault, everything is written
+    broken = text.read_bytes().decode() + "1\tnot a line\n\n"
+    faulty = run("parse", model, "--workers", 2, stdin=broken)
+    assert faulty.returncode == 1
+    assert faulty.stdout == run("parse", model, stdin=broken).stdout
+    assert one.stdout.startswith(faulty.stdout)
+    assert faulty.stdout.count("# status = optimal") == 300
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_output_begins_before_the_input_has_ended(model: Path, workers: int) -> None:
+    command = [TREEBOUND, "parse", str(model), "--workers", str(workers)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        watchdog = threading.Timer(300, process.kill)
+        watchdog.start()
+        process.stdin.write(conllu(SENTENCES * 300, annotated=False))
+        process.stdin.flush()
+        assert process.stdout.readline() == "# sent_id = 0\n"
+        watchdog.cancel()
+        process.kill()
 
 
 def test_published_configuration_agrees(model: Path) -> None:

@@ -66,6 +66,14 @@ CURVES = pd.DataFrame(
     }
 )
 
+SIZES = pd.DataFrame(
+    [
+        {"workers": n, "words": words, "wall_s": 2 + words / 1e4 / n, "mebibytes": 250.0 + 100 * n}
+        for words in (10_000, 100_000, 1_000_000)
+        for n in (1, 2)
+    ]
+)
+
 DRAWINGS = {
     "tree": lambda: tree_svg(WORDS, HEADS, gold=GOLD, tags=["D", "N", "V", "D", "N"]),
     "search tree": lambda: search_tree_svg(NODES, WORDS),
@@ -74,6 +82,7 @@ DRAWINGS = {
     "length": lambda: as_svg(figures.against_length(LENGTHS, "calls", "DP calls"), "length"),
     "tuning": lambda: as_svg(figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"}), "tuning"),
     "unproved": lambda: as_svg(figures.unproved(CURVES), "not yet proved"),
+    "scale": lambda: as_svg(figures.scale(SIZES), "scale"),
     "sentences": lambda: as_svg(figures.sentence_by_sentence(PAIRS, "DP calls"), "sentences"),
 }
 
@@ -162,6 +171,14 @@ def test_curves_end_where_nothing_more_is_proved() -> None:
     default, published = figures.unproved(CURVES).axes[0].lines
     assert (list(default.get_xdata()), list(default.get_ydata())) == ([1, 2], [50, 10])
     assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2, 4], [80, 80, 40])
+
+
+def test_time_and_memory_have_a_curve_for_each_number_of_workers() -> None:
+    time, memory = figures.scale(SIZES).axes
+    assert [line.get_label() for line in time.lines] == ["1 worker", "2 workers"]
+    np.testing.assert_array_equal(time.lines[1].get_ydata(), [2.5, 7, 52])
+    np.testing.assert_array_equal(memory.lines[0].get_ydata(), [350] * 3)
+    assert memory.get_ylim()[0] == 0, "flat is flat only from zero"
 
 
 def test_empty_traces_are_refused() -> None:

@@ -7,6 +7,7 @@ are held at a time, and workers need not wait for each other.
 from __future__ import annotations
 
 import hashlib
+import logging
 import pickle
 import warnings
 from asyncio import CancelledError
@@ -101,6 +102,7 @@ def _call(function: Callable[[Any, Any], Any], shared: Any, item: tuple[Any]) ->
 @contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
     """A client of the scheduler, whose workers are there and run this very program."""
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what fails is raised; a traceback helps nobody
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:

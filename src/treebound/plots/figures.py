@@ -232,6 +232,31 @@ def unproved(data: pd.DataFrame) -> Figure:
     return figure
 
 
+def scale(data: pd.DataFrame) -> Figure:
+    """Time and memory against the size of the input, one curve for each number of workers.
+
+    data  workers, words, wall_s (seconds), mebibytes
+    """
+    with style():
+        figure, (left, right) = panels(2, width=8.5, height=3.4)
+        for i, (workers, rows) in enumerate(data.sort_values("words").groupby("workers")):
+            name = f"{workers} worker" + "s" * (workers != 1)
+            look = {"color": CYCLE[i], "marker": MARKERS[i], "label": name}
+            left.plot(rows["words"], rows["wall_s"], **look)
+            right.plot(rows["words"], rows["mebibytes"], **look)
+        for panel in (left, right):
+            panel.set_xlabel("words (log scale)")
+            _log(panel, "x")
+        left.set_title("Time")
+        left.set_ylabel("seconds (log scale)")
+        _log(left, "y")
+        right.set_title("Memory")
+        right.set_ylabel("MiB")
+        right.set_ylim(0, None)
+        left.legend(loc="upper left")
+    return figure
+
+
 def _label(
     axes: Axes,
     x: float,
