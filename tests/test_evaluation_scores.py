@@ -13,7 +13,7 @@ from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.attachment import HEAD, LABELLED, WRONG, evaluate, marks, scored_words
 from treebound.evaluation.breakdown import bin_labels, by_distance, by_length
 from treebound.evaluation.significance import mcnemar, mcnemar_words, paired_bootstrap
-from treebound.evaluation.timing import Stopwatch, measure, medians
+from treebound.evaluation.timing import Stopwatch, measure, speed
 
 
 def treebank(tags, heads):
@@ -193,5 +193,6 @@ def test_timing():
     runs = measure(lambda: calls.append(1), repeats=3, warmup=2)
     assert len(calls) == 5
     assert len(runs) == 3
-    middle = medians(pd.DataFrame({"wall": [1.0, 2.0, 4.0], "cpu": [1.0, 1.0, 1.0]}))
-    assert middle == {"wall": 2.0, "cpu": 1.0, "wall_spread": 1.5, "cpu_spread": 0.0}
+    assert len(measure(lambda: sum(range(10**5)), repeats=9, seconds=0.0)) == 1
+    found = speed(pd.DataFrame({"wall": [1.0, 2.0, 4.0], "cpu": [1.0, 2.0, 0.5]}), words=10)
+    assert found == {"repeats": 3, "cpu_s": 1.0, "cpu_s_range": [0.5, 2.0], "wall_s": 2.0, "words_per_cpu_s": 10.0}

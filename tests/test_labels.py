@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interrupted import Stop, stop_in_second_epoch
 from oracles.trees import trees
 from synthetic import synthetic_treebank
 
@@ -277,15 +278,6 @@ def test_joint_scores_are_exact_integers_and_certified(models: dict[str, Model])
 @pytest.mark.parametrize("labels", ["joint", "second-stage"])
 def test_a_run_that_was_stopped_gives_the_same_weights(labels: str, learner: str, pruner: Pruner, tmp_path: Path):
     checkpoint = tmp_path / "checkpoint.npz"
-
-    class Stop(Exception):
-        pass
-
-    def stop_in_second_epoch(sentences, what):
-        if what.startswith("epoch 2"):
-            raise Stop
-        return sentences
-
     wanted = spec(labels, epochs=2, learner=learner)
     whole = train(wanted, TRAIN, DEV, pruner)
     with pytest.raises(Stop):

@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from interrupted import Stop, stop_in_second_epoch
 from synthetic import synthetic_treebank
 
 from treebound.core.errors import InputError, ModelError, TreeboundError, UnsupportedError
@@ -59,15 +60,6 @@ def test_the_same_seed_gives_the_same_model(model, pruner):
 
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(model, pruner, tmp_path):
     checkpoint = tmp_path / "checkpoint.npz"
-
-    class Stop(Exception):
-        pass
-
-    def stop_in_second_epoch(sentences, what):
-        if what.startswith("epoch 2"):
-            raise Stop
-        return sentences
-
     with pytest.raises(Stop):
         train(spec(), TRAIN, DEV, pruner, checkpoint=checkpoint, progress=stop_in_second_epoch)
     assert checkpoint.exists()

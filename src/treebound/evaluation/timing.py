@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,22 +25,32 @@ class Stopwatch:
         self.wall, self.cpu = time.perf_counter() - self._start[0], time.process_time() - self._start[1]
 
 
-def measure(work: Callable[[], object], *, repeats: int = 5, warmup: int = 1) -> pd.DataFrame:
-    """One row a repeat: wall, cpu (seconds). The `warmup` calls before them (compilation, caches) are not timed."""
+def measure(
+    work: Callable[[], object], *, repeats: int = 5, warmup: int = 0, seconds: float = math.inf
+) -> pd.DataFrame:
+    """One row a repeat: wall, cpu (seconds). The `warmup` calls before them (compilation, caches) are not timed.
+
+    seconds  no repeat is begun once the others have taken this much CPU time
+    """
     import pandas as pd
 
     for _ in range(warmup):
         work()
-    rows = []
-    for _ in range(repeats):
+    rows: list[dict[str, float]] = []
+    while len(rows) < repeats and sum(row["cpu"] for row in rows) <= seconds:
         with Stopwatch() as watch:
             work()
         rows.append({"wall": watch.wall, "cpu": watch.cpu})
     return pd.DataFrame(rows)
 
 
-def medians(runs: pd.DataFrame) -> dict[str, float]:
-    """Median of every column of `measure`'s table, and its spread as <column>_spread: (max - min) / median."""
-    middle = runs.median()
-    spread = (runs.max() - runs.min()) / middle
-    return middle.to_dict() | {f"{name}_spread": float(value) for name, value in spread.items()}
+def speed(runs: pd.DataFrame, words: int) -> dict[str, Any]:
+    """What the stages say of `measure`'s table: medians, the range of CPU seconds, words per CPU second."""
+    cpu = float(runs["cpu"].median())
+    return {
+        "repeats": len(runs),
+        "cpu_s": cpu,
+        "cpu_s_range": [float(runs["cpu"].min()), float(runs["cpu"].max())],
+        "wall_s": float(runs["wall"].median()),
+        "words_per_cpu_s": words / cpu,
+    }

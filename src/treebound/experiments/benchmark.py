@@ -11,7 +11,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from treebound.evaluation.timing import Stopwatch
+from treebound.core.parse import Parse
+from treebound.evaluation import timing
 from treebound.experiments import stage
 from treebound.experiments.decode import parser, sentences
 from treebound.experiments.params import Params, Run
@@ -25,20 +26,16 @@ def measure(params: Params, corpus: str, run: Run) -> tuple[dict, pd.DataFrame]:
     """A row of the benchmark and its seconds a sentence (median over repeats)."""
     test, parse = sentences(params, corpus, run), parser(params, corpus, run).parse
     parse(test.select(np.arange(min(WARM_UP, len(test)))))
-    cpu, wall, each = [], [], []
-    for _ in range(params.benchmark.repeats):
-        with Stopwatch() as watch:
-            parses = parse(test)
-        cpu.append(watch.cpu)
-        wall.append(watch.wall)
-        each.append([sum(p.seconds.values()) for p in parses])
-        if sum(cpu) > params.benchmark.seconds:
-            break
+    found: list[list[Parse]] = []
+    runs = timing.measure(
+        lambda: found.append(parse(test)), repeats=params.benchmark.repeats, seconds=params.benchmark.seconds
+    )
+    parses = found[-1]
     table = pd.DataFrame(
         {
             "sentence": range(len(test)),
             "n": test.lengths,
-            "seconds": np.median(each, axis=0),
+            "seconds": np.median([[sum(p.seconds.values()) for p in repeat] for repeat in found], axis=0),
             "dp_calls": [p.work.get("dp_calls", 0) for p in parses],
             "nodes": [p.work.get("nodes", 0) for p in parses],
         }
@@ -50,11 +47,7 @@ def measure(params: Params, corpus: str, run: Run) -> tuple[dict, pd.DataFrame]:
         "k": str(run.k),
         "words": test.words,
         "sentences": len(test),
-        "repeats": len(cpu),
-        "cpu_s": float(np.median(cpu)),
-        "cpu_s_range": [min(cpu), max(cpu)],
-        "wall_s": float(np.median(wall)),
-        "words_per_cpu_s": test.words / float(np.median(cpu)),
+        **timing.speed(runs, test.words),
         "dp_calls": int(table["dp_calls"].sum()),
         "nodes": int(table["nodes"].sum()),
         "certified": sum(p.certified for p in parses),

@@ -10,7 +10,7 @@ import os
 
 import numpy as np
 
-from treebound.evaluation.timing import Stopwatch
+from treebound.evaluation import timing
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Params
@@ -27,23 +27,12 @@ def run(params: Params, corpus: str, peer: str) -> None:
     test = load(corpus, SPLIT, params.limit(SPLIT))
     parse = PEERS[peer].load(stage.MODELS / "peers" / corpus / f"{peer}.model")
     parse(test.select(np.arange(min(WARM_UP, len(test)))))
-    cpu, wall = [], []
-    for _ in range(params.benchmark.repeats):
-        with Stopwatch() as watch:
-            parse(test)
-        cpu.append(watch.cpu)
-        wall.append(watch.wall)
-        if sum(cpu) > params.benchmark.seconds:
-            break
+    runs = timing.measure(lambda: parse(test), repeats=params.benchmark.repeats, seconds=params.benchmark.seconds)
     row = {
         "peer": peer,
         "words": test.words,
         "sentences": len(test),
-        "repeats": len(cpu),
-        "cpu_s": float(np.median(cpu)),
-        "cpu_s_range": [min(cpu), max(cpu)],
-        "wall_s": float(np.median(wall)),
-        "words_per_cpu_s": test.words / float(np.median(cpu)),
+        **timing.speed(runs, test.words),
     }
     stage.write_json(stage.METRICS / "peer-benchmark" / corpus / f"{peer}.json", row)
 
