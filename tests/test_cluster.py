@@ -37,7 +37,12 @@ TRAIN, DEV = synthetic_treebank(60, 1), synthetic_treebank(20, 2)
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[distributed.LocalCluster]:
-    settings = {"distributed.scheduler.allowed-failures": 1}
+    settings = {
+        "distributed.scheduler.allowed-failures": 1,
+        # on a machine that is busy with other things a worker that is slow is not lost
+        "distributed.scheduler.worker-ttl": None,
+        "distributed.comm.timeouts.tcp": "300s",
+    }
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
@@ -128,7 +133,7 @@ def test_models_are_the_same_bytes_although_a_worker_is_killed(
         folder.mkdir()
         jobs[folder] = [
             training.job(name, recipe, (Path("train"), Path("dev")), (treebank, DEV), folder / f"{name}.npz")
-            for name, treebank in (("a", synthetic_treebank(300, 4)), ("b", synthetic_treebank(300, 5)))
+            for name, treebank in (("a", synthetic_treebank(100, 4)), ("b", synthetic_treebank(100, 5)))
         ]
     here = dict(training.train_many(jobs[folders[0]], folders[0]))
     killed = threading.Event()

@@ -25,6 +25,7 @@ from treebound.core.errors import InputError, TreeboundError
 try:
     import cloudpickle
     from distributed import Client
+    from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
     from joblib import Parallel, delayed
     from joblib._dask import DaskDistributedBackend
@@ -77,7 +78,7 @@ def spread(
 
         rest, running = iter(items), deque[Generator]()
         try:
-            while some := list(islice(rest, AHEAD * max(1, sum(client.ncores().values())))):
+            while some := list(islice(rest, AHEAD * max(1, sum(client.ncores().values())) if ordered else None)):
                 running.append(begin(some))
                 if len(running) == 2:
                     yield from running.popleft()
@@ -88,7 +89,7 @@ def spread(
                 f"{scheduler}: workers died of the same task again and again ({error.task})",
                 hint="their logs say why; often they have too little memory",
             ) from None
-        except (CancelledError, FutureCancelledError):
+        except (CancelledError, FutureCancelledError, CommClosedError):
             raise TreeboundError(f"{scheduler}: the scheduler has gone", hint="start it and this again") from None
         finally:
             for results in running:

@@ -47,6 +47,7 @@ def spread(
     workers    processes on this machine; 1: this one. Without effect where a scheduler is given
     scheduler  address of a Dask scheduler, whose workers do all the work; a worker that ends is replaced by another.
                `function` is a module's, and shared, items and results can be pickled
+    ordered    if not, a cluster gets all items at once: for items that are few and long
     short      items take moments: work on the first one here, so that processes are not made for one item alone, and
                inherit compiled kernels that each would otherwise have to load, or to compile
 
