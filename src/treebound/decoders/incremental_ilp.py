@@ -37,8 +37,7 @@ class Solving:
     """How a sentence was solved (`Parse.record`).
 
     added      family -> rows added after the start
-    first      seconds of the first solve
-    solves     (kind, seconds, columns that are not 0 or 1) of every solve, kind being lp or mip
+    solves     (kind, CPU seconds, columns that are not 0 or 1) of every solve, kind being lp or mip
     conflict   families that no tree keeps together, where the problem is infeasible; none of them can be left out
     fallback   True where `heads` are those of Chu-Liu-Edmonds, which break something, since a limit was hit
     """
@@ -50,7 +49,7 @@ class Solving:
 
     @property
     def first(self) -> float:
-        """Seconds of the first solve; 0.0 where nothing had to be solved."""
+        """CPU seconds of the first solve; 0.0 where nothing had to be solved."""
         return self.solves[0][1] if self.solves else 0.0
 
 
@@ -231,12 +230,12 @@ class _Search:
         """One iteration: the relaxation, then the integer program where that is asked for."""
         kinds = {"first": (False, True), "never": (True,), "only": (False,)}[self.options.relaxation]
         for integral in kinds:
-            started = time.perf_counter()
+            started = time.process_time()
             status, values, bound = program.solve(integral, seconds)
             if values is not None:
                 values = values[: len(self.variables)]
             fractional = 0 if values is None else int(np.count_nonzero(np.abs(values - np.rint(values)) > 1e-6))
-            self.solves.append(("mip" if integral else "lp", time.perf_counter() - started, fractional))
+            self.solves.append(("mip" if integral else "lp", time.process_time() - started, fractional))
             if status != "optimal" or values is None or is_integral(values):
                 break
         return status, values, bound

@@ -25,6 +25,7 @@ from treebound.experiments.stage import say
 #: are timed or use all cores themselves
 KINDS = (
     *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "peer"),
+    *("folds", "cross-validation", "constraint-analysis"),
     *("confidence", "benchmark", "peer-benchmark", "ablation", "notebooks", "report"),
 )
 ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation")
