@@ -192,6 +192,21 @@ class Confidence:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Arena:
+    """Branch and bound beside integer programs on the scores of `models`; see treebound.experiments.arena.
+
+    sentences  how many of the test split
+    seconds    that a program has for one
+    """
+
+    models: Annotated[tuple[str, ...], Field(min_length=1)]
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    seconds: Annotated[float, Field(gt=0)]
+
+
+@dataclass(frozen=True, config=_STRICT)
 class CrossValidation:
     """The labelled parser with hard constraints, by folds; see treebound.experiments.cross_validation.
 
@@ -233,6 +248,7 @@ class Params:
     ablation: Ablation | None = None  # a reference run from before there was one has none
     confidence: Confidence | None = None  # older runs have none
     cross_validation: CrossValidation = CrossValidation()
+    arena: Arena | None = None  # older runs have none
 
     def __post_init__(self) -> None:
         if unknown := [model for model in self.trained if model not in self.models]:
@@ -255,6 +271,8 @@ class Params:
             raise ValueError(f"ablation: no model {self.ablation.model!r}; choose from {', '.join(self.trained)}")
         if (row := self.confidence) is not None and (row.model not in self.trained or row.decoder not in self.decoders):
             raise ValueError(f"confidence: no model {row.model!r} or decoder {row.decoder!r} is trained or listed")
+        if self.arena is not None and (unknown := [m for m in self.arena.models if m not in self.trained]):
+            raise ValueError(f"arena: no model {unknown[0]!r}; choose from {', '.join(self.trained)}")
         if self.cross_validation.analysed not in self.cross_validation.folds:
             raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
         if len({str(run) for run in self.decode}) < len(self.decode):
@@ -317,6 +335,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "ablation": Ablation,
         "confidence": Confidence,
         "cross_validation": CrossValidation,
+        "arena": Arena,
     }
     return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
 

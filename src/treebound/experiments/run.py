@@ -26,9 +26,9 @@ from treebound.experiments.stage import say
 KINDS = (
     *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "peer"),
     *("folds", "cross-validation", "constraint-analysis"),
-    *("confidence", "benchmark", "peer-benchmark", "ablation", "notebooks", "report"),
+    *("confidence", "benchmark", "peer-benchmark", "ablation", "arena", "notebooks", "report"),
 )
-ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation")
+ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation", "arena")
 
 
 def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:
