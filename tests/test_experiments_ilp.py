@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from synthetic import synthetic_treebank
 
 from treebound.constraints import parse
 from treebound.core.dtypes import INDEX
+from treebound.core.labelled import best_variables
 from treebound.core.vocabulary import Vocabulary
-from treebound.experiments import cross_validation, derive_constraints
+from treebound.decoders.incremental_ilp import chu_liu_edmonds
+from treebound.experiments import constraint_analysis, cross_validation, derive_constraints, folds
+from treebound.experiments.params import CrossValidation
+from treebound.features.tokens import TokenTable
+from treebound.learning.labelled import LabelledSpec, train_labelled, words_of
 
 
 def made_up():
@@ -55,8 +60,8 @@ def test_folds_are_every_tenth_sentence():
     number = np.arange(100)
     train, test = whole.select(number[number % 10 > 1]), whole.select(number[number % 10 == 0])
     seen = []
-    for fold in cross_validation.FOLDS:
-        rest, held_out = cross_validation.divide(train, test, fold)
+    for fold in CrossValidation().folds:
+        rest, held_out = folds.divide(train, test, fold)
         assert len(rest) == 80
         assert [s.strings("form") for s in held_out] == [whole[i].strings("form") for i in range(fold, 100, 10)]
         assert sorted(map(str, (s.heads for s in rest))) == sorted(
@@ -68,29 +73,93 @@ def test_folds_are_every_tenth_sentence():
 
 def test_joining_renumbers_strings():
     a, b = synthetic_treebank(5, seed=4), synthetic_treebank(5, seed=5)
-    both = cross_validation.joined(a, b)
+    both = folds.joined(a, b)
     for column in a.columns:
         assert both.strings(column) == a.strings(column) + b.strings(column)
     assert both.head.tolist() == [*a.head.tolist(), *b.head.tolist()]
     assert both.lengths.tolist() == [*a.lengths.tolist(), *b.lengths.tolist()]
 
 
-def test_summary_makes_the_tables(tmp_path):
-    """Two sentences: 4 words, then 12; the constraints repair one word of the second."""
-    rows = {
-        "baseline": [[0, 4, 4, 4, 0.001, 0.0, 0, "optimal"], [1, 12, 11, 10, 0.001, 0.0, 0, "optimal"]],
-        "constraints": [[0, 4, 4, 4, 0.001, 0.0, 0, "optimal"], [1, 12, 12, 11, 130.0, 100.0, 25, "limit"]],
-    }
-    path = tmp_path / "0.json"
-    path.write_text(json.dumps({"rows": rows}))
-    tables = cross_validation.summary([path])["systems"]
-    assert tables["baseline"]["UAC"] == pytest.approx(100 * 15 / 16)
-    assert tables["baseline"]["LAC"] == pytest.approx(100 * 14 / 16)
-    assert tables["constraints"]["UC"] == 100.0
-    assert tables["constraints"]["LC"] == 50.0
-    assert tables["constraints"]["sign"] == {"better": 1, "worse": 0, "p": 1.0}
-    assert tables["constraints"]["under_20_iterations"] == 50.0
-    assert tables["constraints"]["status"] == {"limit": 1, "optimal": 1}
-    short, long = tables["constraints"]["by_length"]
-    assert (short["longer_than"], short["mean_iterations"]) == (0, 0.0)
-    assert (long["over_120_s"], long["mean_first_seconds"]) == (1, 100.0)
+@pytest.fixture(scope="module")
+def trained():
+    """A model that has seen a treebank, and the treebank."""
+    treebank = made_up()
+    return train_labelled(LabelledSpec(epochs=1, bits=12), treebank), treebank
+
+
+def test_systems_are_compared_word_by_word(trained):
+    """One system is right but for the label of the first word, the other but for the head of the second."""
+    model, treebank = trained
+    number = {name: i for i, name in enumerate(model.names)}
+
+    def right(i):
+        sentence = treebank[i]
+        labels = np.array([-1, *(number[name] for name in sentence.strings("deprel"))])
+        return sentence.heads.copy(), labels
+
+    def one(problem, words):
+        heads, labels = right(0 if words.word_class[4] == "NOUN" else 1)
+        labels[1] = number["obj"]
+        return cross_validation.Solved(heads, labels)
+
+    def two(problem, words):
+        heads, labels = right(0 if words.word_class[4] == "NOUN" else 1)
+        heads[2] = 1
+        return cross_validation.Solved(heads, labels, 0.5, 25, 7, "limit")
+
+    data = cross_validation.compare(model, treebank.select(np.arange(2)), 2, {"one": one, "two": two})
+    sums = cross_validation.summaries(data)
+    assert list(sums) == ["one", "two"]
+    first, second = sums["one"], sums["two"]
+    assert (first["n"], first["heads"], first["labelled"]) == (8, 8, 6)
+    assert (second["heads"], second["labelled"]) == (6, 6)
+    assert (first["complete"], first["complete_labelled"], second["complete"]) == (2, 0, 0)
+    assert (second["gained"], second["lost"], second["changed"]) == (2, 2, 4)
+    assert (second["gained_heads"], second["lost_heads"]) == (0, 2)
+    assert (second["better"], second["worse"]) == (0, 0)
+    assert (second["iterations"], second["few_iterations"], second["rows"], second["first"]) == (50, 0, 14, 1.0)
+    assert second["status"] == {"limit": 2}
+    assert first["long"] == 0
+    assert [part["longer_than"] for part in first["by_length"]] == [0]
+
+
+def test_bins_of_lengths_are_closed_above():
+    row = dict.fromkeys(cross_validation.SUMS, 0) | {"seconds": 1.0, "status": "optimal"}
+    data = pd.DataFrame([row | {"n": n} for n in (1, 10, 11, 50, 51, 80)])
+    found = {part["longer_than"]: part["sentences"] for part in cross_validation.summary(data)["by_length"]}
+    assert found == {0: 2, 10: 1, 40: 1, 50: 2}
+
+
+def test_where_no_tree_is_left_the_baseline_parses(trained):
+    """With one variable a word there is no tree in some sentence; its parse is that of all arcs, and is counted."""
+    model, treebank = trained
+    constraints = parse('[unique-labels]\nlabels = ["nsubj", "obj", "root", "conj"]')
+    system, table = cross_validation.program(constraints, q=1), TokenTable(treebank)
+    seen = set()
+    for i in range(2):
+        problem, words = model.problem(table, i, 4), words_of(treebank[i])
+        found, (tree, labels) = system(problem, words), chu_liu_edmonds(problem)
+        seen.add(found.status)
+        if found.status == "infeasible":
+            assert found.heads.tolist() == tree.heads.tolist()
+            assert found.labels.tolist() == labels.tolist()
+        else:
+            assert chu_liu_edmonds(best_variables(problem, 1))[0].status == "optimal"
+    assert "infeasible" in seen
+
+
+def test_broken_families_are_counted(trained):
+    """Two objects of one verb in half of the gold trees."""
+    model, treebank = trained
+    constraints = parse('[unique-labels]\nlabels = ["obj"]\n[selective-projectivity]\nlabels = "all"')[2:]
+    found = constraint_analysis.broken_by(model, treebank.select(np.arange(20)), constraints, 2)
+    assert [row["family"] for row in found] == ["unique-labels", "selective-projectivity"]
+    assert [row["gold"] for row in found] == [10, 0]
+    assert found[0]["both"] <= min(found[0]["baseline"], 10)
+
+
+def test_every_family_is_left_out_once_and_alone_once():
+    names = constraint_analysis.families("nl_alpino")
+    assert len(names) == 6
+    found = list(constraint_analysis.systems("nl_alpino"))
+    assert found == ["baseline", "constraints", *(f"without {n}" for n in names), *(f"only {n}" for n in names)]

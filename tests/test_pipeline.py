@@ -88,6 +88,7 @@ TINY = {
     "benchmark": {"repeats": 1},
     "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # of a test split of 486
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
+    "arena": {"models": ["carreras"], "k": 5, "sentences": 3},
     "notebooks": ["10-corpora"],
 }
 KINDS = ("convert", "tagger", "pruner", "train", "decode", "benchmark", "ablation")

@@ -30,13 +30,14 @@ VARIANTS: dict[str, list[tuple[dict, int]]] = {
         ({"formulation": "multi-commodity"}, 100),
     ],
     "incremental-ilp": [
-        ({}, 400),
-        ({"space": "projective"}, 150),
-        ({"start": "none", "relaxation": "never"}, 100),
-        ({"formulation": "single-commodity", "start": "none"}, 100),
-        ({"formulation": "multi-commodity", "start": "none"}, 100),
-        ({"relaxation": "only", "start": "none"}, 100),
-        ({"relaxation": "only", "start": "none", "formulation": "single-commodity"}, 100),
+        ({}, 120),
+        ({"space": "projective"}, 80),
+        ({"start": "none", "relaxation": "never"}, 40),
+        ({"formulation": "single-commodity", "start": "none"}, 40),
+        ({"formulation": "multi-commodity", "start": "none"}, 40),
+        ({"relaxation": "only", "start": "none"}, 40),
+        ({"relaxation": "only", "space": "projective"}, 40),
+        ({"relaxation": "only", "start": "none", "formulation": "single-commodity"}, 40),
     ],
     "branch-and-bound": [
         ({"config": config, "backbone": backbone}, 3000) for config in ("tuned", "published") for backbone in BACKBONES
@@ -73,8 +74,15 @@ def draw(decoder: Decoder, seed: int, **fixed) -> Problem:
     Smaller where trees are many, or where every part is a column of a general solver.
     """
     rng = np.random.default_rng(seed)
-    some = [f for f in families(decoder) if rng.random() < 0.7]
-    max_n = 5 if decoder.space == "non-projective" or decoder.name == "ilp" else 7 if seed % 8 == 0 else 6
+    share = 0.3 if decoder.name == "incremental-ilp" else 0.7  # each part is a column that is solved for repeatedly
+    some = [f for f in families(decoder) if rng.random() < share]
+    max_n = (
+        5
+        if decoder.space == "non-projective" or decoder.name in ("ilp", "incremental-ilp")
+        else 7
+        if seed % 8 == 0
+        else 6
+    )
     return random_problem(rng, some, max_n=max_n, space=decoder.space, **fixed)
 
 
@@ -87,8 +95,11 @@ def check_against_enumeration(decoder: Decoder, problem: Problem, note: str) -> 
     parse = decoder.decode(problem)
     assert check_parse(problem, parse, space=decoder.space) == [], note
     if value == -np.inf:
-        assert parse.status == "infeasible", note
-        assert parse.value == parse.bound == -np.inf, note
+        assert parse.value == -np.inf, note
+        # a decoder that proves nothing of its own may find no tree and not know that there is none
+        if decoder.exact or parse.status != "limit":
+            assert parse.status == "infeasible", note
+            assert parse.bound == -np.inf, note
         return
     assert parse.status != "infeasible", note
     # -inf may be reported by a decoder without a tree within its limits; these have none.

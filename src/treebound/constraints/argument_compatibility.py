@@ -70,3 +70,17 @@ class ArgumentCompatibility:
                 if int(heads[other]) == h and not self.go_together(words, m, other):
                     rows.append(row(self.name, np.concatenate([columns(m), columns(other)]), -np.inf, 1.0))
         return rows
+
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
+        """Every two arguments (or every argument and its head) that do not go together. O(arguments squared)."""
+        words, out = variables.words, list[tuple[int, ...]]()
+        of_head: dict[int, list[tuple[int, int]]] = {}
+        for v in variables.labelled(self.label).tolist():
+            h, m = int(variables.head[v]), int(variables.mod[v])
+            if self.head == "argument":
+                out += [(v,)] if h > 0 and not self.go_together(words, h, m) else []
+                continue
+            others = of_head.setdefault(h, [])
+            out += [(other, v) for other, word in others if word != m and not self.go_together(words, word, m)]
+            others.append((v, m))
+        return out

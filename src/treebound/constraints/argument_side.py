@@ -40,3 +40,7 @@ class ArgumentSide:
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
         """None beyond the start."""
         return []
+
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
+        """Every arc on the wrong side."""
+        return [(v,) for row in self.start(variables) for v in row.columns.tolist()]

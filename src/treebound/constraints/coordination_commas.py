@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
-from treebound.constraints.coordination import Conjunctions
+from treebound.constraints.coordination import Conjunctions, sides
 from treebound.constraints.rows import Row, Selection, Variables, row
 
 
@@ -49,3 +51,14 @@ class CoordinationCommas:
             return []
         arcs = np.concatenate([variables.arc(i, m) for m in run])
         return [row(self.name, arcs[np.isin(variables.label[arcs], list(ids))], -np.inf, 1.0)]
+
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
+        """Every two left arguments without a separator between them. O(arguments squared)."""
+        out: list[tuple[int, ...]] = []
+        forms = variables.words.form
+        for _, left, _ in sides(self.conjunctions, variables):
+            for one, two in combinations(left.tolist(), 2):
+                first, last = sorted((int(variables.mod[one]), int(variables.mod[two])))
+                if first < last and not any(form in self.separators for form in forms[first + 1 : last]):
+                    out.append((one, two))
+        return out

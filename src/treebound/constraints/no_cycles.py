@@ -46,6 +46,10 @@ class NoCycles:
                 rows.append(row(self.name, entering, 1.0, np.inf))
         return rows
 
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
+        """Nothing: trees keep it."""
+        return []
+
 
 def cycles(heads: np.ndarray) -> list[list[int]]:
     """The cycles among int[n + 1] heads (index 0 unused), each once, its words in order of discovery. O(n)."""

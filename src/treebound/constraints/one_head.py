@@ -27,3 +27,7 @@ class OneHead:
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
         """None beyond the start."""
         return []
+
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
+        """Nothing: trees keep it."""
+        return []

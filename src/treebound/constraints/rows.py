@@ -167,6 +167,13 @@ class Constraint(Protocol):
         """
         ...
 
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]] | None:
+        """The family as variables, and pairs of them, that no allowed tree selects; None where it says more than that.
+
+        Trees alone are meant: what is no tree need not be forbidden.
+        """
+        ...
+
 
 def broken(constraints: Iterable[Constraint], variables: Variables, selection: Selection) -> list[Row]:
     """All rows that a selection breaks, those of the start included."""

@@ -57,6 +57,18 @@ class SelectiveProjectivity:
                 rows.append(row(self.name, np.concatenate([own, candidates[crossing]]), -np.inf, 1.0))
         return rows
 
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
+        """Every crossing of an arc with a label of P and another. O(V squared)."""
+        low, high = np.minimum(variables.head, variables.mod), np.maximum(variables.head, variables.mod)
+        bound = {m: self._bound(variables, m) for m in range(1, variables.n + 1)}
+        out: list[tuple[int, ...]] = []
+        for v in range(len(variables)):
+            if bound[int(variables.mod[v])][variables.label[v]]:
+                a, b = low[v], high[v]
+                across = ((a < low) & (low < b) & (b < high)) | ((low < a) & (a < high) & (high < b))
+                out += [(v, other) for other in np.flatnonzero(across).tolist()]
+        return out
+
     def _bound(self, variables: Variables, m: int) -> np.ndarray:
         """bool[labels]: labels under which an arc to word m must not cross another."""
         if self.labels == "all":

@@ -36,3 +36,7 @@ class SymmetricCoordination:
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
         """None beyond the start."""
         return []
+
+    def forbidden(self, variables: Variables) -> None:
+        """It asks for arguments, which nothing that is forbidden can do."""
+        return None

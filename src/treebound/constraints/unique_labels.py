@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -35,3 +36,7 @@ class UniqueLabels:
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
         """None beyond the start."""
         return []
+
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
+        """Every two modifiers of one head under one label of U."""
+        return [pair for row in self.start(variables) for pair in combinations(row.columns.tolist(), 2)]

@@ -17,8 +17,8 @@ Flow = Literal["single-commodity", "multi-commodity"]
 NAME = "no-cycles"
 
 
-def flow_program(variables: Variables, kind: Flow) -> tuple[int, float, list[Row]]:
-    """(further columns, their upper bound, rows). The columns stand behind those of the variables.
+def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, float, list[Row]]:
+    """(further columns, their upper bound, rows). Column `first` is the first of them.
 
     O(A) columns and rows for a single commodity, O(A n) for many (A arcs, n words).
     """
@@ -32,7 +32,6 @@ def flow_program(variables: Variables, kind: Flow) -> tuple[int, float, list[Row
         into[m].append(a)
         out_of[h].append(a)
     own = [variables.arc(h, m) for h, m in arcs]
-    first = len(variables)
     rows: list[Row] = []
 
     def balance(offset: int, m: int, supply: float) -> None:

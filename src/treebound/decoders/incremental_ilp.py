@@ -3,14 +3,15 @@
 Solve; look at the solution; add the rows that it breaks; solve again, until it breaks none (their Algorithm 1). What is
 beyond the paper, each an option: the Chu-Liu-Edmonds tree is looked at before anything is solved (if it breaks nothing
 it is the best, since it is the best of all trees); a solution is first sought in the linear relaxation, which keeps its
-basis from one solve to the next, and integrality is asked for only where that is fractional.
+basis from one solve to the next, and integrality is asked for only where that is fractional. And scores of parts, which
+they name as what integer programming should allow (section 6): exact non-projective decoding with non-local factors.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -25,10 +26,15 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.labelled import LabelledProblem, unlabelled
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
+from treebound.decoders import DECODERS
 from treebound.decoders.chu_liu_edmonds import ChuLiuEdmonds
 from treebound.decoders.flows import Flow, flow_program
 from treebound.decoders.live_program import LiveProgram, is_integral
+from treebound.decoders.part_rows import FAMILIES, part_program
+from treebound.decoders.part_rows import NAME as PARTS
+from treebound.evaluation.scoring import tree_score
 
+BOUND_TOLERANCE = 1e-9  #: relative; added to what the solver calls a bound
 Formulation = Literal["incremental", "single-commodity", "multi-commodity"]
 
 
@@ -37,8 +43,7 @@ class Solving:
     """How a sentence was solved (`Parse.record`).
 
     added      family -> rows added after the start
-    first      seconds of the first solve
-    solves     (kind, seconds, columns that are not 0 or 1) of every solve, kind being lp or mip
+    solves     (kind, CPU seconds, columns that are not 0 or 1) of every solve, kind being lp or mip
     conflict   families that no tree keeps together, where the problem is infeasible; none of them can be left out
     fallback   True where `heads` are those of Chu-Liu-Edmonds, which break something, since a limit was hit
     """
@@ -50,7 +55,7 @@ class Solving:
 
     @property
     def first(self) -> float:
-        """Seconds of the first solve; 0.0 where nothing had to be solved."""
+        """CPU seconds of the first solve; 0.0 where nothing had to be solved."""
         return self.solves[0][1] if self.solves else 0.0
 
 
@@ -62,9 +67,12 @@ class IncrementalProgram:
                  there from the start
     start        chu-liu-edmonds: look at that tree first; none: solve at once, as published
     relaxation   first: solve linear relaxations while they are integral; never: every solve is an integer program, as
-                 published; only: linear relaxations alone, a fractional solution being rounded to a tree
+                 published; only: linear relaxations alone, a fractional solution being rounded to a tree (status
+                 `gap`; `limit` and no tree where that breaks constraints)
     space        projective: adds the constraint that no arcs cross (P1 with all labels)
-    time_limit, max_iterations  0: none. When one is hit: status `limit` and the Chu-Liu-Edmonds tree
+    Scores of parts (`Problem.parts`) are part of the program from the start; the Chu-Liu-Edmonds tree is then no start.
+    time_limit, max_iterations  0: none. When one is hit: status `limit` and the Chu-Liu-Edmonds tree (projective: that
+                 of Eisner), which may break constraints
 
     The solver works in floating point: `optimal` means proved up to its tolerance of about 1e-9 of the largest score
     for each word. The value is that of the returned tree, summed exactly.
@@ -72,7 +80,7 @@ class IncrementalProgram:
 
     name = "incremental-ilp"
     cite = "Riedel & Clarke (2006), section 3"
-    supports = frozenset({"arc"})
+    supports = FAMILIES
 
     def __init__(
         self,
@@ -98,13 +106,13 @@ class IncrementalProgram:
         self.exact = relaxation != "only"
 
     def decode(self, problem: Problem) -> Parse:
-        """Best tree of an unlabelled problem. UnsupportedError for families beside `arc`.
+        """Best tree of an unlabelled problem. UnsupportedError for families outside `supports`.
 
         Word classes and forms are unknown here, so that constraints that ask for them apply to no word.
         """
         if problem.families - self.supports:
             families = ", ".join(sorted(problem.families - self.supports))
-            raise UnsupportedError(f"{self.name} does not score {families}", hint="use ilp")
+            raise UnsupportedError(f"{self.name} does not score {families}")
         words = Words.of([""] * problem.n, [""] * problem.n)
         return replace(self.decode_labelled(unlabelled(problem), words), labels=None)
 
@@ -121,21 +129,37 @@ class IncrementalProgram:
         return replace(parse, seconds={"solve": time.perf_counter() - started})
 
     def _conflict(self, problem: LabelledProblem, words: Words) -> tuple[str, ...]:
-        """Families that exclude every tree together, none of which can be left out."""
-        anything = replace(problem, score=np.where(np.isneginf(problem.score), -np.inf, 0.0))
+        """Families that exclude every tree together, none of which can be left out; `parts`: the forbidden ones."""
+        inner = replace(problem.problem, parts={})
+        free = replace(problem, problem=inner, score=np.where(np.isneginf(problem.score), -np.inf, 0.0))
+        forbidden = {
+            family: replace(table, score=np.where(np.isneginf(table.score), -np.inf, 0.0))
+            for family, table in problem.problem.parts.items()
+        }
         needed = list(self.constraints)
+        of_parts = bool(forbidden) and _Search(self, free, words, needed).feasible() is not False
+        anything = replace(free, problem=replace(inner, parts=forbidden)) if of_parts else free
         for constraint in self.constraints:
             fewer = [c for c in needed if c is not constraint]
-            search = _Search(self, anything, words, fewer)
-            if search.feasible() is False:
+            if _Search(self, anything, words, fewer).feasible() is False:
                 needed = fewer
-        return tuple(c.name for c in needed)
+        return tuple(c.name for c in needed) + ((PARTS,) if of_parts else ())
+
+
+def best_projective(problem: LabelledProblem) -> tuple[Parse, np.ndarray]:
+    """The best projective labelled tree without other constraints, and int32[n + 1] labels."""
+    return _labelled(problem, DECODERS["eisner"]().decode)
 
 
 def chu_liu_edmonds(problem: LabelledProblem) -> tuple[Parse, np.ndarray]:
     """The best labelled tree without constraints, and int32[n + 1] labels."""
+    return _labelled(problem, ChuLiuEdmonds().decode)
+
+
+def _labelled(problem: LabelledProblem, decode: Callable[[Problem], Parse]) -> tuple[Parse, np.ndarray]:
+    """The tree that an arc-factored `decode` finds for the best label of every arc, and its labels."""
     inner = replace(problem.problem, arc=problem.score.max(axis=1, initial=-np.inf), parts={})
-    parse = ChuLiuEdmonds().decode(inner)
+    parse = decode(inner)
     labels = np.full(inner.n + 1, -1, INDEX)
     best = problem.label[np.arange(inner.arcs), problem.score.argmax(axis=1)] if inner.arcs else np.zeros(0, INDEX)
     table = np.full((inner.n + 1, inner.n + 1), -1, INDEX)
@@ -163,27 +187,28 @@ class _Search:
         tree, labels = chu_liu_edmonds(self.problem)
         if tree.status == "infeasible":
             return self._parse(None, -np.inf, "infeasible")
-        self.fallback = Selection(tree.heads, labels)
+        self.start = Selection(tree.heads, labels)
         at_start = [row for c in self.constraints for row in c.start(variables)]
         early: list[Row] = []
-        if options.start == "chu-liu-edmonds":
-            chosen = variables.chosen(self.fallback)
-            early = self._violated(self.fallback)
+        self.has_parts = any(len(table) for table in self.problem.problem.parts.values())
+        if options.start == "chu-liu-edmonds" and not self.has_parts:
+            chosen = variables.chosen(self.start)
+            early = self._violated(self.start)
             if not early and all(row.holds(chosen) for row in at_start):
-                return self._parse(self.fallback, tree.value, "optimal")
+                return self._parse(self.start, tree.value, "optimal")
         program = self._program(at_start, early)
-        bound = tree.value  # of all trees, whatever they have to keep
+        bound = np.inf if self.has_parts else tree.value  # of all trees, whatever they have to keep
         while True:
             left = options.time_limit - (time.perf_counter() - started) if options.time_limit else None
             spent = options.max_iterations and len(self.solves) >= options.max_iterations
             if spent or (left is not None and left <= 0):
-                return self._parse(self.fallback, bound, "limit", fallback=True)
+                return self._fallback(bound)
             status, values, proved = self._solve(program, left)
             bound = min(bound, proved)
             if status == "infeasible":
                 return self._parse(None, -np.inf, "infeasible")
             if status == "limit" or values is None:
-                return self._parse(self.fallback, bound, "limit", fallback=True)
+                return self._fallback(bound)
             if not is_integral(values):
                 rounded, rows = self._round(values)
                 if not rows:
@@ -194,6 +219,16 @@ class _Search:
                 if not rows:
                     return self._parse(selection, bound, "optimal")
             program.add(rows)
+
+    def _fallback(self, bound: float) -> Parse:
+        """The tree that is returned where a limit is hit; none if it has a forbidden part, or if there is none."""
+        found = self.start
+        if self.options.space == "projective":
+            tree, labels = best_projective(self.problem)
+            found = Selection(tree.heads, labels)
+            if tree.status == "infeasible":
+                return self._parse(None, bound, "limit")
+        return self._parse(found, bound, "limit", fallback=True)
 
     def feasible(self) -> bool | None:
         """Whether some selection keeps all constraints; None where a limit was hit."""
@@ -213,30 +248,34 @@ class _Search:
             program.add(rows)
 
     def _program(self, at_start: list[Row], early: list[Row]) -> LiveProgram:
+        """Columns: the variables, the columns of the parts (those that are to be integral first), flows."""
         variables, formulation = self.variables, self.options.formulation
-        size = len(variables)
+        parts = part_program(variables, self.problem.problem)
+        score, rows = np.concatenate([variables.score, parts.score]), [*at_start, *parts.rows]
+        self.binary = len(variables) + parts.binary
         if formulation == "incremental" or not self.has_cycles:
-            program = LiveProgram(variables.score, size)
-            program.add(at_start)
+            program = LiveProgram(score, self.binary)
         else:
             kind: Flow = formulation
-            more, upper, rows = flow_program(variables, kind)
-            program = LiveProgram(np.append(variables.score, np.zeros(more)), size)
-            program.bound_columns(np.arange(size, size + more), 0.0, upper)
-            program.add(at_start + rows)
-        program.add(early)
+            more, upper, flows = flow_program(variables, kind, len(score))
+            program = LiveProgram(np.append(score, np.zeros(more)), self.binary)
+            program.bound_columns(np.arange(len(score), len(score) + more), 0.0, upper)
+            rows += flows
+        program.bound_columns(parts.forbidden, 0.0, 0.0)
+        program.add(rows + early)
         return program
 
     def _solve(self, program: LiveProgram, seconds: float | None) -> tuple[str, np.ndarray | None, float]:
         """One iteration: the relaxation, then the integer program where that is asked for."""
         kinds = {"first": (False, True), "never": (True,), "only": (False,)}[self.options.relaxation]
         for integral in kinds:
-            started = time.perf_counter()
+            started = time.process_time()
             status, values, bound = program.solve(integral, seconds)
+            fractional = 0
             if values is not None:
-                values = values[: len(self.variables)]
-            fractional = 0 if values is None else int(np.count_nonzero(np.abs(values - np.rint(values)) > 1e-6))
-            self.solves.append(("mip" if integral else "lp", time.perf_counter() - started, fractional))
+                values = values[: self.binary]
+                fractional = int(np.count_nonzero(np.abs(values - np.rint(values)) > 1e-6))
+            self.solves.append(("mip" if integral else "lp", time.process_time() - started, fractional))
             if status != "optimal" or values is None or is_integral(values):
                 break
         return status, values, bound
@@ -244,7 +283,7 @@ class _Search:
     def _selection(self, values: np.ndarray) -> Selection:
         """Heads and labels of an integral solution with a head for every word."""
         heads, labels = np.full(self.variables.n + 1, NO_HEAD, INDEX), np.full(self.variables.n + 1, -1, INDEX)
-        chosen = values > 0.5
+        chosen = values[: len(self.variables)] > 0.5
         heads[self.variables.mod[chosen]] = self.variables.head[chosen]
         labels[self.variables.mod[chosen]] = self.variables.label[chosen]
         return Selection(heads, labels)
@@ -258,44 +297,64 @@ class _Search:
         return rows
 
     def _round(self, values: np.ndarray) -> tuple[Selection, list[Row]]:
-        """The best tree under a fractional solution as scores, and the rows that both it and the solution break."""
-        lookup = {}
-        for v, key in enumerate(zip(self.variables.head, self.variables.mod, self.variables.label, strict=True)):
-            lookup[tuple(map(int, key))] = values[v]
-        score = np.full(self.problem.score.shape, -np.inf)
-        heads, mods = self.problem.problem.head.tolist(), self.problem.problem.mod.tolist()
-        for a, (h, m) in enumerate(zip(heads, mods, strict=True)):
-            for slot, label in enumerate(self.problem.label[a].tolist()):
-                score[a, slot] = lookup.get((h, m, label), -np.inf)
-        tree, labels = chu_liu_edmonds(replace(self.problem, score=score))
+        """The best tree under a fractional solution as scores, and rows that the solution breaks.
+
+        They are looked for among those that the tree breaks, and those that every word's largest variable breaks.
+        """
+        variables, problem = self.variables, self.problem
+        values = values[: len(variables)]
+        slot = np.full(problem.score.shape, -np.inf)
+        slot[(problem.label >= 0) & ~np.isneginf(problem.score)] = values  # in the order in which they were numbered
+        if self.options.space == "projective":
+            tree, labels = best_projective(replace(problem, score=slot))
+        else:
+            tree, labels = chu_liu_edmonds(replace(problem, score=slot))
         selection = Selection(tree.heads, labels)
-        rows = [row for row in self._violated(selection) if not row.holds(values)]
-        # cycles that the solution is in with more than it may be: those of each word's largest head
-        order = np.lexsort((-values, self.variables.mod))
-        first = np.unique(self.variables.mod[order], return_index=True)[1]
-        largest = np.zeros(self.variables.n + 1, INDEX)
-        largest[self.variables.mod[order[first]]] = self.variables.head[order[first]]
-        if self.has_cycles and cycles(largest):
-            found = NoCycles("cut").violated(self.variables, Selection(largest, labels))
-            rows += [row for row in found if not row.holds(values)]
-        return selection, rows
+        largest = np.zeros(variables.n + 1, np.intp)
+        order = np.lexsort((-values, variables.mod))
+        largest[1:] = order[np.searchsorted(variables.mod[order], np.arange(1, variables.n + 1))]
+        heads, named = variables.head[largest].astype(INDEX), variables.label[largest].astype(INDEX)
+        rows = self._violated(selection)
+        if self.has_cycles and cycles(heads):
+            rows += NoCycles("cut").violated(variables, Selection(heads, named))
+        for constraint in self.constraints:
+            if not isinstance(constraint, NoCycles):
+                rows += constraint.violated(variables, Selection(heads, named))
+        return selection, [row for row in rows if not row.holds(values)]
 
     def _parse(self, selection: Selection | None, bound: float, status: Status, fallback: bool = False) -> Parse:
         n = self.variables.n
+        if np.isfinite(bound):  # the solver's, up to its tolerance; a whole number where scores are
+            bound += BOUND_TOLERANCE * max(1.0, abs(bound))
+            bound = float(np.floor(bound)) if self.problem.problem.unit else bound
         lp = sum(kind == "lp" for kind, _, _ in self.solves)
+        value = -np.inf
+        if selection is not None:
+            value = self._value(selection)
+            if status == "gap" and any(self._breaks(selection)):
+                value = -np.inf
+            if value == -np.inf:  # a forbidden part, or rounding that keeps not all constraints: no tree to return
+                selection, status, fallback = None, "limit", False
         work = {"iterations": len(self.solves), "lp": lp, "mip": len(self.solves) - lp, "fallback": int(fallback)}
         record = Solving({name: count for name, count in self.added.items() if count}, tuple(self.solves), (), fallback)
         if selection is None:
             heads = np.zeros(n + 1, INDEX)
             heads[0] = NO_HEAD
-            return Parse(heads, -np.inf, -np.inf, status, work, {}, None, record)
+            return Parse(heads, -np.inf, bound, status, work, {}, None, record)
         heads, labels = selection.heads.astype(INDEX), selection.labels.astype(INDEX)
+        return Parse(
+            heads, value, value if status == "optimal" else max(bound, value), status, work, {}, labels, record
+        )
+
+    def _value(self, selection: Selection) -> float:
+        """Score of a selection, arcs and parts; exact where scores are integers."""
         value = float(self.variables.score[self.variables.chosen(selection)].sum())
-        if status == "optimal":
-            bound = value
-        elif status == "gap" and any(self._breaks(selection)):
-            value = -np.inf  # rounding found no tree that keeps the constraints
-        return Parse(heads, value, max(bound, value), status, work, {}, labels, record)
+        inner = self.problem.problem
+        return (
+            value + float(tree_score(replace(inner, arc=np.zeros(inner.arcs)), selection.heads))
+            if inner.parts
+            else value
+        )
 
     def _breaks(self, selection: Selection) -> list[Row]:
         chosen = self.variables.chosen(selection)

@@ -46,6 +46,8 @@ class LiveProgram:
             "output_flag": False,
             "threads": 1,
             "random_seed": 0,
+            # presolving would discard the basis of a linear program, and takes longer than it saves on integer ones
+            "presolve": "off",
             "mip_rel_gap": 0.0,
             "mip_abs_gap": 1e-7,
             "primal_feasibility_tolerance": 1e-9,
@@ -83,8 +85,6 @@ class LiveProgram:
             columns = np.arange(self.binary, dtype=np.int32)
             self.highs.changeColsIntegrality(self.binary, columns, np.full(self.binary, int(kind), np.uint8))
             self.integral = integral
-        # a linear program goes on from its basis, which presolving would discard
-        self.highs.setOptionValue("presolve", "choose" if integral else "off")
         if seconds is not None:
             # the clock of a solver object runs through all its solves
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 1e-3))

@@ -87,7 +87,7 @@ class StatedProgram:
         e = cp.Variable(max(1, len(variables)), boolean=True)
         x: cp.Expression = e
         if self.formulation != "incremental":
-            more, upper, flow_rows = flow_program(variables, self.formulation)
+            more, upper, flow_rows = flow_program(variables, self.formulation, len(variables))
             flow = cp.Variable(max(1, more), bounds=[0, upper])
             x = cp.hstack([e, flow])
             rows += flow_rows

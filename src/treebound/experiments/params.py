@@ -201,6 +201,38 @@ class Confidence:
         return None if self.k == "none" else int(self.k)
 
 
+@dataclass(frozen=True, config=_STRICT)
+class Arena:
+    """Branch and bound beside integer programs on the scores of `models`; see treebound.experiments.arena.
+
+    sentences  how many of the test split
+    seconds    that a program has for one
+    """
+
+    models: Annotated[tuple[str, ...], Field(min_length=1)]
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    seconds: Annotated[float, Field(gt=0)]
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CrossValidation:
+    """The labelled parser with hard constraints, by folds; see treebound.experiments.cross_validation.
+
+    corpora   those with an every-tenth split and a file of constraints
+    labels    k of bestk(i, j); q: numbers of variables a word
+    analysed  the fold on which families are left out one at a time, and a model is trained with them in the loop
+    """
+
+    corpora: tuple[Name, ...] = ()
+    folds: tuple[Literal[0, 2, 3, 4, 5, 6, 7, 8, 9], ...] = (0, 2, 3, 4, 5, 6, 7, 8, 9)
+    epochs: Positive = 5
+    labels: Positive = 5
+    q: tuple[Positive, ...] = (2, 5, 10, 20, 50)
+    analysed: Annotated[int, Field(ge=0, le=9)] = 0
+
+
 @dataclass(frozen=True, config=_STRICT, kw_only=True)
 class Params:
     """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
@@ -225,6 +257,8 @@ class Params:
     notebooks: tuple[Name, ...]
     ablation: Ablation | None = None  # a reference run from before there was one has none
     confidence: Confidence | None = None  # older runs have none
+    cross_validation: CrossValidation = CrossValidation()
+    arena: Arena | None = None  # older runs have none
 
     def __post_init__(self) -> None:
         if unknown := [model for model in self.trained if model not in self.models]:
@@ -247,6 +281,10 @@ class Params:
             raise ValueError(f"ablation: no model {self.ablation.model!r}; choose from {', '.join(self.trained)}")
         if (row := self.confidence) is not None and (row.model not in self.trained or row.decoder not in self.decoders):
             raise ValueError(f"confidence: no model {row.model!r} or decoder {row.decoder!r} is trained or listed")
+        if self.arena is not None and (unknown := [m for m in self.arena.models if m not in self.trained]):
+            raise ValueError(f"arena: no model {unknown[0]!r}; choose from {', '.join(self.trained)}")
+        if self.cross_validation.analysed not in self.cross_validation.folds:
+            raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
         if len({str(run) for run in self.decode}) < len(self.decode):
             raise ValueError("decode: the same row is listed twice")
         if twice := [v for v in self.variants if self.plain(v) and v.run in self.decode]:
@@ -312,6 +350,8 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "decoders": Decoder,
         "ablation": Ablation,
         "confidence": Confidence,
+        "cross_validation": CrossValidation,
+        "arena": Arena,
     }
     return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
 

@@ -25,9 +25,10 @@ from treebound.experiments.stage import say
 #: are timed or use all cores themselves
 KINDS = (
     *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "peer"),
-    *("confidence", "benchmark", "peer-benchmark", "ablation", "notebooks", "report"),
+    *("folds", "cross-validation", "constraint-analysis"),
+    *("confidence", "benchmark", "peer-benchmark", "ablation", "arena", "notebooks", "report"),
 )
-ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation")
+ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation", "arena")
 
 
 def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:

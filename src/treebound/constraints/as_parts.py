@@ -1,0 +1,49 @@
+"""Hard constraints as forbidden arcs and pairs of arcs of a problem, which every decoder of parts keeps.
+
+What can be said so: unique labels, sides, compatible arguments, commas, selective projectivity. What asks for something
+(a coordination has an argument on its left) cannot. Labels are chosen before: every arc carries one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from treebound.constraints.rows import Constraint, Variables, Words
+from treebound.core.errors import UnsupportedError
+from treebound.core.labelled import LabelledProblem
+from treebound.core.problem import NONE, PartTable, Problem
+
+#: the family of parts that are sets of any arcs, and its columns
+FAMILY, WIDTH = "pattern", 6
+
+
+def with_forbidden(problem: LabelledProblem, words: Words, constraints: Sequence[Constraint]) -> Problem:
+    """The unlabelled problem whose trees, under the label that each arc carries, keep the constraints.
+
+    A forbidden arc scores -inf, a forbidden pair is a part of the family `pattern` that does; there must be no other
+    patterns. UnsupportedError for arcs with several labels, and for constraints that say more than what is forbidden.
+    O(arcs squared) at most.
+    """
+    if problem.label.shape[1] != 1:
+        raise UnsupportedError("arcs have several labels", hint="keep the best one: best_labels(..., k=1, ...)")
+    inner = problem.problem
+    if FAMILY in inner.parts:
+        raise UnsupportedError(f"the problem has parts of the family {FAMILY}", hint="use the integer program")
+    variables = Variables.of(problem, words)
+    arc_of = np.flatnonzero((problem.label[:, 0] >= 0) & ~np.isneginf(problem.score[:, 0]))
+    single, pairs = set[int](), set[tuple[int, int]]()
+    for constraint in constraints:
+        found = constraint.forbidden(variables)
+        if found is None:
+            raise UnsupportedError(f"{constraint.name} asks for arcs", hint="use the integer program")
+        single |= {int(arc_of[v]) for v, *rest in found if not rest}
+        pairs |= {(min(p), max(p)) for p in ((int(arc_of[v[0]]), int(arc_of[v[1]])) for v in found if len(v) == 2)}
+    arc = problem.score[:, 0].astype(float).copy()
+    arc[sorted(single)] = -np.inf
+    rows = np.full((len(pairs), WIDTH), NONE, np.int32)
+    rows[:, :2] = np.array(sorted(pairs), np.int32).reshape(-1, 2)
+    parts = inner.parts | ({FAMILY: PartTable(FAMILY, rows, np.full(len(pairs), -np.inf))} if pairs else {})
+    return replace(inner, arc=arc, parts=parts)
