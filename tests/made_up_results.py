@@ -40,6 +40,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         if params.ablation is not None:
             rows = [_ablation(rng, name, i) for i, name in enumerate(params.ablation.configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
+        if params.arena is not None:
+            _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
         benchmark = []
         for i, run in enumerate(params.decode):
             table = _sentences(rng, params, run, lengths, i)
@@ -200,6 +202,54 @@ def _ablation(rng: np.random.Generator, name: str, i: int) -> dict:
         "cpu_s": 1e-4 * float(calls.sum()),
         "proved_within": {c: int((proved <= int(c)).sum()) for c in sorted(str(2**e) for e in range(11))},  # as JSON
     }
+
+
+def arena_rows(models: tuple[str, ...]) -> list[dict]:
+    """What the stage `arena` would write: every program takes 100 times as long as branch and bound, or more."""
+    from treebound.experiments.arena import LENGTHS, SOLVERS, SPACES
+
+    return [
+        {"model": model, "space": space, "solver": name, "longer_than": low, "sentences": 4, "words": 4 * (low + 5)}
+        | {"proved": 2 if solver.relaxed else 4, "best": 3 if solver.relaxed else 4, "found": 4, "bounded": 4}
+        | {"seconds": 0.001 * (low + 1) * (100 * i or 1), "gap": 0.2 * solver.relaxed, "loss": 0.1 * solver.relaxed}
+        | {"slowest": 0.1 * (i + 1), "solves": 4 * (i > 0)}
+        for model in models
+        for space in SPACES
+        for i, (name, solver) in enumerate(SOLVERS.items())
+        for low in (0, *LENGTHS)
+    ]
+
+
+def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> None:
+    """What the stages of the cross-validation would write for a corpus."""
+    rows = []
+    names = ("baseline", "constraints", "constraints, published loop", "constraints, q = 2", "constraints, q = 10")
+    for i in range(20):
+        for s, name in enumerate(names):
+            row = {"system": name, "sentence": i, "n": 3 * i + 2, "heads": 3 * i + (s > 0), "labelled": 3 * i}
+            row |= {
+                "gained": int(s > 0 and i % 2),
+                "lost": 0,
+                "gained_heads": int(s > 0),
+                "lost_heads": 0,
+                "changed": 1,
+            }
+            row |= {"seconds": 0.01 * (s + 1), "first": 0.005 * s, "iterations": s, "rows": s}
+            rows.append(row | {"status": "infeasible" if name.endswith("q = 2") and i == 3 else "optimal"})
+    from treebound.experiments import constraint_analysis, cross_validation
+
+    sums = cross_validation.summaries(pd.DataFrame(rows))
+    for fold in folds:
+        _json(folder, ["cross-validation", corpus, f"{fold}.json"], {"train_cpu_s": 50.0, "systems": sums})
+    families = ("unique-labels", "selective-projectivity")
+    worth = {f"{kind} {f}": sums["constraints"] for f in families for kind in ("only", "without")}
+    found = {"fold": 0, "sentences": 20, "train_cpu_s": 300.0, "systems": sums | worth, "in the loop": sums}
+    found["broken"] = [{"family": f, "gold": i, "baseline": 5, "both": i} for i, f in enumerate(families)]
+    assert set(families) <= set(constraint_analysis.families("nl_alpino"))
+    _json(folder, ["constraint-analysis", f"{corpus}.json"], found)
+    rng = np.random.default_rng(0)
+    splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
+    _json(folder, ["folds", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
 
 
 def _key(run: Run) -> dict[str, str]:

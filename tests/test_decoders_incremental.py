@@ -13,10 +13,13 @@ from treebound.constraints import TREE, parse
 from treebound.constraints.no_cycles import NoCycles
 from treebound.constraints.one_head import OneHead
 from treebound.constraints.rows import Selection, Variables, Words, broken
+from treebound.core.dtypes import INDEX
 from treebound.core.errors import UnsupportedError
-from treebound.core.labelled import LabelledProblem, best_labels, best_variables
+from treebound.core.labelled import LabelledProblem, best_labels, best_variables, unlabelled
+from treebound.core.problem import PartTable, Problem
 from treebound.decoders.incremental_ilp import IncrementalProgram, chu_liu_edmonds
 from treebound.decoders.stated_ilp import StatedProgram, installed
+from treebound.evaluation.certificates import check_parse
 
 NAMES = ("cnj", "su", "det")
 SETTINGS = """
@@ -190,6 +193,26 @@ def test_families_in_conflict_are_named():
     parse_ = IncrementalProgram(parse(sides)).decode_labelled(problem, words)
     assert parse_.status == "infeasible"
     assert parse_.record.conflict == ("unique-labels", "asymmetric-coordination")
+
+
+def test_forbidden_parts_that_leave_no_tree_are_named():
+    """Two words, each the other's only head but for the root, and both pairs of arcs that make a tree forbidden."""
+    heads, mods = np.array([0, 0, 1, 2], INDEX), np.array([1, 2, 2, 1], INDEX)
+    pairs = PartTable("sibling", np.array([[0, 2], [1, 3]], INDEX), np.full(2, -np.inf))
+    inner = Problem(2, heads, mods, np.zeros(4), {"sibling": pairs})
+    problem = unlabelled(inner)
+    found = IncrementalProgram().decode_labelled(problem, Words.of(["a", "b"], ["", ""]))
+    assert (found.status, found.labels, found.value) == ("infeasible", None, -np.inf)
+    assert found.record.conflict == ("one-head", "parts")  # a cycle has no root
+
+
+def test_a_limit_with_parts_returns_no_forbidden_tree():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        problem = build_problem(5, rng, ("sibling", "grandchild"), kind="mixed")
+        for space in ("projective", "non-projective"):
+            parse_ = IncrementalProgram(space=space, max_iterations=1, relaxation="only").decode(problem)
+            assert check_parse(problem, parse_, space=space) == []
 
 
 def test_the_published_loop_is_what_it_says():

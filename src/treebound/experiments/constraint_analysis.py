@@ -96,15 +96,15 @@ def run(params: Params, corpus: str) -> None:
     train, held_out = folds.load(corpus, settings.analysed, params.slice)
     model = LabelledModel.load(model_file(corpus, settings.analysed))
     constraints = [c for c in load(corpus) if c.name not in TREE]
-    broken = broken_by(model, held_out, constraints, settings.labels)
-    data = compare(model, held_out, settings.labels, systems(corpus))
+    broken = broken_by(model, held_out, constraints, settings.k)
+    data = compare(model, held_out, settings.k, systems(corpus))
     stage.say(f"{corpus}: families")
     begun = time.process_time()
     looped = train_labelled(specification(settings, params.seed), train, decoder=in_the_loop(corpus))
     seconds = time.process_time() - begun
     stage.say(f"{corpus}: trained with the program in the loop in {seconds:.0f} s")
     both = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
-    trained = compare(looped, held_out, settings.labels, both)
+    trained = compare(looped, held_out, settings.k, both)
     table = pd.concat([data.assign(training=BASELINE), trained.assign(training=CONSTRAINTS)], ignore_index=True)
     where = stage.PREDICTIONS / corpus / "constraint-analysis.csv"
     stage.write(where, table.to_csv(index=False, lineterminator="\n"))

@@ -178,7 +178,7 @@ def model_file(corpus: str, fold: int | str) -> Path:
 
 def specification(settings: CrossValidation, seed: int) -> LabelledSpec:
     """How the folds' models are trained."""
-    return LabelledSpec(epochs=settings.epochs, k=settings.labels, seed=seed)
+    return LabelledSpec(epochs=settings.epochs, k=settings.k, seed=seed)
 
 
 def run(params: Params, corpus: str, fold: str) -> None:
@@ -190,7 +190,7 @@ def run(params: Params, corpus: str, fold: str) -> None:
     trained = time.process_time() - begun
     model.save(model_file(corpus, fold))
     stage.say(f"{corpus} fold {fold}: trained in {trained:.0f} s")
-    data = compare(model, held_out, settings.labels, systems(corpus, settings.q))
+    data = compare(model, held_out, settings.k, systems(corpus, settings.q))
     stage.say(f"{corpus} fold {fold}: parsed")
     where = stage.PREDICTIONS / corpus / f"cross-validation.{fold}.csv"
     stage.write(where, data.to_csv(index=False, lineterminator="\n"))

@@ -221,14 +221,14 @@ class CrossValidation:
     """The labelled parser with hard constraints, by folds; see treebound.experiments.cross_validation.
 
     corpora   those with an every-tenth split and a file of constraints
-    labels    k of bestk(i, j); q: numbers of variables a word
+    k         labels that an arc may carry, the best ones; q: numbers of variables a word
     analysed  the fold on which families are left out one at a time, and a model is trained with them in the loop
     """
 
     corpora: tuple[Name, ...] = ()
     folds: tuple[Literal[0, 2, 3, 4, 5, 6, 7, 8, 9], ...] = (0, 2, 3, 4, 5, 6, 7, 8, 9)
     epochs: Positive = 5
-    labels: Positive = 5
+    k: Positive = 5
     q: tuple[Positive, ...] = (2, 5, 10, 20, 50)
     analysed: Annotated[int, Field(ge=0, le=9)] = 0
 

@@ -206,6 +206,30 @@ class Results:
         data = data[data["scored"] == 1].reset_index(drop=True)
         return data.assign(correct=data["head"] == data["gold"])
 
+    def cross_validation(self) -> list[dict[str, Any]]:
+        """One entry a corpus and fold: corpus, fold, and what the stage wrote. None where no corpus is listed."""
+        settings = self.params.cross_validation
+        return [
+            {"corpus": corpus, "fold": fold, **self._read("cross-validation", corpus, f"{fold}.json")}
+            for corpus in settings.corpora
+            for fold in settings.folds
+        ]
+
+    def constraint_analysis(self) -> list[dict[str, Any]]:
+        """One entry a cross-validated corpus: what each family of constraints is worth on one fold."""
+        corpora = self.params.cross_validation.corpora
+        return [{"corpus": corpus, **self._read("constraint-analysis", f"{corpus}.json")} for corpus in corpora]
+
+    def folded(self) -> list[dict[str, Any]]:
+        """The conversion table of every cross-validated corpus."""
+        return [self._read("folds", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]
+
+    def arena(self) -> pd.DataFrame:
+        """One row a corpus, model, space, solver and bin of lengths; no rows in runs from before there was an arena."""
+        corpora = self.corpora if self.params.arena else []
+        rows = [{"corpus": corpus, **row} for corpus in corpora for row in self._read("arena", f"{corpus}.json")]
+        return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
+
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)
         try:

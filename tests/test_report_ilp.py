@@ -1,0 +1,113 @@
+"""Tables and remarks of integer programming: sums over folds, tests, times by length, the arena; and nothing at all."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import made_up_results
+import pandas as pd
+import pytest
+
+from treebound.experiments import params as parameters
+from treebound.plots import arena
+from treebound.report import remarks_ilp
+from treebound.report.collect import Results
+from treebound.report.show import Table
+from treebound.report.tables import ilp
+
+REPOSITORY = Path(__file__).parents[1]
+FOLDS = (0, 2, 3)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder = tmp_path_factory.mktemp("results")
+    params = parameters.load(REPOSITORY / "params.yaml")
+    settings = dataclasses.replace(params.cross_validation, corpora=("nl_made_up",), folds=FOLDS)
+    params = dataclasses.replace(params, cross_validation=settings)
+    made_up_results.write(folder, params)
+    made_up_results.constraint_metrics(folder, "nl_made_up", FOLDS)
+    return Results("this run", folder, params)
+
+
+@pytest.fixture(scope="module")
+def nothing(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    params = parameters.load(REPOSITORY / "params.yaml")
+    return Results("this run", tmp_path_factory.mktemp("empty"), dataclasses.replace(params, arena=None))
+
+
+def test_folds_add_up(results: Results) -> None:
+    data = ilp.cross_validated([results])
+    words = sum(3 * i + 2 for i in range(20))
+    row = data.set_index("system").loc["constraints"]
+    assert (row["folds"], row["n"], row["sentences"], row["gained"]) == (3, 3 * words, 60, 30)
+    assert row["status"] == {"optimal": 60}
+    assert sum(one["sentences"] for one in row["by_length"]) == 60
+    table = ilp.constraint_accuracy(data)
+    ours = table.loc["nl_made_up, this run", "constraints"]
+    assert ours["LAC"] == pytest.approx(100 * sum(3 * i for i in range(20)) / words)
+    assert ours["UAC"] > table.loc["nl_made_up, this run", "Chu-Liu-Edmonds"]["UAC"]
+    assert (ours["better"], ours["worse"], ours["p, sign"]) == (30, 0, pytest.approx(2 * 0.5**30))
+    assert table.loc["published", "constraints"]["LAC"] == 85.1
+    assert ilp.cross_validated([results], ["another"]).empty
+
+
+def test_times_and_approximation(results: Results) -> None:
+    data = ilp.cross_validated([results])
+    times = ilp.constraint_times(data)
+    assert [words for _, words in times.index] == ["1-10", "11-20", "21-30", "31-40", "41-50", "over 50"]
+    assert times["Chu-Liu-Edmonds", "ms"].tolist() == pytest.approx([10.0] * 6)
+    assert times["ours", "first, ms"].tolist() == pytest.approx([5.0] * 6)
+    targets = ilp.constraint_targets(data).loc["nl_made_up, this run", "ours"]
+    assert targets["fewer than 20 iterations, %"] == 100
+    assert targets["share of the first iteration, %"] == pytest.approx(25)
+    q = ilp.approximation(data).loc["nl_made_up, this run"]
+    assert list(q.index) == ["Chu-Liu-Edmonds", "q = 2", "q = 10", "all"]
+    assert q.loc["q = 2", "no tree"] == 3
+    assert q.loc["q = 10", "time saved, %"] == pytest.approx(100 * (1 - 5 / 2))
+
+
+def test_families_and_the_loop(results: Results) -> None:
+    worth = ilp.family_worth([results])
+    assert worth["trees that break it, %", "gold"].tolist() == [0.0, 5.0]
+    assert "selective-projectivity most often (5.0 %" in str(remarks_ilp.families(worth))
+    loop = ilp.in_the_loop([results])
+    assert len(loop) == 4
+    assert "by +0.00 points" in str(remarks_ilp.loop(loop))
+
+
+def test_the_arena(results: Results) -> None:
+    data = ilp.contest([results])
+    lengths = ilp.arena_lengths(data)
+    assert lengths["best program / branch and bound"].tolist() == pytest.approx([100.0] * len(lengths))
+    table = ilp.arena_table(data).xs("relaxation, incremental", level="solver")
+    assert table["best tree, %"].tolist() == [75.0] * 4
+    assert table["gap"].tolist() == pytest.approx([0.05] * 4)
+    assert ilp.integrality(data).to_numpy().tolist() == [[50.0] * 3] * 4
+    assert "100.0 times as long" in str(remarks_ilp.arena(data, lengths))
+    figure = arena.times(lengths.drop(columns=["sentences", "best program / branch and bound"]))
+    assert len(figure.axes) == 4
+
+
+def test_a_program_that_gave_up_is_not_the_best() -> None:
+    rows = [
+        {"model": "m", "space": "s", "solver": solver, "longer_than": 0, "sentences": 2, "proved": proved, "seconds": t}
+        for solver, proved, t in (("branch and bound", 2, 0.1), ("incremental", 1, 0.2), ("explicit", 2, 5.0))
+    ]
+    lengths = ilp.arena_lengths(pd.DataFrame(rows).assign(run="r", corpus="c"))
+    assert lengths["best program / branch and bound"].tolist() == pytest.approx([50.0])
+
+
+def test_runs_without_any_of_it(nothing: Results) -> None:
+    data = ilp.cross_validated([nothing])
+    tables = [f(data) for f in (ilp.constraint_times, ilp.constraint_targets, ilp.approximation)]
+    tables += [f([nothing]) for f in (ilp.family_worth, ilp.in_the_loop, ilp.folded_corpora)]
+    arena_data = ilp.contest([nothing])
+    tables += [f(arena_data) for f in (ilp.arena_table, ilp.arena_lengths, ilp.integrality)]
+    assert all(table.empty for table in tables)
+    assert all("</table>" in Table(table, "empty")._repr_html_() for table in tables)
+    assert len(ilp.constraint_accuracy(data)) == 2  # what is published
+    for said in (remarks_ilp.accuracy, remarks_ilp.times, remarks_ilp.approximation):
+        assert "params/ilp.yaml" in str(said(data))
+    assert "experiments.run arena" in str(remarks_ilp.arena(arena_data, arena_data))
