@@ -12,8 +12,7 @@ What is done beyond the paper, and why it is exact:
   and multipliers make it agree with the tree (`treebound.kernels.stars`);
 - children inherit graph and shares, and every node is searched by a few steps only.
 
-`graph` and `handover` may be None; numba then compiles the search without hypergraphs, or without stars, which halves
-the time that it takes.
+`graph` and `handover` may be None; numba then compiles the search without hypergraphs, or without stars.
 
 Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
 """
