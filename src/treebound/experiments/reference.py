@@ -8,6 +8,7 @@ where it stopped.
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import os
 import platform
@@ -112,18 +113,23 @@ def compute(folder: Path, *targets: str) -> None:
 
 def main() -> None:
     """Run, check that the sources stayed as they were, and collect."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--main-only", action="store_true", help="leave the other languages to another sitting")
+    more = not parser.parse_args().main_only
     try:
         head = commit()
-        for folder, overlay in ((FOLDER, OVERLAY), (MORE_FOLDER, MORE_OVERLAY)):
+        for folder, overlay in ((FOLDER, OVERLAY), (MORE_FOLDER, MORE_OVERLAY))[: 1 + more]:
             scratch.prepare(folder, yaml.safe_load(overlay.read_text(encoding="utf-8")))
         compute(FOLDER, *(kind for kind in KINDS if kind not in SHOWING))
-        compute(MORE_FOLDER, "decode")
-        collect(MORE_FOLDER, FOLDER / RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
+        if more:
+            compute(MORE_FOLDER, "decode")
+            collect(MORE_FOLDER, FOLDER / RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
         compute(FOLDER)
         if commit() != head:
             raise InputError("the commit changed during the run", hint="run this again: only what changed is repeated")
         collect(FOLDER, RESULTS, origin(FOLDER, head))
-        collect(MORE_FOLDER, RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
+        if more:
+            collect(MORE_FOLDER, RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
         collect_shown(FOLDER, RESULTS)
     except TreeboundError as error:
         sys.exit(f"error: {error}")
