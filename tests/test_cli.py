@@ -1,5 +1,6 @@
 """The command line as a user meets it, in processes of its own: pipes, bad input, no tracebacks."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -235,15 +236,27 @@ def test_workers_change_no_byte_of_a_longer_text(model: Path, tmp_path: Path) ->
 def test_output_begins_before_the_input_has_ended(model: Path, workers: int) -> None:
     command = [TREEBOUND, "parse", str(model), "--workers", str(workers)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+        given, parsed = process.stdin, process.stdout
+        assert given is not None
+        assert parsed is not None
+
+        def write() -> (
+            None
+        ):  # beside the reading: whoever writes all of it first waits for a parser whose output is full
+            with contextlib.suppress(BrokenPipeError):
+                given.write(conllu(SENTENCES * 300, annotated=False))
+                given.flush()  # and no end of file
+
+        writer = threading.Thread(target=write)
         watchdog = threading.Timer(300, process.kill)
+        writer.start()
         watchdog.start()
-        process.stdin.write(conllu(SENTENCES * 300, annotated=False))
-        process.stdin.flush()
-        assert process.stdout.readline() == "# sent_id = 0\n"
+        assert parsed.readline() == "# sent_id = 0\n"
         watchdog.cancel()
         process.kill()
+        writer.join()
+        with contextlib.suppress(BrokenPipeError):  # of what was still to be flushed
+            given.close()
 
 
 def test_published_configuration_agrees(model: Path) -> None:
