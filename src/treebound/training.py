@@ -68,7 +68,7 @@ class Recipe:
     multi_root: bool = False
     patterns: str = ""
     labels: str = "both"
-    label_cost: float = 0.5
+    label_cost: float = ModelSpec.label_cost
     non_projective: bool = False
 
     def spec(self) -> ModelSpec:
