@@ -25,6 +25,7 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 
 from treebound.core.errors import InputError, TreeboundError
+from treebound.report.command import status
 from treebound.treebanks.atomic import replacing
 
 KERNEL = "python3"  #: the name that the notebooks ask for
@@ -139,12 +140,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("target", type=Path)
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
     args = parser.parse_args(argv)
-    try:
-        execute(args.source, args.target, {name: _value(value) for name, value in args.parameters})
-    except TreeboundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return status(lambda: execute(args.source, args.target, {name: _value(value) for name, value in args.parameters}))
 
 
 if __name__ == "__main__":

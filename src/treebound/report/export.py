@@ -18,12 +18,13 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treebound.core.errors import InputError, TreeboundError
+from treebound.core.errors import InputError
 from treebound.plots import figures
 from treebound.plots.style import style
 from treebound.plots.svg import as_svg
 from treebound.report import collect, tables
 from treebound.report.collect import Results
+from treebound.report.command import status
 from treebound.report.show import NOTHING
 from treebound.treebanks.atomic import replacing
 
@@ -149,13 +150,12 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m treebound.report.export", description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="where tables/ and figures/ are written")
     arguments = parser.parse_args(argv)
-    try:
+
+    def work() -> None:
         for line in export(collect.find_root(), arguments.folder):
             print(f"left out: {line}", file=sys.stderr)
-    except TreeboundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+
+    return status(work)
 
 
 if __name__ == "__main__":

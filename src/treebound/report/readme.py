@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from treebound.core.errors import InputError, TreeboundError
+from treebound.core.errors import InputError
 from treebound.plots.figures import accuracy_speed
 from treebound.plots.svg import Svg, as_svg
 from treebound.report import collect, tables
+from treebound.report.command import status
 from treebound.report.tables.comparison import BASELINE
 from treebound.report.tables.rows import sweep
 from treebound.treebanks.atomic import replacing
@@ -85,21 +86,21 @@ def updated(readme: str, text: str) -> str:
     return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
 
+def update() -> None:
+    """Update README.md and its figure."""
+    root = collect.find_root()
+    text, figure = headline(root)
+    readme = root / "README.md"
+    content = updated(readme.read_text(encoding="utf-8"), text)
+    if figure is not None:
+        figure.save(root / FIGURE)
+    with replacing(readme) as file:
+        file.write(content.encode())
+
+
 def main() -> int:
-    """Update README.md and its figure; returns the exit status."""
-    try:
-        root = collect.find_root()
-        text, figure = headline(root)
-        readme = root / "README.md"
-        content = updated(readme.read_text(encoding="utf-8"), text)
-        if figure is not None:
-            figure.save(root / FIGURE)
-        with replacing(readme) as file:
-            file.write(content.encode())
-    except TreeboundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    """Command line; returns the exit status."""
+    return status(update)
 
 
 if __name__ == "__main__":

@@ -32,8 +32,9 @@ from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-from treebound.core.errors import InputError, TreeboundError
+from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
+from treebound.report.command import status
 from treebound.report.execute import read
 
 INDEX = "index"  #: the notebook that becomes the entry page
@@ -189,13 +190,11 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, default=Path("results/report"))
     args = parser.parse_args(argv)
-    try:
-        names = parameters.load().notebooks
-        print(render([args.notebooks / f"{name}.ipynb" for name in names], args.out))
-    except TreeboundError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+
+    def work() -> None:
+        print(render([args.notebooks / f"{name}.ipynb" for name in parameters.load().notebooks], args.out))
+
+    return status(work)
 
 
 if __name__ == "__main__":
