@@ -33,6 +33,7 @@ RUNS = {
     "no-lemmas": Step(unseen=("lemma", "feats")),
     "patterns": Step(add=("pattern",)),
     "longer": Step(epochs=3),
+    "bare": Step(word_pairs=False),
 }
 
 
@@ -91,6 +92,9 @@ def test_one_thing_is_changed_at_a_time(trained: dict[str, dict]) -> None:
     assert different("no-lemmas") == {}
     assert trained["no-lemmas"]["attributes"] == ["suffix"]
     assert trained["no-lemmas"]["history"] != base["history"], "lemmas are features"
+    assert different("bare") == {}
+    assert trained["bare"]["history"] != base["history"], "pairs of words are features"
+    assert trained["patterns"] == {"applies": False}, "what one run changes is back in the next"
 
 
 def test_what_a_corpus_lacks_is_not_taken_away(trained: dict[str, dict]) -> None:
@@ -305,7 +309,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ({"runs": {"x": {"drop": ["comb"]}}}, "x: carreras+grandchild+sibling has no comb; it has adjacent-sibling"),
         ({"runs": {"x": {"add": ["comp"]}}}, "unknown factor family 'comp'; choose from adjacent-sibling"),
         ({"runs": {"x": {"unseen": ["tag"]}}}, "unseen.0: Input should be 'prefix', 'suffix'"),
-        ({"runs": {"x": {"epoch": 3}}}, "x.epoch: unknown key; valid keys are add, drop, unseen, labels"),
+        ({"runs": {"x": {"epoch": 3}}}, "x.epoch: unknown key; valid keys are add, drop, unseen, word_pairs, labels"),
         ({"corpus": "tr_twt"}, "steps.corpus: unknown key; valid keys are model, learner, runs, corpora"),
     ],
 )

@@ -240,11 +240,13 @@ class Step:
 
     add, drop  factor families that its model has, or lacks
     unseen     attributes of words that it does not see: their templates are left out
+    word_pairs whether factors of more than one arc have templates over two of their words
     """
 
     add: tuple[Family, ...] = ()
     drop: tuple[Family, ...] = ()
     unseen: tuple[Attribute, ...] = ()
+    word_pairs: bool = True
     labels: Labels | None = None
     learner: Learner | None = None
     epochs: Positive | None = None
@@ -253,7 +255,8 @@ class Step:
     def __str__(self) -> str:
         """In words; empty if nothing is changed."""
         parts = [f"with {', '.join(self.add)}"] if self.add else []
-        parts += [f"without {', '.join((*self.drop, *self.unseen))}"] if self.drop or self.unseen else []
+        lacks = (*self.drop, *self.unseen, *([] if self.word_pairs else ["word-pair templates"]))
+        parts += [f"without {', '.join(lacks)}"] if lacks else []
         return ", ".join((*parts, *(f"{name} = {value}" for name, value in self.settings.items())))
 
     @property

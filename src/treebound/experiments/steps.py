@@ -7,22 +7,46 @@ differs is what was learned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from treebound.core.errors import InputError
+from treebound.core.registry import Registry
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate, marks
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Params, Step, digest
 from treebound.experiments.train import TIMING, specification
+from treebound.factors import FAMILIES
+from treebound.factors.family import Family
+from treebound.features import scorer
 from treebound.learning.pruner import train_pruner
 from treebound.learning.spec import ModelSpec
 from treebound.learning.trainer import accuracy, train
 from treebound.parser import Parser
 
 SPLIT = "dev"
+
+
+@contextmanager
+def word_pairs(kept: bool) -> Iterator[None]:
+    """Models that are made meanwhile have the templates over word pairs of their factors, or have them not.
+
+    Arcs keep theirs. The templates of a family are the same in every other run, so no model file names them: a model
+    without them is of use only until this ends.
+    """
+    families: Registry[Family] = Registry(FAMILIES.kind)
+    for name in FAMILIES:
+        family = FAMILIES[name]
+        bare = replace(family, templates=replace(family.templates, pairs=()))
+        families.register(name, family if kept or name == "arc" else bare)
+    scorer.FAMILIES = families
+    try:
+        yield
+    finally:
+        scorer.FAMILIES = FAMILIES
 
 
 def changed(spec: ModelSpec, examples: Treebank, step: Step) -> tuple[ModelSpec, Treebank]:
@@ -54,7 +78,8 @@ def run(params: Params, corpus: str, name: str) -> None:
     spec, seen = changed(base, examples, steps.runs[name])
     path = stage.METRICS / "steps" / corpus / f"{name}.json"
     attributes = sorted(seen.meta["attributes"])
-    if name != steps.base and spec == base and attributes == sorted(examples.meta.get("attributes", ())):
+    kept = steps.runs[name].word_pairs
+    if name != steps.base and kept and spec == base and attributes == sorted(examples.meta.get("attributes", ())):
         stage.say(f"{corpus} {name}: nothing to change here")
         stage.write_json(path, {"applies": False})
         return
@@ -67,8 +92,9 @@ def run(params: Params, corpus: str, name: str) -> None:
     # named by the attributes as well, which the trainer does not look at when it takes up a checkpoint
     checkpoint = stage.CHECKPOINTS / f"{corpus}.steps.{name}.{digest(attributes)}.npz"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    model = train(spec, seen, dev, pruner, checkpoint=checkpoint, progress=progress)
-    parses = Parser(model).parse(dev)
+    with word_pairs(kept):
+        model = train(spec, seen, dev, pruner, checkpoint=checkpoint, progress=progress)
+        parses = Parser(model).parse(dev)
     labels = [model.label_names(parse) for parse in parses] if model.labelling.names else None
     heads = [parse.heads for parse in parses]
     score = evaluate(dev, heads, labels).summary
