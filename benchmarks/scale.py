@@ -3,6 +3,7 @@
     python benchmarks/scale.py                 # 10 thousand, 100 thousand and 1 million words
     python benchmarks/scale.py --full          # 10 million as well
     python benchmarks/scale.py --out docs      # write scale.csv and scale.svg there, by default in build/scale
+    python benchmarks/scale.py --only sizes    # or workers: half of it; the other rows of scale.csv stay
 
 Fetches en_ewt and trains a second-order model in build/scale where that has not been done. The input is the test split
 over and over, through a pipe. Run it alone: `load` is what else the machine had to do.
@@ -37,6 +38,7 @@ MODEL = FOLDER / "model.npz"
 CONVERTED = FOLDER / "data/converted/en_ewt"
 SIZES = (10_000, 100_000, 1_000_000)
 FULL = 10_000_000
+STREAMED = "parse, streamed"
 WARM_WORDS = 50_000  #: words of the tasks that a warm process does
 TAG_WORDS = 20_000  #: of jackknifing, which trains ten taggers
 REPEATS = 3
@@ -241,13 +243,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help=f"parse {FULL:,} words as well")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for scale.csv and scale.svg")
+    parser.add_argument("--only", choices=("sizes", "workers"), help="half of it; the other rows of scale.csv stay")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.task:
         print(json.dumps(warm(arguments.task)))
         return
     prepare()
+    sizes, workers = arguments.only != "workers", arguments.only != "sizes"
     rows: list[dict] = []
+    if arguments.only and (arguments.out / "scale.csv").exists():
+        before = pd.read_csv(arguments.out / "scale.csv")
+        rows = before[(before["task"] == STREAMED) != sizes].to_dict("records")
 
     def add(task: str, workers: int, words: int, wall: float, cpu: float, mebibytes: float | None = None) -> None:
         load = os.getloadavg()[0]
@@ -260,25 +267,27 @@ def main() -> None:
             f"{task:20} {workers} workers {words:10,} words {wall:9.2f} s {cpu:9.2f} s CPU {speed} {memory}", flush=True
         )
 
-    streamed(100, 1)  # compiles
-    for words in (*SIZES, FULL) if arguments.full else SIZES:
+    chosen = (*SIZES, FULL) if arguments.full else SIZES
+    if sizes:
+        streamed(100, 1)  # compiles
+    for words in chosen if sizes else ():
         found = [streamed(words, workers) | {"workers": workers} for workers in (1, 2)]
         for one in found:
-            add("parse, streamed", one["workers"], one["words"], one["wall"], one["cpu"], one["mebibytes"])
+            add(STREAMED, one["workers"], one["words"], one["wall"], one["cpu"], one["mebibytes"])
         if len({one["digest"] for one in found}) > 1:
             sys.exit("the number of workers changes the output")
         write(pd.DataFrame(rows), arguments.out)
 
-    for task in TASKS:
+    for task in TASKS if workers else ():
         if task == "parsing, cluster" and find_spec("distributed") is None:
             print("parsing, cluster: left out, its packages are not installed (make cluster)")
             continue
         command = [sys.executable, str(Path(__file__).resolve()), "--task", task]
         done = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
         middle = pd.DataFrame(done).groupby("workers").median()
-        for workers, row in middle.iterrows():
+        for number, row in middle.iterrows():
             words = TAG_WORDS if task == "jackknifing" else WARM_WORDS
-            add(task, int(str(workers)), words, row["wall"], row["cpu"])
+            add(task, int(str(number)), words, row["wall"], row["cpu"])
         if len(middle) > 1:
             one, two = (middle.loc[n] for n in (1, 2))
             ratio, bound = one["wall"] / two["wall"], 2 * one["cpu"] / two["cpu"]
@@ -293,7 +302,7 @@ def write(table: pd.DataFrame, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     table.to_csv(folder / "scale.csv", index=False)
-    whole = table[table["task"] == "parse, streamed"]
+    whole = table[table["task"] == STREAMED]
     as_svg(scale(whole), "Time and memory of parsing against the size of the input").save(folder / "scale.svg")
 
 

@@ -1,8 +1,8 @@
 """`make bench`: speed, memory, start-up, training time and accuracy against their targets, as ratios.
 
 Trains what it measures on en_ewt and ptb_sample, in build/bench and build/bench-uncapped, where that has not been done.
-Speeds are medians of
-repeats in one run on this machine; compilation, reading files and loading the model are left out. Run it alone.
+Speeds are medians of repeats in one run on this machine; compilation, reading files and loading the model are left out.
+Run it alone.
 """
 
 from __future__ import annotations
@@ -18,10 +18,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import yaml
 from numba import njit
 
 from treebound.experiments import scratch
+from treebound.features.tokens import TokenTable
+from treebound.kernels.features import arc_features
+from treebound.kernels.labels import context_words
+from treebound.kernels.learn import all_arcs
+from treebound.parser import Parser, _table
 
 FOLDER = Path("build/bench")
 UNCAPPED = Path("build/bench-uncapped")  #: trained with exact decoding of every training sentence
@@ -114,45 +120,95 @@ def tuning(corpus: str) -> dict:
 def lookups(corpus: str) -> dict:
     """CPU seconds for all of parsing, and for bare sums of weights at the slots that the sentences' features have.
 
-    The slots of a sentence are those of all its candidate arcs and parts, in the order of their extraction: all of
-    them, as often as they occur, and each of them once, as if nothing were ever looked up twice.
+    The pruner looks up weights for all arcs, the model for the arcs that survive and for all their parts (one weight
+    each), the labeller for the surviving arcs and for the tree (a row of weights, one a label). Every set of slots is
+    taken twice: as often as they occur, and each slot of a sentence once, as if nothing were ever looked up again.
     """
-    import numpy as np
-
     from treebound.evaluation.timing import Stopwatch
     from treebound.experiments.corpus import load
-    from treebound.features.tokens import TokenTable
     from treebound.parser import load as load_parser
 
     parser = load_parser(f"results/models/{corpus}/{MODEL}.npz", k=10)
     test = load(corpus, "test")
-    table = TokenTable(test)
-    model = parser.model
-    distinct, repeated = [], []
-    slots, signs = np.empty(1 << 24, np.int64), np.empty(1 << 24, np.float32)
-    for i in range(len(test)):
-        rows, tag = table.sentence(i)
-        scored = parser._scores(table, i, False)
-        every = {f: np.arange(len(s), dtype=np.int32) for f, s in scored.by_family.items()}
-        every["arc"] = np.arange(len(scored.arc), dtype=np.int32)
-        count = model.scorer.features(every, 1.0, scored, rows, tag, slots, signs, 0)
-        _, first = np.unique(slots[:count], return_index=True)
-        distinct.append(slots[np.sort(first)].astype(np.uint32))
-        repeated.append(slots[:count].astype(np.uint32))
-    gather(model.weights, distinct[0])
-    parser.parse(load(corpus, "test", 20))
-    seconds: dict[str, list[float]] = {"distinct": [], "repeated": [], "whole": []}
+    parses = parser.parse(test)
+    sets: dict[str, list[Slots]] = {"distinct": [], "repeated": []}
+    table = _table(parser.model, test)
+    for sentence in (slots_of(parser, table, i, parse.heads) for i, parse in enumerate(parses)):
+        sets["repeated"].append(sentence)
+        sets["distinct"].append(Slots(*map(first_seen, sentence)))
+    weights, width = parser.model.weights, len(parser.model.labelling.names)
+    sums = np.zeros(width)
+    gather(parser.model.pruner.weights, sets["distinct"][0].pruner)
+    gather_rows(weights, sets["distinct"][0].labels, sums)
+    names = [f"{name}, {part}" for name in sets for part in Slots._fields]
+    seconds: dict[str, list[float]] = {name: [] for name in (*names, "whole")}
     for _ in range(REPEATS):
-        for name, sentences in (("distinct", distinct), ("repeated", repeated)):
+        for name, sentences in sets.items():
             with Stopwatch() as watch:
-                for slot in sentences:
-                    gather(model.weights, slot)
-            seconds[name].append(watch.cpu)
+                for slots in sentences:
+                    gather(parser.model.pruner.weights, slots.pruner)
+            seconds[f"{name}, pruner"].append(watch.cpu)
+            with Stopwatch() as watch:
+                for slots in sentences:
+                    gather(weights, slots.parts)
+            seconds[f"{name}, parts"].append(watch.cpu)
+            with Stopwatch() as watch:
+                for slots in sentences:
+                    gather_rows(weights, slots.labels, sums)
+            seconds[f"{name}, labels"].append(watch.cpu)
         with Stopwatch() as watch:
             parser.parse(test)
         seconds["whole"].append(watch.cpu)
-    counts = {"distinct slots": sum(map(len, distinct)), "repeated slots": sum(map(len, repeated))}
+    counts = {
+        f"{name}, {part} slots": sum(len(getattr(slots, part)) for slots in sentences)
+        * (width if part == "labels" else 1)
+        for name, sentences in sets.items()
+        for part in Slots._fields
+    }
     return {name: statistics.median(s) for name, s in seconds.items()} | counts
+
+
+class Slots(NamedTuple):
+    """Places of weights, uint32 each: the pruner's, those of arcs and parts, and where rows of labels begin."""
+
+    pruner: np.ndarray
+    parts: np.ndarray
+    labels: np.ndarray
+
+
+def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray) -> Slots:
+    """What parsing sentence i looks up, in the order of extraction; heads int32[n + 1] of the tree that it finds."""
+    model = parser.model
+    rows, tag = table.sentence(i)
+    n = len(tag) - 1
+    slots, signs = np.empty(1 << 24, np.int64), np.empty(1 << 24, np.float32)
+
+    head, mod = all_arcs(n)
+    every = np.arange(len(head), dtype=np.int32)
+    pruner = model.pruner
+    count = arc_features(pruner.templates, rows, tag, every, 1.0, head, mod, pruner.mask, slots, signs, 0)
+    pruned = slots[:count].astype(np.uint32)
+
+    scored = parser._scores(table, i, False)
+    chosen = {f: np.arange(len(s), dtype=np.int32) for f, s in scored.by_family.items()}
+    chosen["arc"] = arcs = np.arange(len(scored.arc), dtype=np.int32)
+    count = model.scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
+    parts = slots[:count].astype(np.uint32)
+
+    index, count = scored.arc_index, 0
+    if model.labelling.joint is not None:
+        first = np.zeros(len(arcs), np.int32)
+        labeller = model.labelling.joint
+        count = labeller.arc_features(arcs, first, 1.0, rows, index.head, index.mod, slots, signs, count)
+    if model.labelling.stage is not None:
+        words, first = context_words(heads), np.zeros(n, np.int32)
+        count = model.labelling.stage.tree_features(words, first, 1.0, rows, n, slots, signs, count)
+    return Slots(pruned, parts, slots[:count].astype(np.uint32))
+
+
+def first_seen(slots: np.ndarray) -> np.ndarray:
+    """Each slot once, in the order of its first place."""
+    return slots[np.sort(np.unique(slots, return_index=True)[1])]
 
 
 @njit
@@ -162,6 +218,15 @@ def gather(weights, slots):
     for i in slots:
         total += weights[i]
     return total
+
+
+@njit
+def gather_rows(weights, slots, out):
+    """Add the rows of len(out) weights that begin at some slots to `out`."""
+    for i in slots:
+        row = weights[i : i + len(out)]
+        for j in range(len(out)):
+            out[j] += row[j]
 
 
 def start_up() -> Iterator[Row]:
@@ -217,8 +282,12 @@ def rows() -> Iterator[Row]:
 
     cost = child("lookups", "en_ewt")
     for name, what in (("distinct", "each slot of a sentence once"), ("repeated", "as often as they occur")):
-        note = f"{cost[name + ' slots'] / 1e6:.1f} million look-ups in {cost[name]:.2f} s, {what}"
-        yield Row(f"en_ewt test, parsing to bare look-ups, {name}, CPU", cost["whole"] / cost[name], 3.0, False, note)
+        for parts in (("parts",), Slots._fields):
+            bare = sum(cost[f"{name}, {part}"] for part in parts)
+            count = sum(cost[f"{name}, {part} slots"] for part in parts)
+            note = f"{count / 1e6:.0f} million look-ups in {bare:.2f} s, {what}"
+            which = "all" if len(parts) > 1 else "arcs and parts alone"
+            yield Row(f"en_ewt test, parsing to bare look-ups, {which}, CPU", cost["whole"] / bare, 3.0, False, note)
 
     for corpus in ("en_ewt", "ptb_sample"):
         compared = child("tuning", corpus)

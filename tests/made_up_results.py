@@ -57,6 +57,9 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             table.drop(columns="seconds").to_csv(path, index=False)
             metrics = _decode(table, params) | {"tags": variant.tags, "seed": variant.seed}
             _json(folder, ["variant", corpus, f"{variant}.test.json"], metrics)
+        if params.steps is not None and corpus in params.steps.corpora:
+            for i, name in enumerate(params.steps.runs):
+                _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i))
         for peer in params.peers:
             row = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": peer, "version": "1.0", "notes": "invented"}
             _json(folder, ["peer", corpus, f"{peer}.json"], row | {"tags": params.tags_of(corpus)})
@@ -250,6 +253,19 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
     rng = np.random.default_rng(0)
     splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
     _json(folder, ["folds", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
+
+
+def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:
+    """A training for the stage `steps`; every fifth one has nothing to change."""
+    if i % 5 == 4:
+        return {"applies": False}
+    right = ["".join(rng.choice([LABELLED, HEAD, WRONG], p=(0.8, 0.1, 0.1), size=n)) for n in lengths]
+    words = "".join(right)
+    uas, las = 100 - 100 * words.count(WRONG) / len(words), 100 * words.count(LABELLED) / len(words)
+    history = [{"epoch": e, "dev_uas": 80 + e, "dev_las": 70 + e, "dp_calls": 900, "capped": i} for e in range(1, 4)]
+    figures = {"uas": uas, "las": las, "uas_all": uas, "las_all": las, "best_epoch": 3, "history": history}
+    counts = {"training_sentences": 400, "sentences": len(lengths), "certified": len(lengths)}
+    return {"applies": True, "right": right, **figures, **counts}
 
 
 def _key(run: Run) -> dict[str, str]:

@@ -80,6 +80,14 @@ def test_git_ignores_what_dvc_keeps() -> None:
     assert set(done.stdout.split()) == {path for path, cached in outs.items() if cached}
 
 
+def test_steps_are_stages_of_their_own(tmp_path: Path) -> None:
+    """DVC takes the names of a dictionary's entries where a matrix has one."""
+    scratch.prepare(tmp_path / "project", {"steps": {"corpora": ["tr_twt"]}}, PROJECT)
+    listed = dvc(tmp_path / "project", "stage", "list", "--name-only").split()
+    runs = yaml.safe_load((PROJECT / "params.yaml").read_text())["steps"]["runs"]
+    assert {name for name in listed if name.startswith("steps@")} == {f"steps@tr_twt-{run}" for run in runs}
+
+
 # --- the pipeline itself, on 40 sentences and two models ---
 
 TINY = {

@@ -179,7 +179,9 @@ def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) 
     assert f"udpipe (80.00 UAS, 9,000 words/s) is beaten in both by {better or 'none'} of ours" in said
 
 
-@pytest.mark.parametrize("name", ["index", "20-main-comparison", "30-accuracy-and-speed", "60-multilingual"])
+@pytest.mark.parametrize(
+    "name", ["index", "20-main-comparison", "30-accuracy-and-speed", "42-steps", "60-multilingual"]
+)
 def test_notebooks_show_the_reference_run(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     execute(REPOSITORY / "notebooks" / f"{name}.ipynb", root / "executed" / f"{name}.ipynb")

@@ -42,6 +42,7 @@ Learner = Literal["perceptron", "mira"]
 Labels = Literal["none", "joint", "second-stage", "both"]
 Tags = Literal["gold", "predicted"]
 PeerName = Literal["udpipe", "spacy"]
+Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # those that not every corpus has
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -233,6 +234,66 @@ class CrossValidation:
     analysed: Annotated[int, Field(ge=0, le=9)] = 0
 
 
+@dataclass(frozen=True, config=_STRICT)
+class Step:
+    """What one training differs in from the base system; what is not given stays as it is there.
+
+    add, drop  factor families that its model has, or lacks
+    unseen     attributes of words that it does not see: their templates are left out
+    word_pairs whether factors of more than one arc have templates over two of their words
+    """
+
+    add: tuple[Family, ...] = ()
+    drop: tuple[Family, ...] = ()
+    unseen: tuple[Attribute, ...] = ()
+    word_pairs: bool = True
+    labels: Labels | None = None
+    learner: Learner | None = None
+    epochs: Positive | None = None
+    max_dp_calls: Annotated[int, Field(ge=0)] | None = None
+
+    def __str__(self) -> str:
+        """In words; empty if nothing is changed."""
+        parts = [f"with {', '.join(self.add)}"] if self.add else []
+        lacks = (*self.drop, *self.unseen, *([] if self.word_pairs else ["word-pair templates"]))
+        parts += [f"without {', '.join(lacks)}"] if lacks else []
+        return ", ".join((*parts, *(f"{name} = {value}" for name, value in self.settings.items())))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The fields of `ModelSpec` that it sets, families aside."""
+        names = ("labels", "learner", "epochs", "max_dp_calls")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Steps:
+    """What each step of learning brings on dev: trainings that differ in one thing; see treebound.experiments.steps.
+
+    corpora         those that are trained on, perhaps none
+    model, learner  the base system, with the settings of `train`
+    runs            its variations; the first changes nothing: the others are compared with it
+    """
+
+    model: str
+    learner: Learner
+    runs: Annotated[dict[Name, Step], Field(min_length=2)]
+    corpora: tuple[Name, ...] = ()
+
+    def __post_init__(self) -> None:
+        (first, base), *others = self.runs.items()
+        if base != Step():
+            raise ValueError(f"runs: {first} is the first one, which the others are compared with: it changes nothing")
+        for name, step in others:
+            if step == base:
+                raise ValueError(f"runs: {name} changes nothing")
+
+    @property
+    def base(self) -> str:
+        """The name of the run that the others are compared with."""
+        return next(iter(self.runs))
+
+
 @dataclass(frozen=True, config=_STRICT, kw_only=True)
 class Params:
     """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
@@ -259,6 +320,7 @@ class Params:
     confidence: Confidence | None = None  # older runs have none
     cross_validation: CrossValidation = CrossValidation()
     arena: Arena | None = None  # older runs have none
+    steps: Steps | None = None  # older runs have none
 
     def __post_init__(self) -> None:
         if unknown := [model for model in self.trained if model not in self.models]:
@@ -283,6 +345,8 @@ class Params:
             raise ValueError(f"confidence: no model {row.model!r} or decoder {row.decoder!r} is trained or listed")
         if self.arena is not None and (unknown := [m for m in self.arena.models if m not in self.trained]):
             raise ValueError(f"arena: no model {unknown[0]!r}; choose from {', '.join(self.trained)}")
+        if self.steps is not None:
+            self._check_steps(self.steps)
         if self.cross_validation.analysed not in self.cross_validation.folds:
             raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
         if len({str(run) for run in self.decode}) < len(self.decode):
@@ -291,6 +355,18 @@ class Params:
             raise ValueError(f"variants: {twice[0]}: its corpus has this row already, under decode")
         if len({(v.corpus, str(v)) for v in self.variants}) < len(self.variants):
             raise ValueError("variants: the same row is listed twice")
+
+    def _check_steps(self, steps: Steps) -> None:
+        if steps.model not in self.models:
+            raise ValueError(f"steps: no model {steps.model!r}; choose from {', '.join(self.models)}")
+        if unknown := [corpus for corpus in steps.corpora if corpus not in self.corpora]:
+            raise ValueError(f"steps: no corpus {unknown[0]!r}; choose from {', '.join(self.corpora)}")
+        families = self.models[steps.model].families
+        for name, step in steps.runs.items():
+            if there := [family for family in step.add if family in families]:
+                raise ValueError(f"steps: {name}: {steps.model} has {there[0]} already")
+            if missing := [family for family in step.drop if family not in families]:
+                raise ValueError(f"steps: {name}: {steps.model} has no {missing[0]}; it has {', '.join(families)}")
 
     def plain(self, variant: Variant) -> bool:
         """Whether a variant has the tags and the seed of the rows of its corpus: a row that this corpus alone has."""
@@ -352,6 +428,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "confidence": Confidence,
         "cross_validation": CrossValidation,
         "arena": Arena,
+        "steps": Step if loc[1:2] == ("runs",) else Steps,
     }
     return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
 

@@ -24,7 +24,7 @@ from treebound.experiments.stage import say
 #: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which
 #: are timed or use all cores themselves
 KINDS = (
-    *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "peer"),
+    *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "steps", "peer"),
     *("folds", "cross-validation", "constraint-analysis"),
     *("confidence", "benchmark", "peer-benchmark", "ablation", "arena", "notebooks", "report"),
 )

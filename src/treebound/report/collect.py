@@ -230,6 +230,19 @@ class Results:
         rows = [{"corpus": corpus, **row} for corpus in corpora for row in self._read("arena", f"{corpus}.json")]
         return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
 
+    def steps(self) -> list[dict[str, Any]]:
+        """One entry a corpus and run of `steps`: corpus, name, changed (in words), and what the stage wrote.
+
+        None where no corpus is listed. `applies` is False where the corpus lacks what the run takes away.
+        """
+        settings = self.params.steps
+        return [
+            {"corpus": corpus, "name": name, "changed": str(step) or NOTHING}
+            | self._read("steps", corpus, f"{name}.json")
+            for corpus in (settings.corpora if settings else ())
+            for name, step in (settings.runs.items() if settings else ())
+        ]
+
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)
         try:

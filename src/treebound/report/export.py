@@ -52,6 +52,8 @@ TABLES: dict[str, tuple[str, Callable[[Results], pd.DataFrame]]] = {
     "tuning": ("The published search and the tuned one", lambda r: tables.tuning_table(tables.tunings([r]))),
     "ablation": ("Configurations of the search", lambda r: tables.ablation_table(tables.ablations([r]))),
     "training": ("Every trained model", lambda r: tables.training([r])),
+    "steps": ("What each step of learning brings on dev, %", lambda r: _steps(r)),
+    "steps-significance": ("Trainings against the base on dev", lambda r: tables.step_tests(tables.steps([r]))),
 }
 #: name of the files -> (what there is to see, figure)
 FIGURES: dict[str, tuple[str, Callable[[Results], Figure]]] = {
@@ -126,6 +128,11 @@ def _cell(value: object) -> str:
     if pd.isna(value):
         return NOTHING
     return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _steps(results: Results) -> pd.DataFrame:
+    data = tables.steps([results])
+    return tables.step_table(data, tables.step_tests(data))
 
 
 def _milliseconds(results: Results) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from treebound.report.tables.speed import (
     lengths,
     pruning_table,
 )
+from treebound.report.tables.steps import step_epochs, step_table, step_tests, step_training, steps
 from treebound.report.tables.tuning import tuned_sentences, tuning_table, tunings
 
 __all__ = [
@@ -46,6 +47,11 @@ __all__ = [
     "significance",
     "sources",
     "stacked",
+    "step_epochs",
+    "step_table",
+    "step_tests",
+    "step_training",
+    "steps",
     "tagging",
     "tags",
     "tour_row",

@@ -141,14 +141,25 @@ def significance(results: Results, wanted: Sequence[str] = (), figure: str = "UA
             for model, run in runs.items() if len(base) else ():
                 if model != BASELINE:
                     found = _scored(results, corpus, run, figure)
-                    test = paired_bootstrap(found, base, seed=results.params.seed)
-                    words = mcnemar_words(_right(found, figure), _right(base, figure))
-                    counts = {"only it": words["only_a"], "only the baseline": words["only_b"]}
                     row = {"corpus": corpus, "learner": learner, "system": model}
-                    rows.append({**row, **test, **counts, "p (words)": words["p"]})
+                    rows.append(row | tested(found, base, figure, results.params.seed))
     names = ["corpus", "learner", "system"]
-    figures = ["difference", "low", "high", "p", "only it", "only the baseline", "p (words)"]
-    return pd.DataFrame(rows, columns=[*names, *figures]).set_index(names)
+    return pd.DataFrame(rows, columns=[*names, *TESTED]).set_index(names)
+
+
+#: what `tested` tells of a system
+TESTED = ("difference", "low", "high", "p", "only it", "only the baseline", "p (words)")
+
+
+def tested(found: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> dict[str, float]:
+    """TESTED of a system against another one on the same sentences (ValueError otherwise); see `significance`.
+
+    found, base  one row a sentence: scored (words), correct (of them, by the figure), words (`attachment.marks`)
+    figure       "UAS" or "LAS"
+    """
+    test = paired_bootstrap(found, base, seed=seed)
+    words = mcnemar_words(_right(found, figure), _right(base, figure))
+    return test | {"only it": words["only_a"], "only the baseline": words["only_b"], "p (words)": words["p"]}
 
 
 def _scored(results: Results, corpus: str, run: Run | Variant, figure: str) -> pd.DataFrame:

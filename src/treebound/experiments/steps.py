@@ -1,0 +1,121 @@
+"""Stage: what one step of learning brings: the base system trained with one thing changed, judged on dev.
+
+The pruner is trained on what the model sees, so that nothing is shared with the run that it is compared with. The model
+is that of the best epoch; dev is then parsed without a limit on the search, whatever limit training had, so that what
+differs is what was learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from treebound.core.errors import InputError
+from treebound.core.registry import Registry
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import evaluate, marks
+from treebound.experiments import stage
+from treebound.experiments.corpus import checksum, load, tags_of
+from treebound.experiments.params import Params, Step, digest
+from treebound.experiments.train import TIMING, specification
+from treebound.factors import FAMILIES
+from treebound.factors.family import Family
+from treebound.features import scorer
+from treebound.learning.pruner import train_pruner
+from treebound.learning.spec import ModelSpec
+from treebound.learning.trainer import accuracy, train
+from treebound.parser import Parser
+
+SPLIT = "dev"
+
+
+@contextmanager
+def word_pairs(kept: bool) -> Iterator[None]:
+    """Models that are made meanwhile have the templates over word pairs of their factors, or have them not.
+
+    Arcs keep theirs. The templates of a family are the same in every other run, so no model file names them: a model
+    without them is of use only until this ends.
+    """
+    families: Registry[Family] = Registry(FAMILIES.kind)
+    for name in FAMILIES:
+        family = FAMILIES[name]
+        bare = replace(family, templates=replace(family.templates, pairs=()))
+        families.register(name, family if kept or name == "arc" else bare)
+    scorer.FAMILIES = families
+    try:
+        yield
+    finally:
+        scorer.FAMILIES = FAMILIES
+
+
+def changed(spec: ModelSpec, examples: Treebank, step: Step) -> tuple[ModelSpec, Treebank]:
+    """What a run asks the trainer for, and what it shows it; without labels or patterns where the corpus has none.
+
+    Attributes that are not to be seen are taken off those that the corpus asks for, which leaves out their templates.
+    The parser keeps to the attributes of training, so that dev needs no change.
+    """
+    settings = {name: value for name, value in step.settings.items() if name != "labels" or spec.labels != "none"}
+    added = (f for f in step.add if f != "pattern" or examples.meta.get("patterns"))
+    families = (*(f for f in spec.families if f not in step.drop), *added)
+    seen = [name for name in examples.meta.get("attributes", ()) if name not in step.unseen]
+    blinded = replace(examples, meta=examples.meta | {"attributes": seen})
+    return replace(spec, families=families, **settings), blinded
+
+
+def run(params: Params, corpus: str, name: str) -> None:
+    """Write the accuracy of every epoch, and of the best one's model that of every word of dev.
+
+    Where a corpus lacks what the run takes away, it is the base system again: that is written, and nothing is trained.
+    InputError for a run that the parameters do not list.
+    """
+    steps = params.steps
+    if steps is None or name not in steps.runs:
+        known = ", ".join(steps.runs) if steps else "none"
+        raise InputError(f"steps: no run {name!r}", path="params.yaml", hint=f"its runs: {known}")
+    examples, dev = (load(corpus, split, params.limit(split)) for split in ("train", SPLIT))
+    base = specification(params, steps.model, steps.learner, examples)
+    spec, seen = changed(base, examples, steps.runs[name])
+    path = stage.METRICS / "steps" / corpus / f"{name}.json"
+    attributes = sorted(seen.meta["attributes"])
+    kept = steps.runs[name].word_pairs
+    if name != steps.base and kept and spec == base and attributes == sorted(examples.meta.get("attributes", ())):
+        stage.say(f"{corpus} {name}: nothing to change here")
+        stage.write_json(path, {"applies": False})
+        return
+
+    def progress(sentences: Iterable, what: str) -> Iterable:
+        stage.say(f"{corpus} {name}: {what}")
+        return sentences
+
+    pruner = train_pruner(seen, epochs=params.pruner.epochs, bits=params.pruner.bits, seed=params.seed)
+    # named by the attributes as well, which the trainer does not look at when it takes up a checkpoint
+    checkpoint = stage.CHECKPOINTS / f"{corpus}.steps.{name}.{digest(attributes)}.npz"
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    with word_pairs(kept):
+        model = train(spec, seen, dev, pruner, checkpoint=checkpoint, progress=progress)
+        parses = Parser(model).parse(dev)
+    labels = [model.label_names(parse) for parse in parses] if model.labelling.names else None
+    heads = [parse.heads for parse in parses]
+    score = evaluate(dev, heads, labels).summary
+    history = [{key: record[key] for key in record if key not in TIMING} for record in model.history]
+    best = max(history, key=accuracy)["epoch"]
+    las = f", LAS {score['las']:.2f}" if "las" in score else ""
+    stage.say(f"{corpus} {name}: dev UAS {score['uas']:.2f}{las} after {best} epochs")
+    metrics = {
+        "applies": True,
+        "spec": spec.as_dict(),
+        "attributes": attributes,
+        "history": history,
+        "best_epoch": best,
+        "certified": sum(parse.certified for parse in parses),
+        "training_sentences": len(examples),
+        "right": marks(dev, heads, labels),
+        "corpus_checksum": checksum(corpus, SPLIT),
+        "tags": tags_of(corpus),
+    }
+    stage.write_json(path, score | metrics)
+
+
+if __name__ == "__main__":
+    stage.main(run)
