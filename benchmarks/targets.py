@@ -305,7 +305,9 @@ def rows() -> Iterator[Row]:
 def main() -> None:
     """Train what is missing, then measure."""
     overlay = yaml.safe_load(Path("params/bench.yaml").read_text(encoding="utf-8"))
-    exact = scratch.overlaid(overlay, {"corpora": ["en_ewt"], "trained": ["carreras+grandchild+sibling"]})
+    name = MODEL.removesuffix(".mira")
+    rows_of_it = [row for row in overlay["decode"] if row["model"] == name]
+    exact = scratch.overlaid(overlay, {"corpora": ["en_ewt"], "trained": [name], "decode": rows_of_it})
     exact = scratch.overlaid(exact, {"train": {"max_dp_calls": 0}})
     for folder, settings, stage in ((FOLDER, overlay, "decode"), (UNCAPPED, exact, "train")):
         scratch.prepare(folder, settings)
