@@ -115,7 +115,11 @@ def main() -> None:
     """Run, check that the sources stayed as they were, and collect."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--main-only", action="store_true", help="leave the other languages to another sitting")
-    more = not parser.parse_args().main_only
+    parser.add_argument(
+        "--carried", metavar="TEXT", help="for run.json: what was computed at an earlier commit and taken over by hand"
+    )
+    arguments = parser.parse_args()
+    more, carried = not arguments.main_only, {"carried": arguments.carried} if arguments.carried else {}
     try:
         head = commit()
         for folder, overlay in ((FOLDER, OVERLAY), (MORE_FOLDER, MORE_OVERLAY))[: 1 + more]:
@@ -127,7 +131,7 @@ def main() -> None:
         compute(FOLDER)
         if commit() != head:
             raise InputError("the commit changed during the run", hint="run this again: only what changed is repeated")
-        collect(FOLDER, RESULTS, origin(FOLDER, head))
+        collect(FOLDER, RESULTS, origin(FOLDER, head) | carried)
         if more:
             collect(MORE_FOLDER, RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
         collect_shown(FOLDER, RESULTS)

@@ -17,9 +17,11 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
     for r in results:
         decoded, trained, timed = r.decode(), r.train(), r.benchmark()
         sums = decoded.groupby("corpus", sort=False)["corpus_checksum"].first()
-        machine = r.info.get("machine", {})
+        machine = dict(r.info.get("machine", {}))
+        machine |= machine.pop("versions", {})
         columns[r.name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
+            "computed before": str(r.info.get("carried", "nothing")),
             "date": str(r.info.get("date", "not recorded: the same run gives the same pages")),
             "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the one that computed this report",
             "test sets (sha256)": ", ".join(f"{corpus} {total[:12]}" for corpus, total in sums.items()),
