@@ -68,7 +68,7 @@ CURVES = pd.DataFrame(
 
 SIZES = pd.DataFrame(
     [
-        {"workers": n, "words": words, "wall_s": 2 + words / 1e4 / n, "mebibytes": 250.0 + 100 * n}
+        {"workers": n, "words": words, "cpu_s": 2 + words / 1e4 / n, "mebibytes": 250.0 + 100 * n}
         for words in (10_000, 100_000, 1_000_000)
         for n in (1, 2)
     ]

@@ -235,20 +235,20 @@ def unproved(data: pd.DataFrame) -> Figure:
 def scale(data: pd.DataFrame) -> Figure:
     """Time and memory against the size of the input, one curve for each number of workers.
 
-    data  workers, words, wall_s (seconds), mebibytes
+    data  workers, words, cpu_s (seconds of all processes: what a busy machine does not change), mebibytes
     """
     with style():
         figure, (left, right) = panels(2, width=8.5, height=3.4)
         for i, (workers, rows) in enumerate(data.sort_values("words").groupby("workers")):
             name = f"{workers} worker" + "s" * (workers != 1)
             look = {"color": CYCLE[i], "marker": MARKERS[i], "label": name}
-            left.plot(rows["words"], rows["wall_s"], **look)
+            left.plot(rows["words"], rows["cpu_s"], **look)
             right.plot(rows["words"], rows["mebibytes"], **look)
         for panel in (left, right):
             panel.set_xlabel("words (log scale)")
             _log(panel, "x")
         left.set_title("Time")
-        left.set_ylabel("seconds (log scale)")
+        left.set_ylabel("CPU seconds (log scale)")
         _log(left, "y")
         right.set_title("Memory")
         right.set_ylabel("MiB")
