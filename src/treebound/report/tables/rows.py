@@ -59,12 +59,14 @@ def exhaustive(params: Params, run: Run) -> bool:
 
 
 def main_rows(params: Params, learner: str) -> dict[str, Run]:
-    """Model -> its row of the main comparison: the whole test set, decoded with the k of training."""
-    rows: dict[str, Run] = {}
-    for run in params.decode:
-        if run.learner == learner and run.k == params.train.k and whole(params, run) and exhaustive(params, run):
-            rows.setdefault(run.model, run)
-    return rows
+    """Model -> its row of the main comparison: the whole test set, decoded with the k of training.
+
+    The row of a search without a limit is preferred to one of a search that may give up.
+    """
+    runs = [r for r in params.decode if r.learner == learner and r.k == params.train.k and whole(params, r)]
+    rows: dict[str, Run] = {run.model: run for run in reversed(runs)}  # each in its place, the first of a model
+    rows |= {run.model: run for run in reversed(runs) if exhaustive(params, run)}
+    return {model: rows[model] for model in dict.fromkeys(run.model for run in runs)}
 
 
 def corpus_rows(params: Params, corpus: str, learner: str) -> dict[str, Run | Variant]:
