@@ -60,8 +60,8 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ("  - carreras\n", "  - carera\n", None, "trained: no model 'carera'; choose from arc, carreras"),
         ("k: 20}", "k: 5}", None, "the same row is listed twice"),
         (
-            "  sentences: 500 ",
-            "  sentenses: 500 ",
+            "  sentences: 250 ",
+            "  sentenses: 250 ",
             "sentenses",
             "ablation.sentenses: unknown key; valid keys are model, learner",
         ),
