@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,29 +133,28 @@ def lookups(corpus: str) -> dict:
     parses = parser.parse(test)
     sets: dict[str, list[Slots]] = {"distinct": [], "repeated": []}
     table = _table(parser.model, test)
-    for sentence in (slots_of(parser, table, i, parse.heads) for i, parse in enumerate(parses)):
+    scratch_arrays = np.empty(1 << 24, np.int64), np.empty(1 << 24, np.float32)
+    for sentence in (slots_of(parser, table, i, parse.heads, *scratch_arrays) for i, parse in enumerate(parses)):
         sets["repeated"].append(sentence)
         sets["distinct"].append(Slots(*map(first_seen, sentence)))
     weights, width = parser.model.weights, len(parser.model.labelling.names)
     sums = np.zeros(width)
-    gather(parser.model.pruner.weights, sets["distinct"][0].pruner)
-    gather_rows(weights, sets["distinct"][0].labels, sums)
+    bare: dict[str, Callable[[np.ndarray], object]] = {
+        "pruner": lambda slots: gather(parser.model.pruner.weights, slots),
+        "parts": lambda slots: gather(weights, slots),
+        "labels": lambda slots: gather_rows(weights, slots, sums),
+    }
+    for part, add_up in bare.items():
+        add_up(getattr(sets["distinct"][0], part))  # compiles
     names = [f"{name}, {part}" for name in sets for part in Slots._fields]
     seconds: dict[str, list[float]] = {name: [] for name in (*names, "whole")}
     for _ in range(REPEATS):
         for name, sentences in sets.items():
-            with Stopwatch() as watch:
-                for slots in sentences:
-                    gather(parser.model.pruner.weights, slots.pruner)
-            seconds[f"{name}, pruner"].append(watch.cpu)
-            with Stopwatch() as watch:
-                for slots in sentences:
-                    gather(weights, slots.parts)
-            seconds[f"{name}, parts"].append(watch.cpu)
-            with Stopwatch() as watch:
-                for slots in sentences:
-                    gather_rows(weights, slots.labels, sums)
-            seconds[f"{name}, labels"].append(watch.cpu)
+            for part, add_up in bare.items():
+                with Stopwatch() as watch:
+                    for slots in sentences:
+                        add_up(getattr(slots, part))
+                seconds[f"{name}, {part}"].append(watch.cpu)
         with Stopwatch() as watch:
             parser.parse(test)
         seconds["whole"].append(watch.cpu)
@@ -176,12 +175,16 @@ class Slots(NamedTuple):
     labels: np.ndarray
 
 
-def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray) -> Slots:
-    """What parsing sentence i looks up, in the order of extraction; heads int32[n + 1] of the tree that it finds."""
+def slots_of(
+    parser: Parser, table: TokenTable, i: int, heads: np.ndarray, slots: np.ndarray, signs: np.ndarray
+) -> Slots:
+    """What parsing sentence i looks up, in the order of extraction; heads int32[n + 1] of the tree that it finds.
+
+    slots, signs  int64[*], float32[*] scratch, long enough for the features of a sentence
+    """
     model = parser.model
     rows, tag = table.sentence(i)
     n = len(tag) - 1
-    slots, signs = np.empty(1 << 24, np.int64), np.empty(1 << 24, np.float32)
 
     head, mod = all_arcs(n)
     every = np.arange(len(head), dtype=np.int32)
