@@ -60,7 +60,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         if params.steps is not None and corpus in params.steps.corpora:
             for i, name in enumerate(params.steps.runs):
                 _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i))
-        for peer in params.peers:
+        for peer in (run.peer for run in params.peers if run.corpus == corpus):
             row = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": peer, "version": "1.0", "notes": "invented"}
             _json(folder, ["peer", corpus, f"{peer}.json"], row | {"tags": params.tags_of(corpus)})
             _json(folder, ["timing", "peer", corpus, f"{peer}.json"], {"cpu_s": 60.0, "wall_s": 61.0})

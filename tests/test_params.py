@@ -10,6 +10,7 @@ from treebound.experiments import params
 PROJECT = Path(__file__).parents[1]
 VARIANT = "{corpus: tr_twt, model: arc, learner: mira, decoder: eisner, k: 10, tags: predicted, seed: 2}"
 GOLD = VARIANT.replace("predicted", "gold")
+PEER = "{corpus: tr_twt, peer: spacy}"
 TEXT = (PROJECT / "params.yaml").read_text(encoding="utf-8")
 
 
@@ -71,7 +72,9 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ("learners: [", "learners: [svm, ", "learners: [svm", "learners.0: Input should be 'perceptron' or 'mira'"),
         ("  C: 0.01", "  C: [", None, "not valid YAML"),
         ("tags: {}", "tags: {tr_twt: silver}", "silver", "tags.tr_twt: Input should be 'gold' or 'predicted'"),
-        ("peers: []", "peers: [malt]", "peers: [malt]", "peers.0: Input should be 'udpipe' or 'spacy'"),
+        ("peers: [] ", f"peers: [{PEER.replace('spacy', 'malt')}] #", "malt", "Input should be 'udpipe' or 'spacy'"),
+        ("peers: [] ", f"peers: [{PEER.replace('tr_twt', 'en')}] #", None, "peers: no corpus 'en'; choose from tr_twt"),
+        ("peers: [] ", f"peers: [{PEER}, {PEER}] #", None, "peers: the same row is listed twice"),
         ("variants: [] ", f"variants: [{VARIANT}] #", None, "predicted tags of a corpus whose tags are gold; see tags"),
         ("variants: [] ", f"variants: [{GOLD}, {GOLD}] #", None, "variants: the same row is listed twice"),
         ("variants: [] ", f"variants: [{GOLD.replace('arc', 'star')}] #", None, "no model 'star'; choose from arc"),

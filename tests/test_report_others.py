@@ -18,7 +18,7 @@ VARIANT = {"corpus": "tr_twt", "model": "arc", "learner": "mira", "decoder": "ei
 OVERLAY = {
     "tags": {"tr_twt": "predicted"},
     "variants": [{**VARIANT, "tags": "gold", "seed": 1}, {**VARIANT, "tags": "predicted", "seed": 2}],
-    "peers": ["udpipe", "spacy"],
+    "peers": [{"corpus": "tr_twt", "peer": "udpipe"}, {"corpus": "tr_twt", "peer": "spacy"}],
 }
 SPLITS = {
     "train": {"words": 1000, "accuracy": 93.0},

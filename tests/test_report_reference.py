@@ -5,6 +5,8 @@ All figures are invented; the parameters are those of the reference run.
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
 from pathlib import Path
 
 import made_up_results
@@ -146,6 +148,27 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
     assert f"of {len(data)} corpora" in str(remarks.multilingual(data))
+    assert "p" not in data.columns.get_level_values(1)
+
+
+def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more"  # a project of its own, as in `make reference`
+    made_up_results.project(more, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
+    kept = tmp_path / "kept"
+    shutil.copytree(more / "results" / "metrics", kept / "metrics")
+    results = dataclasses.replace(collect.this_run(more), folder=kept)
+    assert export.export(more, kept, only=("significance-uas",)) == []
+    assert {path.name for path in (kept / "tables").iterdir()} == {"significance-uas.csv", "significance-uas.md"}
+    data, tests = tables.multilingual(results), tables.significance(collect.this_run(more))["p"].droplevel("learner")
+    for (_, corpus), row in data.iterrows():
+        for system in ("combined", "non-projective"):
+            assert row[f"{system} against the baseline", "p"] == pytest.approx(tests[corpus, system])
+            gained = row["UAS", system] - row["UAS", "carreras"]
+            assert row[f"{system} against the baseline", "UAS"] == pytest.approx(gained)
+    data["combined against the baseline", "UAS"] = [0.6, -0.7, 0.4] + [0.8] * (len(data) - 3)
+    data["combined against the baseline", "p"] = [0.01, 0.01, 0.01] + [0.2] * (len(data) - 3)
+    first, second = data.index.get_level_values("corpus")[:2]
+    assert f"combined is better on {first}, worse on {second}." in str(remarks.multilingual(data))
 
 
 def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:

@@ -294,6 +294,14 @@ class Steps:
         return next(iter(self.runs))
 
 
+@dataclass(frozen=True, config=_STRICT)
+class PeerRun:
+    """A parser of others, trained and tested on one corpus."""
+
+    corpus: Name
+    peer: PeerName
+
+
 @dataclass(frozen=True, config=_STRICT, kw_only=True)
 class Params:
     """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
@@ -313,7 +321,7 @@ class Params:
     decode: tuple[Run, ...]
     variants: tuple[Variant, ...] = ()
     benchmark: Benchmark
-    peers: tuple[PeerName, ...] = ()
+    peers: tuple[PeerRun, ...] = ()
     peer_settings: dict[PeerName, dict[str, int | float | str]] = Field(default_factory=dict)
     notebooks: tuple[Name, ...]
     ablation: Ablation | None = None  # a reference run from before there was one has none
@@ -339,6 +347,8 @@ class Params:
                 raise ValueError(f"variants: {variant}: no corpus {variant.corpus!r}; choose from {choice}")
             if variant.tags == "predicted" != self.tags_of(variant.corpus):
                 raise ValueError(f"variants: {variant}: predicted tags of a corpus whose tags are gold; see tags")
+        if strange := [run.corpus for run in self.peers if run.corpus not in self.corpora]:
+            raise ValueError(f"peers: no corpus {strange[0]!r}; choose from {', '.join(self.corpora)}")
         if self.ablation is not None and self.ablation.model not in self.trained:
             raise ValueError(f"ablation: no model {self.ablation.model!r}; choose from {', '.join(self.trained)}")
         if (row := self.confidence) is not None and (row.model not in self.trained or row.decoder not in self.decoders):
@@ -355,6 +365,8 @@ class Params:
             raise ValueError(f"variants: {twice[0]}: its corpus has this row already, under decode")
         if len({(v.corpus, str(v)) for v in self.variants}) < len(self.variants):
             raise ValueError("variants: the same row is listed twice")
+        if len(set(self.peers)) < len(self.peers):
+            raise ValueError("peers: the same row is listed twice")
 
     def _check_steps(self, steps: Steps) -> None:
         if steps.model not in self.models:

@@ -32,6 +32,7 @@ OVERLAY = Path("params/reference.yaml")
 MULTILINGUAL = "multilingual"
 MORE_FOLDER = Path("build") / MULTILINGUAL
 MORE_OVERLAY = Path("params") / f"{MULTILINGUAL}.yaml"
+SIGNIFICANCE = ("significance-uas", "significance-las")  #: tables that need what is not committed: the parses
 SHOWING = ("notebooks", "report")  #: stages that show what the others compute
 LARGEST_REPORT = 15_000_000  #: bytes of the rendered report that are still fit to be committed
 
@@ -84,15 +85,26 @@ def collect_shown(folder: Path, target: Path) -> None:
     The figures of a report that is too large to be committed stay behind: they are in the notebooks' sources and, the
     most important ones, among the figures.
     """
-    command = [sys.executable, "-m", "treebound.report.export", str(target.resolve())]
-    if subprocess.run(command, cwd=folder).returncode:
-        raise InputError("tables and figures could not be written", hint="the message stands above")
+    export(folder, target)
     report = folder / "results" / "report"
     replace(report, target / "report")
     size = sum(path.stat().st_size for path in report.rglob("*") if path.is_file())
     if size > LARGEST_REPORT:
         stage.say(f"{report} has {size / 1e6:.0f} MB: its figures are not collected")
         shutil.rmtree(target / "report" / "figures", ignore_errors=True)
+
+
+def collect_more(target: Path, head: str) -> None:
+    """Collect the run on more corpora, with the tables that its metrics are not enough for."""
+    collect(MORE_FOLDER, target, origin(MORE_FOLDER, head))
+    export(MORE_FOLDER, target, "--only", *SIGNIFICANCE)
+
+
+def export(folder: Path, target: Path, *options: str) -> None:
+    """Write tables and figures of the run in `folder` into `target`."""
+    command = [sys.executable, "-m", "treebound.report.export", str(target.resolve()), *options]
+    if subprocess.run(command, cwd=folder).returncode:
+        raise InputError("tables and figures could not be written", hint="the message stands above")
 
 
 def origin(folder: Path, head: str) -> dict[str, Any]:
@@ -127,13 +139,13 @@ def main() -> None:
         compute(FOLDER, *(kind for kind in KINDS if kind not in SHOWING))
         if more:
             compute(MORE_FOLDER, "decode")
-            collect(MORE_FOLDER, FOLDER / RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
+            collect_more(FOLDER / RESULTS / MULTILINGUAL, head)
         compute(FOLDER)
         if commit() != head:
             raise InputError("the commit changed during the run", hint="run this again: only what changed is repeated")
         collect(FOLDER, RESULTS, origin(FOLDER, head) | carried)
         if more:
-            collect(MORE_FOLDER, RESULTS / MULTILINGUAL, origin(MORE_FOLDER, head))
+            collect_more(RESULTS / MULTILINGUAL, head)
         collect_shown(FOLDER, RESULTS)
     except TreeboundError as error:
         sys.exit(f"error: {error}")

@@ -110,14 +110,14 @@ class Results:
         return pd.DataFrame(rows, columns=None if rows else ["corpus", *KEYS, "tags", "seed", "uas", "complete"])
 
     def peers(self) -> pd.DataFrame:
-        """One row a corpus and parser of others: accuracy, package, seconds of training, speed. May have no rows."""
+        """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May have no rows."""
         rows = []
-        for corpus in self.corpora:
-            for peer in self.params.peers:
-                row = {"corpus": corpus, "peer": peer, **self._read("peer", corpus, f"{peer}.json")}
-                row["train_cpu_s"] = self._read("timing", "peer", corpus, f"{peer}.json")["cpu_s"]
-                row["words_per_cpu_s"] = self._read("peer-benchmark", corpus, f"{peer}.json")["words_per_cpu_s"]
-                rows.append(row)
+        for run in self.params.peers:
+            place = run.corpus, f"{run.peer}.json"
+            row = {"corpus": run.corpus, "peer": run.peer, **self._read("peer", *place)}
+            row["train_cpu_s"] = self._read("timing", "peer", *place)["cpu_s"]
+            row["words_per_cpu_s"] = self._read("peer-benchmark", *place)["words_per_cpu_s"]
+            rows.append(row)
         names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
         return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 
@@ -242,6 +242,16 @@ class Results:
             for corpus in (settings.corpora if settings else ())
             for name, step in (settings.runs.items() if settings else ())
         ]
+
+    def kept_table(self, name: str) -> pd.DataFrame:
+        """A table that a reference keeps because its metrics are not enough for it; no rows where it does not."""
+        path = self.folder / "tables" / f"{name}.csv"
+        try:
+            return pd.read_csv(path)
+        except FileNotFoundError:
+            return pd.DataFrame()
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
+            raise InputError("not a table", path=path, hint="take it from the repository again") from None
 
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)

@@ -1,9 +1,10 @@
 """The tables and figures of a run as files: CSV and Markdown, SVG and PNG.
 
-    python -m treebound.report.export FOLDER
+    python -m treebound.report.export FOLDER [--only TABLE...]
 
 Writes FOLDER/tables and FOLDER/figures from the results of the project in the working folder; what stood there before
-is replaced. A table or figure that the run has no results for is left out, with a line that says so.
+is replaced. With --only, some tables and no figures. A table or figure that the run has no results for is left out,
+with a line that says so.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import io
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -77,11 +78,15 @@ FIGURES: dict[str, tuple[str, Callable[[Results], Figure]]] = {
 DPI = 150
 
 
-def export(root: Path, out: Path) -> list[str]:
-    """Write tables and figures of the run in the project `root` under `out`; returns what was left out, and why."""
+def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
+    """Write tables and figures of the run in the project `root` under `out`; returns what was left out, and why.
+
+    only  names of tables: these alone, and no figures
+    """
     run = collect.this_run(root)
     more = collect.multilingual(root)
     wanted = {**TABLES, "multilingual": ("More corpora, %", lambda _: tables.multilingual(more))}
+    wanted = {name: wanted[name] for name in only or wanted}
     left_out = []
     for name in ("tables", "figures"):
         shutil.rmtree(out / name, ignore_errors=True)
@@ -97,7 +102,7 @@ def export(root: Path, out: Path) -> list[str]:
             continue
         _write(out / "tables" / f"{name}.csv", data.to_csv(lineterminator="\n").encode())
         _write(out / "tables" / f"{name}.md", f"# {title}\n\n{markdown(data)}\n".encode())
-    for name, (title, draw) in FIGURES.items():
+    for name, (title, draw) in () if only else FIGURES.items():
         try:
             figure = draw(run)
         except InputError as error:
@@ -156,10 +161,11 @@ def main(argv: list[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m treebound.report.export", description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="where tables/ and figures/ are written")
+    parser.add_argument("--only", nargs="+", choices=list(TABLES), default=(), metavar="TABLE", help="some tables")
     arguments = parser.parse_args(argv)
 
     def work() -> None:
-        for line in export(collect.find_root(), arguments.folder):
+        for line in export(collect.find_root(), arguments.folder, arguments.only):
             print(f"left out: {line}", file=sys.stderr)
 
     return status(work)

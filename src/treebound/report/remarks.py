@@ -8,6 +8,7 @@ import pandas as pd
 
 from treebound.plots.figures import pareto
 from treebound.report.show import Remarks
+from treebound.report.tables.repeats import AGAINST
 
 
 def conversion(data: pd.DataFrame) -> Remarks:
@@ -262,6 +263,16 @@ def multilingual(data: pd.DataFrame) -> Remarks:
         said.append(
             f"{system} is better than the system before it on {(gain > 0).sum()} of {len(gain)} corpora, by "
             f"{gain.mean():+.2f} UAS on average, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} ({best})."
+        )
+    for group in data.columns.unique(0):
+        if not group.endswith(AGAINST):
+            continue
+        system, gain, p = group.removesuffix(AGAINST), data[group, "UAS"], data[group, "p"]
+        sure = gain[(p < 0.05) & (gain.abs() >= 0.5)]
+        better, worse = (", ".join(part.index.get_level_values("corpus")) for part in (sure[sure > 0], sure[sure < 0]))
+        said.append(
+            f"Half a point or more from the baseline, with p < 0.05: {system} is better on {better or 'none'}, "
+            f"worse on {worse or 'none'}."
         )
     crossing = data["", "crossing, %"]
     last = data["UAS gained over the one before"].iloc[:, -1]

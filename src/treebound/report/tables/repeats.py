@@ -12,6 +12,7 @@ from treebound.report.collect import Results
 from treebound.report.tables.comparison import BASELINE
 from treebound.report.tables.rows import at, corpora_of, corpus_rows, metrics_of
 
+AGAINST = " against the baseline"
 FIGURES = {"UAS": "uas", "LAS": "las"}
 
 
@@ -82,13 +83,16 @@ def multilingual(results: Results | None) -> pd.DataFrame:
     """The systems of a run over many corpora, if there was one. Rows (language, corpus).
 
     Columns: share of test sentences with crossing arcs (%); UAS and LAS (%) of every system and the share of sentences
-    that it proves optimal; UAS of each system less that of the one before it.
+    that it proves optimal; UAS of each system less that of the one before it, and less that of the baseline, with p
+    (`significance`: a bootstrap over sentences) where the run kept it.
     """
     if results is None:
         return pd.DataFrame()
     data, converted = metrics_of(results), results.convert()
     sources, test = converted.attrs["sources"], converted[converted["split"] == "test"].set_index("corpus")
     learner = results.params.learners[0]
+    kept = results.kept_table("significance-uas")
+    tested = kept.set_index(["corpus", "learner", "system"])["p"] if len(kept) else {}
     rows = {}
     for corpus in results.corpora:
         runs = corpus_rows(results.params, corpus, learner)
@@ -103,6 +107,10 @@ def multilingual(results: Results | None) -> pd.DataFrame:
             row["proved optimal, %", model] = 100 * float(found["certified"]) / float(found["sentences"])
         for before, after in itertools.pairwise(runs):
             row["UAS gained over the one before", after] = row["UAS", after] - row["UAS", before]
+        for model in runs if len(kept) else ():
+            if model != BASELINE:
+                gain = row["UAS", model] - row["UAS", BASELINE]
+                row |= {(model + AGAINST, "UAS"): gain, (model + AGAINST, "p"): float(tested[corpus, learner, model])}
         rows[sources[corpus]["language"], corpus] = row
     index = pd.MultiIndex.from_tuples(list(rows), names=["language", "corpus"])
     return pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(list(row)))
