@@ -8,8 +8,8 @@
 Fetches en_ewt and trains a second-order model in build/scale where that has not been done. The input is the test split
 over and over, through a pipe. Run it alone: `load` is what else the machine had to do.
 
-parse, streamed: the whole command, start included, as a user has it; `mebibytes` is the largest sum over its processes
-of the memory that they hold, shared pages counted once (Linux). The other tasks: a warm process, reading and writing
+parse, streamed: the whole command, start included, as a user has it; `mebibytes` is the most memory that its processes
+hold together, shared pages and libraries counted once (Linux). The other tasks: a warm process, reading and writing
 included, medians of repeats in turn; they check that every number of workers gives the same bytes.
 """
 
@@ -118,14 +118,30 @@ class Peak:
 
 
 def held(pid: int) -> int:
-    """KiB of a process and those below it: proportional set size, so that shared pages count once."""
+    """KiB of a process and those below it: their own pages, shared ones once, and the first one's mapped files.
+
+    The proportional size of mapped files would depend on who else on the machine runs Python at the moment.
+    """
+    sizes = memory(pid)
+    return sizes.get("Rss", 0) - sizes.get("Anonymous", 0) + own_pages(pid)
+
+
+def own_pages(pid: int) -> int:
+    """KiB of anonymous memory of a process and those below it, in proportion where several share a page."""
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:  # it has ended
         return 0
-    own = next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
-    return own + sum(held(int(child)) for child in children)
+    return memory(pid).get("Pss_Anon", 0) + sum(own_pages(int(child)) for child in children)
+
+
+def memory(pid: int) -> dict[str, int]:
+    """KiB by kind, as Linux tells them; nothing of a process that has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    except OSError:
+        return {}
+    return {name: int(size.split()[0]) for name, _, size in (line.partition(":") for line in lines)}
 
 
 # --- in a warm process ---

@@ -290,6 +290,7 @@ def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect
             "LAS": found["las"],
             "complete": found["complete"],
             "complete, labelled": found["complete_labelled"],
+            "proved, %": 100 * found["certified"] / found["sentences"],
         }
     assert (table["this run", "LAS"] < table["this run", "UAS"]).all()
     assert tables.headline(results)["LAS, all factors"].notna().all()
@@ -313,7 +314,7 @@ def test_without_labels_tables_leave_labelled_figures_out(tmp_path: Path) -> Non
     shutil.rmtree(tmp_path / "results")
     made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     results = [collect.this_run(tmp_path)]
-    assert list(tables.accuracy(results).columns) == [("this run", "UAS"), ("this run", "complete")]
+    assert list(tables.accuracy(results).columns) == [("this run", name) for name in ("UAS", "complete", "proved, %")]
     assert "LAS, all factors" not in tables.headline(results)
     assert ("", "LAS") not in tables.tuning_table(tables.tunings(results))
     assert tables.significance(results[0], figure="LAS").empty
