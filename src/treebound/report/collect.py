@@ -110,7 +110,7 @@ class Results:
         return pd.DataFrame(rows, columns=None if rows else ["corpus", *KEYS, "tags", "seed", "uas", "complete"])
 
     def peers(self) -> pd.DataFrame:
-        """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May have no rows."""
+        """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty."""
         rows = []
         for run in self.params.peers:
             place = run.corpus, f"{run.peer}.json"

@@ -52,7 +52,8 @@ PROVED = "proved, %"
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """All of FIGURES (%) for our main rows, and the share of test sentences whose tree is proved optimal.
 
-    Rows (learner, system, corpus); columns (provenance, figure). Figures that no row has are left out (labelled ones where nothing is labelled).
+    Rows (learner, system, corpus); columns (provenance, figure). Figures that no row has are left out (labelled ones
+    where nothing is labelled).
     """
     keep = corpora_of(results, wanted)
     cells: dict[tuple[str, str], dict[tuple[str, str, str], float]] = {}
