@@ -27,6 +27,7 @@ from treebound.features.tokens import TokenTable
 from treebound.kernels.features import arc_features
 from treebound.kernels.labels import context_words
 from treebound.kernels.learn import all_arcs
+from treebound.learning.difference import Difference
 from treebound.parser import Parser, _table
 
 FOLDER = Path("build/bench")
@@ -133,8 +134,8 @@ def lookups(corpus: str) -> dict:
     parses = parser.parse(test)
     sets: dict[str, list[Slots]] = {"distinct": [], "repeated": []}
     table = _table(parser.model, test)
-    scratch_arrays = np.empty(1 << 24, np.int64), np.empty(1 << 24, np.float32)
-    for sentence in (slots_of(parser, table, i, parse.heads, *scratch_arrays) for i, parse in enumerate(parses)):
+    difference = Difference()
+    for sentence in (slots_of(parser, table, i, parse.heads, difference) for i, parse in enumerate(parses)):
         sets["repeated"].append(sentence)
         sets["distinct"].append(Slots(*map(first_seen, sentence)))
     weights, width = parser.model.weights, len(parser.model.labelling.names)
@@ -175,13 +176,8 @@ class Slots(NamedTuple):
     labels: np.ndarray
 
 
-def slots_of(
-    parser: Parser, table: TokenTable, i: int, heads: np.ndarray, slots: np.ndarray, signs: np.ndarray
-) -> Slots:
-    """What parsing sentence i looks up, in the order of extraction; heads int32[n + 1] of the tree that it finds.
-
-    slots, signs  int64[*], float32[*] scratch, long enough for the features of a sentence
-    """
+def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray, difference: Difference) -> Slots:
+    """What parsing sentence i looks up, in the order of extraction; heads int32[n + 1] of the tree that it finds."""
     model = parser.model
     rows, tag = table.sentence(i)
     n = len(tag) - 1
@@ -189,23 +185,26 @@ def slots_of(
     head, mod = all_arcs(n)
     every = np.arange(len(head), dtype=np.int32)
     pruner = model.pruner
+    slots, signs = difference.reserve(2 * len(every) * sum(len(group.seed) for group in pruner.templates))
     count = arc_features(pruner.templates, rows, tag, every, 1.0, head, mod, pruner.mask, slots, signs, 0)
     pruned = slots[:count].astype(np.uint32)
 
     scored = parser._scores(table, i, False)
     chosen = {f: np.arange(len(s), dtype=np.int32) for f, s in scored.by_family.items()}
     chosen["arc"] = arcs = np.arange(len(scored.arc), dtype=np.int32)
+    slots, signs = difference.reserve(model.scorer.room(chosen, n))
     count = model.scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
     parts = slots[:count].astype(np.uint32)
 
-    index, count = scored.arc_index, 0
-    if model.labelling.joint is not None:
+    index, count, labelling = scored.arc_index, 0, model.labelling
+    room = sum(part.room(len(arcs)) for part in (labelling.joint, labelling.stage) if part is not None)
+    slots, signs = difference.reserve(room)
+    if labelling.joint is not None:
         first = np.zeros(len(arcs), np.int32)
-        labeller = model.labelling.joint
-        count = labeller.arc_features(arcs, first, 1.0, rows, index.head, index.mod, slots, signs, count)
-    if model.labelling.stage is not None:
+        count = labelling.joint.arc_features(arcs, first, 1.0, rows, index.head, index.mod, slots, signs, count)
+    if labelling.stage is not None:
         words, first = context_words(heads), np.zeros(n, np.int32)
-        count = model.labelling.stage.tree_features(words, first, 1.0, rows, n, slots, signs, count)
+        count = labelling.stage.tree_features(words, first, 1.0, rows, n, slots, signs, count)
     return Slots(pruned, parts, slots[:count].astype(np.uint32))
 
 

@@ -147,6 +147,7 @@ def test_the_score_of_a_label_is_weights_times_its_features(tree: bool):
     labels = (np.arange(n) % len(NAMES)).astype(np.int32)
     count = labeller.tree_features(context_words(heads), labels, 1.0, rows, n, slots, signs, 0)
     assert slots[:count].min() >= 7
+    assert count == labeller.room(n)
     by_features = weights[slots[:count]].astype(float) @ signs[:count]
     assert by_features == labeller.of_tree(weights, rows, heads)[np.arange(n), labels].sum()
 

@@ -11,9 +11,12 @@ from interrupted import Stop, stop_in_second_epoch
 from synthetic import synthetic_treebank
 
 from treebound.core.errors import InputError, ModelError, TreeboundError, UnsupportedError
+from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
 from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
+from treebound.features.scorer import Scorer
+from treebound.learning.difference import Difference
 from treebound.learning.model import Model
 from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.spec import ModelSpec
@@ -49,6 +52,25 @@ def test_learning_learns(learner, pruner):
     assert uas(learnt) > uas(untrained) + 20
     assert uas(learnt) == pytest.approx(max(record["dev_uas"] for record in learnt.history))
     assert learnt.history[-1]["train_accuracy"] > learnt.history[0]["train_accuracy"]
+
+
+def test_a_difference_of_millions_of_features_has_room(pruner, monkeypatch):
+    """A word with 90 modifiers has 117,480 triples of them, each with dozens of features."""
+    words = 91
+    columns = {name: np.resize(values, words) for name, values in TRAIN.columns.items()}
+    heads = np.r_[0, np.ones(words - 1)].astype(np.int32)
+    flat = Treebank("flat", np.array([0, words]), columns, TRAIN.vocab, heads, TRAIN.meta)
+    rooms, reserve, features = [], Difference.reserve, Scorer.features
+    monkeypatch.setattr(Difference, "reserve", lambda self, room: rooms.append(room) or reserve(self, room))
+    counts = []
+
+    def counted(self, *arguments):
+        counts.append(features(self, *arguments))
+        return counts[-1]
+
+    monkeypatch.setattr(Scorer, "features", counted)
+    train(spec(families=("tri-sibling",), epochs=1, labels="none", max_dp_calls=1), flat, DEV.select(range(3)), pruner)
+    assert 2_000_000 < max(counts) <= max(rooms)
 
 
 def test_the_same_seed_gives_the_same_model(model, pruner):

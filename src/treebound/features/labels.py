@@ -105,6 +105,10 @@ class Labeller:
             gold, cost = np.zeros(len(scores), np.int32), 0.0
         return best_labels(scores, len(self.names), gold, cost)
 
+    def room(self, arcs: int) -> int:
+        """How many features `arc_features` or `tree_features` append for so many arcs."""
+        return arcs * sum(len(templates.seed) for templates in (*self.groups, self.context))
+
     def arc_features(
         self,
         arcs: np.ndarray,

@@ -162,6 +162,17 @@ class Scorer:
             out.arcs["pattern"], out.words["pattern"], out.by_family["pattern"] = table, words, phi
         return out
 
+    def room(self, chosen: dict[str, np.ndarray], n: int) -> int:
+        """How many features at most `features` appends for these parts of a sentence of n words."""
+        *of_an_arc, between = (len(templates.seed) for templates in self.arc_templates)
+        features = 2 * len(chosen["arc"]) * (sum(of_an_arc) + n * between)
+        part, pair = np.diff(self.family_templates.part_first), np.diff(self.family_templates.pair_first)
+        for f, family in enumerate(self.listed):
+            features += 2 * len(chosen[family]) * int(part[f] + pair[f])
+        if self.pattern_index is not None:
+            features += len(chosen["pattern"]) * int(np.diff(self.pattern_index.first).max(initial=0))
+        return features
+
     def features(
         self,
         chosen: dict[str, np.ndarray],
@@ -173,7 +184,10 @@ class Scorer:
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """Append the weight slots of chosen[family] (part numbers, `arc` too) with `sign`; returns the new count."""
+        """Append the weight slots of chosen[family] (part numbers, `arc` too) with `sign`; returns the new count.
+
+        slots, signs  with `room` behind `count`: kernels write without looking
+        """
         n = len(tag) - 1
         head, mod = scored.arc_index.head, scored.arc_index.mod
         count = arc_features(

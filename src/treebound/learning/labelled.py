@@ -25,6 +25,7 @@ from treebound.features.tokens import TokenTable, attributes_of
 from treebound.kernels.arborescence import maximum_arborescence
 from treebound.kernels.labelled import labelled_features, score_labelled_arcs
 from treebound.kernels.learn import all_arcs, margin, merge, step
+from treebound.learning.difference import Difference
 from treebound.learning.storage import load_arrays, save_arrays
 
 VERSION = 1
@@ -140,7 +141,8 @@ def train_labelled(
     flat = model.weights.reshape(-1)
     sums, scratch = np.zeros(len(flat)), np.zeros(len(flat), np.float32)
     table = TokenTable(train)
-    slots, signs = np.empty(1 << 20, np.int64), np.empty(1 << 20, np.float32)
+    difference = Difference()
+    *of_an_arc, between = (len(templates.seed) for templates in model.templates)
     seen = 0
     for epoch in range(spec.epochs):
         wrong = 0
@@ -168,6 +170,7 @@ def train_labelled(
                 continue
             wrong += len(errors)
             count = 0
+            slots, signs = difference.reserve(2 * len(errors) * (4 * sum(of_an_arc) + 2 * n * between))
             for m in errors.tolist():
                 arguments = (columns, model.mask, slots, signs)
                 count = labelled_features(

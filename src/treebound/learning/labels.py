@@ -63,6 +63,10 @@ class Labelling:
         assert labeller is not None
         return labeller.best(labeller.of_tree(weights, rows, heads), gold, cost)[1]
 
+    def room(self, n: int) -> int:
+        """How many features at most `difference` or `stage_difference` append for a sentence of n words."""
+        return max((2 * labeller.room(n) for labeller in (self.joint, self.stage) if labeller), default=0)
+
     def difference(
         self,
         gold: tuple[np.ndarray, np.ndarray],

@@ -23,6 +23,7 @@ from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
+from treebound.learning.difference import Difference
 from treebound.learning.labels import Labelling
 from treebound.learning.model import FIXED_BITS, Model
 from treebound.learning.pruner import Pruner
@@ -121,8 +122,7 @@ def train(
     limit = np.inf if perceptron else spec.C
     scale = 1.0 if perceptron else float(1 << FIXED_BITS)
     decoder = BranchAndBound(space=spec.space, max_dp_calls=spec.max_dp_calls)
-    slots = np.empty(1 << 20, np.int64)
-    signs = np.empty(1 << 20, np.float32)
+    difference = Difference()
     for epoch in range(len(history), spec.epochs):
         started, started_wall = time.process_time(), time.perf_counter()
         order: Iterable[int] = np.random.default_rng([spec.seed, epoch]).permutation(len(train))
@@ -134,6 +134,7 @@ def train(
             labels = gold_labels[i]
             if labelling.stage is not None:
                 found = labelling.of_tree(learner.weights, rows, gold[i], labels, label_cost)
+                slots, signs = difference.reserve(labelling.room(len(gold[i]) - 1))
                 count = labelling.stage_difference(gold[i], labels, found, rows, slots, signs)
                 learner.update(slots, signs, count, label_cost * int((found != labels).sum()), limit)
             scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root, projective, table.matches(i))
@@ -163,6 +164,8 @@ def train(
             for family in ("arc", *spec.families):
                 g, p = scored.selected(family, gold_arcs), scored.selected(family, pred_arcs)
                 ours[family], theirs[family] = only_in(g, p), only_in(p, g)
+            n = len(heads) - 1
+            slots, signs = difference.reserve(scorer.room(ours, n) + scorer.room(theirs, n) + labelling.room(n))
             count = scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0)
             count = scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count)
             if labelling.joint is not None:
