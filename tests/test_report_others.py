@@ -11,6 +11,7 @@ import yaml
 
 from treebound.experiments.scratch import overlaid
 from treebound.report import collect, remarks, tables
+from treebound.report.tables.comparison import PEERS
 from treebound.report.tables.others import peer_uas
 
 REPOSITORY = Path(__file__).parents[1]
@@ -90,13 +91,14 @@ def test_peers_have_rows_of_the_same_tables(results: list[collect.Results]) -> N
     assert data["package"].tolist() == ["udpipe 1.0", "spacy 1.0"]
     assert peer_uas(results) == {"udpipe": {("this run", "tr_twt"): 80.0}, "spacy": {("this run", "tr_twt"): 81.0}}
     compared = tables.comparison(results, "mira")
-    row = compared.loc[("parsers of others, trained here", "spacy")]
+    row = compared.loc[(PEERS, "spacy")]
     assert row["this run", "tr_twt"] == 81.0
     assert str(row["reference", "tr_twt"]) == "nan"
     points = tables.accuracy_and_speed(results[-1])
     others = points[points["group"] == "others"]
     assert others[["system", "uas", "words_per_cpu_s"]].values.tolist() == [["udpipe", 80, 9000], ["spacy", 81, 9000]]
     assert "same splits and tags" in repr(remarks.peers(data))
+    assert "no system in common" in str(remarks.learners(compared.xs(PEERS, drop_level=False), compared))
 
 
 def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
@@ -104,7 +106,7 @@ def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
     assert "own tags" in repr(remarks.tagging(tables.tagging(plain)))
     assert "No row was run" in repr(remarks.variants(tables.variants(plain)))
     assert "No parser of others" in repr(remarks.peers(tables.peers(plain)))
-    assert "parsers of others, trained here" not in tables.comparison(plain, "mira").index.get_level_values(0)
+    assert PEERS not in tables.comparison(plain, "mira").index.get_level_values(0)
 
 
 def test_a_missing_metrics_file_is_named(results: list[collect.Results]) -> None:

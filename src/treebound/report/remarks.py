@@ -8,6 +8,7 @@ import pandas as pd
 
 from treebound.plots.figures import pareto
 from treebound.report.show import Remarks
+from treebound.report.tables.comparison import PEERS
 from treebound.report.tables.repeats import AGAINST
 
 
@@ -151,7 +152,8 @@ FAMILIES = (
 
 def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
     """About the tables of two learners: the same systems on the same corpora."""
-    ours = [data.drop(columns=["published", ""], level=0) for data in (perceptron, mira)]
+    tables = (data[data.index.get_level_values(0) != PEERS] for data in (perceptron, mira))
+    ours = [data.drop(columns=["published", ""], level=0) for data in tables]
     difference = (ours[1] - ours[0]).stack([0, 1], future_stack=True).dropna()
     if difference.empty:
         return Remarks(("The learners have no system in common.",))

@@ -47,6 +47,7 @@ FIGURES = {
 }
 
 PROVED = "proved, %"
+PEERS = "parsers of others, trained here"  #: group of rows; their learner is their own
 
 
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -102,7 +103,7 @@ def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] =
         index.append(label)
         cells.append({**figures, ("", "note"): "; ".join(notes)})
     for peer, figures in peer_uas(results, wanted).items():
-        index.append(("parsers of others, trained here", peer))
+        index.append((PEERS, peer))
         cells.append({**figures, ("", "note"): "has a learner of its own"})
     data = pd.DataFrame(cells, index=pd.MultiIndex.from_tuples(index, names=["", "system"]))
     return in_order(data, results, keep)
