@@ -146,7 +146,7 @@ def main() -> None:
             raise InputError("the commit changed during the run", hint="run this again: only what changed is repeated")
         collect(FOLDER, RESULTS, origin(FOLDER, head) | carried)
         if more:
-            collect_more(RESULTS / MULTILINGUAL, head)
+            replace(FOLDER / RESULTS / MULTILINGUAL, RESULTS / MULTILINGUAL)
         collect_shown(FOLDER, RESULTS)
     except TreeboundError as error:
         sys.exit(f"error: {error}")
