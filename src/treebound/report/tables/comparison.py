@@ -65,12 +65,11 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
                 for corpus in keep[r.name]:
                     run = corpus_rows(r.params, corpus, learner).get(model)
                     if run is not None:
-                        for figure, (column, _) in FIGURES.items():
-                            found = float(data.loc[at(corpus, run), column])
-                            cells.setdefault((r.name, figure), {})[learner, model, corpus] = found
                         row = data.loc[at(corpus, run)]
-                        share = 100 * float(row["certified"]) / float(row["sentences"])
-                        cells.setdefault((r.name, PROVED), {})[learner, model, corpus] = share
+                        found = {figure: float(row[column]) for figure, (column, _) in FIGURES.items()}
+                        found[PROVED] = 100 * float(row["certified"]) / float(row["sentences"])
+                        for figure, value in found.items():
+                            cells.setdefault((r.name, figure), {})[learner, model, corpus] = value
     table = pd.DataFrame(cells).dropna(axis=1, how="all")
     return table.rename_axis(["learner", "system", "corpus"])
 
