@@ -185,20 +185,20 @@ def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray, diffe
     head, mod = all_arcs(n)
     every = np.arange(len(head), dtype=np.int32)
     pruner = model.pruner
-    slots, signs = difference.reserve(2 * len(every) * sum(len(group.seed) for group in pruner.templates))
+    slots, signs, _ = difference.reserve(2 * len(every) * sum(len(group.seed) for group in pruner.templates))
     count = arc_features(pruner.templates, rows, tag, every, 1.0, head, mod, pruner.mask, slots, signs, 0)
     pruned = slots[:count].astype(np.uint32)
 
     scored = parser._scores(table, i, False)
     chosen = {f: np.arange(len(s), dtype=np.int32) for f, s in scored.by_family.items()}
     chosen["arc"] = arcs = np.arange(len(scored.arc), dtype=np.int32)
-    slots, signs = difference.reserve(model.scorer.room(chosen, n))
+    slots, signs, _ = difference.reserve(model.scorer.room(chosen, n))
     count = model.scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
     parts = slots[:count].astype(np.uint32)
 
     index, count, labelling = scored.arc_index, 0, model.labelling
     room = sum(part.room(len(arcs)) for part in (labelling.joint, labelling.stage) if part is not None)
-    slots, signs = difference.reserve(room)
+    slots, signs, _ = difference.reserve(room)
     if labelling.joint is not None:
         first = np.zeros(len(arcs), np.int32)
         count = labelling.joint.arc_features(arcs, first, 1.0, rows, index.head, index.mod, slots, signs, count)

@@ -45,17 +45,23 @@ def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
     weights = rng.normal(size=1 << BITS).astype(np.float32)
     if integer:
         weights = rng.integers(-1000, 1000, 1 << BITS).astype(np.int32)
-    slots, signs = np.empty(1 << 18, np.int64), np.empty(1 << 18, np.float32)
+    slots, signs, rates = np.empty(1 << 18, np.int64), np.empty(1 << 18, np.float32), np.empty(1 << 18, np.float32)
     for i in range(len(treebank)):
         rows, tag = table.sentence(i)
         scored = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), single_root, matches=table.matches(i))
         into = arcs_of_tree(scored.arc_index, treebank.heads(i))
         chosen = {f: scored.selected(f, into).astype(np.int64) for f in FAMILIES}
-        count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
+        count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0, rates)
         assert count <= scorer.room(chosen, len(tag) - 1) <= len(slots)
         by_features = sum(float(weights[s]) for s in slots[:count])
         by_scores = scored.arc[chosen["arc"]].sum() + sum(scored.by_family[f][chosen[f]].sum() for f in BEYOND_ARCS)
         assert by_scores == (by_features if integer else pytest.approx(by_features, rel=1e-5, abs=1e-3))
+        for family in ("tri-sibling", "great-grandchild"):  # the rest of a tree learns at a rate of 1
+            alone = {f: chosen[f] if f == family else chosen[f][:0] for f in chosen}
+            slow = scorer.features(alone, 1.0, scored, rows, tag, slots, signs, 0)
+            assert (rates[:count] == np.float32(FAMILIES[family].rate)).sum() == slow
+            rates[:count][rates[:count] == np.float32(FAMILIES[family].rate)] = 1.0
+        assert (rates[:count] == 1.0).all()
 
 
 def test_no_feature_of_one_family_is_that_of_another():
@@ -116,10 +122,12 @@ def test_variants_stay_within_a_line_and_tell_distance_and_side_apart():
 def test_merge_adds_equal_slots_and_leaves_the_scratch_clean():
     slots = np.array([3, 5, 3, 7, 5, 3], np.int64)
     signs = np.array([1, 1, 1, -1, -1, -1], np.float32)
+    rates = np.array([0.5, 1, 0.5, 2, 1, 0.5], np.float32)
     scratch = np.zeros(10, np.float32)
-    count, norm = merge(slots, signs, 6, scratch)
+    count, norm = merge(slots, signs, rates, 6, scratch)
     assert dict(zip(slots[:count].tolist(), signs[:count].tolist(), strict=True)) == {3: 1.0, 7: -1.0}
-    assert norm == 2.0
+    assert dict(zip(slots[:count].tolist(), rates[:count].tolist(), strict=True)) == {3: 0.5, 7: 2.0}
+    assert norm == 2.5
     assert not scratch.any()
     assert margin(np.arange(10, dtype=np.float32), slots, signs, count) == 3.0 - 7.0
 

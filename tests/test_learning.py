@@ -54,6 +54,34 @@ def test_learning_learns(learner, pruner):
     assert learnt.history[-1]["train_accuracy"] > learnt.history[0]["train_accuracy"]
 
 
+def test_a_rate_is_a_feature_of_another_size():
+    """Steps with a rate a slot are those of features of size sqrt(rate), in the scores that they give."""
+    rng = np.random.default_rng(3)
+    size, limit = 16, 0.3
+    rate = rng.choice([0.01, 0.1, 1.0], size).astype(np.float32)
+    learner = Learner(size)
+    plain, total = np.zeros(size), np.zeros(size)
+    for _ in range(40):
+        learner.examples += 1
+        slots = rng.integers(0, size, 12)
+        signs = rng.choice([-1.0, 1.0], 12).astype(np.float32)
+        sized = np.bincount(slots, signs, size) * np.sqrt(rate)
+        if sized.any():
+            plain += max(0.0, min(limit, (1.0 - plain @ sized) / (sized @ sized))) * sized
+        learner.update(slots.copy(), signs.copy(), rate[slots], 12, 1.0, limit)
+        total += plain
+        np.testing.assert_allclose(learner.weights, np.sqrt(rate) * plain, rtol=1e-4, atol=1e-6)
+    averaged, unit = learner.average(False)
+    np.testing.assert_allclose(averaged / unit, np.sqrt(rate) * total / 40, rtol=1e-3, atol=1e-4)
+
+
+def test_the_perceptron_steps_by_ones():
+    learner = Learner(4)
+    learner.examples = 1
+    learner.update(np.arange(4), np.float32([1, -1, 1, 0]), np.float32([0.1, 1, 0.5, 1]), 4, 0.0, np.inf)
+    assert learner.weights.tolist() == [1, -1, 1, 0]
+
+
 def test_a_difference_of_millions_of_features_has_room(pruner, monkeypatch):
     """A word with 90 modifiers has 117,480 triples of them, each with dozens of features."""
     words = 91

@@ -15,12 +15,15 @@ class Family:
     code       number under which `treebound.kernels.parts` lists and places its parts
     templates  its features
     cite       where it comes from
+    rate       how fast its weights learn beside those of the others. A head has many more triples of modifiers than
+               arcs; at the same rate their many features take most of a step and fit single sentences (decision 013)
     """
 
     name: str
     code: int
     templates: TemplateSet
     cite: str
+    rate: float = 1.0
 
 
 #: templates over the two outer words (x, y) of a second-order part; the same for siblings and for grandchildren

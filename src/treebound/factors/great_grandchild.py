@@ -14,4 +14,5 @@ GREAT_GRANDCHILD = Family(
         side="h",
     ),
     "Qian & Liu (2013), section 4.3",
+    rate=0.1,
 )

@@ -15,4 +15,5 @@ TRI_SIBLING = Family(
         side="h",
     ),
     "Qian & Liu (2013), section 4.3; Koo & Collins (2010), Model 2, has the adjacent ones",
+    rate=0.02,
 )

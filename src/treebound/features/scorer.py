@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -118,10 +119,18 @@ class Scorer:
         self.pattern_index = compile_patterns(self.patterns, attributes) if self.patterns else None
         self.families = families
         self.listed = tuple(f for f in families if f != "pattern")  #: families whose parts follow from the arcs
+        #: of arcs, of the listed families, and of patterns last
+        self.rates = [FAMILIES[f].rate for f in ("arc", *self.listed, *(["pattern"] if self.patterns else []))]
         self.attributes = attributes
         self.mask = (1 << (bits - 4)) - 1  # over lines of 16 weights
         self.arc_templates = compile_arc(attributes, FAMILIES["arc"].templates.pairs, HEAD, MODIFIER, BETWEEN)
         self.family_templates = compile_families(self.listed, attributes)
+        each = np.diff(self.family_templates.part_first) + np.diff(self.family_templates.pair_first)
+        #: templates of a part at most, but for those of an arc and a word in between
+        self.most = dict(zip(self.listed, each.tolist(), strict=True))
+        self.most["arc"] = sum(len(templates.seed) for templates in self.arc_templates[:-1])
+        if self.pattern_index is not None:
+            self.most["pattern"] = int(np.diff(self.pattern_index.first).max(initial=0))
 
     def matches(self, treebank: Treebank) -> Matches | None:
         """Where the patterns match, for a `TokenTable` of the treebank; None for a model without patterns."""
@@ -164,13 +173,10 @@ class Scorer:
 
     def room(self, chosen: dict[str, np.ndarray], n: int) -> int:
         """How many features at most `features` appends for these parts of a sentence of n words."""
-        *of_an_arc, between = (len(templates.seed) for templates in self.arc_templates)
-        features = 2 * len(chosen["arc"]) * (sum(of_an_arc) + n * between)
-        part, pair = np.diff(self.family_templates.part_first), np.diff(self.family_templates.pair_first)
-        for f, family in enumerate(self.listed):
-            features += 2 * len(chosen[family]) * int(part[f] + pair[f])
+        features = 2 * len(chosen["arc"]) * (self.most["arc"] + n * len(self.arc_templates[-1].seed))
+        features += sum(2 * len(chosen[family]) * self.most[family] for family in self.listed)
         if self.pattern_index is not None:
-            features += len(chosen["pattern"]) * int(np.diff(self.pattern_index.first).max(initial=0))
+            features += len(chosen["pattern"]) * self.most["pattern"]
         return features
 
     def features(
@@ -183,16 +189,20 @@ class Scorer:
         slots: np.ndarray,
         signs: np.ndarray,
         count: int,
+        rates: np.ndarray | None = None,
     ) -> int:
         """Append the weight slots of chosen[family] (part numbers, `arc` too) with `sign`; returns the new count.
 
         slots, signs  with `room` behind `count`: kernels write without looking
+        rates         likewise; OUT: the rates of the slots' families
         """
         n = len(tag) - 1
+        ends = [count]
         head, mod = scored.arc_index.head, scored.arc_index.mod
         count = arc_features(
             self.arc_templates, rows, tag, chosen["arc"], sign, head, mod, self.mask, slots, signs, count
         )
+        ends.append(count)
         for f, family in enumerate(self.listed):
             count = part_features(
                 self.family_templates,
@@ -207,9 +217,14 @@ class Scorer:
                 signs,
                 count,
             )
+            ends.append(count)
         if self.pattern_index is not None:
             words = scored.words["pattern"]
             count = pattern_features(
                 self.pattern_index, words, chosen["pattern"], sign, rows, self.mask, slots, signs, count
             )
+            ends.append(count)
+        if rates is not None:
+            for rate, (first, end) in zip(self.rates, pairwise(ends), strict=True):
+                rates[first:end] = rate
         return count

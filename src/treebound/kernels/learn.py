@@ -9,10 +9,11 @@ from treebound.kernels.features import arc_features, score_arcs
 
 
 @njit(cache=True, nogil=True)
-def merge(slots, signs, count, scratch):
+def merge(slots, signs, rates, count, scratch):
     """Merge equal slots of a feature difference, in place; scratch float32[table] is 0 and left so.
 
-    Returns (distinct slots with a non-zero value, squared norm). Values are left in `signs`. O(count).
+    Returns (distinct slots with a non-zero value, sum of rate * value^2). Values are left in `signs`, the rate of each
+    slot where it stands first in `rates`. O(count).
     """
     for i in range(count):
         scratch[slots[i]] += signs[i]
@@ -24,7 +25,8 @@ def merge(slots, signs, count, scratch):
             scratch[slots[i]] = 0.0
             slots[c] = slots[i]
             signs[c] = v
-            norm += v * v
+            rates[c] = rates[i]
+            norm += rates[c] * v * v
             c += 1
     return c, norm
 
@@ -39,10 +41,10 @@ def margin(weights, slots, signs, count):
 
 
 @njit(cache=True, nogil=True)
-def step(weights, sums, time, slots, signs, count, rate):
-    """weights += rate * difference; sums += time * update, so that the average is weights - sums / total time."""
+def step(weights, sums, time, slots, signs, rates, count, size):
+    """weights += size * rates * difference; sums += time * update: the average is weights - sums / total time."""
     for i in range(count):
-        d = rate * signs[i]
+        d = size * rates[i] * signs[i]
         weights[slots[i]] += np.float32(d)
         sums[slots[i]] += time * d
 

@@ -6,14 +6,16 @@ import numpy as np
 
 
 class Difference:
-    """Weight slots and their signs, which kernels append one after another without looking whether there is room."""
+    """Weight slots, their signs and rates: kernels append one after another without looking whether there is room."""
 
     def __init__(self) -> None:
         self.slots = np.empty(0, np.int64)
         self.signs = np.empty(0, np.float32)
+        self.rates = np.empty(0, np.float32)
 
-    def reserve(self, room: int) -> tuple[np.ndarray, np.ndarray]:
-        """(slots int64[*], signs float32[*]) for at least so many features; what they held may be lost."""
+    def reserve(self, room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(slots int64[*], signs, rates float32[*]) for at least so many features; what they held may be lost."""
         if room > len(self.slots):
-            self.slots, self.signs = np.empty(2 * room, np.int64), np.empty(2 * room, np.float32)
-        return self.slots, self.signs
+            self.slots = np.empty(2 * room, np.int64)
+            self.signs, self.rates = np.empty(2 * room, np.float32), np.empty(2 * room, np.float32)
+        return self.slots, self.signs, self.rates

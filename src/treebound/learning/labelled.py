@@ -170,7 +170,7 @@ def train_labelled(
                 continue
             wrong += len(errors)
             count = 0
-            slots, signs = difference.reserve(2 * len(errors) * (4 * sum(of_an_arc) + 2 * n * between))
+            slots, signs, rates = difference.reserve(2 * len(errors) * (4 * sum(of_an_arc) + 2 * n * between))
             for m in errors.tolist():
                 arguments = (columns, model.mask, slots, signs)
                 count = labelled_features(
@@ -179,12 +179,13 @@ def train_labelled(
                 count = labelled_features(
                     model.templates, rows, tag, int(heads[m]), m, int(labels[m]), -1.0, *arguments, count
                 )
-            count, norm = merge(slots, signs, count, scratch)
+            rates[:count] = 1.0
+            count, norm = merge(slots, signs, rates, count, scratch)
             if norm == 0.0:
                 continue
-            rate = min(spec.C, (len(errors) - margin(flat, slots, signs, count)) / norm)
-            if rate > 0.0:
-                step(flat, sums, seen - 1, slots, signs, count, rate)
+            size = min(spec.C, (len(errors) - margin(flat, slots, signs, count)) / norm)
+            if size > 0.0:
+                step(flat, sums, seen - 1, slots, signs, rates, count, size)
         model.history.append({"epoch": epoch + 1, "train_errors": wrong / max(1, train.words)})
     mean = flat - sums / max(1, seen)
     bits = FIXED_BITS

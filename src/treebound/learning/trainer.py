@@ -48,19 +48,24 @@ class Learner:
         self.scratch = np.zeros(size, np.float32)
         self.examples = 0
 
-    def update(self, slots: np.ndarray, signs: np.ndarray, count: int, cost: float, limit: float) -> None:
+    def update(
+        self, slots: np.ndarray, signs: np.ndarray, rates: np.ndarray, count: int, cost: float, limit: float
+    ) -> None:
         """Step towards the feature difference of the right and the wrong structure, which ought to be `cost` apart.
 
-        limit  the largest step (MIRA); inf: a step of 1 whatever the cost (perceptron)
+        rates  how far the weight of each slot goes with a step of 1: as if its feature were sqrt(rate), not 1
+        limit  the largest step (MIRA); inf: a step of 1 whatever the cost, and every rate 1 (perceptron)
         """
-        count, norm = merge(slots, signs, count, self.scratch)
+        if limit == np.inf:
+            rates[:count] = 1.0
+        count, norm = merge(slots, signs, rates, count, self.scratch)
         if norm == 0.0:
             return
-        rate = 1.0
+        size = 1.0
         if limit < np.inf:
-            rate = min(limit, (cost - margin(self.weights, slots, signs, count)) / norm)
-        if rate > 0.0:
-            step(self.weights, self.sums, self.examples - 1, slots, signs, count, rate)
+            size = min(limit, (cost - margin(self.weights, slots, signs, count)) / norm)
+        if size > 0.0:
+            step(self.weights, self.sums, self.examples - 1, slots, signs, rates, count, size)
 
     def average(self, perceptron: bool) -> tuple[np.ndarray, float]:
         """(int32 weights, units per 1.0) of the average over all examples.
@@ -134,9 +139,10 @@ def train(
             labels = gold_labels[i]
             if labelling.stage is not None:
                 found = labelling.of_tree(learner.weights, rows, gold[i], labels, label_cost)
-                slots, signs = difference.reserve(labelling.room(len(gold[i]) - 1))
+                slots, signs, rates = difference.reserve(labelling.room(len(gold[i]) - 1))
                 count = labelling.stage_difference(gold[i], labels, found, rows, slots, signs)
-                learner.update(slots, signs, count, label_cost * int((found != labels).sum()), limit)
+                rates[:count] = 1.0
+                learner.update(slots, signs, rates, count, label_cost * int((found != labels).sum()), limit)
             scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root, projective, table.matches(i))
             scored, folded = labelling.fold(learner.weights, rows, scored, labels, label_cost)
             index, parts = scored.arc_index, scored.part_index
@@ -165,13 +171,15 @@ def train(
                 g, p = scored.selected(family, gold_arcs), scored.selected(family, pred_arcs)
                 ours[family], theirs[family] = only_in(g, p), only_in(p, g)
             n = len(heads) - 1
-            slots, signs = difference.reserve(scorer.room(ours, n) + scorer.room(theirs, n) + labelling.room(n))
-            count = scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0)
-            count = scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count)
+            room = scorer.room(ours, n) + scorer.room(theirs, n) + labelling.room(n)
+            slots, signs, rates = difference.reserve(room)
+            count = scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0, rates)
+            count = scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count, rates)
             if labelling.joint is not None:
-                ways = (gold_arcs, labels), (pred_arcs, found)
+                ways, start = ((gold_arcs, labels), (pred_arcs, found)), count
                 count = labelling.difference(*ways, index, rows, slots, signs, count)
-            learner.update(slots, signs, count, cost * errors + label_cost * mislabelled, limit)
+                rates[start:count] = 1.0
+            learner.update(slots, signs, rates, count, cost * errors + label_cost * mislabelled, limit)
         cpu, wall = time.process_time() - started, time.perf_counter() - started_wall
         weights, unit = learner.average(perceptron)
         model = Model(spec, weights, unit, pruner, train.meta, history, names, patterns)
