@@ -66,14 +66,17 @@ class Case:
         self.alive = rng.random(A) < (rng.choice([0.6, 1.0]) if density is None else density)
         self.tables = star_tables(self.index, self.score, self.arcs.get("comb", np.empty((0, 8), np.int32)))
 
-    def solve(self, dirty=None, node_limit=100_000):
+    def scratch(self):
+        return star_scratch(self.index, "tri-sibling" in self.score, self.tables.sibling)
+
+    def solve(self, dirty=None, node_limit=100_000, scratch=None):
         A = len(self.head)
         value, x = np.full(self.n + 1, 7.0), np.full(self.n + 1, 7, np.int32)
         y, x_bound = np.full(A, 7, np.int8), np.full(A, 7.0)
         dirty = np.ones(self.n + 1, bool) if dirty is None else dirty
         over, _ = solve_stars(
             self.index, self.parts, self.tables, self.alive, self.u, self.w, dirty, value, x, y, x_bound, node_limit,
-            1.0 if self.integer else 0.0, star_scratch(self.index, "tri-sibling" in self.score),
+            1.0 if self.integer else 0.0, scratch or self.scratch(),
         )  # fmt: skip
         return over, value, x, y, x_bound
 
@@ -167,6 +170,26 @@ def test_sets(families, seed, forbidden):
     check(Case(np.random.default_rng(seed), families, max_n=6, forbidden=forbidden))
 
 
+@pytest.mark.parametrize("families", [["adjacent-sibling", "sibling"], sorted(CODES.keys() - {"tri-sibling"})])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_one_call_has_found_out_serves_the_next(families, kind):
+    """Shares of pairs are kept between calls: under other multipliers and with other arcs they must still be bounds."""
+    rng = np.random.default_rng(5)
+    case = Case(rng, families, n=6, density=1.0, kind=kind)
+    A, scratch = len(case.head), case.scratch()
+    for _ in range(20):
+        case.u, case.w = (draw(rng, A, "dense", case.integer) for _ in range(2))
+        case.alive = rng.random(A) < 0.8
+        over, value, _, _, x_bound = case.solve(scratch=scratch)
+        fresh = case.solve()
+        assert over == fresh[0] == 0
+        np.testing.assert_allclose(value, fresh[1], rtol=0.0 if case.integer else 1e-9)
+        for h in range(1, case.n + 1):
+            for a in case.index.into[case.index.into_start[h] : case.index.into_start[h + 1]]:
+                best = max((v for v, x, _ in case.stars(h) if x == a), default=NEG)
+                assert x_bound[a] >= best - (0.0 if case.integer else 1e-9 * abs(best))
+
+
 @pytest.mark.parametrize("families", [["tri-sibling"], ["grandchild", "sibling", "tri-sibling"]])
 def test_triples(families):
     """Heads with many modifiers and several arcs into them: a search must leave nothing behind for the next one."""
@@ -185,7 +208,10 @@ def test_runs(families):
         check(case, heads=(1, 7))
 
 
-@pytest.mark.parametrize("families", [["sibling"], ["grandchild", "sibling", "tri-sibling", "valency"], list(CODES)])
+@pytest.mark.parametrize(
+    "families",
+    [["sibling"], ["adjacent-sibling", "sibling"], ["grandchild", "sibling", "tri-sibling", "valency"], list(CODES)],
+)
 def test_cut_off_searches_are_bounds(families):
     """With few sets allowed every value is still an upper bound, and one that was not cut off is exact."""
     rng = np.random.default_rng(2)
@@ -249,7 +275,7 @@ def lagrangian(tree, index, parts, tables, theta, lower, unit, steps, rho=1.9, p
     n, A = len(index.right) - 1, len(index.head)
     u, w, alive = np.zeros(A), np.zeros(A), np.ones(A, bool)
     value, x, y, x_bound = np.zeros(n + 1), np.full(n + 1, NONE, np.int32), np.zeros(A, np.int8), np.zeros(A)
-    dirty, scratch = np.ones(n + 1, bool), star_scratch(index, len(tables.tri_sibling) > 0)
+    dirty, scratch = np.ones(n + 1, bool), star_scratch(index, len(tables.tri_sibling) > 0, tables.sibling)
     best, stale = np.inf, 0
     for _ in range(steps):
         solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 10**6, unit, scratch)

@@ -68,8 +68,8 @@ class StarState(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def star_state(index, triples):
-    """A StarState for a sentence; triples: tri-siblings are scored."""
+def star_state(index, triples, sibling):
+    """A StarState for a sentence; triples, sibling: whether tri-siblings are scored, scores of siblings."""
     A, n = len(index.head), len(index.right) - 1
     return StarState(
         np.zeros(n + 1),
@@ -84,7 +84,7 @@ def star_state(index, triples):
         np.zeros(n + 1),
         np.zeros(A),
         np.zeros(A, np.bool_),
-        star_scratch(index, triples),
+        star_scratch(index, triples, sibling),
     )
 
 

@@ -32,6 +32,7 @@ from treebound.kernels.star_chain import (
     best_free,
 )
 from treebound.kernels.star_search import ROUNDING, SearchScratch, beats, pair_rank, search_modifiers, triple_rank
+from treebound.kernels.star_shares import first_shares, search_chain
 from treebound.kernels.wide_parts import LONGEST_COMB, SHORTEST_COMB
 
 COMB_SIZES = LONGEST_COMB - SHORTEST_COMB + 1
@@ -83,6 +84,8 @@ class StarScratch(NamedTuple):
     base     int8[K]   FREE or IN, whatever x
     status   int8[K, K], gain float64[K, K]  under each arc into the word: OUT, FREE or IN; what a modifier adds
     spread   float64[K] what the shares of parts among modifiers add to a gain
+    share    float64[K, K] those shares of pairs (as of `search_chain`); pair_share float64[F] as of `first_shares`, of
+             all heads: what one call has found, the next begins with
     place    int32[K]  rank of each modifier among all candidates of the head
     chosen, solution  int8[K]
     comb, comb_items  float64[5 K], int32[5 K, 8]: runs of modifiers, padded with NONE
@@ -95,6 +98,8 @@ class StarScratch(NamedTuple):
     status: np.ndarray
     gain: np.ndarray
     spread: np.ndarray
+    share: np.ndarray
+    pair_share: np.ndarray
     place: np.ndarray
     chosen: np.ndarray
     solution: np.ndarray
@@ -107,8 +112,11 @@ class StarScratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def star_scratch(index, triples):
-    """Scratch for the stars of a sentence; triples: tri-siblings are scored. O(K^2), with triples O(K^3)."""
+def star_scratch(index, triples, sibling):
+    """Scratch for the stars of a sentence. O(K^2), with triples O(K^3).
+
+    triples, sibling  whether tri-siblings are scored, scores of siblings
+    """
     K = 1
     for h in range(len(index.right)):
         K = max(K, index.start[h + 1] - index.start[h], index.into_start[h + 1] - index.into_start[h])
@@ -141,6 +149,8 @@ def star_scratch(index, triples):
         np.empty((K, K), np.int8),
         np.empty((K, K), np.float64),
         np.empty(K, np.float64),
+        np.empty((K, K), np.float64),
+        first_shares(sibling),
         np.empty(K, np.int32),
         np.empty(K, np.int8),
         np.empty(K, np.int8),
@@ -158,7 +168,7 @@ def _modifiers(index, parts, tables, alive, h, scratch):
     """The candidate modifiers of h, and what is scored among them whatever x is. O(k^2), with triples O(k^3).
 
     Returns (number of modifiers, of those on the left, last count that matters, constant, whether neighbours are
-    scored, whether sets are, number of combs).
+    scored, whether sets are, what shares of pairs add to a bound whatever is chosen, number of combs).
     """
     mod, start, right, into, into_start = index.mod, index.start, index.right, index.into, index.into_start
     item, base, place, spread = scratch.item, scratch.base, scratch.place, scratch.spread
@@ -202,23 +212,30 @@ def _modifiers(index, parts, tables, alive, h, scratch):
                 trans[j, i + 1] = tables.adjacent[first + item[i]] if adjacent else 0.0
     sets = False
     combs = 0
+    shift = 0.0
     if h == 0 or k < 2:
-        return k, left, last, constant, chained, sets, combs
+        return k, left, last, constant, chained, sets, shift, combs
     candidates = start[h + 1] - start[h]
-    pair = scratch.search.pairs[-1]
+    pair, share = scratch.search.pairs[-1], scratch.share
     if len(tables.sibling) > 0 or len(tables.tri_sibling) > 0:
         sets = True
         for j in range(k):
             for i in range(j):
-                t = 0.0
+                t, s = 0.0, 0.0
                 if len(tables.sibling) > 0:
-                    t = tables.sibling[parts.sibling[h] + pair_rank(candidates, place[i], place[j])]
+                    p = parts.sibling[h] + pair_rank(candidates, place[i], place[j])
+                    t, s = tables.sibling[p], scratch.pair_share[p]
                 pair[i, j] = t
                 pair[j, i] = t
-                if t > 0.0:
-                    spread[i] += 0.5 * t
-                    spread[j] += 0.5 * t
+                if t < 0.0:
+                    shift += s
+                    s = -s
+                share[i, j] = s
+                share[j, i] = t - s if t > 0.0 else s
+                spread[i] += share[i, j]
+                spread[j] += share[j, i]
             pair[j, j] = 0.0
+            share[j, j] = 0.0
     if len(tables.tri_sibling) > 0:
         for v in range(k):
             for j in range(v):
@@ -254,7 +271,8 @@ def _modifiers(index, parts, tables, alive, h, scratch):
         if combs > 0 and not sets:
             sets = True
             pair[:k, :k] = 0.0
-    return k, left, last, constant, chained, sets, combs
+            share[:k, :k] = 0.0
+    return k, left, last, constant, chained, sets, shift, combs
 
 
 @njit(cache=True, nogil=True)
@@ -336,6 +354,8 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
         status,
         gain,
         spread,
+        share,
+        pair_share,
         place,
         chosen,
         solution,
@@ -354,7 +374,7 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
             continue
         for b in range(start[h], start[h + 1]):
             y[b] = 0
-        k, left, last, constant, chained, sets, combs = _modifiers(index, parts, tables, alive, h, scratch)
+        k, left, last, constant, chained, sets, shift, combs = _modifiers(index, parts, tables, alive, h, scratch)
         value[h] = NEG
         x[h] = NONE
         if h == 0:
@@ -386,7 +406,7 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
             extra = constant - w[a]
             if not chained and last == 0:
                 # one by one
-                v = extra
+                v = extra + shift
                 for j in range(k):
                     t = gain[o, j] + spread[j]
                     if status[o, j] == IN or (status[o, j] == FREE and t > 0.0):
@@ -395,7 +415,7 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                 for j in range(k):
                     shared[j] = gain[o, j] + spread[j]
                 if not chained:
-                    v = extra + best_free(k, status[o], shared, count_score, last, chosen)
+                    v = extra + shift + best_free(k, status[o], shared, count_score, last, chosen)
                 else:
                     follow = trans
                     if grand:
@@ -416,10 +436,14 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                             trans_x,
                         )
                     if last == 0:
-                        v = extra + best_chain(k, left, status[o], shared, follow, end[o], chain, chosen)
+                        v = extra + shift + best_chain(k, left, status[o], shared, follow, end[o], chain, chosen)
                     else:
-                        v = extra + best_counted_chain(
-                            k, left, status[o], shared, follow, end[o], count_score, last, chain, chosen
+                        v = (
+                            extra
+                            + shift
+                            + best_counted_chain(
+                                k, left, status[o], shared, follow, end[o], count_score, last, chain, chosen
+                            )
                         )
             if v <= NEG_TEST:
                 continue
@@ -455,31 +479,54 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                 )
             extra = constant - w[a]
             floor = value[h] - extra if value[h] > NEG_TEST else NEG
-            v, limit, used = search_modifiers(
-                k,
-                left,
-                status[o],
-                gain[o],
-                place,
-                start[h + 1] - start[h],
-                tables.tri_sibling,
-                parts.tri_sibling[h],
-                comb,
-                comb_items,
-                combs,
-                chained,
-                follow,
-                end[o],
-                count_score,
-                last,
-                floor,
-                unit,
-                node_limit,
-                search,
-                chain,
-                chosen,
-                solution,
-            )
+            if chained and len(tables.tri_sibling) == 0:
+                v, limit, used = search_chain(
+                    k,
+                    left,
+                    status[o],
+                    gain[o],
+                    share,
+                    comb,
+                    comb_items,
+                    combs,
+                    follow,
+                    end[o],
+                    count_score,
+                    last,
+                    floor,
+                    unit,
+                    node_limit,
+                    search,
+                    chain,
+                    chosen,
+                    solution,
+                )
+            else:
+                v, limit, used = search_modifiers(
+                    k,
+                    left,
+                    status[o],
+                    gain[o],
+                    place,
+                    start[h + 1] - start[h],
+                    tables.tri_sibling,
+                    parts.tri_sibling[h],
+                    comb,
+                    comb_items,
+                    combs,
+                    chained,
+                    follow,
+                    end[o],
+                    count_score,
+                    last,
+                    floor,
+                    unit,
+                    node_limit,
+                    search,
+                    chain,
+                    chosen,
+                    solution,
+                )
             nodes += used
             if v > floor:
                 value[h] = v + extra
@@ -491,6 +538,11 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                 x_bound[a] = min(x_bound[a], limit + extra)
             else:
                 x_bound[a] = min(x_bound[a], value[h])
+        if sets and chained and len(tables.sibling) > 0:
+            for j in range(k):
+                for i in range(j):
+                    p = parts.sibling[h] + pair_rank(start[h + 1] - start[h], place[i], place[j])
+                    pair_share[p] = abs(share[i, j])
         if top > value[h]:
             overflows += 1
             for i in range(into_start[h], into_start[h + 1]):
