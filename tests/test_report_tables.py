@@ -279,6 +279,20 @@ def test_significance_tests_the_difference_from_the_baseline(results: list[colle
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
 
 
+def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:
+    rows = [("a", "mira", "x", 0.5, 0.01), ("a", "mira", "y", 0.7, 0.02), ("b", "mira", "x", -0.25, 0.04)]
+    rows += [("b", "mira", "y", 0.1, 0.5), ("b", "mira", "z", 0.0, 1.0)]
+    data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
+    data = data.assign(**{"p (words)": data["p"]}).set_index(["corpus", "learner", "system"])
+    said = str(remarks.significance(data))
+    assert "3 of these 5 differences are significant at 5 %: 2 gains and 1 losses." in said
+    assert "Gains: on a x (mira, +0.50), y (mira, +0.70)." in said
+    assert "Losses: on b x (mira, -0.25)." in said
+    assert "The other 2 are not told from chance." in said
+    assert "Losses" not in str(remarks.significance(data.iloc[:2]))
+    assert "The other" not in str(remarks.significance(data.iloc[:3]))
+
+
 def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect.Results]) -> None:
     table = tables.accuracy(results)
     for r in results:

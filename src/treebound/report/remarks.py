@@ -176,12 +176,11 @@ def significance(data: pd.DataFrame) -> Remarks:
         f"By the bootstrap {len(clear)} of these {len(data)} differences are significant at 5 %"
         + (f": {len(better)} gains and {len(worse)} losses." if len(clear) else ".")
     ]
-    unclear = data[data["p"] >= 0.05]
-    if len(unclear):
-        names = unclear.groupby(level="corpus", sort=False).apply(lambda rows: ", ".join(map(_named, rows.index)))
-        said.append("Not told from chance: " + "; ".join(f"on {corpus} {some}" for corpus, some in names.items()) + ".")
-    if len(worse):
-        said.append("Significantly worse than the baseline: " + ", ".join(_named(i, True) for i in worse.index) + ".")
+    for what, rows in (("Gains", better), ("Losses", worse)):
+        if len(rows):
+            said.append(f"{what}: {_by_corpus(rows)}.")
+    if len(clear) < len(data):
+        said.append(f"The other {len(data) - len(clear)} are not told from chance.")
     agree = ((data["p"] < 0.05) == (data["p (words)"] < 0.05)).sum()
     said.append(
         f"McNemar's test over single words comes to the same verdict in {agree} of the {len(data)} cases; it takes "
@@ -192,9 +191,12 @@ def significance(data: pd.DataFrame) -> Remarks:
     return Remarks(tuple(said))
 
 
-def _named(index: tuple[str, str, str], corpus: bool = False) -> str:
-    """A row of `tables.significance`: system, learner and perhaps corpus."""
-    return f"{index[2]} ({index[1]})" + (f" on {index[0]}" if corpus else "")
+def _by_corpus(rows: pd.DataFrame) -> str:
+    """Rows of `tables.significance`, corpus by corpus: systems, learners and differences."""
+    said: dict[str, list[str]] = {}
+    for (corpus, learner, system), difference in rows["difference"].items():
+        said.setdefault(corpus, []).append(f"{system} ({learner}, {difference:+.2f})")
+    return "; ".join(f"on {corpus} {', '.join(systems)}" for corpus, systems in said.items())
 
 
 def seeds(data: pd.DataFrame) -> Remarks:
