@@ -247,6 +247,7 @@ def scale(data: pd.DataFrame) -> Figure:
         for panel in (left, right):
             panel.set_xlabel("words (log scale)")
             _log(panel, "x")
+        right.set_xlim(left.get_xlim())  # memory may have been measured of fewer sizes
         left.set_title("Time")
         left.set_ylabel("CPU seconds (log scale)")
         _log(left, "y")
