@@ -239,6 +239,7 @@ def scale(data: pd.DataFrame) -> Figure:
     """
     with style():
         figure, (left, right) = panels(2, width=8.5, height=3.4)
+        right.sharex(left)  # memory may have been measured of fewer sizes
         for i, (workers, rows) in enumerate(data.sort_values("words").groupby("workers")):
             name = f"{workers} worker" + "s" * (workers != 1)
             look = {"color": CYCLE[i], "marker": MARKERS[i], "label": name}
@@ -247,7 +248,6 @@ def scale(data: pd.DataFrame) -> Figure:
         for panel in (left, right):
             panel.set_xlabel("words (log scale)")
             _log(panel, "x")
-        right.set_xlim(left.get_xlim())  # memory may have been measured of fewer sizes
         left.set_title("Time")
         left.set_ylabel("CPU seconds (log scale)")
         _log(left, "y")
