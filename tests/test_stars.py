@@ -67,7 +67,7 @@ class Case:
         self.tables = star_tables(self.index, self.score, self.arcs.get("comb", np.empty((0, 8), np.int32)))
 
     def scratch(self):
-        return star_scratch(self.index, "tri-sibling" in self.score, self.tables.sibling)
+        return star_scratch(self.index, self.tables)
 
     def solve(self, dirty=None, node_limit=100_000, scratch=None):
         A = len(self.head)
@@ -275,7 +275,7 @@ def lagrangian(tree, index, parts, tables, theta, lower, unit, steps, rho=1.9, p
     n, A = len(index.right) - 1, len(index.head)
     u, w, alive = np.zeros(A), np.zeros(A), np.ones(A, bool)
     value, x, y, x_bound = np.zeros(n + 1), np.full(n + 1, NONE, np.int32), np.zeros(A, np.int8), np.zeros(A)
-    dirty, scratch = np.ones(n + 1, bool), star_scratch(index, len(tables.tri_sibling) > 0, tables.sibling)
+    dirty, scratch = np.ones(n + 1, bool), star_scratch(index, tables)
     best, stale = np.inf, 0
     for _ in range(steps):
         solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 10**6, unit, scratch)

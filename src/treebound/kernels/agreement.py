@@ -29,7 +29,7 @@ class Handover(NamedTuple):
     """What head stars score in a search.
 
     first          StarTables of what is left to them from the beginning; all empty: no stars at first
-    later          StarTables of all same-head families, for after the root's steps
+    later          StarTables of all same-head families, those of `first` too, for after the root's steps
     grandchildren  the first pairs are that many grandchild parts
     pairs          the first pairs, that many, are of one head
     products       products whose shares are numbered below are of one head
@@ -68,8 +68,8 @@ class StarState(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def star_state(index, triples, sibling):
-    """A StarState for a sentence; triples, sibling: whether tri-siblings are scored, scores of siblings."""
+def star_state(index, handover):
+    """A StarState for a sentence: no star solved yet."""
     A, n = len(index.head), len(index.right) - 1
     return StarState(
         np.zeros(n + 1),
@@ -84,7 +84,7 @@ def star_state(index, triples, sibling):
         np.zeros(n + 1),
         np.zeros(A),
         np.zeros(A, np.bool_),
-        star_scratch(index, triples, sibling),
+        star_scratch(index, handover.later),
     )
 
 

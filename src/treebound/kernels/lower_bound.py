@@ -34,7 +34,7 @@ def climb(graph, index, parts, theta, pairs, products, counts, handover):
     number = np.zeros(n + 1, np.int32)
     star: Any = None
     if handover is not None:
-        star = star_state(index, False, handover.first.sibling)
+        star = star_state(index, handover)
     top = NEG
     used = 0
     while used < MOST:

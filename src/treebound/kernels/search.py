@@ -141,8 +141,7 @@ def search(graph, index, parts, theta, pairs, products, counts, handover, known,
         tables = handover.first
         if have_stars(tables):
             mode = SOME_STARS
-        triples = len(tables.tri_sibling) > 0 or len(handover.later.tri_sibling) > 0
-        star = star_state(index, triples, handover.later.sibling)
+        star = star_state(index, handover)
         S = A
         all_pairs, all_products = pairs, products
 

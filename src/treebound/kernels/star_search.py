@@ -49,6 +49,30 @@ class SearchScratch(NamedTuple):
     low: np.ndarray
 
 
+class Modifiers(NamedTuple):
+    """The candidate modifiers of one head, and what is scored among them whatever the arc into the head is.
+
+    size, left   how many there are, and how many of them are on the left
+    place        int32[size] rank of each among all candidates of the head, alive or not
+    candidates   number of those
+    count_score, last  as in `best_free`
+    tri, tri_first  triple scores of the sentence (empty: none), the first of this head
+    comb, comb_items, combs  scores float64 and members int32[combs, 8] (local numbers, NONE padded) of runs
+    """
+
+    size: int
+    left: int
+    place: np.ndarray
+    candidates: int
+    count_score: np.ndarray
+    last: int
+    tri: np.ndarray
+    tri_first: int
+    comb: np.ndarray
+    comb_items: np.ndarray
+    combs: int
+
+
 @njit(cache=True, nogil=True, inline="always")
 def pair_rank(k, x, y):
     """Rank of x < y among the pairs of k, lexicographically. O(1)."""
@@ -71,89 +95,105 @@ def beats(bound, best, unit):
 
 
 @njit(cache=True, nogil=True)
-def _triple(tri, first, k, place, i, j, v):
-    """Score of the triple of local modifiers i, j, v in any order; place: their ranks among all k candidates."""
-    x, y, z = place[i], place[j], place[v]
+def begin(k, status, gain, state, linear, constant):
+    """The node that a search over sets starts at; no certain modifier is taken yet. O(k)."""
+    constant[0] = 0.0
+    for i in range(k):
+        state[0, i] = OUT if status[i] == OUT else FREE
+        linear[0, i] = gain[i]
+
+
+@njit(cache=True, nogil=True)
+def take(depth, v, k, row, state, linear, constant):
+    """Put free modifier v in at a depth; its pairs (row) become scores of the others. O(k)."""
+    state[depth, v] = IN
+    constant[depth] += linear[depth, v]
+    for i in range(k):  # those that are not free, too: nobody looks at them again
+        linear[depth, i] += row[i]
+
+
+@njit(cache=True, nogil=True)
+def begin_child(depth, k, state, linear, constant):
+    """The node below one begins as it. O(k)."""
+    constant[depth + 1] = constant[depth]
+    for i in range(k):
+        state[depth + 1, i] = state[depth, i]
+        linear[depth + 1, i] = linear[depth, i]
+
+
+@njit(cache=True, nogil=True)
+def go_back(depth, value, unit, bound, other):
+    """The last depth above this one whose other child may be better than `value`; -1: none. O(depth)."""
+    for d in range(depth - 1, -1, -1):
+        if other[d] != NONE and beats(bound[d], value, unit):
+            return d
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def open_bound(depth, upper, value, unit, bound, other):
+    """What no set exceeds where the search is cut off at a node with bound `upper`. O(depth)."""
+    for d in range(depth):
+        if other[d] != NONE:
+            upper = max(upper, bound[d])
+    if unit > 0.0:
+        upper = np.floor(upper + ROUNDING)
+    return max(upper, value)
+
+
+@njit(cache=True, nogil=True)
+def _triple(mods, i, j, v):
+    """Score of the triple of local modifiers i, j, v in any order."""
+    x, y, z = mods.place[i], mods.place[j], mods.place[v]
     if x > y:
         x, y = y, x
     if y > z:
         y, z = z, y
         if x > y:
             x, y = y, x
-    return tri[first + triple_rank(k, x, y, z)]
+    return mods.tri[mods.tri_first + triple_rank(mods.candidates, x, y, z)]
 
 
 @njit(cache=True, nogil=True)
-def _take(depth, v, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place):
-    """Put free modifier v in at a depth; its pairs become scores of the others. O(k), with triples O(k^2)."""
-    state[depth, v] = IN
-    constant[depth] += linear[depth, v]
+def _take(depth, v, mods, triples, pairs, state, linear, constant):
+    """`take`, and its triples become pairs of the others. O(k), with triples O(k^2)."""
     row = pairs[depth if triples else -1]
-    for i in range(k):  # those that are not free, too: nobody looks at them again
-        linear[depth, i] += row[v, i]
+    take(depth, v, mods.size, row[v], state, linear, constant)
     if triples:
-        for i in range(k):
+        for i in range(mods.size):
             if state[depth, i] == FREE:
                 for j in range(i):
                     if state[depth, j] == FREE:
-                        t = _triple(tri, tri_first, candidates, place, i, j, v)
+                        t = _triple(mods, i, j, v)
                         row[i, j] += t
                         row[j, i] += t
 
 
 @njit(cache=True, nogil=True)
 def search_modifiers(
-    k,
-    left,
-    status,
-    gain,
-    place,
-    candidates,
-    tri,
-    tri_first,
-    comb,
-    comb_items,
-    combs,
-    chained,
-    trans,
-    end,
-    count_score,
-    last,
-    floor,
-    unit,
-    node_limit,
-    scratch,
-    chain,
-    chosen,
-    solution,
+    mods, chained, status, gain, trans, end, floor, unit, node_limit, scratch, chain, chosen, solution
 ):
     """Best set of modifiers if it is better than `floor`.
 
-    k, left      modifiers, and how many of them are on the left
-    status, gain int8[k], float64[k] what is certain or shut out; what each adds by itself
-    place        int32[k] rank among all candidates of the head, for triples
-    tri, tri_first, candidates  triple scores of the sentence (empty: none), the first of this head, its candidates
-    comb, comb_items, combs     scores float64 and members int32[combs, 8] (local numbers, -1 padded) of runs
     chained      neighbours are scored: trans and end hold what
-    count_score, last  as in `best_free`
+    status, gain int8[k], float64[k] what is certain or shut out; what each adds by itself
     OUT solution int8[k], if something better was found.
     Returns (value, floor if nothing was better; bound, no set has more; nodes). bound > value only where cut off.
     """
+    k, left, comb, comb_items, combs = mods.size, mods.left, mods.comb, mods.comb_items, mods.combs
+    count_score, last = mods.count_score, mods.last
     pairs, state, linear, constant = scratch.pairs, scratch.state, scratch.linear, scratch.constant
     bound, branch, other, free = scratch.bound, scratch.branch, scratch.other, scratch.free
     weight, high, low = scratch.weight, scratch.high, scratch.low
-    triples = len(tri) > 0
+    triples = len(mods.tri) > 0
     if triples:
         for i in range(k):
             for j in range(k):
                 pairs[0, i, j] = pairs[-1, i, j]
-    constant[0] = 0.0
-    for i in range(k):
-        state[0, i] = OUT if status[i] == OUT else FREE
-        linear[0, i] = gain[i]
+    begin(k, status, gain, state, linear, constant)
     for i in range(k):
         if status[i] == IN:
-            _take(0, i, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place)
+            _take(0, i, mods, triples, pairs, state, linear, constant)
     value = floor
     nodes = 0
     depth = 0
@@ -192,7 +232,7 @@ def search_modifiers(
                     for q in range(p):
                         for r in range(q):
                             i, j, v = free[p], free[q], free[r]
-                            t = _triple(tri, tri_first, candidates, place, i, j, v)
+                            t = _triple(mods, i, j, v)
                             if t > 0.0:
                                 high[i] += t
                                 high[j] += t
@@ -248,7 +288,7 @@ def search_modifiers(
                     state[depth, i] = OUT
                     settled = True
                 elif low[i] + least >= 0.0:
-                    _take(depth, i, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place)
+                    _take(depth, i, mods, triples, pairs, state, linear, constant)
                     settled = True
             if not settled:
                 break
@@ -316,13 +356,7 @@ def search_modifiers(
                 backtrack = not beats(upper, value, unit)
         if not backtrack:
             if nodes >= node_limit:
-                top = upper
-                for d in range(depth):
-                    if other[d] != NONE:
-                        top = max(top, bound[d])
-                if unit > 0.0:
-                    top = np.floor(top + ROUNDING)
-                return value, max(top, value), nodes
+                return value, open_bound(depth, upper, value, unit, bound, other), nodes
             arg = -1
             span = -1.0
             for p in range(f):
@@ -335,21 +369,13 @@ def search_modifiers(
             into = IN if weight[arg] > 0.0 else OUT
             other[depth] = OUT if into == IN else IN
         else:
-            while depth > 0:
-                depth -= 1
-                if other[depth] != NONE and beats(bound[depth], value, unit):
-                    break
-                other[depth] = NONE
-            else:
+            depth = go_back(depth, value, unit, bound, other)
+            if depth < 0:
                 return value, value, nodes
             arg = branch[depth]
             into = other[depth]
             other[depth] = NONE
-        # the child begins as its parent
-        constant[depth + 1] = constant[depth]
-        for i in range(k):
-            state[depth + 1, i] = state[depth, i]
-            linear[depth + 1, i] = linear[depth, i]
+        begin_child(depth, k, state, linear, constant)
         if triples:
             for i in range(k):
                 for j in range(k):
@@ -358,4 +384,4 @@ def search_modifiers(
         if into == OUT:
             state[depth, arg] = OUT
         else:
-            _take(depth, arg, k, state, linear, constant, pairs, triples, tri, tri_first, candidates, place)
+            _take(depth, arg, mods, triples, pairs, state, linear, constant)

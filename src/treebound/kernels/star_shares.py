@@ -16,7 +16,7 @@ from numba import njit
 from treebound.core.problem import NONE
 from treebound.kernels.hypergraph import NEG_TEST
 from treebound.kernels.star_chain import FREE, IN, OUT, best_chain, best_counted_chain
-from treebound.kernels.star_search import ROUNDING, beats
+from treebound.kernels.star_search import beats, begin, begin_child, go_back, open_bound, take
 
 ROOT_STEPS = 10
 NODE_STEPS = 1
@@ -32,42 +32,21 @@ def first_shares(pair):
 
 
 @njit(cache=True, nogil=True)
-def search_chain(
-    k,
-    left,
-    status,
-    gain,
-    share,
-    comb,
-    comb_items,
-    combs,
-    trans,
-    end,
-    count_score,
-    last,
-    floor,
-    unit,
-    node_limit,
-    scratch,
-    chain,
-    chosen,
-    solution,
-):
+def search_chain(mods, share, status, gain, trans, end, floor, unit, node_limit, scratch, chain, chosen, solution):
     """Best set of modifiers if it is better than `floor`; arguments and results as of `search_modifiers`.
 
     share  float64[k, k] what each modifier (row) has of its pair with another: of a positive pair the shares add up to
            it, of a negative one both are -s. Improved in place.
     """
+    k, left, comb, comb_items, combs = mods.size, mods.left, mods.comb, mods.comb_items, mods.combs
+    count_score, last = mods.count_score, mods.last
     pairs, state, linear, constant = scratch.pairs[-1], scratch.state, scratch.linear, scratch.constant
     bound, branch, other, free = scratch.bound, scratch.branch, scratch.other, scratch.free
     weight, slack_of = scratch.weight, scratch.high
-    constant[0] = 0.0
-    for i in range(k):
-        state[0, i] = OUT if status[i] == OUT else FREE
-        linear[0, i] = gain[i]
+    begin(k, status, gain, state, linear, constant)
     for i in range(k):
         if status[i] == IN:
-            _take(0, i, k, state, linear, constant, pairs)
+            take(0, i, k, pairs[i], state, linear, constant)
     value = floor
     nodes, depth = 0, 0
     while True:
@@ -172,13 +151,7 @@ def search_chain(
                         _improve(pairs[i, j], alpha, i, j, share, chosen)
         if not backtrack:
             if nodes >= node_limit:
-                top = upper
-                for d in range(depth):
-                    if other[d] != NONE:
-                        top = max(top, bound[d])
-                if unit > 0.0:
-                    top = np.floor(top + ROUNDING)
-                return value, max(top, value), nodes
+                return value, open_bound(depth, upper, value, unit, bound, other), nodes
             arg = free[0]
             for p in range(f):
                 if slack_of[free[p]] > slack_of[arg]:
@@ -188,35 +161,18 @@ def search_chain(
             into = IN if chosen[arg] == 1 else OUT
             other[depth] = OUT if into == IN else IN
         else:
-            while depth > 0:
-                depth -= 1
-                if other[depth] != NONE and beats(bound[depth], value, unit):
-                    break
-                other[depth] = NONE
-            else:
+            depth = go_back(depth, value, unit, bound, other)
+            if depth < 0:
                 return value, value, nodes
             arg = branch[depth]
             into = other[depth]
             other[depth] = NONE
-        # the child begins as its parent
-        constant[depth + 1] = constant[depth]
-        for i in range(k):
-            state[depth + 1, i] = state[depth, i]
-            linear[depth + 1, i] = linear[depth, i]
+        begin_child(depth, k, state, linear, constant)
         depth += 1
         if into == OUT:
             state[depth, arg] = OUT
         else:
-            _take(depth, arg, k, state, linear, constant, pairs)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _take(depth, v, k, state, linear, constant, pairs):
-    """Put free modifier v in; its pairs become scores of the others. O(k)."""
-    state[depth, v] = IN
-    constant[depth] += linear[depth, v]
-    for i in range(k):  # those that are not free, too: nobody looks at them again
-        linear[depth, i] += pairs[v, i]
+            take(depth, arg, k, pairs[arg], state, linear, constant)
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -31,7 +31,15 @@ from treebound.kernels.star_chain import (
     best_counted_chain,
     best_free,
 )
-from treebound.kernels.star_search import ROUNDING, SearchScratch, beats, pair_rank, search_modifiers, triple_rank
+from treebound.kernels.star_search import (
+    ROUNDING,
+    Modifiers,
+    SearchScratch,
+    beats,
+    pair_rank,
+    search_modifiers,
+    triple_rank,
+)
 from treebound.kernels.star_shares import first_shares, search_chain
 from treebound.kernels.wide_parts import LONGEST_COMB, SHORTEST_COMB
 
@@ -112,11 +120,9 @@ class StarScratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def star_scratch(index, triples, sibling):
-    """Scratch for the stars of a sentence. O(K^2), with triples O(K^3).
-
-    triples, sibling  whether tri-siblings are scored, scores of siblings
-    """
+def star_scratch(index, tables):
+    """Scratch for the stars of a sentence. O(K^2), with triples O(K^3)."""
+    triples = len(tables.tri_sibling) > 0
     K = 1
     for h in range(len(index.right)):
         K = max(K, index.start[h + 1] - index.start[h], index.into_start[h + 1] - index.into_start[h])
@@ -150,7 +156,7 @@ def star_scratch(index, triples, sibling):
         np.empty((K, K), np.float64),
         np.empty(K, np.float64),
         np.empty((K, K), np.float64),
-        first_shares(sibling),
+        first_shares(tables.sibling),
         np.empty(K, np.int32),
         np.empty(K, np.int8),
         np.empty(K, np.int8),
@@ -349,23 +355,9 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
     below, first_grandchild, first_outermost = parts.below, parts.grandchild, parts.outermost
     grandchild, outermost, grand_sibling = tables.grandchild, tables.outermost, tables.grand_sibling
     (
-        item,
-        base,
-        status,
-        gain,
-        spread,
-        share,
-        pair_share,
-        place,
-        chosen,
-        solution,
-        comb,
-        comb_items,
-        tried,
-        count_score,
-        chain,
-        search,
-    ) = scratch
+        item, base, status, gain, spread, share, pair_share, place, chosen, solution, comb, comb_items, tried,
+        count_score, chain, search,
+    ) = scratch  # fmt: skip
     trans, trans_x, end, shared = chain.trans, chain.trans_x, chain.end, search.weight
     grand = len(grand_sibling) > 0
     overflows, nodes = 0, 0
@@ -459,6 +451,11 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
                     if not chained and last == 0:
                         chosen[j] = status[o, j] == IN or (status[o, j] == FREE and gain[o, j] > 0.0)
                     y[item[j]] = chosen[j]
+        tri_first = parts.tri_sibling[h] if len(tables.tri_sibling) > 0 else 0
+        mods = Modifiers(
+            k, left, place, start[h + 1] - start[h], count_score, last, tables.tri_sibling, tri_first, comb, comb_items,
+            combs,
+        )  # fmt: skip
         top = NEG  # of searches that were cut off
         while sets:
             # the arc into h that promises most
@@ -481,52 +478,14 @@ def solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 
             floor = value[h] - extra if value[h] > NEG_TEST else NEG
             if chained and len(tables.tri_sibling) == 0:
                 v, limit, used = search_chain(
-                    k,
-                    left,
-                    status[o],
-                    gain[o],
-                    share,
-                    comb,
-                    comb_items,
-                    combs,
-                    follow,
-                    end[o],
-                    count_score,
-                    last,
-                    floor,
-                    unit,
-                    node_limit,
-                    search,
-                    chain,
-                    chosen,
+                    mods, share, status[o], gain[o], follow, end[o], floor, unit, node_limit, search, chain, chosen,
                     solution,
-                )
+                )  # fmt: skip
             else:
                 v, limit, used = search_modifiers(
-                    k,
-                    left,
-                    status[o],
-                    gain[o],
-                    place,
-                    start[h + 1] - start[h],
-                    tables.tri_sibling,
-                    parts.tri_sibling[h],
-                    comb,
-                    comb_items,
-                    combs,
-                    chained,
-                    follow,
-                    end[o],
-                    count_score,
-                    last,
-                    floor,
-                    unit,
-                    node_limit,
-                    search,
-                    chain,
-                    chosen,
+                    mods, chained, status[o], gain[o], follow, end[o], floor, unit, node_limit, search, chain, chosen,
                     solution,
-                )
+                )  # fmt: skip
             nodes += used
             if v > floor:
                 value[h] = v + extra
