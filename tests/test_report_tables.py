@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from treebound.core.errors import InputError
-from treebound.experiments import params as parameters
 from treebound.report import collect, published, remarks, tables
 from treebound.report.show import NOTHING, Table
 
@@ -278,25 +277,6 @@ def test_significance_tests_the_difference_from_the_baseline(results: list[colle
     uas = results[-1].decode().set_index(["model", "learner", "k"])["uas"]
     base, other = uas["carreras", "mira", "10"], uas["carreras+sibling", "mira", "10"]
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
-
-
-def test_a_system_is_compared_with_a_baseline_of_its_own_size(tmp_path: Path) -> None:
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
-    row = {"corpus": "tr_twt", "learner": "mira", "k": 10, "tags": "gold", "seed": 1}
-    large = [
-        row | {"model": "carreras-large", "decoder": "carreras"},
-        row | {"model": "combined-large", "decoder": "tuned"},
-    ]
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params | {"variants": large}), encoding="utf-8")
-    loaded = parameters.load(tmp_path / "params.yaml")
-    made_up_results.write(tmp_path, loaded)
-    found = collect.Results("this run", tmp_path, loaded)
-    tested = tables.significance(found)["difference"].xs(("tr_twt", "mira"), level=("corpus", "learner"))
-    assert {"carreras", "carreras-large"}.isdisjoint(tested.index)
-    uas = pd.concat([found.decode(), found.variants()])
-    uas = uas[(uas["learner"] == "mira") & (uas["k"] == "10")].drop_duplicates("model").set_index("model")["uas"]
-    np.testing.assert_allclose(tested["combined-large"], uas["combined-large"] - uas["carreras-large"])
-    np.testing.assert_allclose(tested["arc"], uas["arc"] - uas["carreras"])
 
 
 def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:

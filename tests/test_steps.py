@@ -112,16 +112,6 @@ def test_a_corpus_without_labels_stays_without() -> None:
     assert stage_module.changed(unlabelled, examples, RUNS["joint"])[0] == unlabelled
 
 
-def test_a_model_may_have_weights_of_its_own() -> None:
-    params = settings(RUNS)
-    models = params.models | {"large": dataclasses.replace(params.models["carreras"], bits=params.train.bits + 1)}
-    sizes = [
-        specification(dataclasses.replace(params, models=models), name, "mira", synthetic_treebank(5, 1)).bits
-        for name in ("carreras", "large")
-    ]
-    assert sizes == [params.train.bits, params.train.bits + 1]
-
-
 def test_figures_agree_with_the_words(trained: dict[str, dict]) -> None:
     dev = synthetic_treebank(15, 2, max_words=12)
     for row in (row for row in trained.values() if row["applies"]):

@@ -95,10 +95,7 @@ def report(
         "nodes": int(table["nodes"].sum()),
         "corpus_checksum": checksum(corpus, SPLIT),
         "params_hash": digest(
-            asdict(row),
-            asdict(params.decoders[row.decoder]),
-            asdict(params.train),
-            {key: value for key, value in asdict(params.models[row.model]).items() if value is not None},
+            asdict(row), asdict(params.decoders[row.decoder]), asdict(params.train), asdict(params.models[row.model])
         ),
         "seed": variant.seed if variant else params.seed,
         "tags": variant.tags if variant else tags_of(corpus),

@@ -65,14 +65,10 @@ class Pruner:
 
 @dataclass(frozen=True, config=_STRICT)
 class ModelParams:
-    """The factor families of a model beside arcs, and the trees that it searches; a plain list gives the families.
-
-    bits  log2 of the number of its weights; None: `Train.bits`
-    """
+    """The factor families of a model beside arcs, and the trees that it searches; a plain list gives the families."""
 
     families: tuple[Family, ...]
     space: Space = "projective"
-    bits: Annotated[int, Field(ge=12, le=28)] | None = None
 
 
 def _model(value: Any) -> Any:

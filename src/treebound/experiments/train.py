@@ -19,14 +19,15 @@ TIMING = {"cpu_seconds": "cpu_s", "wall_seconds": "wall_s"}
 
 def specification(params: Params, model: str, learner: Learner, examples: Treebank) -> ModelSpec:
     """What the trainer is asked for: without labels where the corpus has none, and without patterns likewise."""
-    settings, ours = params.train, params.models[model]
+    settings = params.train
+    families = params.models[model].families
     return ModelSpec(
-        families=tuple(f for f in ours.families if f != "pattern" or examples.meta.get("patterns")),
-        space=ours.space,
+        families=tuple(f for f in families if f != "pattern" or examples.meta.get("patterns")),
+        space=params.models[model].space,
         learner=learner,
         epochs=settings.epochs,
         k=None if settings.k == "none" else int(settings.k),
-        bits=ours.bits or settings.bits,
+        bits=settings.bits,
         C=settings.C,
         cost=settings.cost,
         seed=params.seed,

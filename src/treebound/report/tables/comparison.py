@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from treebound.evaluation.attachment import HEAD, LABELLED
 from treebound.evaluation.significance import mcnemar_words, paired_bootstrap
-from treebound.experiments.params import Params, Run, Variant
+from treebound.experiments.params import Run, Variant
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, table
 from treebound.report.tables.others import peer_uas
@@ -35,8 +34,6 @@ OWN = {
     "carreras+grandchild+sibling": "B&B + all grandchild + all sibling",
     "non-projective": "B&B, the combined system over trees that may cross",
     "eisner+grandchild+sibling": "B&B + all grandchild + all sibling over a first-order backbone",
-    "carreras-large": "the baseline with more weights",
-    "combined-large": "B&B, the combined system with more weights",
 }
 PUBLISHED = "published"
 
@@ -133,7 +130,7 @@ def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, lis
 
 
 def significance(results: Results, wanted: Sequence[str] = (), figure: str = "UAS") -> pd.DataFrame:
-    """Each system against the baseline of the same learner and with as many weights, on the sentences of this run.
+    """Each system against the baseline of the same learner on the same sentences of this run.
 
     figure  "UAS" or "LAS"; corpora without labels have no rows for LAS
     Rows (corpus, learner, system); columns: its difference, low and high end of its 95 % interval, p of a paired
@@ -144,23 +141,16 @@ def significance(results: Results, wanted: Sequence[str] = (), figure: str = "UA
     for corpus in corpora_of([results], wanted)[results.name]:
         for learner in learners_of(results.params):
             runs = corpus_rows(results.params, corpus, learner)
-            bases = _baselines(results.params, runs)
-            scored = {bits: _scored(results, corpus, runs[name], figure) for bits, name in bases.items()}
-            for model, run in runs.items():
-                base = scored.get(results.params.models[model].bits)
-                if base is not None and len(base) and model not in bases.values():
+            if BASELINE not in runs:
+                continue
+            base = _scored(results, corpus, runs[BASELINE], figure)
+            for model, run in runs.items() if len(base) else ():
+                if model != BASELINE:
                     found = _scored(results, corpus, run, figure)
                     row = {"corpus": corpus, "learner": learner, "system": model}
                     rows.append(row | tested(found, base, figure, results.params.seed))
     names = ["corpus", "learner", "system"]
     return pd.DataFrame(rows, columns=[*names, *TESTED]).set_index(names)
-
-
-def _baselines(params: Params, models: Iterable[str]) -> dict[int | None, str]:
-    """Number of weights (`ModelParams.bits`) -> the model that scores what BASELINE scores with so many."""
-    kinds = {model: params.models[model] for model in (BASELINE, *models) if model in params.models}
-    factors = {model: replace(kind, bits=None) for model, kind in kinds.items()}
-    return {kinds[model].bits: model for model in models if factors[model] == factors.get(BASELINE)}
 
 
 #: what `tested` tells of a system
