@@ -14,6 +14,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# a run starts hundreds of Python processes: without byte code each would compile what it imports, two seconds a time
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: reproduce test lab reproduce-all peers cluster bench reference check lock
 

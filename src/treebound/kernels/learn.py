@@ -50,6 +50,24 @@ def step(weights, sums, time, slots, signs, rates, count, size):
 
 
 @njit(cache=True, nogil=True)
+def largest_mean(weights, sums, examples):
+    """Largest absolute value of the averages, weights - sums / examples. O(table)."""
+    largest = 0.0
+    for i in range(len(weights)):
+        largest = max(largest, abs(weights[i] - sums[i] / examples))
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def round_means(weights, sums, examples, unit):
+    """int32[table]: the integers nearest to unit times the averages. O(table)."""
+    rounded = np.empty(len(weights), np.int32)
+    for i in range(len(weights)):
+        rounded[i] = np.int32(np.rint(unit * (weights[i] - sums[i] / examples)))
+    return rounded
+
+
+@njit(cache=True, nogil=True)
 def pruner_step(arc_templates, tokens, tag, head, mod, scores, gold, weights, squares, mask, rate, slots, signs):
     """One AdaGrad step on the log-likelihood of each word's gold head among all heads; returns the loss.
 

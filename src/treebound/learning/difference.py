@@ -14,8 +14,9 @@ class Difference:
         self.rates = np.empty(0, np.float32)
 
     def reserve(self, room: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(slots int64[*], signs, rates float32[*]) for at least so many features; what they held may be lost."""
+        """(slots int64[*], signs, rates float32[*]) with room for so many features; rates are 1."""
         if room > len(self.slots):
             self.slots = np.empty(2 * room, np.int64)
             self.signs, self.rates = np.empty(2 * room, np.float32), np.empty(2 * room, np.float32)
+        self.rates[:room] = 1.0
         return self.slots, self.signs, self.rates

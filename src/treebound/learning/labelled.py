@@ -25,11 +25,11 @@ from treebound.features.tokens import TokenTable, attributes_of
 from treebound.kernels.arborescence import maximum_arborescence
 from treebound.kernels.labelled import labelled_features, score_labelled_arcs
 from treebound.kernels.learn import all_arcs, margin, merge, step
+from treebound.learning.averages import averaged
 from treebound.learning.difference import Difference
 from treebound.learning.storage import load_arrays, save_arrays
 
 VERSION = 1
-FIXED_BITS = 16
 
 #: McDonald et al. (2005), table 1, and conjunctions of the attributes of both words (Riedel & Clarke 2006, section 4.3)
 HEAD = lines("h.form; h.tag; h.form h.tag; h.suffix h.tag; h.lemma; h-1.tag h.tag; h.tag h+1.tag; h.feats")
@@ -179,7 +179,6 @@ def train_labelled(
                 count = labelled_features(
                     model.templates, rows, tag, int(heads[m]), m, int(labels[m]), -1.0, *arguments, count
                 )
-            rates[:count] = 1.0
             count, norm = merge(slots, signs, rates, count, scratch)
             if norm == 0.0:
                 continue
@@ -187,12 +186,9 @@ def train_labelled(
             if size > 0.0:
                 step(flat, sums, seen - 1, slots, signs, rates, count, size)
         model.history.append({"epoch": epoch + 1, "train_errors": wrong / max(1, train.words)})
-    mean = flat - sums / max(1, seen)
-    bits = FIXED_BITS
-    while np.abs(mean).max(initial=0.0) * 2**bits >= 2**31:
-        bits -= 1
-    weights = np.rint(mean * 2**bits).astype(np.int32).reshape(model.weights.shape)
-    return LabelledModel(spec, weights, float(2**bits), names, model.attributes, model.history)
+    means, unit = averaged(flat, sums, seen)
+    weights = means.reshape(model.weights.shape)
+    return LabelledModel(spec, weights, unit, names, model.attributes, model.history)
 
 
 def _best(

@@ -17,7 +17,6 @@ from treebound.learning.spec import ModelSpec
 from treebound.learning.storage import load_arrays, save_arrays
 
 VERSION = 1
-FIXED_BITS = 16  #: binary digits after the point for learners with real-valued updates
 
 
 class Model:
@@ -25,7 +24,7 @@ class Model:
 
     spec     how it was trained
     weights  int32[2 ** bits], behind them those of the labellers
-    unit     integer units per 1.0 of score (N T for the averaged perceptron, 2 ** FIXED_BITS for MIRA)
+    unit     integer units per 1.0 of score (N T for the averaged perceptron, 2 ** 16 for MIRA)
     meta     the treebank conventions that it was trained with (tag, coarse, attributes, single_root, punctuation)
     history  one record per epoch
     labels   the labels that it knows, in the order of their numbers

@@ -23,9 +23,10 @@ from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs import arcs_of_tree
 from treebound.kernels.features import only_in
 from treebound.kernels.learn import margin, merge, step
+from treebound.learning.averages import FIXED_UNIT, averaged
 from treebound.learning.difference import Difference
 from treebound.learning.labels import Labelling
-from treebound.learning.model import FIXED_BITS, Model
+from treebound.learning.model import Model
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
 from treebound.learning.storage import load_arrays, save_arrays
@@ -70,19 +71,10 @@ class Learner:
     def average(self, perceptron: bool) -> tuple[np.ndarray, float]:
         """(int32 weights, units per 1.0) of the average over all examples.
 
-        Perceptron: the integer accumulators themselves, T w - sum; exact. Otherwise fixed point, with as many binary
-        digits (at most FIXED_BITS) as the largest weight leaves room for.
+        Perceptron: the integer accumulators themselves, T w - sum, exact as long as they fit; otherwise fixed point.
         """
-        total = max(1, self.examples)
-        mean = self.weights.astype(np.float64) - self.sums / total
-        if perceptron:
-            exact = np.rint(self.weights.astype(np.float64) * total - self.sums)
-            if np.abs(exact).max(initial=0.0) < 2**31:
-                return exact.astype(np.int32), float(total)
-        bits = FIXED_BITS
-        while np.abs(mean).max(initial=0.0) * 2**bits >= 2**31:
-            bits -= 1
-        return np.rint(mean * 2**bits).astype(np.int32), float(2**bits)
+        unit = float(max(1, self.examples)) if perceptron else FIXED_UNIT
+        return averaged(self.weights, self.sums, self.examples, unit)
 
 
 def train(
@@ -125,7 +117,7 @@ def train(
     cost = 0.0 if perceptron else spec.cost
     label_cost = 0.0 if perceptron else spec.label_cost
     limit = np.inf if perceptron else spec.C
-    scale = 1.0 if perceptron else float(1 << FIXED_BITS)
+    scale = 1.0 if perceptron else FIXED_UNIT
     decoder = BranchAndBound(space=spec.space, max_dp_calls=spec.max_dp_calls)
     difference = Difference()
     for epoch in range(len(history), spec.epochs):
@@ -141,7 +133,6 @@ def train(
                 found = labelling.of_tree(learner.weights, rows, gold[i], labels, label_cost)
                 slots, signs, rates = difference.reserve(labelling.room(len(gold[i]) - 1))
                 count = labelling.stage_difference(gold[i], labels, found, rows, slots, signs)
-                rates[:count] = 1.0
                 learner.update(slots, signs, rates, count, label_cost * int((found != labels).sum()), limit)
             scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root, projective, table.matches(i))
             scored, folded = labelling.fold(learner.weights, rows, scored, labels, label_cost)
@@ -176,9 +167,8 @@ def train(
             count = scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0, rates)
             count = scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count, rates)
             if labelling.joint is not None:
-                ways, start = ((gold_arcs, labels), (pred_arcs, found)), count
+                ways = (gold_arcs, labels), (pred_arcs, found)
                 count = labelling.difference(*ways, index, rows, slots, signs, count)
-                rates[start:count] = 1.0
             learner.update(slots, signs, rates, count, cost * errors + label_cost * mislabelled, limit)
         cpu, wall = time.process_time() - started, time.perf_counter() - started_wall
         weights, unit = learner.average(perceptron)
