@@ -161,12 +161,13 @@ def test_the_perceptron_average_is_exact():
     assert (weights == total).all()
 
 
-def test_fixed_point_makes_room_for_large_weights():
+@pytest.mark.parametrize("large", [1e6, -1e6])
+def test_fixed_point_makes_room_for_large_weights(large):
     learner = Learner(1 << 12)
-    learner.weights[5] = 1e6
+    learner.weights[5] = large
     learner.examples = 1
     weights, unit = learner.average(perceptron=False)
-    assert weights[5] / unit == 1e6
+    assert weights[5] / unit == large
     assert unit < 2**16
 
 
