@@ -171,6 +171,15 @@ def test_fixed_point_makes_room_for_large_weights(large):
     assert unit < 2**16
 
 
+def test_fixed_point_makes_room_for_what_rounding_adds():
+    """An average that is 2^31 units only once it is rounded."""
+    learner = Learner(1 << 12)
+    learner.sums[5] = -(2**15 - 1e-6)
+    learner.examples = 1
+    weights, unit = learner.average(perceptron=False)
+    assert (weights[5], unit) == (2**30, 2**15)
+
+
 @pytest.mark.parametrize("k", [3, None])
 def test_scores_are_the_exact_scores_of_the_trees(model, k):
     parser = Parser(model, k=k)

@@ -151,6 +151,14 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     assert "p" not in data.columns.get_level_values(1)
 
 
+def test_the_table_of_more_languages_can_be_written_alone(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    assert export.main([str(tmp_path), "--only", "multilingual"]) == 0
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {"multilingual.csv", "multilingual.md"}
+
+
 def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root: Path, tmp_path: Path) -> None:
     more = tmp_path / "more"  # a project of its own, as in `make reference`
     made_up_results.project(more, REPOSITORY, overlay="multilingual.yaml", with_reference=False)

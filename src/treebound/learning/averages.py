@@ -6,8 +6,7 @@ import numpy as np
 
 from treebound.kernels.learn import largest_mean, round_means
 
-FIXED_BITS = 16  #: binary digits after the point for learners with real-valued updates
-FIXED_UNIT = float(1 << FIXED_BITS)
+FIXED_UNIT = float(1 << 16)  #: 16 binary digits after the point, for learners with real-valued updates
 
 
 def averaged(
@@ -20,6 +19,6 @@ def averaged(
     """
     examples = max(1, examples)
     largest = largest_mean(weights, sums, examples)
-    while largest * unit >= 2**31:
+    while np.rint(largest * unit) >= 2**31:
         unit /= 2.0
     return round_means(weights, sums, examples, unit), unit

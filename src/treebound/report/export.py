@@ -75,6 +75,7 @@ FIGURES: dict[str, tuple[str, Callable[[Results], Figure]]] = {
         lambda r: figures.tuning(tables.tunings([r]), {"dp_calls": "DP calls", "nodes": "nodes", "seconds": "seconds"}),
     ),
 }
+MULTILINGUAL = "multilingual"  #: the table of the run on more corpora
 DPI = 150
 
 
@@ -85,7 +86,7 @@ def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
     """
     run = collect.this_run(root)
     more = collect.multilingual(root)
-    wanted = {**TABLES, "multilingual": ("More corpora, %", lambda _: tables.multilingual(more))}
+    wanted = {**TABLES, MULTILINGUAL: ("More corpora, %", lambda _: tables.multilingual(more))}
     wanted = {name: wanted[name] for name in only or wanted}
     left_out = []
     for name in ("tables", "figures"):
@@ -161,7 +162,9 @@ def main(argv: list[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m treebound.report.export", description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, help="where tables/ and figures/ are written")
-    parser.add_argument("--only", nargs="+", choices=list(TABLES), default=(), metavar="TABLE", help="some tables")
+    parser.add_argument(
+        "--only", nargs="+", choices=[*TABLES, MULTILINGUAL], default=(), metavar="TABLE", help="some tables"
+    )
     arguments = parser.parse_args(argv)
 
     def work() -> None:
