@@ -53,13 +53,13 @@ def compile_families(names: tuple[str, ...], attributes: frozenset[str]) -> Fami
         parts.append(compile_templates(templates.parts, templates.words, name, attributes))
         pairs.append(compile_templates(templates.pairs, templates.words, name + "-pair", attributes))
     return FamilyTemplates(
-        np.array(code, np.int32), np.array(slot, np.int32).reshape(-1, 4), *_joined(parts), *_joined(pairs)
+        np.array(code, np.int64), np.array(slot, np.int32).reshape(-1, 4), *_joined(parts), *_joined(pairs)
     )
 
 
 def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
     """Templates one after another, and where each begins."""
-    first = np.cumsum([0] + [len(t.seed) for t in templates]).astype(np.int32)
+    first = np.cumsum([0] + [len(t.seed) for t in templates])
     empty = compile_templates((), (), "", frozenset())
     columns = [
         np.concatenate([getattr(t, name) for t in (empty, *templates)]) for name in ("seed", "slot", "offset", "attr")

@@ -207,16 +207,14 @@ def arborescence(index, weight, n, single_root, arcs, arc_max, scratch):
     head, mod, into, into_start = index.head, index.mod, index.into, index.into_start
     component, parent, pick, dual = scratch.component, scratch.parent, scratch.pick, scratch.dual
     bounds = len(arc_max) > 0
-    if bounds:
-        arc_max[:] = NEG
     # most often the best tree has a single root anyway; found with fewer contractions, and with better bounds
-    root_last = False
-    made = _contract(index, weight, n, False, 1 if single_root else n, arc_max, scratch)
-    if made == 0:
+    made, root_last = 0, False
+    for root_last in (False, True):
         if bounds:
             arc_max[:] = NEG
-        root_last = True
-        made = _contract(index, weight, n, True, 1, arc_max, scratch)
+        made = _contract(index, weight, n, root_last, 1 if single_root else n, arc_max, scratch)
+        if made != 0:
+            break
     if made <= 0:
         return NEG
     # open the cycles again, the last one first: the arc into a cycle replaces the one of the member that it enters

@@ -340,8 +340,8 @@ def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost,
     none = np.empty((A, 2), np.float64)
     for a in range(A):
         done[a, mod[a]] = 0
-        none[a, 0] = no_grandchild(index, parts, outermost, a, 0)
-        none[a, 1] = no_grandchild(index, parts, outermost, a, 1)
+        for side in range(2):
+            none[a, side] = no_grandchild(index, parts, outermost, a, side)
     pair_of, pair_first = pairs_by_length(index, parts, n)
     order, by_length = arcs_by_length(index, n)
     for d in range(1, n + 1):

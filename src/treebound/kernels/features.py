@@ -57,7 +57,7 @@ class Templates(NamedTuple):
 class FamilyTemplates(NamedTuple):
     """The templates of a model's families, one after another.
 
-    code        int32[F] family numbers of `treebound.kernels.parts`
+    code        int64[F] family numbers of `treebound.kernels.parts`
     slot        int32[F, 4] the two slots that pair templates speak about, then the third, then the fourth; -1: none
     part, part_first  Templates over all words; those of family f are part_first[f] .. part_first[f + 1] - 1
     pair, pair_first  Templates over the pair
@@ -152,12 +152,12 @@ def local_tags(tag):
 
 @njit(cache=True, nogil=True)
 def _hash_all(templates, t, tokens, rows, x):
-    """x[i] = hash of template t over the words in rows[:, i] (int32[3, N]), for all i at once.
+    """x[i] = hash of template t over the words in rows[:, i] (int32[3, >= N]), for all i of x (int64[N]) at once.
 
     Atom by atom over all parts: the inner loop has no branch and the compiler vectorises it. Unsigned indices, here and
     below, spare the test for negative ones: half the time.
     """
-    count = rows.shape[1]
+    count = len(x)
     seed = templates.seed[t]
     for i in range(count):
         x[i] = seed
@@ -181,7 +181,7 @@ def _add_all(templates, first, last, tokens, rows, variant, weights, mask, x, ou
     """out[i] += weights of templates first .. last - 1 over rows[:, i], by themselves and with variant[i]."""
     for t in range(first, last):
         _hash_all(templates, t, tokens, rows, x)
-        for i in range(rows.shape[1]):
+        for i in range(len(out)):
             line = ((x[i] >> 4) & mask) * LINE
             o = x[i] & (LINE - 1)
             out[i] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[i])
@@ -226,7 +226,8 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
         v = arc_variant(h, m)
         rows[0, a], rows[1, a], variant[a] = h + PAD, m + PAD, v
         out[a] = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
-    _add_all(t_pair, 0, len(t_pair.seed), tokens, rows, variant, weights, mask, x, out)
+    first = np.int64(0)  # not a literal, for which numba would compile the kernel once more
+    _add_all(t_pair, first, len(t_pair.seed), tokens, rows, variant, weights, mask, x, out)
     if len(t_between.seed) > 0:
         tags = local_tags(tag)
         seen = np.full(n + 2, -1, np.int32)
@@ -244,7 +245,7 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
                 c += 1
         x = np.empty(c, np.int64)
         for t in range(len(t_between.seed)):
-            _hash_all(t_between, t, tokens, triple[:, :c], x)
+            _hash_all(t_between, t, tokens, triple, x)
             for i in range(c):
                 line = ((x[i] >> 4) & mask) * LINE
                 o = x[i] & (LINE - 1)
@@ -346,7 +347,7 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
     x = np.empty(max(F, pairs), np.int64)
     memo = np.zeros((pairs, 3), np.float64)
     for t in range(families.pair_first[f], families.pair_first[f + 1]):
-        _hash_all(families.pair, t, tokens, pair_rows[:, :pairs], x)
+        _hash_all(families.pair, t, tokens, pair_rows, x[:pairs])
         for q in range(pairs):
             line = ((x[q] >> 4) & mask) * LINE
             o = x[q] & (LINE - 1)
@@ -355,9 +356,8 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
                 memo[q, s] += w + _weight(weights, line, o ^ pair_variants[q, s])
     for p in range(F):
         out[p] = memo[pair_of[p], side_at[p]]
-    _add_all(
-        families.part, families.part_first[f], families.part_first[f + 1], tokens, rows, variant, weights, mask, x, out
-    )
+    first, last = families.part_first[f], families.part_first[f + 1]
+    _add_all(families.part, first, last, tokens, rows, variant, weights, mask, x[:F], out)
 
 
 @njit(cache=True, nogil=True)

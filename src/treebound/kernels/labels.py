@@ -29,8 +29,8 @@ def _start(x, variant, first, mask):
 
 @njit(cache=True, nogil=True)
 def _add_rows(templates, tokens, rows, variant, weights, first, mask, out):
-    """out[i] += rows of all templates over the words rows[:, i], joined with variant[i]. O(N T L)."""
-    T, N, L = len(templates.seed), rows.shape[1], out.shape[1]
+    """out[i] += rows of all templates over the words rows[:, i], joined with variant[i]; out [N, L]. O(N T L)."""
+    T, (N, L) = len(templates.seed), out.shape
     x = np.empty((T, N), np.int64)
     for t in range(T):
         _hash_all(templates, t, tokens, rows, x[t])
@@ -74,7 +74,7 @@ def _add_words(templates, tokens, n, rows, direction, weights, first, mask, out)
             alone[0, count], variant[count] = rows[0, i], direction[i]
             count += 1
     total = np.zeros((count, L), np.float64)
-    _add_rows(templates, tokens, alone[:, :count], variant, weights, first, mask, total)
+    _add_rows(templates, tokens, alone, variant, weights, first, mask, total)
     for i in range(N):
         out[i] += total[place[direction[i], rows[0, i]]]
 

@@ -82,7 +82,7 @@ def pruner_step(arc_templates, tokens, tag, head, mod, scores, gold, weights, sq
     for a in range(A):
         total[mod[a]] += np.exp(scores[a] - top[mod[a]])
     loss = 0.0
-    one = np.empty(1, np.int64)
+    one, first = np.empty(1, np.int32), np.int64(0)
     for a in range(A):
         p = np.exp(scores[a] - top[mod[a]]) / total[mod[a]]
         g = -p
@@ -92,7 +92,7 @@ def pruner_step(arc_templates, tokens, tag, head, mod, scores, gold, weights, sq
         if abs(g) < 0.01:
             continue
         one[0] = a
-        c = arc_features(arc_templates, tokens, tag, one, 1.0, head, mod, mask, slots, signs, 0)
+        c = arc_features(arc_templates, tokens, tag, one, 1.0, head, mod, mask, slots, signs, first)
         for i in range(c):
             s = slots[i]
             squares[s] += g * g

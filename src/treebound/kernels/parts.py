@@ -126,13 +126,13 @@ def count_parts(code, index, parts):
     if code == SIBLING:
         return parts.sibling[len(index.right)]
     if code == HEAD_BIGRAM:
-        return head_bigrams(index, parts, none, none, False)
+        return head_bigrams(index, parts, none, none)
     if code == GREAT_GRANDCHILD:
-        return great_grandchildren(index, parts, none, none, False)
+        return great_grandchildren(index, parts, none, none)
     if code == TRI_SIBLING:
         return parts.tri_sibling[len(index.right)]
     if code == COMB:
-        return combs(index, parts, none, none, False)
+        return combs(index, parts, none, none)
     if code == GRAND_SIBLING:
         return parts.grand_sibling[A]
     if code == VALENCY:
@@ -196,13 +196,13 @@ def fill_parts(code, index, parts, arcs, words):
                     words[p, 0], words[p, 1], words[p, 2], words[p, 3] = h, x, y, NONE
                     p += 1
     elif code == HEAD_BIGRAM:
-        head_bigrams(index, parts, arcs, words, True)
+        head_bigrams(index, parts, arcs, words)
     elif code == GREAT_GRANDCHILD:
-        great_grandchildren(index, parts, arcs, words, True)
+        great_grandchildren(index, parts, arcs, words)
     elif code == TRI_SIBLING:
         tri_siblings(index, parts, arcs, words)
     elif code == COMB:
-        combs(index, parts, arcs, words, True)
+        combs(index, parts, arcs, words)
     elif code == GRAND_SIBLING:
         grand_siblings(index, parts, arcs, words)
     elif code == VALENCY:

@@ -147,18 +147,16 @@ def search(graph, index, parts, theta, pairs, products, counts, handover, known,
 
     incumbent = max(options.floor, known[0])
     incumbent_arcs = known[1].copy()
-    dp = 0
-    nodes = 0
+    # typed as they will be: with literals numba compiles the kernels that take them twice
+    dp, nodes, steps_kept, status = np.int64(0), np.int64(0), np.int64(0), np.int64(OPTIMAL)
     D = len(pairs.phi) + len(products.share) + (n + 1 if counted else 0) + 2 * S + (S > 0)
     calls = np.zeros((16 if record else 0, 3), np.float64)
     table = np.zeros((16 if record else 0, 5), np.float64)
     step_node = np.zeros(16 if record else 0, np.int32)
     step_dual = np.zeros((16 if record else 0, D), np.float64)
-    steps_kept = 0
     best_dual = np.zeros(D if record else 0, np.float64)
     root_solved = False
     limit_bound = NEG  # largest bound among nodes left open by a limit
-    status = OPTIMAL
 
     weight = theta.copy()
     offset = apply_shares(pairs, products, weight)

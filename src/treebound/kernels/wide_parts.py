@@ -1,7 +1,8 @@
 """Parts beyond second order, of neighbouring words' heads, and of counts: which arcs and which words.
 
 Every function here lists the parts of one family into (arcs int32[F, r], words int32[F, 4]) and returns how many there
-are; with `fill` false it only counts. Orders are those of docs/architecture.md. Oracle: `parts` of tests/strategies.py.
+are; into tables without rows it only counts. Orders are those of docs/architecture.md. Oracle: `parts` of
+tests/strategies.py.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def _write(words, p, w0, w1, w2, w3):
 
 
 @njit(cache=True, nogil=True)
-def head_bigrams(index, parts, arcs, words, fill):
+def head_bigrams(index, parts, arcs, words):
     """Arcs into two neighbouring words that can stand together; words (head of m, m, head of m + 1, m + 1). O(F)."""
     head, mod, into, into_start = index.head, index.mod, index.into, index.into_start
     p = 0
@@ -46,7 +47,7 @@ def head_bigrams(index, parts, arcs, words, fill):
                     continue
                 if parts.projective and _cross(head, mod, b1, b2):
                     continue
-                if fill:
+                if len(words) > 0:
                     arcs[p, 0], arcs[p, 1] = b1, b2
                     _write(words, p, head[b1], m, head[b2], m + 1)
                 p += 1
@@ -54,7 +55,7 @@ def head_bigrams(index, parts, arcs, words, fill):
 
 
 @njit(cache=True, nogil=True)
-def great_grandchildren(index, parts, arcs, words, fill):
+def great_grandchildren(index, parts, arcs, words):
     """Chains a -> g -> h -> m; words (a, g, h, m). O(grandchild parts * arcs of a word)."""
     head, mod = index.head, index.mod
     p = 0
@@ -69,7 +70,7 @@ def great_grandchildren(index, parts, arcs, words, fill):
                     for a3 in range(low, low + parts.below[a2, half]):
                         if mod[a3] == a or (parts.projective and _cross(head, mod, a1, a3)):
                             continue
-                        if fill:
+                        if len(words) > 0:
                             arcs[p, 0], arcs[p, 1], arcs[p, 2] = a1, a2, a3
                             _write(words, p, a, g, h, mod[a3])
                         p += 1
@@ -93,7 +94,7 @@ def tri_siblings(index, parts, arcs, words):
 
 
 @njit(cache=True, nogil=True)
-def combs(index, parts, arcs, words, fill):
+def combs(index, parts, arcs, words):
     """Runs of consecutive words below one head; words (h, nearest, farthest, NONE). O(arcs)."""
     mod = index.mod
     p = 0
@@ -106,7 +107,7 @@ def combs(index, parts, arcs, words, fill):
                     j = i + size - 1
                     if j >= last or abs(mod[j] - mod[i]) != size - 1:
                         break
-                    if fill:
+                    if len(words) > 0:
                         for c in range(LONGEST_COMB):
                             arcs[p, c] = i + c if c < size else NONE
                         _write(words, p, h, mod[i], mod[j], NONE)

@@ -101,7 +101,7 @@ class Labelling:
         """The features of the right labels (int32[n]) of a tree less those of the ones found; returns their count."""
         assert self.stage is not None
         wrong = np.flatnonzero(gold != found)
-        words = context_words(heads)[:, wrong]
+        words = np.take(context_words(heads), wrong, axis=1)  # in rows, as kernels read them
         n = len(gold)
         count = self.stage.tree_features(words, gold[wrong], 1.0, rows, n, slots, signs, 0)
         return self.stage.tree_features(words, found[wrong], -1.0, rows, n, slots, signs, count)
