@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import grimp
 import pytest
 import yaml
 
-from treebound.experiments import scratch
+from treebound.experiments import run, scratch
 
 PROJECT = Path(__file__).parents[1]
 #: what every stage uses and what changes no result: the checks of params.yaml, whose values are tracked themselves
@@ -86,6 +87,18 @@ def test_steps_are_stages_of_their_own(tmp_path: Path) -> None:
     listed = dvc(tmp_path / "project", "stage", "list", "--name-only").split()
     runs = yaml.safe_load((PROJECT / "params.yaml").read_text())["steps"]["runs"]
     assert {name for name in listed if name.startswith("steps@")} == {f"steps@tr_twt-{run}" for run in runs}
+
+
+def test_stages_that_may_run_side_by_side_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    """Every kind is in one group, and whatever a stage needs is made in a group before its own."""
+    overlay = yaml.safe_load((PROJECT / "params" / "reference.yaml").read_text())  # it has stages of every kind
+    scratch.prepare(tmp_path / "project", overlay, PROJECT)
+    group = {kind: i for i, group in enumerate(run.GROUPS) for kind in group}
+    assert sorted(run.KINDS) == sorted(stages())
+    edges = re.findall(r'"(.+)" -> "(.+)"', dvc(tmp_path / "project", "dag", "--dot"))
+    needs = {tuple(stage.partition("@")[0] for stage in edge) for edge in edges}
+    assert {need for need, _ in needs} >= {"convert", "folds", "train", "peer", "cross-validation"}
+    assert [(need, kind) for need, kind in needs if group[need] >= group[kind]] == []
 
 
 # --- the pipeline itself, on 40 sentences and two models ---

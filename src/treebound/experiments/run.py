@@ -1,8 +1,9 @@
 """Run the pipeline with several stages at a time: what `dvc repro` does, on all cores.
 
-DVC runs one stage after another. Stages of one kind do not depend on each other, so this starts a `dvc repro` for each
-of them, `--jobs` at a time, kind after kind; DVC's own locks keep them apart. A last plain `dvc repro` does the rest,
-and would do whatever had been missed: a run may be killed and started again at any moment.
+DVC runs one stage after another. Stages of one kind do not depend on each other, nor do those of some kinds, so this
+starts a `dvc repro` for each of them, `--jobs` at a time, group after group; DVC's own locks keep them apart. A last
+plain `dvc repro` does the rest, and would do whatever had been missed: a run may be killed and started again at any
+moment.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from typing import Any
 
 from treebound.experiments.stage import say
 
-#: kinds of stages in order; the members of each may run side by side, but for those of ALONE, which
-#: are timed or use all cores themselves
-KINDS = (
-    *("fetch", "convert", "tagger", "pruner", "train", "decode", "variant", "steps", "peer"),
-    *("folds", "cross-validation", "constraint-analysis"),
-    *("confidence", "benchmark", "peer-benchmark", "ablation", "arena", "notebooks", "report"),
+#: kinds of stages in order, in groups whose stages may run side by side: those that take longest first, so that no core
+#: is idle at a group's end for long
+GROUPS = (
+    *(("fetch",), ("convert", "folds"), ("tagger",), ("pruner",)),
+    ("peer", "variant", "train", "steps", "cross-validation"),
+    ("constraint-analysis", "decode", "confidence"),
+    *(("benchmark",), ("peer-benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
 )
+KINDS = tuple(kind for group in GROUPS for kind in group)
+#: kinds whose stages run one by one: they are timed or use all cores themselves
 ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation", "arena")
 
 
@@ -61,20 +65,20 @@ def changed(targets: Sequence[str] = ()) -> list[str]:
     return list(json.loads(status.stdout or "{}"))
 
 
-def reproduce_kinds(targets: Sequence[str], jobs: int) -> None:
-    """Run what would run of each kind. Ends the process where a stage fails.
+def reproduce_groups(targets: Sequence[str], jobs: int) -> None:
+    """Run what would run of each group. Ends the process where a stage fails.
 
-    What has run may have changed what was up to date, so DVC is asked again, but not about kinds of which all was stale
-    from the beginning: in a large pipeline an answer takes half a minute.
+    What has run may have changed what was up to date, so DVC is asked again, but not about groups of which all was
+    stale from the beginning: in a large pipeline an answer takes half a minute.
     """
     stale, every, ran = set(changed(targets)), listed(), False
-    for kind in KINDS:
-        of_kind = [name for name in every if name.partition("@")[0] == kind]
-        if ran and not stale.issuperset(of_kind):
+    for group in GROUPS:
+        of_group = [name for kind in group for name in every if name.partition("@")[0] == kind]
+        if ran and not stale.issuperset(of_group):
             stale, ran = set(changed(targets)), False
-        stages = [name for name in of_kind if name in stale]
-        if stages and not reproduce(stages, 1 if kind in ALONE else jobs):
-            sys.exit(f"error: a {kind} stage failed; its message stands above")
+        stages = [name for name in of_group if name in stale]
+        if stages and not reproduce(stages, 1 if group[0] in ALONE else jobs):
+            sys.exit(f"error: a stage of {', '.join(group)} failed; its message stands above")
         ran |= bool(stages)
 
 
@@ -123,7 +127,7 @@ def main() -> None:
         sys.exit(f"error: out of date: {', '.join(stale)}; run `dvc repro`" if stale else 0)
     try:
         if jobs > 1:
-            reproduce_kinds(targets, jobs)
+            reproduce_groups(targets, jobs)
         sys.exit(dvc("repro", *targets, stdout=subprocess.DEVNULL if jobs > 1 else None).returncode)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -147,8 +147,11 @@ def search(graph, index, parts, theta, pairs, products, counts, handover, known,
 
     incumbent = max(options.floor, known[0])
     incumbent_arcs = known[1].copy()
-    # typed as they will be: with literals numba compiles the kernels that take them twice
-    dp, nodes, steps_kept, status = np.int64(0), np.int64(0), np.int64(0), np.int64(OPTIMAL)
+    # not literals, for which numba would compile the kernels that take them once more
+    dp: Any = np.int64(0)
+    nodes: Any = np.int64(0)
+    steps_kept: Any = np.int64(0)
+    status: Any = np.int64(OPTIMAL)
     D = len(pairs.phi) + len(products.share) + (n + 1 if counted else 0) + 2 * S + (S > 0)
     calls = np.zeros((16 if record else 0, 3), np.float64)
     table = np.zeros((16 if record else 0, 5), np.float64)
