@@ -1,0 +1,87 @@
+"""What compiling the kernels costs that training and parsing need, and which of them are compiled more than once.
+
+In the folder of a run that has converted the corpus:
+
+    python ../../benchmarks/compiling.py tr_twt [--families adjacent-sibling,outermost-grandchild,grandchild,sibling]
+
+trains on a few sentences with an empty cache of kernels and counts the CPU seconds of Numba. A kernel is compiled anew
+for every combination of argument types; many come in two because a learner's weights are float32 and a model's int32.
+Two checkouts are compared by running this in both side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections import defaultdict
+from typing import Any
+
+import numba
+from numba.core import event
+
+SENTENCES = 20
+SLOWEST = 12  #: kernels that are listed
+
+
+class Compilations(event.Listener):
+    """Collects what Numba compiles: of each kernel the CPU seconds of every version, those that it calls left out."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
+        self.running: list[list[float]] = []  #: when it started, and the seconds of what it called so far
+
+    def on_start(self, event: event.Event) -> None:
+        """A kernel, perhaps called by the one that is being compiled."""
+        self.running.append([time.process_time(), 0.0])
+
+    def on_end(self, event: event.Event) -> None:
+        """The kernel that started last is done."""
+        started, called = self.running.pop()
+        seconds = time.process_time() - started
+        if self.running:
+            self.running[-1][1] += seconds
+        function: Any = event.data["dispatcher"].py_func
+        self.seconds[f"{function.__module__}.{function.__name__}"].append(seconds - called)
+
+
+def work(corpus: str, families: tuple[str, ...]) -> None:
+    """Train a pruner and a model with labels, and parse."""
+    from treebound.experiments.corpus import load
+    from treebound.learning.pruner import train_pruner
+    from treebound.learning.spec import ModelSpec
+    from treebound.learning.trainer import train
+    from treebound.parser import Parser
+
+    examples = load(corpus, "train", SENTENCES)
+    pruner = train_pruner(examples, epochs=1, bits=12, seed=1)
+    spec = ModelSpec(families=families, learner="mira", epochs=1, bits=12, label_bits=12, k=5, labels="both")
+    Parser(train(spec, examples, examples, pruner)).parse(examples)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", help="of the run in this folder")
+    parser.add_argument("--families", default="adjacent-sibling,outermost-grandchild,grandchild,sibling")
+    arguments = parser.parse_args()
+    compilations = Compilations()
+    event.register("numba:compile", compilations)
+    with tempfile.TemporaryDirectory() as empty:
+        numba.config.CACHE_DIR = empty
+        work(arguments.corpus, tuple(arguments.families.split(",")))
+    seconds = compilations.seconds
+    ours = {name: found for name, found in sorted(seconds.items()) if name.startswith("treebound.")}
+    versions, again = sum(map(len, ours.values())), sum(sum(found[1:]) for found in ours.values())
+    print(f"{sum(map(sum, seconds.values())):.1f} CPU s, {sum(map(sum, ours.values())):.1f} of them for our kernels")
+    print(f"{len(ours)} kernels in {versions} versions; {again:.1f} CPU s for second versions, which these have:")
+    for name, found in ours.items():
+        if len(found) > 1:
+            print(f"  {name} {len(found)}")
+    print("slowest:")
+    for name, found in sorted(ours.items(), key=lambda item: -sum(item[1]))[:SLOWEST]:
+        print(f"  {name} {sum(found):.1f} s")
+
+
+if __name__ == "__main__":
+    main()
