@@ -265,8 +265,8 @@ def multilingual(data: pd.DataFrame) -> Remarks:
     for system, gain in data["UAS gained over the one before"].items():
         best, worst = gain.idxmax()[1], gain.idxmin()[1]
         said.append(
-            f"{system} is better than the system before it on {(gain > 0).sum()} of {len(gain)} corpora; on average "
-            f"it has {gain.mean():+.2f} UAS, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} ({best})."
+            f"{system} is better than the system before it on {(gain > 0).sum()} of {len(gain)} corpora; its gain is "
+            f"{gain.mean():+.2f} UAS on average, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} ({best})."
         )
     for group in data.columns.unique(0):
         if not group.endswith(AGAINST):
