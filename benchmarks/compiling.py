@@ -2,7 +2,7 @@
 
 In the folder of a run that has converted the corpus:
 
-    python ../../benchmarks/compiling.py tr_twt [--families adjacent-sibling,outermost-grandchild,grandchild,sibling]
+    python ../../benchmarks/compiling.py tr_twt [--model carreras+grandchild+sibling]
 
 trains on a few sentences with an empty cache of kernels and counts the CPU seconds of Numba. A kernel is compiled anew
 for every combination of argument types; many come in two because a learner's weights are float32 and a model's int32.
@@ -15,6 +15,8 @@ import argparse
 import tempfile
 import time
 from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -45,31 +47,32 @@ class Compilations(event.Listener):
         self.seconds[f"{function.__module__}.{function.__name__}"].append(seconds - called)
 
 
-def work(corpus: str, families: tuple[str, ...]) -> None:
-    """Train a pruner and a model with labels, and parse."""
+def work(corpus: str, model: str) -> None:
+    """Train a pruner and a model of the run's parameters, and parse."""
+    from treebound.experiments import params as parameters
     from treebound.experiments.corpus import load
+    from treebound.experiments.train import specification
     from treebound.learning.pruner import train_pruner
-    from treebound.learning.spec import ModelSpec
     from treebound.learning.trainer import train
     from treebound.parser import Parser
 
     examples = load(corpus, "train", SENTENCES)
     pruner = train_pruner(examples, epochs=1, bits=12, seed=1)
-    spec = ModelSpec(families=families, learner="mira", epochs=1, bits=12, label_bits=12, k=5, labels="both")
-    Parser(train(spec, examples, examples, pruner)).parse(examples)
+    spec = specification(parameters.load(Path("params.yaml")), model, "mira", examples)
+    Parser(train(replace(spec, epochs=1, bits=12, label_bits=12), examples, examples, pruner)).parse(examples)
 
 
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", help="of the run in this folder")
-    parser.add_argument("--families", default="adjacent-sibling,outermost-grandchild,grandchild,sibling")
+    parser.add_argument("--model", default="carreras+grandchild+sibling", help="one of its params.yaml")
     arguments = parser.parse_args()
     compilations = Compilations()
     event.register("numba:compile", compilations)
     with tempfile.TemporaryDirectory() as empty:
         numba.config.CACHE_DIR = empty
-        work(arguments.corpus, tuple(arguments.families.split(",")))
+        work(arguments.corpus, arguments.model)
     seconds = compilations.seconds
     ours = {name: found for name, found in sorted(seconds.items()) if name.startswith("treebound.")}
     versions, again = sum(map(len, ours.values())), sum(sum(found[1:]) for found in ours.values())

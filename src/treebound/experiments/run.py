@@ -32,7 +32,7 @@ GROUPS = (
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
-ALONE = ("tagger", "benchmark", "peer-benchmark", "ablation", "arena")
+ALONE = frozenset({"tagger", "benchmark", "peer-benchmark", "ablation", "arena"})
 
 
 def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:
@@ -77,7 +77,7 @@ def reproduce_groups(targets: Sequence[str], jobs: int) -> None:
         if ran and not stale.issuperset(of_group):
             stale, ran = set(changed(targets)), False
         stages = [name for name in of_group if name in stale]
-        if stages and not reproduce(stages, 1 if group[0] in ALONE else jobs):
+        if stages and not reproduce(stages, jobs if ALONE.isdisjoint(group) else 1):
             sys.exit(f"error: a stage of {', '.join(group)} failed; its message stands above")
         ran |= bool(stages)
 
