@@ -72,7 +72,7 @@ def keeps(words: Words, when: str = "coordinating"):
 def instance(seed: int, integer: bool = True) -> tuple[LabelledProblem, Words]:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 5))
-    problem = build_problem(n, rng, ())
+    problem = build_problem(n, rng, (), integer=integer)
     scores = draw(rng, problem.arcs * len(NAMES), str(rng.choice(["dense", "tied", "mixed"])), integer)
     scores = scores.reshape(-1, len(NAMES)) + 100.0 * (np.arange(len(NAMES)) == 0) * (seed % 2)  # many conjuncts
     forms = rng.choice(FORMS, n)
@@ -116,7 +116,7 @@ def test_the_statement_says_the_same(solver):
 
 def longer(seed: int, n: int = 8, k: int = 3) -> tuple[LabelledProblem, Words]:
     rng = np.random.default_rng(seed)
-    problem = build_problem(n, rng, ())
+    problem = build_problem(n, rng, (), integer=False)
     forms = rng.choice(FORMS, n)
     scores = rng.normal(size=(problem.arcs, len(NAMES))) + 2.0 * rng.random((problem.arcs, 1))
     return best_labels(problem, scores, k, NAMES), Words.of(forms, [CLASSES[f] for f in forms])
@@ -179,7 +179,7 @@ def test_a_limit_is_said_and_falls_back_to_chu_liu_edmonds():
 def test_families_in_conflict_are_named():
     """Both words are conjunctions that must have an argument on their right: the last one cannot."""
     rng = np.random.default_rng(0)
-    problem = best_labels(build_problem(2, rng, ()), rng.normal(size=(4, 3)), 3, NAMES)
+    problem = best_labels(build_problem(2, rng, (), integer=False), rng.normal(size=(4, 3)), 3, NAMES)
     words = Words.of(["Jan", "en"], ["noun", "vg"])
     parse_ = IncrementalProgram(parse(ALWAYS)).decode_labelled(problem, words)
     assert parse_.status == "infeasible"
@@ -189,7 +189,7 @@ def test_families_in_conflict_are_named():
     # two families that exclude every tree only together: U = {cnj}, and zowel needs two arguments or none
     sides = "[unique-labels]\nlabels = ['cnj']\n[asymmetric-coordination]\nforms = ['zowel']\nwhen = 'always'"
     words = Words.of(["zowel", "Jan", "Piet"], ["vg", "noun", "noun"])
-    problem = best_labels(build_problem(3, rng, ()), rng.normal(size=(9, 3)), 3, NAMES)
+    problem = best_labels(build_problem(3, rng, (), integer=False), rng.normal(size=(9, 3)), 3, NAMES)
     parse_ = IncrementalProgram(parse(sides)).decode_labelled(problem, words)
     assert parse_.status == "infeasible"
     assert parse_.record.conflict == ("unique-labels", "asymmetric-coordination")
@@ -198,8 +198,8 @@ def test_families_in_conflict_are_named():
 def test_forbidden_parts_that_leave_no_tree_are_named():
     """Two words, each the other's only head but for the root, and both pairs of arcs that make a tree forbidden."""
     heads, mods = np.array([0, 0, 1, 2], INDEX), np.array([1, 2, 2, 1], INDEX)
-    pairs = PartTable("sibling", np.array([[0, 2], [1, 3]], INDEX), np.full(2, -np.inf))
-    inner = Problem(2, heads, mods, np.zeros(4), {"sibling": pairs})
+    pairs = PartTable("grandchild", np.array([[0, 2], [1, 3]], INDEX), np.full(2, -np.inf))
+    inner = Problem(2, heads, mods, np.zeros(4), {"grandchild": pairs})
     problem = unlabelled(inner)
     found = IncrementalProgram().decode_labelled(problem, Words.of(["a", "b"], ["", ""]))
     assert (found.status, found.labels, found.value) == ("infeasible", None, -np.inf)

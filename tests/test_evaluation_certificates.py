@@ -188,7 +188,8 @@ def test_families_without_a_bound_are_refused():
     assert check_parse(problem, parse, exact) == []
     # the chart knows no crossing arcs
     assert "no bound is known" in check_parse(problem, parse, exact, "non-projective")[0]
-    other = dataclasses.replace(problem, parts={"cousin": problem.parts["adjacent-sibling"]})
+    cousins = dataclasses.replace(problem.parts["adjacent-sibling"], family="cousin")
+    other = dataclasses.replace(problem, parts={"cousin": cousins})
     assert certificate_faults(other, value, root) == ["no bound is known for the family cousin"]
 
 

@@ -47,7 +47,7 @@ def test_k_best_needs_a_k():
 
 def test_k_best_of_an_infeasible_problem_is_empty_and_complete():
     problem = feasible(np.random.default_rng(0))
-    problem.arc[:] = -np.inf
+    problem = problem.with_arc(np.full(problem.arcs, -np.inf))
     assert kbest(BranchAndBound(), problem, 5).parses == []
 
 

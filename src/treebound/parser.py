@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from treebound.core.errors import UnsupportedError
+from treebound.core.errors import ModelError, UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import PartTable, Problem
+from treebound.core.problem import LARGEST_SUM, PartTable, Problem
 from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
@@ -53,6 +53,8 @@ class Parser:
             options.setdefault("space", model.spec.space)
         self.decoder = DECODERS[decoder](**options)
         self.single_root = bool(model.meta.get("single_root", True))
+        largest = max(-int(model.weights.min(initial=0)), int(model.weights.max(initial=0)))
+        self._part = largest * max(model.scorer.most.values())  # no part scores more
         unsupported = (frozenset(model.spec.families) | {"arc"}) - self.decoder.supports
         if unsupported:
             raise UnsupportedError(
@@ -88,14 +90,29 @@ class Parser:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
         projective = self.decoder.space == "projective"
         scored = model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
-        return model.labelling.fold(model.weights, rows, scored)[0]
+        scored = model.labelling.fold(model.weights, rows, scored)[0]
+        self._check_size(scored)
+        return scored
+
+    def _check_size(self, scored: Scores) -> None:
+        """ModelError where sums of scores might be rounded, as weights that were never trained can make it happen.
+
+        What the weights allow is nearly always far below that; only where it is not are the scores looked at.
+        """
+        parts = sum(map(len, scored.by_family.values()))
+        if np.abs(scored.arc).sum() + parts * self._part < LARGEST_SUM:
+            return
+        total = sum(float(np.abs(scores).sum()) for scores in (scored.arc, *scored.by_family.values()))
+        if total >= LARGEST_SUM:
+            raise ModelError(
+                f"scores of a sentence sum to {total:.3g}, which is no longer exact", hint="train the model again"
+            )
 
     def _problem(self, scored: Scores) -> Problem:
         index = scored.arc_index
         tables = {f: PartTable(f, scored.arcs[f], s) for f, s in scored.by_family.items()}
-        return Problem(
-            len(index.right) - 1, index.head, index.mod, scored.arc, tables, self.single_root, self.model.unit
-        )
+        n, space = len(index.right) - 1, self.decoder.space
+        return Problem.unchecked(n, index.head, index.mod, scored.arc, tables, self.single_root, self.model.unit, space)
 
     def _parse(self, table: TokenTable, i: int, widen: bool = False) -> Parse:
         started = time.perf_counter()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treebound.core.errors import InputError
 from treebound.core.problem import Problem
 
 #: no label in this slot
@@ -26,6 +27,16 @@ class LabelledProblem:
     label: np.ndarray
     score: np.ndarray
     names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        arcs, label, score = self.problem.arcs, np.asarray(self.label), np.asarray(self.score)
+        if label.shape != score.shape or label.ndim != 2 or len(label) != arcs or label.dtype.kind not in "iu":
+            shapes = f"{label.dtype}{list(label.shape)} and {score.dtype}{list(score.shape)}"
+            raise InputError(f"label and score are {shapes}", hint=f"give integers and scores, {arcs} rows of k")
+        if np.any((label < NO_LABEL) | (label >= len(self.names))):
+            raise InputError(f"label has numbers beyond the {len(self.names)} names", hint=f"{NO_LABEL} is no label")
+        if np.any(np.isnan(score) | (score == np.inf)) or np.any((label == NO_LABEL) & (score > -np.inf)):
+            raise InputError("score has NaN, inf or a score without a label", hint="-inf forbids, and fills up")
 
 
 def unlabelled(problem: Problem) -> LabelledProblem:
@@ -54,10 +65,7 @@ def best_variables(problem: LabelledProblem, q: int) -> LabelledProblem:
         best = np.argsort(-score, kind="stable")[:q]
         keep[arcs[best // problem.score.shape[1]], best % problem.score.shape[1]] = True
     score = np.where(keep, problem.score, -np.inf)
-    inner = problem.problem
-    inner = Problem(
-        inner.n, inner.head, inner.mod, score.max(axis=1, initial=-np.inf), inner.parts, inner.single_root, inner.unit
-    )
+    inner = problem.problem.with_arc(score.max(axis=1, initial=-np.inf))
     return LabelledProblem(
         inner, np.where(np.isneginf(score), NO_LABEL, problem.label).astype(np.int32), score, problem.names
     )

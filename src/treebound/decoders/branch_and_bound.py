@@ -13,10 +13,11 @@ import numpy as np
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
+from treebound.decoders.door import CheckedDecoder, arc_index
 from treebound.decoders.record import make_record
 from treebound.features.scorer import selected_parts
 from treebound.kernels.agreement import Handover
-from treebound.kernels.arcs import ArcIndex, index_arcs
+from treebound.kernels.arcs import ArcIndex
 from treebound.kernels.backbones import carreras_graph, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
 from treebound.kernels.fallback import first_order_tree
@@ -122,7 +123,7 @@ def _choice(kind: str, name: str | None, names: tuple[str, ...]) -> int | None:
     return names.index(name)
 
 
-class BranchAndBound:
+class BranchAndBound(CheckedDecoder):
     """Branch and bound over a tree oracle.
 
     config    "tuned" or "published"
@@ -191,15 +192,9 @@ class BranchAndBound:
         if config == "published":
             self.supports -= {COUNT_FAMILY}
 
-    def decode(self, problem: Problem) -> Parse:
-        """Best tree with its certificate. UnsupportedError for families outside `supports`."""
-        unsupported = problem.families - self.supports
-        if unsupported:
-            raise UnsupportedError(f"{self.name} does not score {', '.join(sorted(unsupported))}")
-        n = problem.n
-        allowed = np.zeros((n + 1, n + 1), np.bool_)
-        allowed[problem.head, problem.mod] = True
-        index = index_arcs(n, allowed)
+    def _decode(self, problem: Problem) -> Parse:
+        """Best tree with its certificate."""
+        n, index = problem.n, arc_index(problem)
         penalty = _penalty(problem)
         exact = self._backbone(problem.families).families
         scores = {f: _finite(t.score, -NEG if f in exact else penalty) for f, t in problem.parts.items()}

@@ -6,15 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
+from treebound.decoders.door import CheckedDecoder, arc_index
 from treebound.kernels.arborescence import arborescence, arborescence_scratch
-from treebound.kernels.arcs import index_arcs
 from treebound.kernels.hypergraph import NEG, NEG_TEST
 
 
-class ChuLiuEdmonds:
+class ChuLiuEdmonds(CheckedDecoder):
     """Best tree, projective or not, under arc scores."""
 
     name = "chu-liu-edmonds"
@@ -23,15 +22,9 @@ class ChuLiuEdmonds:
     supports = frozenset({"arc"})
     cite = "McDonald, Pereira, Ribarov & Hajic (2005), section 2.2.1"
 
-    def decode(self, problem: Problem) -> Parse:
-        """O(arcs) a contraction. UnsupportedError for families beside `arc`."""
-        if problem.families - self.supports:
-            families = ", ".join(sorted(problem.families - self.supports))
-            raise UnsupportedError(f"{self.name} does not score {families}", hint="use branch-and-bound or ilp")
-        n = problem.n
-        allowed = np.zeros((n + 1, n + 1), np.bool_)
-        allowed[problem.head, problem.mod] = True
-        index = index_arcs(n, allowed)
+    def _decode(self, problem: Problem) -> Parse:
+        """O(arcs) a contraction."""
+        n, index = problem.n, arc_index(problem)
         arcs = np.empty(n, np.int32)
         scratch = arborescence_scratch(n, problem.arcs)
         weight = np.where(np.isneginf(problem.arc), NEG, problem.arc)

@@ -14,13 +14,14 @@ from typing import Literal
 
 import numpy as np
 
+from treebound.core.errors import InputError
 from treebound.core.parse import Confidence, Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, MAX_EDGES, smallest_backbone
+from treebound.decoders.door import arc_index, canonical
 from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins
-from treebound.kernels.arcs import index_arcs
 from treebound.kernels.marginals import log_inside_outside, matrix_tree_marginals
 from treebound.kernels.parts import index_parts
 
@@ -73,13 +74,14 @@ def arc_marginals(
     is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan where the hypergraph would be too large.
     Oracle: tests enumerate all trees.
     """
+    if not 0.0 <= scale < np.inf:
+        raise InputError(f"scale = {scale}", hint="give a finite number, at least 0")
     n, scale = problem.n, scale / (problem.unit or 1.0)
     if space == "non-projective":
         return matrix_tree_marginals(n, problem.head, problem.mod, scale * problem.arc, problem.single_root)[1]
+    asked = canonical(problem, space)
+    problem, index = asked.problem, arc_index(problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]
-    allowed = np.zeros((n + 1, n + 1), np.bool_)
-    allowed[problem.head, problem.mod] = True
-    index = index_arcs(n, allowed)
     parts = index_parts(index, problem.single_root)
     given = {f: scale * problem.parts[f].score for f in backbone.families & problem.parts.keys()}
     graph = backbone.graph(index, parts, n, problem.single_root, lambda f: given.get(f, EMPTY), MAX_EDGES)
@@ -87,4 +89,8 @@ def arc_marginals(
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)
     log_z = log_inside_outside(graph, np.append(scale * problem.arc, 0.0), np.empty(items), np.empty(items), marginal)
-    return marginal[:-1] if log_z > -np.inf else np.full(problem.arcs, np.nan)
+    if log_z == -np.inf:
+        return np.full(problem.arcs, np.nan)
+    out = np.empty(problem.arcs)
+    out[slice(None) if asked.order is None else asked.order] = marginal[:-1]
+    return out

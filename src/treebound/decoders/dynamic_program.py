@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from treebound.core.errors import UnsupportedError
-from treebound.core.parse import Parse
-from treebound.core.problem import Problem
 from treebound.decoders.branch_and_bound import BACKBONES, BranchAndBound
 
 
@@ -15,13 +12,6 @@ class DynamicProgram(BranchAndBound):
         super().__init__(backbone=backbone)
         self.name, self.cite = backbone, cite
         self.supports = BACKBONES[backbone].families
-
-    def decode(self, problem: Problem) -> Parse:
-        """Best projective tree. UnsupportedError for families outside `supports`."""
-        if problem.families - self.supports:
-            unsupported = ", ".join(sorted(problem.families - self.supports))
-            raise UnsupportedError(f"{self.name} does not score {unsupported}", hint="use branch-and-bound")
-        return super().decode(problem)
 
 
 def eisner() -> DynamicProgram:

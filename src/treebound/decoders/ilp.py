@@ -23,6 +23,7 @@ from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
+from treebound.decoders.door import CheckedDecoder
 from treebound.decoders.part_rows import FAMILIES, PartRows
 from treebound.evaluation.scoring import tree_score
 
@@ -30,7 +31,7 @@ from treebound.evaluation.scoring import tree_score
 _LARGEST_COEFFICIENT = 1e3
 
 
-class IntegerProgram:
+class IntegerProgram(CheckedDecoder):
     """The best tree by mixed integer programming.
 
     space       "projective" or "non-projective"
@@ -53,9 +54,9 @@ class IntegerProgram:
 
     def decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
         """Best tree of `problem`, the trees `without` (heads int[n + 1]) excluded; see `Parse` for status and bound."""
-        unknown = problem.families - self.supports
-        if unknown:
-            raise UnsupportedError(f"decoder {self.name!r} does not support {', '.join(sorted(unknown))}")
+        return self._through(problem, without=without)
+
+    def _decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
         start = time.perf_counter()
         program = _Program(problem, self.space)
         for tree in without:

@@ -28,6 +28,7 @@ from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.decoders import DECODERS
 from treebound.decoders.chu_liu_edmonds import ChuLiuEdmonds
+from treebound.decoders.door import CheckedDecoder, canonical_labels
 from treebound.decoders.flows import Flow, flow_program
 from treebound.decoders.live_program import LiveProgram, is_integral
 from treebound.decoders.part_rows import FAMILIES, part_program
@@ -59,7 +60,7 @@ class Solving:
         return self.solves[0][1] if self.solves else 0.0
 
 
-class IncrementalProgram:
+class IncrementalProgram(CheckedDecoder):
     """The best labelled tree under hard constraints.
 
     constraints  as `treebound.constraints.load` gives them; by default trees alone
@@ -105,14 +106,11 @@ class IncrementalProgram:
         self.time_limit, self.max_iterations = time_limit, max_iterations
         self.exact = relaxation != "only"
 
-    def decode(self, problem: Problem) -> Parse:
-        """Best tree of an unlabelled problem. UnsupportedError for families outside `supports`.
+    def _decode(self, problem: Problem) -> Parse:
+        """Best tree of an unlabelled problem.
 
         Word classes and forms are unknown here, so that constraints that ask for them apply to no word.
         """
-        if problem.families - self.supports:
-            families = ", ".join(sorted(problem.families - self.supports))
-            raise UnsupportedError(f"{self.name} does not score {families}")
         words = Words.of([""] * problem.n, [""] * problem.n)
         return replace(self.decode_labelled(unlabelled(problem), words), labels=None)
 
@@ -122,6 +120,7 @@ class IncrementalProgram:
         An infeasible problem has status `infeasible`, no tree, and the families in conflict in its record.
         """
         started = time.perf_counter()
+        problem = canonical_labels(problem, self.space)
         search = _Search(self, problem, words, self.constraints)
         parse = search.run(started)
         if parse.status == "infeasible":
@@ -305,10 +304,9 @@ class _Search:
         values = values[: len(variables)]
         slot = np.full(problem.score.shape, -np.inf)
         slot[(problem.label >= 0) & ~np.isneginf(problem.score)] = values  # in the order in which they were numbered
-        if self.options.space == "projective":
-            tree, labels = best_projective(replace(problem, score=slot))
-        else:
-            tree, labels = chu_liu_edmonds(replace(problem, score=slot))
+        inner = replace(problem.problem, arc=slot.max(axis=1, initial=-np.inf), parts={}, unit=0.0)
+        relaxed = replace(problem, problem=inner, score=slot)
+        tree, labels = (best_projective if self.options.space == "projective" else chu_liu_edmonds)(relaxed)
         selection = Selection(tree.heads, labels)
         largest = np.zeros(variables.n + 1, np.intp)
         order = np.lexsort((-values, variables.mod))

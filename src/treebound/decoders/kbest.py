@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class KBest:
 
 def forbid(problem: Problem, arcs: np.ndarray) -> Problem:
     """`problem` without the arcs where the mask bool[A] is True."""
-    return replace(problem, arc=np.where(arcs, -np.inf, problem.arc))
+    return problem.with_arc(np.where(arcs, -np.inf, problem.arc))
 
 
 def best_above(decoder: Decoder, problem: Problem, floor: float) -> Parse | None:

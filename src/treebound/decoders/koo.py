@@ -8,16 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.kernels.arcs import index_arcs
+from treebound.decoders.door import CheckedDecoder, arc_index
 from treebound.kernels.hypergraph import NEG, NEG_TEST
 from treebound.kernels.koo import model0, model1
 from treebound.kernels.parts import index_parts
 
 
-class GrandparentSpans:
+class GrandparentSpans(CheckedDecoder):
     """Best projective tree by spans that know the head of their head. O(n^4) time, O(n^3) space.
 
     model  0: arcs and all grandchildren; 1: also adjacent siblings, grand-siblings and outermost grandchildren
@@ -33,16 +32,9 @@ class GrandparentSpans:
         second = {"adjacent-sibling", "outermost-grandchild", "grand-sibling"} if model else set()
         self.supports = frozenset({"arc", "grandchild"} | second)
 
-    def decode(self, problem: Problem) -> Parse:
-        """Best projective tree. UnsupportedError for families outside `supports`."""
-        if problem.families - self.supports:
-            unsupported = ", ".join(sorted(problem.families - self.supports))
-            raise UnsupportedError(f"{self.name} does not score {unsupported}", hint="use branch-and-bound")
+    def _decode(self, problem: Problem) -> Parse:
         started = time.perf_counter()
-        n = problem.n
-        allowed = np.zeros((n + 1, n + 1), np.bool_)
-        allowed[problem.head, problem.mod] = True
-        index = index_arcs(n, allowed)
+        n, index = problem.n, arc_index(problem)
         parts = index_parts(index, problem.single_root)
         given = {family: _finite(table.score) for family, table in problem.parts.items()}
         sizes = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +28,30 @@ class SearchRecord:
     arcs: np.ndarray
     steps: list[list[Step]]
     exact_families: frozenset[str]
+
+    def restored(self, order: np.ndarray, rows: Mapping[str, np.ndarray], given: Problem) -> SearchRecord:
+        """The record of a problem in canonical form as one of the problem as it was `given`.
+
+        order, rows  as of `decoders.door.Canonical`: given numbers of arcs, given rows of parts or -1
+        """
+
+        def moved(step: Step) -> Step:
+            shares, of_arcs = {}, {}
+            for family, of_parts in step.shares.items():
+                there, table = rows[family] >= 0, given.parts[family].arcs
+                shares[family] = np.zeros(len(table) if of_parts.ndim == 1 else table.shape, of_parts.dtype)
+                # a table of fewer columns was filled up with empty slots, which have no share
+                known = of_parts[there] if of_parts.ndim == 1 else of_parts[there, : table.shape[1]]
+                shares[family][rows[family][there]] = known
+            for name in ("shift", "child", "parent"):
+                values = getattr(step, name)
+                if values is not None:
+                    of_arcs[name] = np.empty_like(values)
+                    of_arcs[name][order] = values
+            return replace(step, shares=shares, **of_arcs)
+
+        arcs = np.append(order, -1)[self.arcs].astype(np.int32)
+        return replace(self, arcs=arcs, steps=[[moved(step) for step in node] for node in self.steps])
 
 
 def make_record(

@@ -23,6 +23,7 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.labelled import LabelledProblem, unlabelled
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
+from treebound.decoders.door import CheckedDecoder
 from treebound.decoders.flows import flow_program
 
 #: mixed integer solvers that cvxpy knows, as it calls them
@@ -37,7 +38,7 @@ def installed() -> list[str]:
     return [name for name in SOLVERS if name in cp.installed_solvers()]
 
 
-class StatedProgram:
+class StatedProgram(CheckedDecoder):
     """The best labelled tree under hard constraints, with any solver.
 
     solver  one of SOLVERS that is installed
@@ -69,11 +70,10 @@ class StatedProgram:
         self.constraints = [*constraints, *([SelectiveProjectivity("all")] if space == "projective" else [])]
         self.formulation, self.space, self.solver = formulation, space, solver
 
-    def decode(self, problem: Problem) -> Parse:
-        """Best tree of an unlabelled problem. UnsupportedError for families beside `arc`."""
-        if problem.families - self.supports:
-            families = ", ".join(sorted(problem.families - self.supports))
-            raise UnsupportedError(f"{self.name} does not score {families}", hint="use ilp")
+    instead = "ilp"
+
+    def _decode(self, problem: Problem) -> Parse:
+        """Best tree of an unlabelled problem."""
         words = Words.of([""] * problem.n, [""] * problem.n)
         return replace(self.decode_labelled(unlabelled(problem), words), labels=None)
 
@@ -81,6 +81,8 @@ class StatedProgram:
         """Best labelled tree; `Parse.labels` int32[n + 1] are ids of `problem.names`."""
         import cvxpy as cp
 
+        if problem.problem.parts:
+            raise UnsupportedError(f"{self.name} does not score parts", hint="use incremental-ilp")
         started = time.perf_counter()
         variables = Variables.of(problem, words)
         rows = [row for constraint in self.constraints for row in constraint.start(variables)]

@@ -20,6 +20,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.evaluation.chart import CHART_FAMILIES, Number, exact_number
 from treebound.evaluation.majorants import BOUNDED_FAMILIES, PRODUCT_FAMILIES, TOLERANCE, Step, majorant
+from treebound.evaluation.ordered import Ordered
 from treebound.evaluation.regions import Region, whole_space
 from treebound.evaluation.scoring import tree_score
 
@@ -136,6 +137,12 @@ def certificate_faults(
     unproved |= exact - (CHART_FAMILIES if projective else frozenset())
     if unproved:
         return [f"no bound is known for the family {family}" for family in sorted(unproved)]
+    try:
+        given = Ordered(problem, projective)
+        steps = [given.steps(node.steps) for node in certificate.nodes]
+    except ValueError as error:
+        return [str(error)]
+    problem = given.problem
     bounded = {family: table for family, table in problem.parts.items() if family not in exact}
     threshold = closing_threshold(problem, bound)
     regions: list[Region] = []  # what is left of each node: empty where it is closed
@@ -150,10 +157,11 @@ def certificate_faults(
                 return [f"node {i} hangs on node {node.parent}, which does not come before it"]
             if not 0 <= node.arc < problem.arcs or node.value not in (0, 1):
                 return [f"node {i} decides arc {node.arc} to be {node.value}"]
-            branches.setdefault(node.parent, []).append((node.arc, node.value))
-            region = decide(problem, regions[node.parent], node.arc, node.value)
+            arc = given.arc(node.arc)
+            branches.setdefault(node.parent, []).append((arc, node.value))
+            region = decide(problem, regions[node.parent], arc, node.value)
         try:
-            regions.append(_bound_node(problem, bounded, region, node.steps, threshold, projective))
+            regions.append(_bound_node(problem, bounded, region, steps[i], threshold, projective))
         except ValueError as error:
             return [f"node {i}: {error}"]
     faults = [] if regions else ["the certificate is empty"]
