@@ -9,6 +9,8 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from treebound.core.parse import Parse
 from treebound.decoders.confidence import Assess
 from treebound.decoders.record import certificate
@@ -49,7 +51,7 @@ def parsed(how: Parsing, document: Document) -> Written:
     parser, sure, treebank = how.parser, how.confidence, document.treebank
     parses = parser.parse(treebank, confidence=sure)
     labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
-    misc = [_misc(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
+    misc = [_misc(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
     out = io.BytesIO()
     document.write(out, [p.heads for p in parses], labels, comments=[_comments(p) for p in parses], misc=misc)
     proved = []
@@ -81,11 +83,14 @@ def _score(x: float) -> str:
     return str(int(x)) if float(x).is_integer() else repr(float(x))
 
 
-def _misc(parse: Parse) -> list[dict[str, str]]:
-    """Margin and Marginal of every word, as far as they are known."""
-    found = parse.confidence
-    given = {} if found is None else {"Margin": found.margins, "Marginal": found.marginals}
-    return [
-        {key: f"{x[m]:.6g}" for key, x in given.items() if x is not None and x[m] == x[m]}
-        for m in range(1, len(parse.heads))
-    ]
+def _misc(parse: Parse, unit: float) -> list[dict[str, str]]:
+    """Margin, in the unit of the scores in comments, and Marginal of every word, as far as they are known."""
+    found, out = parse.confidence, []
+    for m in range(1, len(parse.heads)):
+        known = {}
+        if found is not None and found.margins is not None and not np.isnan(found.margins[m]):
+            known["Margin"] = _score(np.rint(found.margins[m] * unit))
+        if found is not None and found.marginals is not None and not np.isnan(found.marginals[m]):
+            known["Marginal"] = f"{found.marginals[m]:.6g}"
+        out.append(known)
+    return out
