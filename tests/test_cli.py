@@ -88,7 +88,7 @@ def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
         *("--epochs", 3, "--bits", 14),
     )
     assert done.returncode == 0, done.stderr
-    assert "upos accuracy on dev 100.00" in done.stderr
+    assert "accuracy on dev: upos 100.00, lemma 100.00" in done.stderr
     text = conllu(SENTENCES, annotated=False)
     untagged = text
     for tag in ("DET", "NOUN", "VERB", "PUNCT", "ADV", "CCONJ"):
@@ -102,7 +102,7 @@ def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
     assert_one_line(run("tag", tmp_path / "none.npz", stdin=text), "no such tagger file")
     nothing = tmp_path / "nothing.conllu"
     nothing.write_text(untagged)
-    done = run("train-tagger", nothing, nothing, "-o", tagger, "--tag", "upos")
+    done = run("train-tagger", nothing, nothing, "-o", tagger, "--columns", "upos")
     assert_one_line(done, "has no tags in the column upos")
 
 

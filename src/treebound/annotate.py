@@ -16,7 +16,7 @@ from treebound.decoders.confidence import Assess
 from treebound.decoders.record import certificate
 from treebound.evaluation import proofs
 from treebound.parser import Parser
-from treebound.tagging.tagger import Tagger
+from treebound.tagging.several import Taggers
 from treebound.treebanks.document import Document
 
 
@@ -61,11 +61,11 @@ def parsed(how: Parsing, document: Document) -> Written:
     return Written(out.getvalue(), len(parses), proved)
 
 
-def tagged(tagger: Tagger, document: Document) -> Written:
-    """A document of CoNLL-U with the tagger's column."""
-    found = tagger.apply(document.treebank)
+def tagged(taggers: Taggers, document: Document) -> Written:
+    """A document of CoNLL-U with the taggers' columns."""
+    found = taggers.apply(document.treebank)
     out = io.BytesIO()
-    document.write(out, columns={tagger.column: [sentence.strings(tagger.column) for sentence in found]})
+    document.write(out, columns={name: [sentence.strings(name) for sentence in found] for name in taggers.columns})
     return Written(out.getvalue(), len(found))
 
 

@@ -307,27 +307,40 @@ def train_tagger(
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Tagged treebank: CoNLL-U, CoNLL-X, brackets.")],
     dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Tagger file to write.")],
-    tag: Annotated[str, typer.Option(help="Column to predict: xpos or upos. [default: what is annotated]")] = "",
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Columns to predict, some of upos,xpos,feats,lemma. auto: all that TRAIN fills, which are all that a "
+            "parser trained on it can read."
+        ),
+    ] = "auto",
     epochs: Annotated[int, typer.Option(min=1, help="Passes over TRAIN; the best one on DEV is kept.")] = 6,
     bits: Annotated[
         int, typer.Option(min=8, max=28, help="Log2 of the number of weights; fewer make a smaller, coarser tagger.")
     ] = 22,
     seed: Annotated[int, typer.Option(min=0, help="Of the order of sentences; equal seeds give equal taggers.")] = 1,
 ) -> None:
-    """Train a part-of-speech tagger."""
-    from treebound.survey import fine_tag
-    from treebound.tagging.learn import train_tagger as train_model
+    """Train taggers of some columns, into one file: `treebound tag` fills them all."""
+    from treebound.survey import ENOUGH, filled
+    from treebound.tagging.several import COLUMNS, accuracies, train_taggers
+    from treebound.training import split
 
-    _choose("tag", (tag,), ("", "xpos", "upos"))
+    wanted = split(columns)
+    if wanted != ("auto",):
+        _choose("column", wanted or ("",), COLUMNS)
     _writable(output)
     examples, dev = (_read(path, annotated=False).treebank for path in (train_file, dev_file))
     for path, treebank in ((train_file, examples), (dev_file, dev)):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
-    column = tag or fine_tag(examples)
-    tagger = train_model(examples, dev, column=column, epochs=epochs, bits=bits, seed=seed, progress=_progress)
-    tagger.save(output)
-    _say(f"{output}: {column} accuracy on dev {max(record['dev_accuracy'] for record in tagger.history):.2f}")
+    if wanted == ("auto",):
+        wanted = tuple(name for name in COLUMNS if filled(examples, name) >= ENOUGH)
+    if not wanted:
+        raise InputError("has no tags in any column", path=train_file, hint="give a tagged treebank")
+    taggers = train_taggers(examples, dev, wanted, epochs=epochs, bits=bits, seed=seed, progress=_progress)
+    taggers.save(output)
+    scores = ", ".join(f"{column} {score:.2f}" for column, score in accuracies(dev, taggers).items())
+    _say(f"{output}: accuracy on dev: {scores}")
 
 
 @app.command()
@@ -338,11 +351,14 @@ def tag(
     workers: Workers = 1,
     scheduler: Scheduler = None,
 ) -> None:
-    """Tag CoNLL-U: replace the column that the tagger was trained to predict."""
-    from treebound.annotate import tagged
-    from treebound.tagging.tagger import Tagger
+    """Tag CoNLL-U: replace all columns that the file's taggers were trained to predict.
 
-    _annotate(tagged, Tagger.load(model), files, output, workers, scheduler)
+    Untagged text becomes trees by `treebound tag tagger.npz in.conllu | treebound parse model.npz`.
+    """
+    from treebound.annotate import tagged
+    from treebound.tagging.several import Taggers
+
+    _annotate(tagged, Taggers.load(model), files, output, workers, scheduler)
 
 
 @app.command()
