@@ -18,9 +18,10 @@ from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.kernels.sequence import PAD
 from treebound.learning.storage import load_arrays, save_arrays
+from treebound.tagging.jackknife import fold_of
 from treebound.tagging.learn import ALONE, accuracy, train_tagger
 from treebound.tagging.lemmas import apply, edit
-from treebound.tagging.several import COLUMNS, Taggers, accuracies, train_taggers
+from treebound.tagging.several import COLUMNS, Taggers, accuracies, jackknifed, train_taggers
 from treebound.tagging.tagger import Tagger
 from treebound.tagging.templates import ATTRIBUTES
 from treebound.tagging.words import Dictionary, alone, word_table
@@ -187,6 +188,31 @@ def test_damaged_files_are_refused(fault: str, taggers: Taggers, tmp_path: Path)
     save_arrays(path, header, arrays)
     with pytest.raises(ModelError, match="damaged tagger file"):
         Taggers.load(path)
+
+
+def test_jackknifed_columns_are_of_taggers_that_have_not_seen_the_sentence(tmp_path: Path) -> None:
+    train = texts(120, 1)
+    small = {"folds": 3, "epochs": 1, "bits": 14}
+    one = jackknifed(train, ("upos", "feats"), **small)
+    assert one.strings("feats") == jackknifed(train, ("upos", "feats"), workers=2, **small).strings("feats")
+    assert one.strings("lemma") == train.strings("lemma")
+    assert one.head is train.head
+    member = fold_of(len(train), 3)
+    others, own = (train.select(np.flatnonzero(mask)) for mask in (member != 1, member == 1))
+    expected = train_taggers(others, None, ("upos", "feats"), epochs=1, bits=14).apply(own)
+    assert one.select(np.flatnonzero(member == 1)).strings("feats") == expected.strings("feats")
+    path, out = tmp_path / "train.conllu", tmp_path / "jackknifed.conllu"
+    path.write_text("# kept\n" + inflected_conllu(40, 1))
+    options = ("--columns", "upos,feats", "--epochs", 1, "--bits", 12, "--jackknifed", out, "--workers", 2)
+    done = run("train-tagger", path, path, "-o", tmp_path / "t.npz", *options)
+    assert done.returncode == 0, done.stderr
+    before, after = (each.read_text().splitlines() for each in (path, out))
+    assert after[0] == "# kept"
+    assert len(before) == len(after)
+    assert before != after
+    for a, b in zip(before, after, strict=True):
+        assert a.split("\t")[:3] == b.split("\t")[:3]
+        assert a.split("\t")[6:] == b.split("\t")[6:]
 
 
 def test_untagged_text_in_trees_out(tmp_path: Path) -> None:
