@@ -212,11 +212,11 @@ def test_input_that_lacks_what_the_model_reads_is_named(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     bare = column((folder / "dev.conllu").read_text(), 6, ["_"])
     done = run("parse", folder / "m.npz", stdin=bare)
-    assert done.stderr == "treebound: warning: -: feats empty, which the model reads; see treebound tag\n"
+    assert done.stderr == "treebound: warning: <stdin>: feats empty, which the model reads; see treebound tag\n"
     one = bare.partition("\n\n")[0] + "\n\n"
     assert run("parse", folder / "m.npz", stdin=one).stderr == "", "a few words may have no features"
     done = run("parse", folder / "m.npz", stdin=column(one, 4, ["_"]))
-    assert "-: upos empty" in done.stderr
+    assert "<stdin>: upos empty" in done.stderr
 
 
 def test_attributes_of_the_command_and_of_lists(folder: Path) -> None:

@@ -553,7 +553,8 @@ def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> 
         columns = tuple(name for name in columns if name != "feats")
     empty = [name for name in columns if treebank.words and set(treebank.strings(name)) == {"_"}]
     if empty:
-        _say(f"treebound: warning: {path}: {', '.join(empty)} empty, which the model reads; see treebound tag")
+        name = "<stdin>" if str(path) == "-" else path
+        _say(f"treebound: warning: {name}: {', '.join(empty)} empty, which the model reads; see treebound tag")
 
 
 def _read(path: Path, annotated: bool = True) -> Document:
