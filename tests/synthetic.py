@@ -83,3 +83,46 @@ def _tree(rng: np.random.Generator, tag: str, depth: int) -> tuple[list[str], li
         heads += [top if h == -1 else h + len(tags) for h in its_heads]
         tags += below
     return tags, heads
+
+
+CASES = ("Nom", "Acc", "Dat", "Gen")
+ENDINGS = [f"{a}{b}{c}" for a in "aeiou" for b in "klmnrst" for c in "aeiou"]
+
+
+def inflected_conllu(sentences: int, seed: int) -> str:
+    """CoNLL-U of a language with free word order: no XPOS, rich FEATS, lemmas, some arcs that cross.
+
+    Every clause has a verb and nouns of different cases; adjectives agree with their nouns, wherever they stand, and
+    the case is not to be seen in a form: endings are drawn by chance. So FEATS alone tell the heads of adjectives.
+    """
+    rng = np.random.default_rng(seed)
+
+    def word(tag: str, feats: str) -> tuple[str, ...]:
+        lemma = f"{tag.lower()}{min(int(rng.zipf(1.5)), 50)}"
+        return lemma + ENDINGS[rng.integers(len(ENDINGS))], lemma, tag, feats
+
+    blocks = []
+    for _ in range(sentences):
+        groups = []  # of each noun: (kind, case, columns) of its adjectives and of itself
+        cases = rng.permutation(CASES)[: rng.integers(2, 4)]
+        for case in cases:
+            number = ("Sing", "Plur")[rng.integers(2)]
+            feats = f"Case={case}|Number={number}"
+            group = [("adjective", case, word("ADJ", feats)) for _ in range(rng.integers(0, 3))]
+            group.insert(rng.integers(len(group) + 1), ("noun", case, word("NOUN", feats)))
+            groups.append(group)
+        if rng.random() < 0.6 and groups[0][0][0] == "adjective":  # it stands far from its noun
+            groups[-1].append(groups[0].pop(0))
+        last = rng.random() < 0.5  # verbs stand at an end: between nouns they would tell adjectives where to go
+        groups.insert(
+            len(groups) if last else 0, [("verb", "", word("VERB", "Tense=" + ("Past", "Pres")[rng.integers(2)]))]
+        )
+        line = [entry for group in groups for entry in group] + [("point", "", (".", ".", "PUNCT", "_"))]
+        place = {case or kind: i for i, (kind, case, _) in enumerate(line, 1) if kind != "adjective"}
+        rows = []
+        for i, (kind, case, (form, lemma, tag, feats)) in enumerate(line, 1):
+            head = 0 if kind == "verb" else place[case] if kind == "adjective" else place["verb"]
+            label = {"verb": "root", "noun": f"arg:{case.lower()}", "adjective": "amod", "point": "punct"}[kind]
+            rows.append(f"{i}\t{form}\t{lemma}\t{tag}\t_\t{feats}\t{head}\t{label}\t_\t_\n")
+        blocks.append("".join(rows) + "\n")
+    return "".join(blocks)

@@ -88,7 +88,7 @@ def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
         *("--epochs", 3, "--bits", 14),
     )
     assert done.returncode == 0, done.stderr
-    assert "upos accuracy on dev 100.00" in done.stderr
+    assert "accuracy on dev: upos 100.00, lemma 100.00" in done.stderr
     text = conllu(SENTENCES, annotated=False)
     untagged = text
     for tag in ("DET", "NOUN", "VERB", "PUNCT", "ADV", "CCONJ"):
@@ -102,7 +102,7 @@ def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
     assert_one_line(run("tag", tmp_path / "none.npz", stdin=text), "no such tagger file")
     nothing = tmp_path / "nothing.conllu"
     nothing.write_text(untagged)
-    done = run("train-tagger", nothing, nothing, "-o", tagger, "--tag", "upos")
+    done = run("train-tagger", nothing, nothing, "-o", tagger, "--columns", "upos")
     assert_one_line(done, "has no tags in the column upos")
 
 
@@ -152,6 +152,10 @@ def test_confidence_in_misc_and_comments(model: Path) -> None:
     assert misc[-1] == {"Margin": "inf", "Marginal": "1"}  # the sentence of one word
     lists = [line for line in done.stdout.splitlines() if line.startswith("# kbest = ")]
     scores = [line.removeprefix("# score = ") for line in plain.splitlines() if line.startswith("# score = ")]
+    sentences = [[word for word in block.splitlines() if "\t" in word] for block in done.stdout.split("\n\n")[:-1]]
+    for words, trees in zip(sentences[:3], lists[:3], strict=True):
+        best, second = (int(tree.partition(":")[0]) for tree in trees.removeprefix("# kbest = ").split(" | "))
+        assert min(int(word.rpartition("Margin=")[2].partition("|")[0]) for word in words) == best - second, "one unit"
     heads = " ".join(str(head) for *_, head in SENTENCES[0])
     assert lists[0].startswith(f"# kbest = {scores[0]}: {heads} | ")
     assert [line.count(" | ") for line in lists] == [1, 1, 1, 0]

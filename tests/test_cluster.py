@@ -25,6 +25,7 @@ from treebound.learning.trainer import train
 from treebound.parser import Parser
 from treebound.tagging.jackknife import jackknife
 from treebound.tagging.learn import train_tagger
+from treebound.tagging.several import Taggers
 from treebound.treebanks.document import Document, stream
 from treebound.workers import spread
 
@@ -104,7 +105,7 @@ def test_parsing_gives_the_same_bytes(
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_tagging_gives_the_same_bytes(text: Path, workers: distributed.LocalCluster, killed: bool) -> None:
-    tagger = train_tagger(TRAIN, column="upos", epochs=1, bits=14)
+    tagger = Taggers([train_tagger(TRAIN, column="upos", epochs=1, bits=14)])
     here = [done.text for done in spread(annotate.tagged, tagger, parts(text))]
     kill, address = workers if killed else None, workers.scheduler_address
     assert [done.text for done in spread(annotate.tagged, tagger, parts(text, kill), scheduler=address)] == here

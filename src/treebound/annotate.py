@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from treebound.core.parse import Parse
 from treebound.decoders.confidence import Assess
 from treebound.decoders.record import certificate
 from treebound.evaluation import proofs
 from treebound.parser import Parser
-from treebound.tagging.tagger import Tagger
+from treebound.tagging.several import Taggers
 from treebound.treebanks.document import Document
 
 
@@ -49,7 +51,7 @@ def parsed(how: Parsing, document: Document) -> Written:
     parser, sure, treebank = how.parser, how.confidence, document.treebank
     parses = parser.parse(treebank, confidence=sure)
     labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
-    misc = [_misc(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
+    misc = [_misc(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
     out = io.BytesIO()
     document.write(out, [p.heads for p in parses], labels, comments=[_comments(p) for p in parses], misc=misc)
     proved = []
@@ -59,11 +61,11 @@ def parsed(how: Parsing, document: Document) -> Written:
     return Written(out.getvalue(), len(parses), proved)
 
 
-def tagged(tagger: Tagger, document: Document) -> Written:
-    """A document of CoNLL-U with the tagger's column."""
-    found = tagger.apply(document.treebank)
+def tagged(taggers: Taggers, document: Document) -> Written:
+    """A document of CoNLL-U with the taggers' columns."""
+    found = taggers.apply(document.treebank)
     out = io.BytesIO()
-    document.write(out, columns={tagger.column: [sentence.strings(tagger.column) for sentence in found]})
+    document.write(out, columns={name: [sentence.strings(name) for sentence in found] for name in taggers.columns})
     return Written(out.getvalue(), len(found))
 
 
@@ -81,11 +83,14 @@ def _score(x: float) -> str:
     return str(int(x)) if float(x).is_integer() else repr(float(x))
 
 
-def _misc(parse: Parse) -> list[dict[str, str]]:
-    """Margin and Marginal of every word, as far as they are known."""
-    found = parse.confidence
-    given = {} if found is None else {"Margin": found.margins, "Marginal": found.marginals}
-    return [
-        {key: f"{x[m]:.6g}" for key, x in given.items() if x is not None and x[m] == x[m]}
-        for m in range(1, len(parse.heads))
-    ]
+def _misc(parse: Parse, unit: float) -> list[dict[str, str]]:
+    """Margin, in the unit of the scores in comments, and Marginal of every word, as far as they are known."""
+    found, out = parse.confidence, []
+    for m in range(1, len(parse.heads)):
+        known = {}
+        if found is not None and found.margins is not None and not np.isnan(found.margins[m]):
+            known["Margin"] = _score(np.rint(found.margins[m] * unit))
+        if found is not None and found.marginals is not None and not np.isnan(found.marginals[m]):
+            known["Marginal"] = f"{found.marginals[m]:.6g}"
+        out.append(known)
+    return out

@@ -12,13 +12,17 @@ import typer
 from typer.exceptions import TyperException
 
 from treebound.core.errors import InputError, TreeboundError
+from treebound.progress import counting as _bar
+from treebound.progress import over as _progress
+from treebound.progress import say as _say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from treebound.annotate import Written
     from treebound.core.parse import Parse
     from treebound.core.treebank import Treebank
+    from treebound.learning.model import Model
     from treebound.training import Job, Recipe
     from treebound.treebanks.document import Document
 
@@ -33,16 +37,20 @@ app = typer.Typer(
 )
 
 DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
-CorpusPath = Annotated[str | None, typer.Option(help="Folder of a corpus that you have a licence for.")]
-Workers = Annotated[int, typer.Option(min=1, help="Processes on this machine.")]
+CorpusPath = Annotated[
+    str | None, typer.Option(help="Folder of a corpus that you have a licence for. [default: the catalogue's source]")
+]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write. [default: standard output]")]
+Workers = Annotated[int, typer.Option(min=1, help="Processes on this machine; results do not depend on it.")]
 Scheduler = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786.")
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786. [default: this machine]"
+    ),
 ]
 INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
 BATCH = 100  #: sentences that a worker is given at a time
-
-#: treebank files say nothing about how they are to be used; these are the conventions of Universal Dependencies
-PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
+FEW = 50  #: words of which it is no wonder if none has features
 
 
 @app.command()
@@ -80,24 +88,64 @@ def train(
     dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
     families: Annotated[
-        str, typer.Option(help="Factor families beside arcs, separated by commas; empty for arcs alone.")
-    ] = "adjacent-sibling,outermost-grandchild,grandchild,sibling",
-    learner: Annotated[str, typer.Option(help="mira or perceptron.")] = "mira",
-    epochs: Annotated[int, typer.Option(min=1)] = 6,
-    k: Annotated[int, typer.Option(min=1, help="Heads that the pruner keeps for each word.")] = 10,
-    bits: Annotated[int, typer.Option(min=8, max=28, help="Log2 of the number of weights.")] = 22,
+        str,
+        typer.Option(
+            help="Factor families beside arcs, separated by commas; empty for arcs alone: fast, less accurate."
+        ),
+    ] = "adjacent-sibling,outermost-grandchild,grandchild,sibling,comb",
+    learner: Annotated[
+        str, typer.Option(help="mira, or perceptron: as in the paper, with integer scores, less accurate.")
+    ] = "mira",
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over TRAIN; the best one on DEV is kept.")] = 6,
+    k: Annotated[
+        int, typer.Option(min=1, help="Heads that the pruner keeps for each word; the last line says what that loses.")
+    ] = 10,
+    bits: Annotated[
+        int, typer.Option(min=8, max=28, help="Log2 of the number of weights; fewer make a smaller, coarser model.")
+    ] = 22,
     c: Annotated[float, typer.Option("--C", help="Largest step of the mira update.")] = 0.01,
-    cost: Annotated[float, typer.Option(help="Margin asked for each wrong head.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0)] = 1,
-    max_dp_calls: Annotated[int, typer.Option(min=1, help="Limit for a training sentence.")] = 200,
-    tag: Annotated[str, typer.Option(help="Column of the fine tags: xpos or upos; by default what is annotated.")] = "",
-    multi_root: Annotated[bool, typer.Option("--multi-root", help="Sentences may have several roots.")] = False,
-    patterns: Annotated[str, typer.Option(help="Hand-crafted patterns: a shipped file, as en_ud, or your own.")] = "",
-    labels: Annotated[str, typer.Option(help="How arcs are labelled: none, joint, second-stage or both.")] = "both",
-    label_cost: Annotated[float, typer.Option(help="Margin asked for each wrong label.")] = 0.25,
-    non_projective: Annotated[bool, typer.Option("--non-projective", help="Arcs of a tree may cross.")] = False,
+    cost: Annotated[float, typer.Option(help="Margin asked for each wrong head (mira).")] = 0.5,
+    seed: Annotated[int, typer.Option(min=0, help="Of the order of sentences; equal seeds give equal models.")] = 1,
+    max_dp_calls: Annotated[
+        int,
+        typer.Option(min=1, help="Dynamic programs for a training sentence; where they do not do, the best tree."),
+    ] = 100,
+    tag: Annotated[
+        str,
+        typer.Option(
+            help="Column of the fine tags: xpos or upos. [default: xpos where TRAIN fills it and DEV has the same "
+            "ones, else upos]"
+        ),
+    ] = "",
+    attributes: Annotated[
+        str,
+        typer.Option(
+            help="What is seen of words beside form and tags: some of suffix,prefix,length,feats,lemma, or none; auto: "
+            "suffix, and those of which TRAIN holds enough. Name fewer where input will lack them."
+        ),
+    ] = "auto",
+    multi_root: Annotated[
+        bool, typer.Option("--multi-root", help="Sentences may have several roots. [default: one]")
+    ] = False,
+    patterns: Annotated[
+        str, typer.Option(help="Hand-crafted patterns: a shipped file, as en_ud, or your own. [default: none]")
+    ] = "",
+    labels: Annotated[
+        str, typer.Option(help="How arcs are labelled: none, joint (with the tree), second-stage (after it) or both.")
+    ] = "both",
+    label_cost: Annotated[float, typer.Option(help="Margin asked for each wrong label (mira).")] = 0.25,
+    non_projective: Annotated[
+        bool,
+        typer.Option(
+            "--non-projective",
+            help="Arcs of a tree may cross; advised where many do. Training takes longer. [default: projective]",
+        ),
+    ] = False,
 ) -> None:
-    """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch."""
+    """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch.
+
+    First it says what TRAIN holds and what is chosen by that; options say otherwise.
+    """
     from treebound import training
 
     recipe = training.Recipe(
@@ -111,6 +159,7 @@ def train(
         seed=seed,
         max_dp_calls=max_dp_calls,
         tag=tag,
+        attributes=attributes,  # type: ignore[arg-type]  # likewise
         multi_root=multi_root,
         patterns=patterns,
         labels=labels,
@@ -119,7 +168,10 @@ def train(
     )
     recipe.spec()  # a fault shows before anything is read
     _writable(output)
-    done = training.train(_progress, _job(output.name, recipe, train_file, dev_file, output))
+    job = _job(output.name, recipe, train_file, dev_file, output)
+    for remark in job.remarks:
+        _say(f"{train_file}: {remark}")
+    done = training.train(_progress, job)
     if done.model is None:
         raise cast("TreeboundError", done.error)
     done.model.save(output)
@@ -128,7 +180,7 @@ def train(
 
 @app.command()
 def train_many(
-    models: Annotated[Path, typer.Argument(metavar="LIST", help="YAML: `settings` of all and `models`, see below.")],
+    models: Annotated[Path, typer.Argument(metavar="LIST", help="YAML: `settings` of all and `models`, see above.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model files.")],
     workers: Workers = 1,
     scheduler: Scheduler = None,
@@ -153,6 +205,9 @@ def train_many(
         path = output / f"{name}.npz"
         _writable(path)
         jobs.append(_job(name, recipe, train_file, dev_file, path))
+    for job in jobs:
+        for remark in job.remarks:
+            _say(f"{job.name}: {remark}")
     alone = workers == 1 and scheduler is None
     faults = 0
     for path, done in training.train_many(
@@ -171,9 +226,7 @@ def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Pa
     """A model to be trained, its treebanks read."""
     from treebound.training import job
 
-    examples, dev = (
-        _described(_read(path).treebank, recipe.tag, not recipe.multi_root) for path in (train_file, dev_file)
-    )
+    examples, dev = (_read(path).treebank for path in (train_file, dev_file))
     return job(name, recipe, (train_file, dev_file), (examples, dev), output)
 
 
@@ -181,30 +234,51 @@ def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Pa
 def parse(
     model: Annotated[Path, typer.Argument(help="Model file.")],
     files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
-    decoder: Annotated[str, typer.Option(help="Any registered decoder.")] = "branch-and-bound",
-    config: Annotated[str, typer.Option(help="tuned or published (branch-and-bound).")] = "tuned",
+    output: Output = None,
+    decoder: Annotated[
+        str, typer.Option(help="branch-and-bound, or another registered one to compare with, as ilp.")
+    ] = "branch-and-bound",
+    config: Annotated[
+        str, typer.Option(help="Of branch-and-bound: tuned, or published: the bound of the paper, slower.")
+    ] = "tuned",
     k: Annotated[
         str, typer.Option(help="Heads kept for each word: a number, none, or model: as in training.")
     ] = "model",
-    max_dp_calls: Annotated[int, typer.Option(min=0, help="Limit for a sentence; 0: no limit.")] = 0,
+    max_dp_calls: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Dynamic programs for a sentence, which is not proved where they do not do; 0: no limit."
+        ),
+    ] = 0,
     workers: Workers = 1,
     scheduler: Scheduler = None,
     margins: Annotated[
-        bool, typer.Option("--margins", help="MISC Margin: what the best tree without the word's arc scores less.")
+        bool,
+        typer.Option(
+            "--margins", help="MISC Margin: what the best tree without the word's arc scores less. [default: none]"
+        ),
     ] = False,
     marginals: Annotated[
-        bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc.")
+        bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc. [default: none]")
     ] = False,
-    scale: Annotated[float, typer.Option(min=0.0, help="Scale of scores in probabilities, exp(scale * score).")] = 1.0,
-    kbest: Annotated[int, typer.Option(min=0, help="Comment kbest: scores and heads of the so many best trees.")] = 0,
+    scale: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="Probabilities go as exp(scale * score / unit), see above; less makes them flatter."
+        ),
+    ] = 1.0,
+    kbest: Annotated[
+        int, typer.Option(min=0, help="Comment kbest: scores and heads of the so many best trees; 0: none.")
+    ] = 0,
     certificates: Annotated[
-        Path | None, typer.Option(help="File for the proofs, which `treebound check --certificates` verifies.")
+        Path | None,
+        typer.Option(help="File for the proofs, which `treebound check --certificates` verifies. [default: none]"),
     ] = None,
 ) -> None:
     """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status.
 
-    Margins are in units of the model's scores; scores in comments are integers where the model's are fixed-point.
+    Scores, bounds, margins and the scores of k-best trees are integers in one unit, that of the model's weights: 1.0 of
+    a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
     """
     from treebound.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
@@ -225,7 +299,7 @@ def parse(
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
     how = Parsing(parser, assess, certificates is not None)
     with _proofs(certificates, parser.decoder.space) as prove:
-        _annotate(parsed, how, files, output, workers, scheduler, prove)
+        _annotate(parsed, how, files, output, workers, scheduler, prove, _columns_read(parser.model))
 
 
 @app.command()
@@ -233,52 +307,97 @@ def train_tagger(
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Tagged treebank: CoNLL-U, CoNLL-X, brackets.")],
     dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Tagger file to write.")],
-    tag: Annotated[str, typer.Option(help="Column to predict: xpos or upos; by default what is annotated.")] = "",
-    epochs: Annotated[int, typer.Option(min=1)] = 6,
-    bits: Annotated[int, typer.Option(min=8, max=28, help="Log2 of the number of weights.")] = 22,
-    seed: Annotated[int, typer.Option(min=0)] = 1,
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="Columns to predict, some of upos,xpos,feats,lemma. auto: all that TRAIN fills, which are all that a "
+            "parser trained on it can read."
+        ),
+    ] = "auto",
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over TRAIN; the best one on DEV is kept.")] = 6,
+    bits: Annotated[
+        int, typer.Option(min=8, max=28, help="Log2 of the number of weights; fewer make a smaller, coarser tagger.")
+    ] = 22,
+    seed: Annotated[int, typer.Option(min=0, help="Of the order of sentences; equal seeds give equal taggers.")] = 1,
+    jackknifed: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write TRAIN here as CoNLL-U with predicted columns, a tenth at a time by taggers of the others: what "
+            "a parser for predicted columns ought to be trained on. Takes ten times as long. [default: none]"
+        ),
+    ] = None,
+    workers: Workers = 1,
 ) -> None:
-    """Train a part-of-speech tagger."""
-    from treebound.tagging.learn import train_tagger as train_model
+    """Train taggers of some columns, into one file: `treebound tag` fills them all.
 
-    _choose("tag", (tag,), ("", "xpos", "upos"))
-    _writable(output)
-    examples, dev = (_described(_read(path, annotated=False).treebank, tag) for path in (train_file, dev_file))
+    --workers is for --jackknifed.
+    """
+    from treebound.survey import ENOUGH, filled
+    from treebound.tagging.several import COLUMNS, accuracies, train_taggers
+    from treebound.tagging.several import jackknifed as predicted
+    from treebound.training import split
+
+    wanted = split(columns)
+    if wanted != ("auto",):
+        _choose("column", wanted or ("",), COLUMNS)
+    for written in filter(None, (output, jackknifed)):
+        _writable(written)
+    document, dev = _read(train_file, annotated=False), _read(dev_file, annotated=False).treebank
+    examples = document.treebank
     for path, treebank in ((train_file, examples), (dev_file, dev)):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
-    column = examples.meta["tag"]
-    tagger = train_model(examples, dev, column=column, epochs=epochs, bits=bits, seed=seed, progress=_progress)
-    tagger.save(output)
-    _say(f"{output}: {column} accuracy on dev {max(record['dev_accuracy'] for record in tagger.history):.2f}")
+    if wanted == ("auto",):
+        wanted = tuple(name for name in COLUMNS if filled(examples, name) >= ENOUGH)
+    if not wanted:
+        raise InputError("has no tags in any column", path=train_file, hint="give a tagged treebank")
+    settings = {"epochs": epochs, "bits": bits, "seed": seed}
+    taggers = train_taggers(examples, dev, wanted, progress=_progress, **settings)
+    taggers.save(output)
+    scores = ", ".join(f"{column} {score:.2f}" for column, score in accuracies(dev, taggers).items())
+    _say(f"{output}: accuracy on dev: {scores}")
+    if jackknifed is not None:
+        found = predicted(examples, wanted, workers=workers, progress=_progress, **settings)
+        filled_in = {name: [sentence.strings(name) for sentence in found] for name in wanted}
+        document.to_conllu().write(jackknifed, columns=filled_in)
 
 
 @app.command()
 def tag(
     model: Annotated[Path, typer.Argument(help="Tagger file.")],
     files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    output: Output = None,
     workers: Workers = 1,
     scheduler: Scheduler = None,
 ) -> None:
-    """Tag CoNLL-U: replace the column that the tagger was trained to predict."""
-    from treebound.annotate import tagged
-    from treebound.tagging.tagger import Tagger
+    """Tag CoNLL-U: replace all columns that the file's taggers were trained to predict.
 
-    _annotate(tagged, Tagger.load(model), files, output, workers, scheduler)
+    Untagged text becomes trees by `treebound tag tagger.npz in.conllu | treebound parse model.npz`.
+    """
+    from treebound.annotate import tagged
+    from treebound.tagging.several import Taggers
+
+    _annotate(tagged, Taggers.load(model), files, output, workers, scheduler)
 
 
 @app.command()
 def evaluate(
     gold: Annotated[Path, typer.Argument(help="Treebank with the right trees.")],
     predicted: Annotated[Path, typer.Argument(help="The same sentences as parsed.")],
-    all_words: Annotated[bool, typer.Option("--all-words", help="Count punctuation as well.")] = False,
+    all_words: Annotated[
+        bool, typer.Option("--all-words", help="Count punctuation as well. [default: all words but punctuation]")
+    ] = False,
 ) -> None:
-    """Attachment scores of a parsed file, labelled ones too where both files have labels."""
+    """Attachment scores of a parsed file, labelled ones too where both files have labels.
+
+    Punctuation is what has UPOS PUNCT in GOLD, whatever its form; a file without UPOS has none.
+    """
     from treebound.evaluation.attachment import evaluate as score
     from treebound.evaluation.attachment import has_labels
+    from treebound.survey import PUNCTUATION
 
-    truth, found = _described(_read(gold).treebank), _read(predicted, annotated=False).treebank
+    truth, found = _read(gold).treebank, _read(predicted, annotated=False).treebank
+    truth.meta["punctuation"] = PUNCTUATION
     if truth.strings("form") != found.strings("form") or truth.lengths.tolist() != found.lengths.tolist():
         raise InputError(f"not the sentences of {gold}", path=predicted, hint="give the file that was parsed from it")
     if all_words:
@@ -296,9 +415,11 @@ def check(
     model: Annotated[Path, typer.Argument(help="Model file.")],
     parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
     k: Annotated[str, typer.Option(help="As given to parse.")] = "model",
-    fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, not the proofs.")] = False,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Check trees and scores, not the proofs. [default: all]")
+    ] = False,
     certificates: Annotated[
-        Path | None, typer.Option(help="Proofs that parse wrote; without them, a search looks for new ones.")
+        Path | None, typer.Option(help="Proofs that parse wrote. [default: those that a search finds]")
     ] = None,
 ) -> None:
     """Verify the trees, scores, bounds and labels of a parsed file, all but the labels in plain exact arithmetic.
@@ -377,18 +498,26 @@ def _annotate(
     workers: int,
     scheduler: str | None,
     prove: Callable[[bytes], None] | None = None,
+    read: tuple[str, ...] = (),
 ) -> None:
-    """Read files in parts, annotate and write them in order; few parts are in memory at a time."""
+    """Read files in parts, annotate and write them in order; few parts are in memory at a time.
+
+    read  columns that a model looks at: a warning says which of them the input lacks
+    """
     from treebound.treebanks.document import stream
     from treebound.workers import spread
 
     def parts() -> Iterator[Document]:
         for path in files or [Path("-")]:
-            for document in stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False):
+            for i, document in enumerate(
+                stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False)
+            ):
+                if i == 0:
+                    _warn_of_empty(document.treebank, read, path)
                 yield document.to_conllu()
 
     results = spread(function, shared, parts(), workers=workers, scheduler=scheduler, short=True)
-    with closing(results), _output(output) as out, _bar("sentences") as advance:
+    with closing(results), _output(output) as out, _bar("sentences", _sentences(files)) as advance:
         for done in results:
             out.write(done.text)
             for line in done.proofs:
@@ -396,20 +525,42 @@ def _annotate(
             advance(done.sentences)
 
 
+def _sentences(files: list[Path] | None) -> int | None:
+    """How many sentences some tabular files hold, for an estimate; None for a pipe, and for what cannot be read."""
+    from treebound.treebanks.lines import READ_ERRORS, open_lines
+
+    total = 0
+    for path in files or [Path("-")]:
+        if not path.is_file():
+            return None
+        try:
+            with closing(open_lines(path)[1]) as lines:
+                total += sum(line.startswith(b"1\t") for line in lines)
+        except (InputError, *READ_ERRORS):
+            return None
+    return total or None
+
+
+def _columns_read(model: Model) -> tuple[str, ...]:
+    """The columns beside forms that a model looks at."""
+    known = (*(model.meta.get(key, "") for key in ("tag", "coarse")), *sorted(model.pruner.attributes))
+    return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
+
+
+def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> None:
+    """Say which of these columns the first sentences of a file lack altogether; a few words may lack features."""
+    if treebank.words < FEW:
+        columns = tuple(name for name in columns if name != "feats")
+    empty = [name for name in columns if treebank.words and set(treebank.strings(name)) == {"_"}]
+    if empty:
+        name = "<stdin>" if str(path) == "-" else path
+        _say(f"treebound: warning: {name}: {', '.join(empty)} empty, which the model reads; see treebound tag")
+
+
 def _read(path: Path, annotated: bool = True) -> Document:
     from treebound.treebanks.document import read
 
     return read(sys.stdin.buffer if str(path) == "-" else path, annotated=annotated)
-
-
-def _described(treebank: Treebank, tag: str = "", single_root: bool = True) -> Treebank:
-    """The treebank with what its file does not say: which columns serve as tags, and the tree space."""
-    if not tag:
-        tag = "xpos" if any(s != "_" for s in treebank.vocab["xpos"].strings) else "upos"
-    treebank.meta.update(
-        single_root=single_root, tag=tag, coarse="upos", punctuation=dict(PUNCTUATION), attributes=["lower", "suffix"]
-    )
-    return treebank
 
 
 def _choose(kind: str, given: tuple[str, ...], valid: tuple[str, ...]) -> None:
@@ -456,26 +607,6 @@ def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] |
         writer = Writer(file, space)
         yield writer.write
         writer.close()
-
-
-def _progress(items: Iterable, what: str) -> Iterable:
-    """A bar over `items` on stderr where that is a terminal."""
-    from tqdm import tqdm
-
-    return tqdm(items, what, file=sys.stderr, disable=not sys.stderr.isatty(), leave=False)
-
-
-@contextmanager
-def _bar(unit: str) -> Iterator[Callable[[int], object]]:
-    """A progress bar on stderr where that is a terminal."""
-    from tqdm import tqdm
-
-    with tqdm(unit=f" {unit}", file=sys.stderr, disable=not sys.stderr.isatty(), leave=False) as bar:
-        yield bar.update
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
 
 
 def _fail(message: str, code: int = 1) -> NoReturn:

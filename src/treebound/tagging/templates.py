@@ -32,6 +32,7 @@ ATTRIBUTES = (
     "suffix4",
     "suffix5",
     "case",
+    "tag",
 )
 
 TEMPLATES = (
@@ -57,6 +58,15 @@ TEMPLATES = (
     "; t-1; t-1 w.lower; t-1 w.class; t-1 w.suffix2; t-1 w.suffix3; t-1 w.kind; t-1 w+1.class; t-1 w-1.lower"
     "; t-1 w+1.lower; t-1 w.class w+1.class"
     "; t-2 t-1; t-2 t-1 w.class; t-2 t-1 w.lower; t-2 t-1 w+1.class"
+)
+
+#: more of them for a tagger that is given tags of another column, and then sees words one by one
+GIVEN = (
+    "w.tag; w.tag w.lower; w.tag w.suffix1; w.tag w.suffix2; w.tag w.suffix3; w.tag w.suffix4; w.tag w.suffix5"
+    "; w.tag w.class; w.tag w.kind; w.tag w.prefix2; w.tag w.prefix3; w.tag w.stem"
+    "; w-1.tag w.tag; w.tag w+1.tag; w-1.tag w.tag w+1.tag; w-2.tag w-1.tag w.tag; w.tag w+1.tag w+2.tag"
+    "; w-1.tag w.tag w.suffix3; w.tag w+1.tag w.suffix3; w-1.lower w.tag; w.tag w+1.lower; w-1.suffix3 w.tag w.suffix3"
+    "; w.tag w+1.suffix3; w.tag w-1.suffix2 w.suffix2; w.tag w.suffix2 w+1.suffix2"
 )
 
 

@@ -44,10 +44,17 @@ class Dictionary:
     """Which tags a word may have: those of training for a frequent form, the open ones for any other.
 
     forms   frequent form -> list of its tags; the list numbered 0 has the open tags
+    given   tag of another column -> list for the other forms that have it; of a tagger that is given such tags
     """
 
-    def __init__(self, forms: dict[str, int], lists: list[tuple[int, ...]], seen: dict[str, int]):
-        self.forms, self.lists, self.seen = forms, lists, seen
+    def __init__(
+        self,
+        forms: dict[str, int],
+        lists: list[tuple[int, ...]],
+        seen: dict[str, int],
+        given: dict[str, int] | None = None,
+    ):
+        self.forms, self.lists, self.seen, self.given = forms, lists, seen, given or {}
         self.candidates = Candidates(
             np.cumsum([0] + [len(tags) for tags in lists]).astype(np.int32),
             np.array([tag for tags in lists for tag in tags], np.int32),
@@ -68,13 +75,26 @@ class Dictionary:
         frequent_forms = {form: i for form, i in listed.items() if seen[form].total() >= frequent}
         return cls(frequent_forms, list(lists), listed)
 
+    def with_given(self, given: Iterable[str], tags: Iterable[int]) -> Dictionary:
+        """The same with lists for the tags of another column, from the words of the same treebank."""
+        together: dict[str, set[int]] = defaultdict(set)
+        for other, tag in zip(given, tags, strict=True):
+            together[other].add(tag)
+        numbers = {listed: i for i, listed in enumerate(self.lists)}
+        lists = {other: numbers.setdefault(tuple(sorted(together[other])), len(numbers)) for other in sorted(together)}
+        return Dictionary(self.forms, list(numbers), self.seen, lists)
+
     def classes(self, strings: Iterable[str]) -> np.ndarray:
         """int32: the number of the list of each form."""
         return np.array([self.forms.get(string, 0) for string in strings], np.int32)
 
 
-def word_table(treebank: Treebank, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def word_table(
+    treebank: Treebank, dictionary: Dictionary, given: str = ""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Attributes of all words of a treebank, hashed.
+
+    given  a column whose tags are the attribute `tag`; words that are not frequent have the candidates of theirs
 
     Returns (rows int64[len(ATTRIBUTES), W + 2 PAD S], starts int64[S], group int32[W]): sentence s stands in the
     columns from starts[s], padding included; group is the list of candidates of each word. O(W + vocabulary).
@@ -92,7 +112,22 @@ def word_table(treebank: Treebank, dictionary: Dictionary) -> tuple[np.ndarray, 
         rows[:, starts + PAD + treebank.lengths + offset] = _PADDING[PAD + offset][:, None]
     rows[:, column] = by_form.T[:, form]
     rows[ATTRIBUTES.index("case"), column] = np.repeat(_cases(treebank), treebank.lengths)
-    return rows, starts, classes[form]
+    group = classes[form]
+    if given:
+        tags, column_of = treebank.vocab[given].strings, treebank.columns[given]
+        rows[ATTRIBUTES.index("tag"), column] = np.array([hash_string(f"tag={tag}") for tag in tags], np.int64)[
+            column_of
+        ]
+        lists = np.array([dictionary.given.get(tag, 0) for tag in tags], np.int32)[column_of]
+        frequent = np.array([string in dictionary.forms for string in strings], bool)[form]
+        group = np.where(frequent, group, lists).astype(np.int32)
+    return rows, starts, group
+
+
+def alone(starts: np.ndarray, treebank: Treebank) -> tuple[np.ndarray, np.ndarray]:
+    """(starts, offsets) under which every word is a sentence of its own, and its neighbours are the padding."""
+    first = np.repeat(starts - treebank.offsets[:-1], treebank.lengths)
+    return first + np.arange(treebank.words), np.arange(treebank.words + 1)
 
 
 def _hashes(form: str, dictionary: Dictionary) -> list[int]:
@@ -104,7 +139,7 @@ def _hashes(form: str, dictionary: Dictionary) -> list[int]:
     values.append(_stem(lower, dictionary))
     values += [lower[:k] if len(lower) > k else "" for k in (1, 2, 3, 4)]
     values += [lower[-k:] if len(lower) > k else "" for k in (1, 2, 3, 4, 5)]
-    return [hash_string(f"{name}={value}") for name, value in zip(ATTRIBUTES, [*values, ""], strict=True)]
+    return [hash_string(f"{name}={value}") for name, value in zip(ATTRIBUTES, [*values, "", ""], strict=True)]
 
 
 def _stem(lower: str, dictionary: Dictionary) -> str:

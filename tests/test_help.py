@@ -1,0 +1,41 @@
+"""Every command, argument and option says what it is for, and what holds where it is not given."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import typer
+
+from treebound import training
+from treebound.cli import app
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained_with_its_default(name: str) -> None:
+    command = COMMANDS[name]
+    context = typer.Context(command, info_name=name)
+    assert len((command.help or "").split()) > 3
+    for parameter in command.get_params(context):
+        if parameter.name == "help":
+            continue
+        described = parameter.get_help_record(context)
+        text = " ".join((described or ("", ""))[1].split())
+        assert len((parameter.help or "").split()) > 1, f"{name} {parameter.name}: no help"
+        if parameter.param_type_name == "option" and not parameter.required:
+            assert "default: " in text, f"{name} --{parameter.name}: no default"
+
+
+def test_what_is_punctuation_and_what_is_the_unit_is_said() -> None:
+    assert "Punctuation is what has UPOS PUNCT in GOLD" in COMMANDS["evaluate"].help
+    assert "in one unit" in " ".join(COMMANDS["parse"].help.split())
+
+
+def test_train_has_the_defaults_of_a_recipe() -> None:
+    given = {parameter.name: parameter.default for parameter in COMMANDS["train"].params}
+    given |= {"C": given["c"], "families": training.split(given["families"])}
+    given["attributes"] = training.split(given["attributes"])
+    recipe = dataclasses.asdict(training.Recipe())
+    assert {name: given[name] for name in recipe} == recipe

@@ -1,0 +1,104 @@
+"""Lines on what is done where standard error is no terminal, and commands that go on without standard error."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_cli import SENTENCES, TREEBOUND, conllu
+
+from treebound import progress
+from treebound.cli import app
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (("epoch 1/6", "", 250, 1000, 60.0), "epoch 1/6: 250 of 1,000, 25 %, about 3 min left"),
+        (("", "sentences", 12, None, 4.0), "12 sentences, 3.0 a second"),
+        (("", "sentences", 100, 1000, 5.0), "100 of 1,000 sentences, 10 %, about 45 s left"),
+        (("x", "", 1, 400, 60.0), "x: 1 of 400, 0 %, about 6 h 39 min left"),
+        (("x", "", 12, 10, 60.0), "x: 12 of 10, 100 %, about 0 s left"),
+        (("x", "", 0, None, 0.0), "x: 0"),
+    ],
+)
+def test_lines(given: tuple, line: str) -> None:
+    assert progress.line(*given) == line
+
+
+def test_lines_come_now_and_then_whatever_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "_said", None)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    for name in ("a", "b", "c"):  # each too short for a line of its own
+        for _ in progress.over(range(20), name):
+            now[0] += 1.0
+    said = "b: 10 of 20, 50 %, about 10 s left\nc: 20 of 20, 100 %, about 0 s left\n"
+    assert sys.stderr.getvalue() == said  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", ["train", "parse", "train-tagger", "tag", "check"])
+def test_every_long_command_says_how_far_it_is(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Path
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "_said", None)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    made, train, dev = str(tmp_path / "made"), str(files / "train.conllu"), str(files / "dev.conllu")
+    arguments = {
+        "train": [train, dev, "-o", made, "--epochs", "1", "--bits", "14"],
+        "parse": [str(files / "model.npz"), train, "-o", made],
+        "train-tagger": [train, dev, "-o", made, "--epochs", "2", "--bits", "14"],
+        "tag": [str(files / "tagger.npz"), train, "-o", made],
+        "check": [str(files / "model.npz"), str(files / "parsed.conllu")],
+    }
+    app([command, *arguments[command]], standalone_mode=False)
+    said = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    if command == "check":  # of a stream whose length nothing tells
+        assert "a second" in said
+    else:
+        assert "of " in said
+        assert " %, about " in said
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("progress")
+    (folder / "train.conllu").write_text(conllu(SENTENCES * 30))
+    (folder / "dev.conllu").write_text(conllu(SENTENCES))
+    small = ["--epochs", "1", "--bits", "14"]
+    given = [str(folder / "train.conllu"), str(folder / "dev.conllu")]
+    app(["train", *given, "-o", str(folder / "model.npz"), *small], standalone_mode=False)
+    app(["train-tagger", *given, "-o", str(folder / "tagger.npz"), *small], standalone_mode=False)
+    model, parsed = str(folder / "model.npz"), str(folder / "parsed.conllu")
+    app(["parse", model, given[1], "-o", parsed], standalone_mode=False)
+    return folder
+
+
+@pytest.mark.parametrize("stderr", ["closed", "full"])
+def test_nothing_needs_standard_error(stderr: str, files: Path, tmp_path: Path) -> None:
+    if stderr == "full" and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    out = tmp_path / "m.npz"
+    command = [TREEBOUND, "train", files / "train.conllu", files / "dev.conllu", "-o", out, "--epochs", 1, "--bits", 14]
+    with open("/dev/full", "w") if stderr == "full" else open(os.devnull, "w") as sink:
+        done = subprocess.run(
+            [*map(str, command)],
+            stdout=subprocess.PIPE,
+            stderr=sink,
+            preexec_fn=(lambda: os.close(2)) if stderr == "closed" else None,
+        )
+    assert (done.returncode, done.stdout) == (0, b""), "what goes to standard error goes nowhere else"
+    assert out.read_bytes() == (files / "model.npz").read_bytes()
+    faulty = subprocess.run(
+        [TREEBOUND, "parse", str(tmp_path / "none.npz")],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: os.close(2),
+    )
+    assert (faulty.returncode, faulty.stdout) == (1, b"")

@@ -1,0 +1,235 @@
+"""What is found out about a treebank of one's own, what is chosen by it, and that the choice is a good one."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from oracles.trees import trees
+from synthetic import inflected_conllu, synthetic_treebank
+from test_cli import SENTENCES, assert_one_line, conllu, run
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.experiments.params import load as load_params
+from treebound.experiments.train import specification
+from treebound.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
+from treebound.training import Recipe
+from treebound.treebanks.document import read
+
+
+def treebank(text: str) -> Treebank:
+    return read(text.encode().splitlines(keepends=True), "conllu").treebank
+
+
+def column(text: str, number: int, values: list[str]) -> str:
+    """CoNLL-U with other values in a column (from 1), in turn."""
+    value = itertools.cycle(values)
+    rows = [line.split("\t") for line in text.splitlines()]
+    return "".join(
+        ("\t".join([*row[: number - 1], next(value), *row[number:]]) if len(row) > 1 else row[0]) + "\n" for row in rows
+    )
+
+
+# --- what is chosen ---
+
+
+def test_columns_that_tell_something_are_chosen() -> None:
+    text = inflected_conllu(50, 1)
+    given = treebank(text)
+    assert fine_tag(given) == "upos"
+    assert attributes(given, "upos") == ["suffix", "feats", "lemma"]
+    assert attributes(treebank(column(text, 6, ["_"])), "upos") == ["suffix", "lemma"]
+    forms = [line.split("\t")[1] for line in text.splitlines() if line]
+    assert attributes(treebank(column(text, 3, [form.upper() for form in forms])), "upos") == ["suffix", "feats"]
+    assert attributes(treebank(column(text, 3, ["_"])), "upos") == ["suffix", "feats"]
+
+
+def test_features_that_the_tag_tells_are_not_chosen() -> None:
+    text = inflected_conllu(50, 1)
+    tags = [line.split("\t")[5].replace("_", ".") for line in text.splitlines() if line]
+    tagged = treebank(column(text, 5, tags))
+    assert fine_tag(tagged) == "xpos"
+    assert attributes(tagged, "xpos") == ["suffix", "lemma"]
+    assert attributes(tagged, "upos") == ["suffix", "feats", "lemma"]
+
+
+def test_few_words_with_features_are_too_few() -> None:
+    text = inflected_conllu(50, 1)
+    assert "feats" in attributes(treebank(column(text, 6, ["A=B", *"_" * 9])), "upos")
+    assert "feats" not in attributes(treebank(column(text, 6, ["A=B", *"_" * 30])), "upos")
+
+
+def test_short_words_are_seen_by_prefix_and_length() -> None:
+    text = column(inflected_conllu(20, 1), 2, ["一", "二三", "四"])
+    assert attributes(treebank(text), "upos")[:3] == ["suffix", "prefix", "length"]
+
+
+def test_xpos_of_too_few_words_or_other_ones_in_dev_is_no_tag() -> None:
+    text = inflected_conllu(50, 1)
+    full, gaps = treebank(column(text, 5, ["a", "b"])), treebank(column(text, 5, ["a", "b", "_"]))
+    other = treebank(column(text, 5, ["a", "c"]))
+    assert fine_tag(full, full) == "xpos"
+    assert fine_tag(gaps, gaps) == "upos"
+    assert unseen(full, other, "xpos") == pytest.approx(0.5, abs=0.01)
+    assert fine_tag(full, other) == "upos"
+
+
+def test_without_upos_xpos_is_both_tags() -> None:
+    text = column(column(inflected_conllu(20, 1), 5, ["a", "b"]), 4, ["_"])
+    train, dev = treebank(text), treebank(text)
+    describe(train, dev)
+    assert (train.meta["tag"], train.meta["coarse"]) == (dev.meta["tag"], dev.meta["coarse"]) == ("xpos", "xpos")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen"), [(("none",), []), (("lemma", "feats"), ["feats", "lemma"]), (("length",), ["length"])]
+)
+def test_attributes_that_are_named_are_used(wanted: tuple[str, ...], chosen: list[str]) -> None:
+    train, dev = treebank(inflected_conllu(5, 1)), treebank(inflected_conllu(5, 2))
+    describe(train, dev, wanted=wanted)
+    assert train.meta["attributes"] == dev.meta["attributes"] == chosen
+
+
+@pytest.mark.parametrize("wanted", ["colour", "auto,feats", "none,feats"])
+def test_other_attributes_are_refused(wanted: str) -> None:
+    with pytest.raises(InputError, match=r"unknown attribute .*; choose from suffix, prefix, length, feats, lemma; or"):
+        Recipe(attributes=wanted).spec()  # type: ignore[arg-type]
+
+
+# --- what is counted ---
+
+
+def test_crossing_arcs_and_roots_are_counted() -> None:
+    words = [("a", "X", 3), ("b", "X", 4), ("c", "X", 0), ("d", "X", 3)]
+    two = [("a", "X", 0), ("b", "X", 0)]
+    found = survey(treebank(conllu([words, two, *SENTENCES[:1]])))
+    assert (found.sentences, found.words) == (3, 10)
+    assert (found.crossing, found.lifted, found.several) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_the_ceiling_is_that_of_the_best_projective_tree(single_root: bool) -> None:
+    """Beside an enumeration of all projective trees of short sentences."""
+    rng = np.random.default_rng(3)
+    wanted = {n: trees(n, "projective", single_root) for n in (4, 5)}
+    every = {n: trees(n, "non-projective") for n in (4, 5)}
+    for _ in range(30):
+        n = int(rng.integers(4, 6))
+        heads = every[n][rng.integers(len(every[n]))]
+        tags = ["PUNCT" if rng.random() < 0.3 else "X" for _ in range(n)]
+        given = treebank(conllu([[(f"w{m}", tags[m - 1], int(heads[m])) for m in range(1, n + 1)]]))
+        given.meta.update(single_root=single_root, punctuation={"column": "upos", "tags": ["PUNCT"]})
+        counts = np.array([tag != "PUNCT" for tag in tags])
+        best = int(((wanted[n][:, 1:] == heads[1:]) & counts).sum(axis=1).max())
+        assert ceiling(given) == pytest.approx(100 - 100 * (counts.sum() - best) / max(1, counts.sum()))
+
+
+def test_the_summary_names_what_is_chosen_and_advises() -> None:
+    train, dev = treebank(inflected_conllu(300, 1)), treebank(inflected_conllu(100, 2))
+    describe(train, dev)
+    summary, advice = remarks(train, dev, projective=True, k=10)
+    assert re.match(r"300 sentences, [\d,]+ words \(upos 100 %, xpos 0 %, feats 8\d %, lemma 100 %\), ", summary)
+    assert summary.endswith("; tag upos, attributes suffix, feats, lemma, k 10")
+    crossing = float(re.search(r"([\d.]+) % with crossing arcs", summary)[1])  # type: ignore[index]
+    assert 10 < crossing < 35
+    assert advice.startswith("advice: train with --non-projective")
+    assert f"dev UAS is {ceiling(dev):.2f} at most" in advice
+    assert len(remarks(train, dev, projective=False, k=10)) == 1, "who does so needs no advice"
+    flat = synthetic_treebank(50, 1), synthetic_treebank(50, 2)
+    describe(*flat)
+    assert len(remarks(*flat, projective=True, k=10)) == 1
+
+
+def test_several_roots_and_tags_that_training_lacks_are_named() -> None:
+    text = inflected_conllu(50, 1)
+    train, dev = treebank(column(text, 5, ["a", "b"])), treebank(column(text, 5, ["a", "c"]))
+    train.head[:2] = 0
+    describe(train, dev)
+    lines = remarks(train, dev, projective=False, k=None)
+    assert "1 with several roots" in lines[0]
+    assert lines[1] == "warning: 50 % of dev's words have xpos that training lacks; upos is the tag"
+    describe(train, dev, tag="xpos")
+    assert "is xpos annotated alike?" in remarks(train, dev, projective=False, k=None)[1]
+
+
+# --- the recipe ---
+
+
+def test_the_defaults_are_the_combined_model_of_the_experiments() -> None:
+    path = Path(__file__).parents[1] / "params.yaml"
+    params, plain = load_params(path), synthetic_treebank(5, 1)
+    assert Recipe().spec() == specification(params, "combined", "mira", plain)
+    plain.meta["patterns"] = "en_ud"
+    assert Recipe(patterns="en_ud").spec() == specification(params, "combined", "mira", plain)
+    crossing = specification(params, "non-projective", "mira", plain)
+    assert Recipe(patterns="en_ud", non_projective=True).spec() == crossing
+    pruner = yaml.safe_load(path.read_text())["pruner"]
+    assert (pruner["epochs"], pruner["bits"]) == (3, 20), "as `training.train` has them"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("inflected")
+    (path / "train.conllu").write_text(inflected_conllu(250, 1))
+    (path / "dev.conllu").write_text(inflected_conllu(80, 2))
+    return path
+
+
+def scores(folder: Path, *options: object) -> tuple[float, float, str]:
+    """UAS and LAS on dev of a model trained as the README says, and what was said."""
+    model = folder / "model.npz"
+    done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, "--bits", 16, *options)
+    assert done.returncode == 0, done.stderr
+    parsed = run("parse", model, folder / "dev.conllu", "-o", folder / "parsed.conllu")
+    assert (parsed.returncode, parsed.stderr) == (0, "")
+    out = run("evaluate", folder / "dev.conllu", folder / "parsed.conllu").stdout
+    found = dict(line.split("\t") for line in out.splitlines())
+    return float(found["UAS"]), float(found["LAS"]), done.stderr
+
+
+def test_the_readme_followed_on_an_inflected_language(folder: Path) -> None:
+    uas, las, said = scores(folder, "--epochs", 2)
+    assert "tag upos, attributes suffix, feats, lemma, k 10" in said
+    assert "advice: train with --non-projective" in said
+    assert re.search(r"k 10 keeps (9\d|100)\.\d\d % of dev's heads", said)
+    poor_uas, poor_las, _ = scores(folder, "--epochs", 2, "--attributes", "none")
+    assert uas > poor_uas + 3
+    assert las > poor_las + 10
+    # input without what the model reads is said
+    bare = column((folder / "dev.conllu").read_text(), 6, ["_"])
+    done = run("parse", folder / "model.npz", stdin=bare)
+    assert done.stderr == "", "the model that was trained last reads no features"
+
+
+def test_input_that_lacks_what_the_model_reads_is_named(folder: Path) -> None:
+    short = ("--epochs", 1, "--families", "", "--labels", "none")
+    done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "m.npz", "--bits", 14, *short)
+    assert done.returncode == 0, done.stderr
+    bare = column((folder / "dev.conllu").read_text(), 6, ["_"])
+    done = run("parse", folder / "m.npz", stdin=bare)
+    assert done.stderr == "treebound: warning: <stdin>: feats empty, which the model reads; see treebound tag\n"
+    one = bare.partition("\n\n")[0] + "\n\n"
+    assert run("parse", folder / "m.npz", stdin=one).stderr == "", "a few words may have no features"
+    done = run("parse", folder / "m.npz", stdin=column(one, 4, ["_"]))
+    assert "<stdin>: upos empty" in done.stderr
+
+
+def test_attributes_of_the_command_and_of_lists(folder: Path) -> None:
+    files = (folder / "train.conllu", folder / "dev.conllu")
+    done = run("train", *files, "-o", folder / "m.npz", "--attributes", "colour")
+    assert_one_line(
+        done, "unknown attribute 'colour'; choose from suffix, prefix, length, feats, lemma; or auto or none"
+    )
+    (folder / "list.yaml").write_text(
+        "settings: {train: train.conllu, dev: dev.conllu, epochs: 1, bits: 14, families: [], labels: none}\n"
+        "models:\n  listed: {attributes: [feats]}\n  text: {attributes: 'lemma, suffix'}\n  plain: {}\n"
+    )
+    done = run("train-many", folder / "list.yaml", "-o", folder / "models")
+    assert done.returncode == 0, done.stderr
+    for name, chosen in (("listed", "feats"), ("text", "suffix, lemma"), ("plain", "suffix, feats, lemma")):
+        assert re.search(rf"^{name}: 250 sentences, .*attributes {chosen}, k 10$", done.stderr, re.MULTILINE)
