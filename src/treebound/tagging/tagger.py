@@ -4,19 +4,53 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.kernels.sequence import tag_sentences
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import History, Layout, Names, load_arrays, save_arrays, tables
 from treebound.tagging.templates import compile_templates
 from treebound.tagging.words import Dictionary, word_table
 
 VERSION = 1
+Number = Annotated[int, Field(ge=0)]
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Header:
+    """What stands in a tagger's file beside its weights."""
+
+    format: str
+    kind: str
+    version: int
+    column: Literal["upos", "xpos", "feats", "lemma"]
+    tags: Annotated[Names, Field(min_length=1, max_length=1 << 15)]  # the search numbers candidates in 16 bits
+    templates: tuple[str, ...]
+    forms: dict[str, Number]
+    seen: dict[str, Number]
+    lists: Annotated[list[Annotated[list[Number], Field(min_length=1)]], Field(min_length=1)]
+    history: History
+
+    def __post_init__(self) -> None:
+        if any(sorted(set(listed)) != listed or listed[-1] >= len(self.tags) for listed in self.lists):
+            raise ValueError("lists: tags out of range")
+        if any(max(given.values(), default=0) >= len(self.lists) for given in (self.forms, self.seen)):
+            raise ValueError("forms, seen: lists out of range")
+
+
+HEADER = TypeAdapter(Header)
+
+
+def layouts(header: dict) -> dict[str, Layout]:
+    """The array of a tagger with this header."""
+    return {"weights": Layout(np.int32, tables(0, 28, beyond=len(header["tags"])))}
 
 
 class Tagger:
@@ -81,20 +115,13 @@ class Tagger:
     @classmethod
     def load(cls, path: str | Path) -> Tagger:
         """Read what `save` wrote. ModelError for anything else."""
-        header, arrays = load_arrays(path, "tagger", VERSION)
+        header, arrays = load_arrays(path, "tagger", VERSION, HEADER, layouts)
         try:
-            weights, tags = arrays["weights"], list(header["tags"])
-            lists = [tuple(tag for tag in listed) for listed in header["lists"]]
-            size = len(weights) - len(tags)
-            if weights.dtype != np.int32 or weights.ndim != 1 or size < 1 or size & (size - 1):
-                raise ValueError("weight table of another shape")
-            if not all(listed and 0 <= min(listed) <= max(listed) < len(tags) for listed in lists):
-                raise ValueError("tags out of range")
-            if not lists or not all(0 <= i < len(lists) for i in header["forms"].values()):
-                raise ValueError("dictionary out of range")
-            dictionary = Dictionary(dict(header["forms"]), lists, dict(header["seen"]))
-            return cls(header["column"], tags, dictionary, tuple(header["templates"]), weights, header["history"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            lists = [tuple(listed) for listed in header["lists"]]
+            dictionary = Dictionary(header["forms"], lists, header["seen"])
+            templates = tuple(header["templates"])
+            return cls(header["column"], header["tags"], dictionary, templates, arrays["weights"], header["history"])
+        except ValueError as error:  # of a template
             raise ModelError(f"damaged tagger file ({error})", path=path, hint="train it again") from None
 
 
