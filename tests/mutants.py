@@ -197,3 +197,60 @@ def model_mutants(content: bytes, seed: int, count: int) -> Iterator[tuple[str, 
                         yield f"{i}: {name} claims {shape}", forged.getvalue(), False
             case _:
                 yield f"{i}: bytes", flipped(content, rng), False
+
+
+#: sentences with what CoNLL-U allows: comments, multiword tokens, empty nodes, MISC
+TEXT = (
+    "# sent_id = 1\n# text = a dog sees cats\n1\ta\ta\tD\tD\t_\t2\tdet\t_\t_\n2\tdog\tdog\tN\tN\tNum=S\t3\tsubj\t_\t_\n"
+    "3\tsees\tsee\tV\tV\t_\t0\troot\t_\t_\n4\tcats\tcat\tN\tN\tNum=P\t3\tobj\t_\tSpaceAfter=No\n\n"
+    "# sent_id = 2\n1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tP\tP\t_\t3\tcase\t_\t_\n"
+    "2\tle\tle\tD\tD\t_\t3\tdet\t_\t_\n"
+    "3\tpêche\tpêche\tN\tN\t_\t0\troot\t_\t_\n3.1\t_\t_\t_\t_\t_\t_\t_\t_\tX=1\n\n"
+    "1\tgo\tgo\tV\tV\t_\t0\troot\t_\t_\n\n"
+)
+#: what stands in the place of a column
+FIELDS = (
+    "", "_", " ", "0", "1", "-1", "+1", "01", "1.0", "1e5", "9" * 5000, str(2**31), str(2**63), "1-2", "1-1", "2-1",
+    "1.1", "0.1", "١", "²", "nan", "\0", "\x1b[31m", "\x7f", "\u0085", "\u00a0", "\u2028", "\ufeff", "\ufffe",
+    "\U0010ffff", "x" * 100_000, "a=b|c", "#", "a\rb", "\v", "\x1c",
+)  # fmt: skip
+
+
+def input_mutants(seed: int, count: int) -> Iterator[bytes]:
+    """Texts that are CoNLL-U, nearly CoNLL-U, and not at all."""
+    rng = random.Random(seed)
+    for i in range(count):
+        lines = TEXT.split("\n")
+        match i % 10:
+            case 0:
+                yield flipped(TEXT.encode(), rng)
+                continue
+            case 1:
+                yield rng.choice(
+                    (b"\xef\xbb\xbf", b"\xff\xfe", b"\xef\xbb\xbf\xef\xbb\xbf", b"\n\n", b"")
+                ) + TEXT.encode(rng.choice(("utf-8", "latin-1", "utf-16-le")))
+                continue
+            case 2:
+                yield TEXT.replace("\n", rng.choice(("\r\n", "\r", "\n\n", "\u2028"))).encode()
+                continue
+            case 3:
+                rng.shuffle(lines)
+            case 4:
+                a, b = sorted((rng.randrange(len(lines)), rng.randrange(len(lines))))
+                lines[a:b] = rng.choice((lines[a:b] * 2, [], lines[b:a:-1]))
+            case _:
+                for _ in range(rng.choice((1, 1, 2))):
+                    row = rng.choice([j for j, line in enumerate(lines) if "\t" in line])
+                    fields = lines[row].split("\t")
+                    at = rng.choice((0, 1, 3, 6, 6, 6, 7, rng.randrange(len(fields)))) % len(fields)
+                    match rng.randrange(6):
+                        case 0:
+                            del fields[at]
+                        case 1:
+                            fields.insert(at, fields[at])
+                        case 2:
+                            fields[at] = str(rng.randint(-2, 6))
+                        case _:
+                            fields[at] = rng.choice(FIELDS)
+                    lines[row] = "\t".join(fields) or "x"
+        yield "\n".join(lines).encode()
