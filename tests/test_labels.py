@@ -315,7 +315,8 @@ def test_a_model_file_of_before_there_were_labels_loads(models: dict[str, Model]
                 del header["labels"]
                 header["spec"] = {k: v for k, v in header["spec"].items() if not k.startswith("label")}
                 content = json.dumps(header).encode()
-            target.writestr(name, content)
+            if name != "digest":  # it is newer than labels
+                target.writestr(name, content)
     parses = [Parser(model).parse(DEV) for model in (Model.load(old), models["none"])]
     assert all((p.heads == q.heads).all() for p, q in zip(*parses, strict=True))
 

@@ -79,6 +79,23 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ("variants: [] ", f"variants: [{GOLD}, {GOLD}] #", None, "variants: the same row is listed twice"),
         ("variants: [] ", f"variants: [{GOLD.replace('arc', 'star')}] #", None, "no model 'star'; choose from arc"),
         ("variants: [] ", f"variants: [{GOLD.replace('tr_twt', 'en')}] #", None, "no corpus 'en'; choose from tr_twt"),
+        ("  C: 0.01", "  C: .nan", "C: .nan", "train.C: Input should be a finite number"),
+        ("  C: 0.01", "  C: .inf", "C: .inf", "train.C: Input should be a finite number"),
+        ("  C: 0.01", "  C: 1.0e+300", "C: 1.0e+300", "train.C: Input should be less than or equal to 1000000"),
+        ("seed: 1\n", "seed: 1\nseed: 2\n", "seed: 2", "the key 'seed' is given twice"),
+        ("  C: 0.01", "  C: 0.01\n  'C': 0.02", "'C': 0.02", "the key 'C' is given twice"),
+        ("seed: 1\n", f"seed: {'9' * 5000}\n", f"seed: {'9' * 5000}", f"'{'9' * 30}' is no value"),
+        (
+            "seed: 1\n",
+            f"seed: {'9' * 30}\n",
+            f"seed: {'9' * 30}",
+            "seed: Input should be less than 9223372036854775808",
+        ),
+        ("seed: 1\n", "seed: 2020-99-99\n", "seed: 2020-99-99", "'2020-99-99' is no value"),
+        ("seed: 1\n", "seed: a\0b\n", "seed: a", "character 0x0 in it; delete it"),
+        ("seed: 1\n", f"seed: {'[' * 3000}1{']' * 3000}\n", None, "nested too deeply"),
+        ("paths: {}", 'paths: {ptb: "a\\0b"}', "paths: {ptb", "paths.ptb: 'a\\x00b' cannot be a path"),
+        ("paths: {}", 'paths: {ptb: "\\ud800"}', "paths: {ptb", "paths.ptb: '\\ud800' cannot be a path"),
     ],
 )
 def test_one_line_error(old: str, new: str, line_of: str | None, message: str, tmp_path: Path) -> None:
@@ -95,6 +112,13 @@ def test_one_line_error(old: str, new: str, line_of: str | None, message: str, t
     if line_of is not None:
         numbers = [i for i, line in enumerate(text.splitlines(), 1) if line_of in line]
         assert f"{path}:{numbers[0]}: " in error
+
+
+def test_what_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes(TEXT.encode() + b"\n# caf\xe9\n")
+    with pytest.raises(InputError, match=rf"params.yaml:{TEXT.count(chr(10)) + 2}: byte 0xe9 is not utf-8; save it"):
+        params.load(path)
 
 
 def test_a_missing_file_says_where_to_run(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from treebound.experiments import run, scratch
 
 PROJECT = Path(__file__).parents[1]
 #: what every stage uses and what changes no result: the checks of params.yaml, whose values are tracked themselves
-PLUMBING = {"treebound.experiments", "treebound.experiments.params"}
+PLUMBING = {"treebound.experiments", "treebound.experiments.params", "treebound.yamlfile"}
 
 
 def stages() -> dict:

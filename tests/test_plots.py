@@ -186,3 +186,27 @@ def test_empty_traces_are_refused() -> None:
         figures.bounds([])
     with pytest.raises(ValueError, match="empty"):
         search_tree_svg([], WORDS)
+
+
+ODD = ["a\0b", "\x1b[31m", "\ud800", "\ufffe", "\uffff", "\x0b\x7f\x85", "<&>\"'", "--", "\U0001f600"]
+
+
+def test_any_word_gives_well_formed_svg() -> None:
+    """Words come from files. What XML cannot hold is shown as something else."""
+    heads = [-1, 0, *[1] * (len(ODD) - 1)]
+    tree = tree_svg(ODD, heads, gold=[-1, 0, *[2] * (len(ODD) - 1)], tags=ODD)
+    found = [element.text for element in ElementTree.fromstring(tree.markup).iter(f"{SPACE}text")]
+    assert {"a␀b", "␛[31m", "\ufffd", "<&>\"'", "--", "\U0001f600"} <= set(found)
+    assert "a␀b" in ElementTree.fromstring(tree.markup).attrib["aria-label"]
+    ElementTree.fromstring(search_tree_svg(NODES, ODD).markup)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_any_name_gives_a_well_formed_figure(tmp_path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().set_title("a\x01b")
+    svg = as_svg(figure, "a \x02 figure")
+    assert ElementTree.fromstring(svg.markup).attrib["aria-label"] == "a ␂ figure"
+    assert svg.save(tmp_path / "figure.svg").exists()

@@ -53,6 +53,15 @@ def test_a_list_is_settings_of_all_and_of_each(folder: Path) -> None:
         ("arcs: {families: []}", "arcs: 3", r":4: models\.arcs: no settings; give at least train and dev"),
         ("arcs:", "../arcs:", r":4: models\.\.\./arcs: not the name of a file"),
         ("{families: []}", "{families: []", r":5: not valid YAML"),
+        ("epochs: 2", "C: .nan", r":2: settings\.C: Input should be a finite number"),
+        ("epochs: 2", "cost: -1", r":2: settings\.cost: Input should be greater than or equal to 0"),
+        ("epochs: 2", f"k: {'9' * 5000}", r":2: not valid YAML: '9{30}' is no value"),
+        ("epochs: 2", f"k: {'9' * 30}", r":2: settings\.k: Input should be less than or equal to 1000000"),
+        ("epochs: 2", "epochs: 2, epochs: 3", r":2: not valid YAML: the key 'epochs' is given twice"),
+        ("  carreras:", "  arcs:", r":5: not valid YAML: the key 'arcs' is given twice"),
+        ("arcs:", '"a\\0":', r":4: models\.a.*: not the name of a file"),
+        ("dev.conllu", '"\\0.conllu"', r":4: models\.arcs\.dev: no file is named"),
+        ("families: []", f"families: {'[' * 3000}{']' * 3000}", r": nested too deeply"),
     ],
 )
 def test_faults_are_named_with_their_line(folder: Path, old: str, new: str, message: str) -> None:

@@ -17,7 +17,7 @@ from treebound.progress import over as _progress
 from treebound.progress import say as _say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from treebound.annotate import Written
     from treebound.core.parse import Parse
@@ -41,14 +41,16 @@ CorpusPath = Annotated[
     str | None, typer.Option(help="Folder of a corpus that you have a licence for. [default: the catalogue's source]")
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write. [default: standard output]")]
-Workers = Annotated[int, typer.Option(min=1, help="Processes on this machine; results do not depend on it.")]
+Workers = Annotated[int, typer.Option(min=1, max=1024, help="Processes on this machine; results do not depend on it.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786. [default: this machine]"
     ),
 ]
+UNREAD = 141  #: exit status where the reader of our output has gone, by convention: 128 + SIGPIPE
 INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
+MANY = 1_000_000_000  #: more than this of anything is a mistake, and does not fit into what kernels count with
 BATCH = 100  #: sentences that a worker is given at a time
 FEW = 50  #: words of which it is no wonder if none has features
 
@@ -148,26 +150,28 @@ def train(
     """
     from treebound import training
 
-    recipe = training.Recipe(
-        families=families,  # type: ignore[arg-type]  # it splits the text
-        learner=learner,
-        epochs=epochs,
-        k=k,
-        bits=bits,
-        C=c,
-        cost=cost,
-        seed=seed,
-        max_dp_calls=max_dp_calls,
-        tag=tag,
-        attributes=attributes,  # type: ignore[arg-type]  # likewise
-        multi_root=multi_root,
-        patterns=patterns,
-        labels=labels,
-        label_cost=label_cost,
-        non_projective=non_projective,
-    )
+    settings = {
+        "families": families,
+        "learner": learner,
+        "epochs": epochs,
+        "k": k,
+        "bits": bits,
+        "C": c,
+        "cost": cost,
+        "seed": seed,
+        "max_dp_calls": max_dp_calls,
+        "tag": tag,
+        "attributes": attributes,
+        "multi_root": multi_root,
+        "patterns": patterns,
+        "labels": labels,
+        "label_cost": label_cost,
+        "non_projective": non_projective,
+    }
+    recipe = training.recipe_of(settings)
     recipe.spec()  # a fault shows before anything is read
-    _writable(output)
+    kept = training.checkpoint_of(output)
+    _outputs([train_file, dev_file, *_own_patterns(recipe)], [output, kept])
     job = _job(output.name, recipe, train_file, dev_file, output)
     for remark in job.remarks:
         _say(f"{train_file}: {remark}")
@@ -197,14 +201,15 @@ def train_many(
       arcs: {train: en/train.conllu, dev: en/dev.conllu, families: []}
     """
     from treebound import training
+    from treebound.treebanks.atomic import check_distinct
 
     listed = training.listed(models)
-    jobs = []
-    for name, (recipe, train_file, dev_file) in listed.items():
-        output.mkdir(parents=True, exist_ok=True)
-        path = output / f"{name}.npz"
-        _writable(path)
-        jobs.append(_job(name, recipe, train_file, dev_file, path))
+    paths = {name: output / f"{name}.npz" for name in listed}
+    given = [path for recipe, *files in listed.values() for path in (*files, *_own_patterns(recipe))]
+    check_distinct([models, *given], [p for path in paths.values() for p in (path, training.checkpoint_of(path))])
+    output.mkdir(parents=True, exist_ok=True)
+    _outputs([], paths.values())
+    jobs = [_job(name, *of, paths[name]) for name, of in listed.items()]
     for job in jobs:
         for remark in job.remarks:
             _say(f"{job.name}: {remark}")
@@ -226,8 +231,26 @@ def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Pa
     """A model to be trained, its treebanks read."""
     from treebound.training import job
 
-    examples, dev = (_read(path).treebank for path in (train_file, dev_file))
+    read = _read(train_file), _read(dev_file)
+    if not recipe.multi_root:
+        _one_root(train_file, read[0])
+    examples, dev = (document.treebank for document in read)
     return job(name, recipe, (train_file, dev_file), (examples, dev), output)
+
+
+def _one_root(path: Path, document: Document) -> None:
+    """Refuse what `convert` leaves out of training: trees that a parser with one root cannot find."""
+    several = document.several_roots()
+    if several:
+        others = f", and {len(several) - 1} more like it" if len(several) > 1 else ""
+        roots, line = int((document.treebank.heads(several[0]) == 0).sum()), document.line(several[0])
+        reason = f"sentence {several[0] + 1} has {roots} roots{others}"
+        raise InputError(reason, path=path, line=line, hint="correct it or delete it, or train with --multi-root")
+
+
+def _own_patterns(recipe: Recipe) -> list[Path]:
+    """The file of patterns of a recipe, where it is no shipped one."""
+    return [Path(recipe.patterns)] if recipe.patterns and Path(recipe.patterns).is_file() else []
 
 
 @app.command()
@@ -247,7 +270,9 @@ def parse(
     max_dp_calls: Annotated[
         int,
         typer.Option(
-            min=0, help="Dynamic programs for a sentence, which is not proved where they do not do; 0: no limit."
+            min=0,
+            max=MANY,
+            help="Dynamic programs for a sentence, which is not proved where they do not do; 0: no limit.",
         ),
     ] = 0,
     workers: Workers = 1,
@@ -268,7 +293,7 @@ def parse(
         ),
     ] = 1.0,
     kbest: Annotated[
-        int, typer.Option(min=0, help="Comment kbest: scores and heads of the so many best trees; 0: none.")
+        int, typer.Option(min=0, max=MANY, help="Comment kbest: scores and heads of the so many best trees; 0: none.")
     ] = 0,
     certificates: Annotated[
         Path | None,
@@ -285,11 +310,12 @@ def parse(
     from treebound.parser import load
 
     _choose("config", (config,), ("tuned", "published"))
+    _finite("scale", scale)
+    _outputs([model, *_inputs(files)], [output, *([certificates] if certificates else [])])
     options: dict[str, Any] = {"decoder": decoder}
     if certificates is not None:
         if decoder != "branch-and-bound" or config != "tuned":
             raise InputError("only branch-and-bound, tuned, writes certificates", hint="leave --decoder and --config")
-        _writable(certificates)
         options["record"] = True
     if decoder == "branch-and-bound":
         options |= {"config": config, "max_dp_calls": max_dp_calls}
@@ -314,11 +340,13 @@ def train_tagger(
             "parser trained on it can read."
         ),
     ] = "auto",
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over TRAIN; the best one on DEV is kept.")] = 6,
+    epochs: Annotated[int, typer.Option(min=1, max=MANY, help="Passes over TRAIN; the best one on DEV is kept.")] = 6,
     bits: Annotated[
         int, typer.Option(min=8, max=28, help="Log2 of the number of weights; fewer make a smaller, coarser tagger.")
     ] = 22,
-    seed: Annotated[int, typer.Option(min=0, help="Of the order of sentences; equal seeds give equal taggers.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=(1 << 63) - 1, help="Of the order of sentences; equal seeds give equal taggers.")
+    ] = 1,
     jackknifed: Annotated[
         Path | None,
         typer.Option(
@@ -340,8 +368,7 @@ def train_tagger(
     wanted = split(columns)
     if wanted != ("auto",):
         _choose("column", wanted or ("",), COLUMNS)
-    for written in filter(None, (output, jackknifed)):
-        _writable(written)
+    _outputs([train_file, dev_file], filter(None, (output, jackknifed)))
     document, dev = _read(train_file, annotated=False), _read(dev_file, annotated=False).treebank
     examples = document.treebank
     for path, treebank in ((train_file, examples), (dev_file, dev)):
@@ -377,6 +404,7 @@ def tag(
     from treebound.annotate import tagged
     from treebound.tagging.several import Taggers
 
+    _outputs([model, *_inputs(files)], [output])
     _annotate(tagged, Taggers.load(model), files, output, workers, scheduler)
 
 
@@ -572,16 +600,30 @@ def _choose(kind: str, given: tuple[str, ...], valid: tuple[str, ...]) -> None:
 def _heads(k: str) -> int | None:
     if k == "none":
         return None
-    if not k.isdecimal() or int(k) < 1:
-        raise InputError(f"k is {k!r}", hint="give a number from 1, none or model")
+    if not k.isdecimal() or len(k) > 7 or not 1 <= int(k) <= 1_000_000:
+        raise InputError(f"k is {k[:30]!r}", hint="give a number from 1, none or model")
     return int(k)
 
 
-def _writable(path: Path) -> None:
-    """Fail now rather than after an hour of training."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError("cannot be written", path=path, hint="name a file in a folder that you may write")
+def _finite(name: str, number: float) -> None:
+    if not abs(number) <= 1e300:  # nan is not
+        raise InputError(f"{name} is {number}", hint="give a finite number")
+
+
+def _inputs(files: list[Path] | None) -> list[Path | None]:
+    """Files to read, None for standard input."""
+    return [None if str(path) == "-" else path for path in files or [Path("-")]]
+
+
+def _outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+    """Fail now rather than after an hour of work: outputs can be written, and overwrite nothing that is read."""
+    from treebound.treebanks.atomic import check_distinct, check_writable
+
+    outputs = list(outputs)
+    check_distinct(inputs, outputs)
+    for path in outputs:
+        if path is not None:
+            check_writable(path)
 
 
 @contextmanager
@@ -591,7 +633,7 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
 
     with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
         yield file
-        file.flush()
+        file.flush()  # a full disk shows here
 
 
 @contextmanager
@@ -610,18 +652,49 @@ def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] |
 
 
 def _fail(message: str, code: int = 1) -> NoReturn:
-    _say(f"treebound: error: {message}")
+    """End with one line, whatever stands in the names and numbers that it tells of."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+    _say(f"treebound: error: {shown if len(shown) <= 1000 else shown[:1000] + ' ...'}")
+    _end(code)
+
+
+def _end(code: int) -> NoReturn:
+    """End without a complaint about what standard output could not take: that has been said, or nobody wants it."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     raise SystemExit(code)
+
+
+def _open_standard_streams() -> None:
+    """Give a program that was started without standard streams (`>&-`) some, so that no file takes their numbers.
+
+    What is to be read or written there fails with one line; errors, which nobody wanted, vanish.
+    """
+    for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # the lowest number that is free
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def main() -> NoReturn:
     """Entry point: every failure is one line on stderr and a non-zero exit status."""
+    _open_standard_streams()
     try:
         result = app(standalone_mode=False)
         if result == INTERRUPTED:
             raise KeyboardInterrupt
         sys.stdout.flush()
-        raise SystemExit(result if isinstance(result, int) else 0)
+        _end(result if isinstance(result, int) else 0)
+    except SystemExit as ended:  # typer takes a pipe that is closed for a failure, and ends with 1
+        if isinstance(ended.__context__, BrokenPipeError):
+            _end(UNREAD)
+        raise
     except TreeboundError as error:
         _fail(str(error))
     except TyperException as error:
@@ -629,8 +702,7 @@ def main() -> NoReturn:
     except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(141) from None
+        _end(UNREAD)
     except OSError as error:
         _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except MemoryError:

@@ -24,17 +24,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked
 
+from treebound import yamlfile
 from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.evaluation.attachment import has_labels
 from treebound.factors.pattern_language import load as load_patterns
 from treebound.learning.model import Model
 from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
+from treebound.learning.spec import Calls, Cost, Epochs, Heads, ModelSpec, Rate, Seed
 from treebound.learning.trainer import accuracy
 from treebound.learning.trainer import train as train_model
 from treebound.survey import CHOICES, describe, remarks
@@ -63,19 +63,19 @@ class Recipe:
 
     families: Annotated[tuple[str, ...], BeforeValidator(split)] = FAMILIES
     learner: str = "mira"
-    epochs: Annotated[int, Field(ge=1)] = 6
-    k: Annotated[int, Field(ge=1)] = 10
+    epochs: Epochs = 6
+    k: Heads = 10
     bits: Annotated[int, Field(ge=8, le=28)] = 22
-    C: float = 0.01
-    cost: float = 0.5
-    seed: Annotated[int, Field(ge=0)] = 1
-    max_dp_calls: Annotated[int, Field(ge=1)] = 100
+    C: Rate = 0.01
+    cost: Cost = 0.5
+    seed: Seed = 1
+    max_dp_calls: Annotated[Calls, Field(ge=1)] = 100
     tag: str = ""
     attributes: Annotated[tuple[str, ...], BeforeValidator(split)] = ("auto",)
     multi_root: bool = False
     patterns: str = ""
     labels: str = "both"
-    label_cost: float = ModelSpec.label_cost
+    label_cost: Cost = ModelSpec.label_cost
     non_projective: bool = False
 
     def spec(self) -> ModelSpec:
@@ -105,6 +105,27 @@ class Recipe:
             label_cost=self.label_cost,
             space="non-projective" if self.non_projective else "projective",
         )
+
+
+class SettingError(InputError):
+    """A setting that there is not, or that cannot have this value."""
+
+    def __init__(self, key: str, reason: str, hint: str = ""):
+        super().__init__(f"{key}: {reason}", hint=hint)
+        self.key, self.reason = key, reason
+
+
+def recipe_of(settings: dict[str, Any]) -> Recipe:
+    """The recipe with these settings. Raises SettingError."""
+    try:
+        return TypeAdapter(Recipe).validate_python(settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = str(first["loc"][0])
+        if "unexpected" in first["type"] or "extra" in first["type"]:
+            valid = "train, dev, " + ", ".join(f.name for f in fields(Recipe))
+            raise SettingError(key, "unknown key", f"valid keys are {valid}") from None
+        raise SettingError(key, first["msg"]) from None
 
 
 @dataclass(frozen=True)
@@ -166,9 +187,13 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
         for array in (treebank.offsets, treebank.head, *(treebank.columns[c] for c in STRING_COLUMNS)):
             digest.update(array.tobytes())
         digest.update("\0".join(chain.from_iterable(treebank.vocab[c].strings for c in STRING_COLUMNS)).encode())
-    checkpoint = output.absolute().with_name(f".{output.name}.checkpoint.npz")
     known = remarks(*treebanks, projective=not recipe.non_projective, k=recipe.k)
-    return Job(name, recipe, *treebanks, digest.hexdigest(), checkpoint, known)
+    return Job(name, recipe, *treebanks, digest.hexdigest(), checkpoint_of(output), known)
+
+
+def checkpoint_of(output: Path) -> Path:
+    """Where the training of a model file is kept while it goes on: beside the file, not beside what a link names."""
+    return output.absolute().with_name(f".{output.name}.checkpoint.npz")
 
 
 def train(progress: Progress | None, job: Job) -> Trained:
@@ -226,18 +251,10 @@ def finished(path: Path, key: str) -> Model | None:
 
 def listed(path: Path) -> dict[str, tuple[Recipe, Path, Path]]:
     """name -> recipe, training treebank, dev treebank. Raises InputError with the line of a fault."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        tree, data = yaml.compose(text), yaml.safe_load(text)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path, hint="give a list of models") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        reason = getattr(error, "problem", None) or error
-        raise InputError(f"not valid YAML: {reason}", path=path, line=mark and mark.line + 1) from None
+    tree, data = yamlfile.read(path, hint="give a list of models")
 
     def fault(reason: str, *keys: str, hint: str = "see treebound train-many --help") -> InputError:
-        return InputError(f"{'.'.join(keys)}: {reason}", path=path, line=_line(tree, keys), hint=hint)
+        return InputError(f"{'.'.join(keys)}: {reason}", path=path, line=yamlfile.line_of(tree, keys), hint=hint)
 
     if not isinstance(data, dict) or not isinstance(data.get("models"), dict) or not data["models"]:
         raise fault("no models are listed", "models")
@@ -251,37 +268,20 @@ def listed(path: Path) -> dict[str, tuple[Recipe, Path, Path]]:
         place = ("models", str(name))
         if not isinstance(own, dict):
             raise fault("no settings", *place, hint="give at least train and dev")
-        if not str(name).strip() or Path(str(name)).name != str(name):
+        if not yamlfile.file_name(str(name)) or Path(str(name)).name != str(name):
             raise fault("not the name of a file", *place)
         files = {key: own.get(key, common.get(key)) for key in ("train", "dev")}
         for key, value in files.items():
-            if not isinstance(value, str):
+            if not isinstance(value, str) or not yamlfile.file_name(value):
                 raise fault("no file is named", *place, key, hint="name a treebank")
         settings = {key: value for key, value in {**common, **own}.items() if key not in files}
         try:
-            recipe = TypeAdapter(Recipe).validate_python(settings)
+            recipe = recipe_of(settings)
             recipe.spec()
-        except ValidationError as error:
-            first = error.errors()[0]
-            key = str(first["loc"][0])
-            where = (*place, key) if key in own else ("settings", key)
-            if "unexpected" in first["type"] or "extra" in first["type"]:
-                valid = "train, dev, " + ", ".join(f.name for f in fields(Recipe))
-                raise fault("unknown key", *where, hint=f"valid keys are {valid}") from None
-            raise fault(first["msg"], *where) from None
+        except SettingError as error:
+            where = (*place, error.key) if error.key in own else ("settings", error.key)
+            raise fault(error.reason, *where, hint=error.hint or "see treebound train-many --help") from None
         except InputError as error:
             raise fault(error.reason, *place, hint=error.hint) from None
         found[str(name)] = recipe, path.parent / str(files["train"]), path.parent / str(files["dev"])
     return found
-
-
-def _line(node: yaml.Node | None, keys: Sequence[str]) -> int | None:
-    """Line (from 1) of the innermost of some nested keys that the file has."""
-    line = None
-    for key in keys:
-        pairs = node.value if isinstance(node, yaml.MappingNode) else []
-        pair = next(((k, v) for k, v in pairs if k.value == key), None)
-        if pair is None:
-            break
-        line, node = pair[0].start_mark.line + 1, pair[1]
-    return line

@@ -8,10 +8,19 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-import yaml
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.dataclasses import dataclass
 
+from treebound import yamlfile
 from treebound.core.errors import InputError
 
 _STRICT = ConfigDict(extra="forbid")
@@ -19,9 +28,16 @@ _STRICT = ConfigDict(extra="forbid")
 
 def _keep(value: Any) -> int | str:
     """A number of heads that the pruner leaves each word, or "none" (no pruning)."""
-    if value == "none" or (type(value) is int and value >= 1):
+    if value == "none" or (type(value) is int and 1 <= value <= 1_000_000):
         return value
     raise ValueError(f"expected a number of heads from 1, or none, not {value!r}")
+
+
+def _path(text: str) -> str:
+    """What can be the name of a file."""
+    if not yamlfile.file_name(text):
+        raise ValueError(f"{text!r} cannot be a path")
+    return text
 
 
 def _family(name: str) -> str:
@@ -33,7 +49,11 @@ def _family(name: str) -> str:
     return name
 
 
-Positive = Annotated[int, Field(ge=1)]
+Positive = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
+Above = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+Cost = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
 Family = Annotated[str, AfterValidator(_family)]
@@ -51,7 +71,7 @@ class Tagger:
 
     epochs: Positive
     bits: Annotated[int, Field(ge=8, le=28)]
-    folds: Annotated[int, Field(ge=2)]
+    folds: Annotated[int, Field(ge=2, le=1000)]
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -82,12 +102,12 @@ class Train:
     epochs: Positive
     k: Keep
     bits: Annotated[int, Field(ge=8, le=28)]
-    C: Annotated[float, Field(gt=0)]
-    cost: Annotated[float, Field(ge=0)]
-    max_dp_calls: Annotated[int, Field(ge=0)]
+    C: Above
+    cost: Cost
+    max_dp_calls: Count
     labels: Labels = "none"
     label_bits: Annotated[int, Field(ge=12, le=28)] = 23
-    label_cost: Annotated[float, Field(ge=0)] = 0.25
+    label_cost: Cost = 0.25
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -106,7 +126,7 @@ class Decoder:
     max_nodes: Positive | None = None
     root_steps: Positive | None = None
     node_steps: Positive | None = None
-    stars: Annotated[int, Field(ge=0)] | None = None
+    stars: Count | None = None
     eliminate: bool | None = None
     sentences: Positive | None = None
     gold: bool = False
@@ -150,7 +170,7 @@ class Variant:
     decoder: str
     k: Keep
     tags: Tags
-    seed: Annotated[int, Field(ge=0)]
+    seed: Seed
 
     def __str__(self) -> str:
         return f"{self.run}.{self.tags}.seed{self.seed}"
@@ -166,7 +186,7 @@ class Benchmark:
     """Timed runs, after one that compiles: `repeats` of them, fewer once they have taken `seconds` of CPU together."""
 
     repeats: Positive
-    seconds: Annotated[float, Field(gt=0)]
+    seconds: Above
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -182,7 +202,7 @@ class Ablation:
     k: Positive
     sentences: Positive
     max_dp_calls: Positive
-    configurations: Annotated[dict[Name, dict[str, bool | int | float | str]], Field(min_length=2)]
+    configurations: Annotated[dict[Name, dict[str, bool | int | FiniteFloat | str]], Field(min_length=2)]
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -214,7 +234,7 @@ class Arena:
     learner: Learner
     k: Positive
     sentences: Positive
-    seconds: Annotated[float, Field(gt=0)]
+    seconds: Above
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -250,7 +270,7 @@ class Step:
     labels: Labels | None = None
     learner: Learner | None = None
     epochs: Positive | None = None
-    max_dp_calls: Annotated[int, Field(ge=0)] | None = None
+    max_dp_calls: Count | None = None
 
     def __str__(self) -> str:
         """In words; empty if nothing is changed."""
@@ -307,8 +327,8 @@ class Params:
     """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
 
     corpora: Annotated[tuple[Name, ...], Field(min_length=1)]
-    paths: dict[Name, str]
-    seed: Annotated[int, Field(ge=0)]
+    paths: dict[Name, Annotated[str, AfterValidator(_path)]]
+    seed: Seed
     slice: Positive | None
     tags: dict[Name, Tags] = Field(default_factory=dict)
     tagger: Tagger = Tagger(epochs=6, bits=22, folds=10)
@@ -322,7 +342,7 @@ class Params:
     variants: tuple[Variant, ...] = ()
     benchmark: Benchmark
     peers: tuple[PeerRun, ...] = ()
-    peer_settings: dict[PeerName, dict[str, int | float | str]] = Field(default_factory=dict)
+    peer_settings: dict[PeerName, dict[str, int | FiniteFloat | str]] = Field(default_factory=dict)
     notebooks: tuple[Name, ...]
     ablation: Ablation | None = None  # a reference run from before there was one has none
     confidence: Confidence | None = None  # older runs have none
@@ -397,17 +417,7 @@ class Params:
 
 def load(path: Path = Path("params.yaml")) -> Params:
     """Read and check a parameter file. Raises InputError with file, line, reason and the valid choices."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path, hint="run from the project's folder") from None
-    try:
-        tree, data = yaml.compose(text), yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise InputError(
-            f"not valid YAML: {getattr(error, 'problem', error)}", path=path, line=mark and mark.line + 1
-        ) from None
+    tree, data = yamlfile.read(path, hint="run from the project's folder")
     try:
         return TypeAdapter(Params).validate_python(data)
     except ValidationError as error:
@@ -420,7 +430,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
         elif first["type"] in ("missing", "missing_argument"):
             reason = "missing key"
         raise InputError(
-            f"{where}: {reason}" if where else reason, path=path, line=_line(tree, first["loc"]), hint=hint
+            f"{where}: {reason}" if where else reason, path=path, line=yamlfile.line_of(tree, first["loc"]), hint=hint
         ) from None
 
 
@@ -443,20 +453,3 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }
     return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
-
-
-def _line(node: yaml.Node | None, loc: tuple[int | str, ...]) -> int | None:
-    """Line (from 1) of the innermost key of `loc` that the file has."""
-    line = None
-    for step in loc:
-        if isinstance(node, yaml.MappingNode):
-            pair = next(((k, v) for k, v in node.value if k.value == str(step)), None)
-            if pair is None:
-                break
-            line, node = pair[0].start_mark.line + 1, pair[1]
-        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
-            node = node.value[step]
-            line = node.start_mark.line + 1
-        else:
-            break
-    return line

@@ -16,6 +16,7 @@ from typing import Any
 
 import yaml
 
+from treebound import yamlfile
 from treebound.core.errors import FetchError, InputError, TreeboundError
 from treebound.experiments import params as parameters
 from treebound.experiments import stage
@@ -80,10 +81,9 @@ def main() -> None:
     parser.add_argument("--skip-missing", action="store_true", help="leave out corpora that cannot be had")
     arguments = parser.parse_args()
     try:
-        try:
-            overlay = yaml.safe_load(arguments.overlay.read_text(encoding="utf-8")) or {}
-        except (OSError, yaml.YAMLError) as error:
-            raise InputError(f"cannot be read: {error}", path=arguments.overlay) from None
+        overlay = yamlfile.read(arguments.overlay, hint="name a parameter file")[1] or {}
+        if not isinstance(overlay, dict):
+            raise InputError("not settings but a single value", path=arguments.overlay, hint="see params/")
         if arguments.skip_missing:
             overlay["corpora"] = available(overlay["corpora"])
         prepare(arguments.folder, overlay)

@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.constraints.rows import Words
+from treebound.core.errors import ModelError
 from treebound.core.labelled import LabelledProblem, best_labels
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
@@ -27,7 +31,7 @@ from treebound.kernels.labelled import labelled_features, score_labelled_arcs
 from treebound.kernels.learn import all_arcs, margin, merge, step
 from treebound.learning.averages import averaged
 from treebound.learning.difference import Difference
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import Attributes, History, Names, Unit, load_arrays, save_arrays
 
 VERSION = 1
 
@@ -61,10 +65,27 @@ class LabelledSpec:
     """
 
     epochs: int = 5
-    bits: int = 18
+    bits: Annotated[int, Field(ge=4, le=28)] = 18
     C: float = 0.01
     k: int = 5
     seed: int = 1
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Header:
+    """What stands in the file of a labelled model beside its weights."""
+
+    format: str
+    kind: str
+    version: int
+    spec: LabelledSpec
+    unit: Unit
+    names: Names
+    attributes: Attributes
+    history: History
+
+
+HEADER = TypeAdapter(Header)
 
 
 class LabelledModel:
@@ -106,12 +127,17 @@ class LabelledModel:
     @classmethod
     def load(cls, path: str | Path) -> LabelledModel:
         """Read what `save` wrote. ModelError for anything else."""
-        meta, arrays = load_arrays(path, "labelled model", VERSION)
-        spec = LabelledSpec(**meta["spec"])
-        weights = np.zeros((1 << spec.bits, 1 + len(meta["names"])), np.int32)
-        weights[arrays["rows"]] = arrays["weights"]
-        names, attributes = tuple(meta["names"]), frozenset(meta["attributes"])
-        return cls(spec, weights, meta["unit"], names, attributes, meta["history"])
+        meta, arrays = load_arrays(path, "labelled model", VERSION, HEADER)
+        spec, names = LabelledSpec(**meta["spec"]), tuple(meta["names"])
+        weights = np.zeros((1 << spec.bits, 1 + len(names)), np.int32)
+        used, given = arrays.get("rows"), arrays.get("weights")
+        if used is None or given is None or used.dtype != np.int64 or given.dtype != np.int32:
+            raise ModelError("damaged labelled model file (other arrays than it has)", path=path, hint="train it again")
+        rows = used.shape[0] if used.ndim == 1 else -1
+        if given.shape != (rows, weights.shape[1]) or (rows and not 0 <= used.min() <= used.max() < len(weights)):
+            raise ModelError("damaged labelled model file (rows out of range)", path=path, hint="train it again")
+        weights[used] = given
+        return cls(spec, weights, meta["unit"], names, frozenset(meta["attributes"]), meta["history"])
 
 
 def words_of(sentence: Sentence) -> Words:

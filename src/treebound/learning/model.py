@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
@@ -14,9 +17,67 @@ from treebound.features.scorer import Scorer
 from treebound.learning.labels import Labelling
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import Attributes, History, Layout, Names, Unit, load_arrays, save_arrays, tables
 
 VERSION = 1
+Column = Literal["form", "lemma", "upos", "xpos", "feats", "deprel"]
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Punctuation:
+    """Words with these tags in this column are left out of UAS."""
+
+    column: Column
+    tags: list[str]
+
+
+@checked(config=ConfigDict(extra="allow"))
+class Meta:
+    """What a model must know of its treebank. There may be more, which parsing does not look at."""
+
+    single_root: bool
+    tag: Literal["xpos", "upos"]
+    coarse: Literal["upos", "xpos", "tag2"]
+    attributes: Attributes
+    punctuation: Punctuation
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Patterns:
+    """The hand-crafted patterns of a model."""
+
+    name: str
+    digest: str
+    text: str
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Header:
+    """What stands in a model file beside its weights."""
+
+    format: str
+    kind: str
+    version: int
+    spec: ModelSpec
+    unit: Unit
+    meta: Meta
+    history: History
+    attributes: Attributes
+    labels: Names = ()
+    patterns: Patterns | None = None
+
+    def __post_init__(self) -> None:
+        if (self.spec.labels == "none") != (not self.labels):
+            raise ValueError("labels of a model that has none, or none of one that has them")
+
+
+HEADER = TypeAdapter(Header)
+
+
+def layouts(header: dict) -> dict[str, Layout]:
+    """The arrays of a model with this header."""
+    labelling = Labelling(ModelSpec(**header["spec"]), tuple(header.get("labels", ())), frozenset())
+    return {"weights": Layout(np.int32, {(labelling.weights,)}), "pruner": Layout(np.float32, tables(8, 28))}
 
 
 class Model:
@@ -82,10 +143,9 @@ class Model:
     @classmethod
     def load(cls, path: str | Path) -> Model:
         """Read what `save` wrote. ModelError for anything else."""
-        header, arrays = load_arrays(path, "model", VERSION)
+        header, arrays = load_arrays(path, "model", VERSION, HEADER, layouts)
         try:
             spec = ModelSpec(**header["spec"])
-            weights = arrays["weights"]
             pruner = Pruner(arrays["pruner"], frozenset(header["attributes"]))
             labels = tuple(header.get("labels", ()))  # files of before there were labels have none
             kept = header.get("patterns")
@@ -93,9 +153,6 @@ class Model:
             if kept and patterns and patterns.digest != kept["digest"]:
                 raise ValueError("other patterns than it was trained with")
             meta, history = header["meta"], header["history"]
-            model = cls(spec, weights, float(header["unit"]), pruner, meta, history, labels, patterns)
-            if weights.dtype != np.int32 or weights.shape != (model.labelling.weights,):
-                raise ValueError("weight table of another shape")
-            return model
-        except (KeyError, TypeError, ValueError, InputError) as error:
+            return cls(spec, arrays["weights"], float(header["unit"]), pruner, meta, history, labels, patterns)
+        except (ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

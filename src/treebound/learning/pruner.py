@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.treebank import Treebank
 from treebound.features.scorer import compile_arc
@@ -16,7 +18,7 @@ from treebound.kernels.backbones import eisner_graph
 from treebound.kernels.features import score_arcs
 from treebound.kernels.hypergraph import best_arcs, inside
 from treebound.kernels.learn import all_arcs, best_heads, pruner_step
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import Attributes, History, Layout, load_arrays, save_arrays, tables
 
 HEAD = lines("h.tag; h.form; h-1.tag h.tag; h.tag h+1.tag; h-1.tag h.tag h+1.tag; h.suffix h.tag")
 MODIFIER = lines("m.tag; m.form; m-1.tag m.tag; m.tag m+1.tag; m-1.tag m.tag m+1.tag; m.suffix m.tag")
@@ -26,6 +28,20 @@ PAIR = lines("""
     h.tag m-1.tag m.tag m+1.tag; h-1.tag h.tag h+1.tag m.tag; h.suffix m.tag; h.tag m.suffix
 """)
 VERSION = 1
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Header:
+    """What stands in a pruner's file beside its weights."""
+
+    format: str
+    kind: str
+    version: int
+    attributes: Attributes
+    history: History
+
+
+HEADER = TypeAdapter(Header)
 
 
 class Pruner:
@@ -97,7 +113,8 @@ class Pruner:
     @classmethod
     def load(cls, path: str | Path) -> Pruner:
         """Read what `save` wrote. ModelError for anything else."""
-        meta, arrays = load_arrays(path, "pruner", VERSION)
+        layout = {"weights": Layout(np.float32, tables(8, 28))}
+        meta, arrays = load_arrays(path, "pruner", VERSION, HEADER, lambda _: layout)
         return cls(arrays["weights"], frozenset(meta["attributes"]), meta["history"])
 
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import ConfigDict, Field
 
 from treebound.core.errors import InputError
 
 #: how labels are chosen
 LABELS = ("none", "joint", "second-stage", "both")
+
+# numbers of settings, wherever they are read: from options, lists of models, model files
+Epochs = Annotated[int, Field(ge=1, le=1_000_000)]
+Heads = Annotated[int, Field(ge=1, le=1_000_000)]
+Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
+Calls = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Rate = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
+Cost = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
@@ -31,17 +41,20 @@ class ModelSpec:
 
     families: tuple[str, ...] = ()
     learner: Literal["perceptron", "mira"] = "mira"
-    epochs: int = 8
-    k: int | None = 10
+    epochs: Epochs = 8
+    k: Heads | None = 10
     bits: int = 22
-    C: float = 0.01
-    cost: float = 0.5
-    seed: int = 1
-    max_dp_calls: int = 0
+    C: Rate = 0.01
+    cost: Cost = 0.5
+    seed: Seed = 1
+    max_dp_calls: Calls = 0
     labels: Literal["none", "joint", "second-stage", "both"] = "none"
     label_bits: int = 23
-    label_cost: float = 0.25
+    label_cost: Cost = 0.25
     space: Literal["projective", "non-projective"] = "projective"
+
+    #: for pydantic, where one is read from a file
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     def __post_init__(self):
         from treebound.factors import FAMILIES
@@ -53,6 +66,8 @@ class ModelSpec:
                 f"unknown factor family {unknown[0]!r}",
                 hint="choose from " + ", ".join(f for f in FAMILIES if f != "arc"),
             )
+        if len(set(self.families)) < len(self.families):
+            raise InputError("a factor family is named twice", hint="name each once")
         if self.learner not in ("perceptron", "mira"):
             raise InputError(f"unknown learner {self.learner!r}", hint="choose perceptron or mira")
         for name in ("bits", "label_bits"):

@@ -1,33 +1,82 @@
 """One file of named arrays and a JSON header: no pickle, checked on load, written atomically.
 
-A zip (numpy's .npz layout) whose member `header` is JSON. The zip's own checksums catch truncation and damage.
+A zip (numpy's .npz layout) whose member `header` is JSON and whose member `digest` covers header and arrays: what was
+changed after it was written is refused, even where the zip's own checksums were made anew. Files of before there were
+digests have none. Kernels index with what stands in a file and do not check, so everything is checked here: the header
+against a schema, the arrays against what the header asks for, before they take any memory.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import math
 import zipfile
-import zlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import AfterValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from treebound.core.errors import ModelError, TreeboundError
+from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.treebanks.atomic import replacing
 
 FORMAT = "treebound"
+#: bytes of the longest header that is read: one of a tagger holds its dictionary
+LONGEST_HEADER = 1 << 28
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What an array of a file must be: its type and one of these shapes."""
+
+    dtype: type
+    shapes: Collection[tuple[int, ...]]
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError("a name stands there twice")
+    return names
+
+
+# --- types of header fields, for the schemas of `load_arrays` ---
+
+#: a string that fits into a column of a treebank
+Entry = Annotated[str, Field(pattern=r"^[^\t\n\r\x00]+$")]
+Names = Annotated[tuple[Entry, ...], AfterValidator(_distinct)]
+#: what templates may speak about, in a model's header
+Attributes = Annotated[
+    tuple[Literal["form", "lower", "tag", "coarse", "prefix", "suffix", "length", "feats", "lemma"], ...],
+    AfterValidator(_distinct),
+]
+#: integer weights to 1.0
+Unit = Annotated[float, Field(ge=2.0**-64, le=2.0**62, allow_inf_nan=False)]
+#: one record an epoch
+History = list[dict[str, bool | int | FiniteFloat | str | None]]
+
+
+def tables(least: int, most: int, beyond: int = 0) -> set[tuple[int, ...]]:
+    """Shapes of weight tables of 2**least to 2**most entries, and `beyond` behind them."""
+    return {((1 << bits) + beyond,) for bits in range(least, most + 1)}
 
 
 def save_arrays(path: str | Path, meta: dict, arrays: dict[str, np.ndarray]) -> None:
     """Write `meta` (JSON values) and `arrays` to `path`, by way of a temporary file in the same folder."""
+    header = json.dumps({"format": FORMAT, **meta}, sort_keys=True, allow_nan=False).encode()
+    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as z:
-            _add(z, "header", json.dumps({"format": FORMAT, **meta}, sort_keys=True).encode())
-            for name, array in sorted(arrays.items()):
+            _add(z, "header", header)
+            for name, array in arrays.items():
                 buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+                np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
                 _add(z, name + ".npy", buffer.getvalue())
+            _add(z, "digest", _digest(header, arrays))
     except OSError as error:
         raise TreeboundError(
             f"cannot be written: {error.strerror or error}", path=path, hint="free some space"
@@ -39,34 +88,117 @@ def _add(z: zipfile.ZipFile, name: str, content: bytes) -> None:
     z.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED, 1)
 
 
-def load_arrays(path: str | Path, kind: str, version: int) -> tuple[dict, dict[str, np.ndarray]]:
-    """(meta, arrays) of a file of this kind and version. ModelError says what is wrong with any other."""
+def _digest(header: bytes, arrays: dict[str, np.ndarray]) -> bytes:
+    digest = hashlib.blake2b(header, digest_size=32)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(_bytes(array))
+    return digest.hexdigest().encode()
+
+
+def _bytes(array: np.ndarray) -> Any:
+    """The numbers of an array, without a copy."""
+    return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # an array is a buffer
+
+
+def load_arrays(
+    path: str | Path,
+    kind: str,
+    version: int,
+    schema: TypeAdapter | None = None,
+    layouts: Callable[[dict], dict[str, Layout]] | None = None,
+) -> tuple[dict, dict[str, np.ndarray]]:
+    """(meta, arrays) of a file of this kind and version.
+
+    schema   of the header, `format`, `kind` and `version` included
+    layouts  from the header, whose types are right then, the arrays that the file must have; without it, any
+
+    Raises ModelError, which says what is wrong, for everything else: other files, damaged and foreign ones, arrays of
+    another type or shape, numbers that are not finite.
+    """
     hint = f"train it again, or name a treebound {kind} file"
     try:
         with zipfile.ZipFile(path) as z:
-            meta = json.loads(z.read("header"))
-            if meta.get("format") != FORMAT or meta.get("kind") != kind:
+            members = _members(z)
+            raw = z.read(members["header"])
+            meta = json.loads(raw)
+            if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
                 raise ModelError(f"not a treebound {kind}", path=path, hint=hint)
             if meta.get("version") != version:
-                raise ModelError(
-                    f"{kind} of version {meta.get('version')}, this program reads {version}", path=path, hint=hint
-                )
-            arrays = {}
-            for name in z.namelist():
-                if name.endswith(".npy"):
-                    arrays[name[:-4]] = np.lib.format.read_array(io.BytesIO(z.read(name)), allow_pickle=False)
+                found = str(meta.get("version"))[:30]
+                raise ModelError(f"{kind} of version {found}, this program reads {version}", path=path, hint=hint)
+            if schema is not None:
+                schema.validate_json(raw, strict=True)
+            wanted = layouts(meta) if layouts else None
+            stored = {name[:-4]: info for name, info in members.items() if name.endswith(".npy")}
+            if wanted is not None and stored.keys() != wanted.keys():
+                raise _DamagedError("other arrays than it has")
+            arrays = {name: _array(z, info, name, wanted[name] if wanted else None) for name, info in stored.items()}
+            if "digest" in members and z.read(members["digest"]) != _digest(raw, arrays):
+                raise _DamagedError("changed after it was written")
             return meta, arrays
     except FileNotFoundError:
         raise ModelError(f"no such {kind} file", path=path, hint="train one with: treebound train") from None
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        KeyError,
-        ValueError,
-        AttributeError,
-        EOFError,
-        OSError,
-        NotImplementedError,
-        RuntimeError,
-    ) as error:
+    except ModelError:
+        raise
+    except InputError as error:  # of a class that the schema names
+        raise ModelError(f"damaged {kind} file ({error.reason})", path=path, hint=hint) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(step) for step in first["loc"])[:60] + ": " if first["loc"] else ""
+        reason = where + first["msg"].removeprefix("Value error, ")
+        raise ModelError(f"damaged {kind} file ({reason})", path=path, hint=hint) from None
+    except _DamagedError as error:
+        raise ModelError(f"damaged {kind} file ({error})", path=path, hint=hint) from None
+    except MemoryError:
+        raise ModelError("does not fit into memory", path=path, hint="train it with fewer --bits") from None
+    except Exception as error:  # whatever zipfile, zlib, json and numpy raise for bytes that are not theirs
         raise ModelError(f"truncated or foreign file ({type(error).__name__})", path=path, hint=hint) from None
+
+
+class _DamagedError(Exception):
+    """What stands in the file is not what it must be."""
+
+
+def _members(z: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The members by name. Names that stand there twice, other names, headers of any length are refused."""
+    members = {info.filename: info for info in z.infolist()}
+    if "header" not in members:
+        raise KeyError("header")
+    if len(members) < len(z.infolist()):
+        raise _DamagedError("a name stands in it twice")
+    for name, info in members.items():
+        if name in ("header", "digest"):
+            if info.file_size > LONGEST_HEADER:
+                raise _DamagedError(f"a {name} of {info.file_size} bytes")
+        elif not name.endswith(".npy"):
+            raise _DamagedError("it holds something else")
+        if info.compress_type not in _PLAIN:
+            raise _DamagedError("compressed in another way")
+    return members
+
+
+def _array(z: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, layout: Layout | None) -> np.ndarray:
+    """An array of a file, which takes memory only where its type and shape are right."""
+    with z.open(info) as stream:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            raise _DamagedError(f"{name}: another version of numpy's format")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+        if fortran or dtype.hasobject or dtype.kind not in "iuf" or any(length < 0 for length in shape):
+            raise _DamagedError(f"{name}: no array of numbers in rows")
+        if layout is not None and dtype != np.dtype(layout.dtype):
+            raise _DamagedError(f"{name}: numbers of type {dtype}, not {np.dtype(layout.dtype)}")
+        if layout is not None and shape not in layout.shapes:
+            raise _DamagedError(f"{name}: an array of shape {str(shape)[:40]}")
+        if stream.tell() + math.prod(shape) * dtype.itemsize != info.file_size:
+            raise _DamagedError(f"{name}: another size than it claims")
+        array = np.empty(shape, dtype)
+        content = _bytes(array)
+        while len(content):
+            read = stream.readinto(content)  # type: ignore[attr-defined]  # ZipExtFile is a BufferedIOBase
+            if not read:
+                raise EOFError
+            content = content[read:]
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise _DamagedError(f"{name}: a number that is not finite")
+    return array

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
+from pydantic import ConfigDict, FiniteFloat, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
@@ -29,10 +31,26 @@ from treebound.learning.labels import Labelling
 from treebound.learning.model import Model
 from treebound.learning.pruner import Pruner
 from treebound.learning.spec import ModelSpec
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import History, Layout, load_arrays, save_arrays
 from treebound.treebanks.projectivise import is_projective, projectivise
 
 CHECKPOINT_VERSION = 1
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Checkpoint:
+    """What stands in a checkpoint beside its weights."""
+
+    format: str
+    kind: str
+    version: int
+    key: str
+    examples: int
+    unit: FiniteFloat
+    history: History
+
+
+CHECKPOINT = TypeAdapter(Checkpoint)
 
 
 class Learner:
@@ -251,8 +269,11 @@ def _save(path: Path, key: str, learner: Learner, best: tuple[np.ndarray, float]
 
 def _resume(path: Path, key: str, learner: Learner) -> tuple[tuple[np.ndarray, float] | None, list[dict]]:
     """State of the checkpoint, or a fresh start if it belongs to another run or cannot be read."""
+    table = learner.weights.shape
+    layouts = {"weights": Layout(np.float32, {table}), "sums": Layout(np.float64, {table})}
+    layouts["best"] = Layout(np.int32, {table})
     try:
-        meta, arrays = load_arrays(path, "checkpoint", CHECKPOINT_VERSION)
+        meta, arrays = load_arrays(path, "checkpoint", CHECKPOINT_VERSION, CHECKPOINT, lambda _: layouts)
     except ModelError:
         return None, []
     if meta["key"] != key:

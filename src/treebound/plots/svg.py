@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -36,12 +37,28 @@ class Svg:
         return path
 
 
+#: what XML has no way to hold, not even escaped: control characters, lone surrogates, U+FFFE and U+FFFF
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _shown(forbidden: re.Match[str]) -> str:
+    """A control character as its picture, anything else as the sign for a character that cannot be shown."""
+    code = ord(forbidden[0])
+    return chr(0x2400 + code) if code < 0x20 else "\ufffd"
+
+
+def well_formed(markup: str) -> str:
+    """The markup without characters that no XML may have: words come from files, which may hold any."""
+    return _FORBIDDEN.sub(_shown, markup)
+
+
 def drawing(width: float, height: float, alt: str, body: list[str]) -> Svg:
     """An SVG document of the given size in px made of the elements in `body`."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label={quoteattr(alt)}>'
     ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
-    return Svg("\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"]), alt)
+    markup = "\n".join([head, f"<title>{escape(alt)}</title>", ground, *body, "</svg>\n"])
+    return Svg(well_formed(markup), alt)
 
 
 def text(
@@ -69,4 +86,4 @@ def as_svg(figure: Figure, alt: str) -> Svg:
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     markup = out.getvalue()
     start = markup.index("<svg ")  # without XML declaration and DOCTYPE the markup can stand inside a page
-    return Svg(markup[start:].replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1), alt)
+    return Svg(well_formed(markup[start:].replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1)), alt)

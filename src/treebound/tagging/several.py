@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import Layout, load_arrays, save_arrays
 from treebound.tagging.jackknife import FOLDS, fold_of
 from treebound.tagging.learn import accuracy, train_tagger
-from treebound.tagging.tagger import Tagger, with_tags
+from treebound.tagging.tagger import Description, Tagger, with_tags
 from treebound.workers import spread
 
 #: columns that can be tagged, in the order in which they are
@@ -27,6 +29,27 @@ SEQUENCE = 64  #: tags up to which a column is tagged as a sequence
 KIND, VERSION = "taggers", 1
 
 Progress = Callable[[Iterable, str], Iterable]
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Header:
+    """The header of a file with several taggers."""
+
+    format: str
+    kind: str
+    version: int
+    taggers: Annotated[list[Description], Field(min_length=1)]
+
+    def __post_init__(self) -> None:
+        if len({tagger.column for tagger in self.taggers}) < len(self.taggers):
+            raise ValueError("taggers: a column twice")
+
+
+HEADER = TypeAdapter(Header)
+
+
+def _layouts(header: dict) -> dict[str, Layout]:
+    return {tagger.column: tagger.layout for tagger in HEADER.validate_python(header).taggers}
 
 
 class Taggers:
@@ -57,16 +80,12 @@ class Taggers:
     def load(cls, path: str | Path) -> Taggers:
         """Read what `save` or `Tagger.save` wrote. ModelError for anything else."""
         try:
-            header, arrays = load_arrays(path, KIND, VERSION)
-        except ModelError:
+            header, arrays = load_arrays(path, KIND, VERSION, HEADER, _layouts)
+        except ModelError as error:
+            if not error.reason.startswith("not a treebound"):
+                raise
             return cls([Tagger.load(path)])
-        try:
-            headers = {str(each["column"]): each for each in header["taggers"]}
-            if len(headers) != len(header["taggers"]) or not headers:
-                raise ValueError("columns given twice, or none")
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"damaged tagger file ({error})", path=path, hint="train it again") from None
-        return cls([Tagger.restored(each, arrays.get(column), path) for column, each in headers.items()])
+        return cls([Tagger.restored(each, arrays[each["column"]], path) for each in header["taggers"]])
 
 
 def train_taggers(

@@ -4,21 +4,70 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import ModelError
-from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.kernels.sequence import tag_sentences
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import History, Layout, Names, load_arrays, save_arrays, tables
 from treebound.tagging.lemmas import apply, parts
 from treebound.tagging.templates import compile_templates
 from treebound.tagging.words import Dictionary, alone, word_table
 
 VERSION = 1
+#: candidates of a word, which the search numbers in 16 bits
+MOST_CANDIDATES = 1 << 15
+Number = Annotated[int, Field(ge=0)]
+Column = Literal["upos", "xpos", "feats", "lemma"]
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class Description:
+    """All of a tagger but its weights."""
+
+    column: Column
+    tags: Annotated[Names, Field(min_length=1)]
+    templates: tuple[str, ...]
+    forms: dict[str, Number]
+    seen: dict[str, Number]
+    lists: Annotated[
+        list[Annotated[list[Number], Field(min_length=1, max_length=MOST_CANDIDATES)]], Field(min_length=1)
+    ]
+    history: History
+    given: Column | Literal[""] = ""
+    edits: bool = False
+    lists_of_given: dict[str, Number] = Field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if any(sorted(set(listed)) != listed or listed[-1] >= len(self.tags) for listed in self.lists):
+            raise ValueError("lists: tags out of range")
+        if any(max(of.values(), default=0) >= len(self.lists) for of in (self.forms, self.seen, self.lists_of_given)):
+            raise ValueError("forms, seen: lists out of range")
+        for tag in self.tags if self.edits else ():
+            parts(tag)
+
+    @property
+    def layout(self) -> Layout:
+        """Of its weights."""
+        return Layout(np.int32, tables(0, 28, beyond=len(self.tags)))
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class Header(Description):
+    """The header of a file with one tagger."""
+
+    format: str
+    kind: str
+    version: int
+
+
+HEADER, DESCRIPTION = TypeAdapter(Header), TypeAdapter(Description)
 
 
 class Tagger:
@@ -105,33 +154,24 @@ class Tagger:
     @classmethod
     def load(cls, path: str | Path) -> Tagger:
         """Read what `save` wrote. ModelError for anything else."""
-        header, arrays = load_arrays(path, "tagger", VERSION)
-        return cls.restored(header, arrays.get("weights"), path)
+
+        def layouts(header: dict) -> dict[str, Layout]:
+            return {"weights": HEADER.validate_python(header).layout}
+
+        header, arrays = load_arrays(path, "tagger", VERSION, HEADER, layouts)
+        return cls.restored(header, arrays["weights"], path)
 
     @classmethod
-    def restored(cls, header: dict[str, Any], weights: np.ndarray | None, path: str | Path) -> Tagger:
-        """From `header` and the weights. ModelError where they are damaged."""
+    def restored(cls, header: dict[str, Any], weights: np.ndarray, path: str | Path) -> Tagger:
+        """From a `header` that was checked, and the weights. ModelError for templates that are none."""
         try:
-            if weights is None:
-                raise KeyError("weights")
-            tags = list(header["tags"])
-            lists = [tuple(tag for tag in listed) for listed in header["lists"]]
-            size = len(weights) - len(tags)
-            if weights.dtype != np.int32 or weights.ndim != 1 or size < 1 or size & (size - 1):
-                raise ValueError("weight table of another shape")
-            if not all(listed and 0 <= min(listed) <= max(listed) < len(tags) for listed in lists):
-                raise ValueError("tags out of range")
-            given, of_given = header.get("given", ""), dict(header.get("lists_of_given", {}))
-            if not lists or not all(0 <= i < len(lists) for i in (*header["forms"].values(), *of_given.values())):
-                raise ValueError("dictionary out of range")
-            if header["column"] not in STRING_COLUMNS or given not in ("", *STRING_COLUMNS):
-                raise ValueError("unknown column")
-            for tag in tags if header.get("edits") else ():
-                parts(tag)
-            dictionary = Dictionary(dict(header["forms"]), lists, dict(header["seen"]), of_given)
-            templates, history, edits = tuple(header["templates"]), header["history"], bool(header.get("edits"))
-            return cls(header["column"], tags, dictionary, templates, weights, history, given, edits)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            lists = [tuple(listed) for listed in header["lists"]]
+            dictionary = Dictionary(header["forms"], lists, header["seen"], header.get("lists_of_given"))
+            templates, given, edits = tuple(header["templates"]), header.get("given", ""), header.get("edits", False)
+            return cls(
+                header["column"], header["tags"], dictionary, templates, weights, header["history"], given, edits
+            )
+        except ValueError as error:
             raise ModelError(f"damaged tagger file ({error})", path=path, hint="train it again") from None
 
 

@@ -38,6 +38,8 @@ def convert(corpus: Corpus, folder: str | Path, out_dir: str | Path, strict: boo
     Raises InputError. The report is written last: it is there only if everything else is.
     """
     folder, out = Path(folder), Path(out_dir) / corpus.name
+    if out.resolve() == folder.resolve():
+        raise InputError("is where the converted files go as well", path=folder, hint="choose another --data-dir")
     (out / REPORT).unlink(missing_ok=True)
     report: dict[str, Any] = {
         "corpus": corpus.name,

@@ -69,6 +69,7 @@ class Document:
     encoding  and `bom`, a byte order mark: as in the file
     tail      empty lines at the end that belong to no sentence
     skipped   what lenient reading left out
+    tabular   whether the lines are those of the file; those of constituents were made of them
     """
 
     treebank: Treebank
@@ -79,9 +80,24 @@ class Document:
     bom: bool = False
     tail: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    tabular: bool = True
 
     def __len__(self) -> int:
         return len(self.blocks)
+
+    def several_roots(self) -> list[int]:
+        """The sentences whose trees have more than one root."""
+        if not len(self):
+            return []
+        roots = np.add.reduceat(self.treebank.head == 0, self.treebank.offsets[:-1], dtype=np.int64)
+        return [int(i) for i in np.flatnonzero(roots > 1)]
+
+    def line(self, i: int) -> int | None:
+        """The line of the first word of sentence i in the file, from 1; None where trees of constituents were read.
+
+        Of a document that was read as a whole. O(i).
+        """
+        return sum(map(len, self.blocks[:i])) + self.rows[i][0] + 1 if self.tabular and not self.skipped else None
 
     def select(self, indices: Iterable[int]) -> Document:
         """The sentences with these indices, in this order."""
@@ -217,7 +233,7 @@ def stream(
             if format in CONSTITUENTS:
                 convert = _bracket_sentences if format == "brackets" else _alpino_sentences
                 lines = convert(lines, context, skipped)
-                context = _Context(path, CONLLU, "utf-8", strict, True)
+                context = _Context(path, CONLLU, "utf-8", strict, True, tabular=False)
             yield from _documents(blocks(lines), sentences, context, skipped)
         except READ_ERRORS as error:
             raise InputError(f"cannot be read: {error}", path=path, hint="is the file whole?") from None
@@ -233,6 +249,7 @@ class _Context:
     strict: bool
     annotated: bool
     bom: bool = False
+    tabular: bool = True
 
 
 def _sniff(path: str, first: bytes) -> str:
@@ -313,7 +330,15 @@ class _Builder:
         )
         context = self.context
         return Document(
-            treebank, self.blocks, self.rows, context.layout, context.encoding, context.bom, self.tail, self.skipped
+            treebank,
+            self.blocks,
+            self.rows,
+            context.layout,
+            context.encoding,
+            context.bom,
+            self.tail,
+            self.skipped,
+            context.tabular,
         )
 
 

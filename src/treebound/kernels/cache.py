@@ -1,0 +1,133 @@
+"""Where compiled kernels are kept, and what is done when they are damaged.
+
+Numba unpickles its cache and runs the machine code in it unseen: a damaged file raises anything, or crashes. Here every
+file begins with a checksum, which an exception handler around the loading could not replace - a flipped bit in machine
+code raises nothing. What is damaged, or was written for something else, is compiled again, with one line on standard
+error; so is everything where the folder cannot be written.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching
+
+_CHECKSUM = 16  #: bytes
+_said: set[str] = set()
+
+
+def folder_for(sources: Path) -> Path:
+    """The cache folder of the kernels in a folder: under NUMBA_CACHE_DIR, else the checkout, else the user's cache.
+
+    Numba notices when the file of a cached function changes, but not when a function that it calls, in another file,
+    does: every state of the sources has a folder of its own. Where none can be written, it is one for this run.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(sources.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    project, user = sources.parents[2], Path(os.path.expanduser("~"), ".cache", "treebound")
+    if numba.config.CACHE_DIR:
+        wanted = Path(numba.config.CACHE_DIR)
+    elif (project / "pyproject.toml").is_file():
+        wanted = project / ".numba_cache"
+    else:
+        wanted = user
+    for base in (wanted, user):
+        folder = base / digest.hexdigest()
+        if _writable(folder):
+            return folder
+        _say(f"compiled code cannot be kept in {folder}; it is compiled again, which takes minutes")
+    temporary = tempfile.mkdtemp(prefix="treebound-")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return Path(temporary)
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be written there and in all its folders, which numba makes."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for place in (folder, *(p for p in folder.iterdir() if p.is_dir())):
+            tempfile.TemporaryFile(dir=place).close()
+    except OSError:
+        return False
+    return True
+
+
+def _say(what: str) -> None:
+    """One line, once in a process; none where nobody can read it."""
+    if what not in _said and sys.stderr is not None:
+        _said.add(what)
+        print(f"treebound: {what}", file=sys.stderr, flush=True)
+
+
+class CheckedFile(caching.IndexDataCacheFile):
+    """The cached code of one function, with a checksum ahead of every file.
+
+    A data file also says what it was compiled for: of two processes that fill the cache together, one may write the
+    index and the other the data.
+    """
+
+    def load(self, key: Any) -> Any:
+        """The code for a signature, None where there is none or it cannot be used."""
+        found = super().load(key)
+        return found[1] if found is not None and found[0] == key else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code for a signature, as far as the disk allows."""
+        try:
+            super().save(key, (key, data))
+        except OSError as error:
+            _say(f"compiled code cannot be kept in {self._cache_path}: {error.strerror or error}")
+
+    def _load_index(self) -> dict:
+        version, stamp, overloads = self._read(self._index_path) or (None, None, {})
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: dict) -> None:
+        self._write(self._index_path, (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _read(self, path: str) -> Any:
+        """What `_write` wrote; None where there is no such file or it is damaged."""
+        try:
+            content = Path(path).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            content = b""
+        checksum, content = content[:_CHECKSUM], content[_CHECKSUM:]
+        if checksum != _checksum(content):
+            _say(f"damaged compiled code in {self._cache_path}; it is compiled again")
+            return None
+        return pickle.loads(content)
+
+    def _write(self, path: str, value: Any) -> None:
+        content = self._dump(value)
+        with self._open_for_write(path) as file:
+            file.write(_checksum(content) + content)
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
+
+
+def install(sources: Path) -> Path:
+    """Make numba keep the functions that are compiled from now on in files with checksums; their folder."""
+    folder = folder_for(sources)
+    numba.config.CACHE_DIR = str(folder)
+    caching.IndexDataCacheFile = CheckedFile
+    return folder

@@ -1,0 +1,95 @@
+"""Settings in YAML: read strictly, with the line of everything that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from treebound.core.errors import InputError
+
+
+class _Loader(yaml.SafeLoader):
+    """As SafeLoader, but a key stands once in a mapping, and what is no value is named with its line."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:
+                    problem = f"the key {key.value[:30]!r} is given twice"
+                    raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+                seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except ValueError:  # an integer of thousands of digits, a date that is none
+            short = str(node.value)[:30]
+            raise yaml.MarkedYAMLError(problem=f"{short!r} is no value", problem_mark=node.start_mark) from None
+
+
+# a mapping is filled after it is made, by a function that YAML calls by its place in this table
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> Any:
+    data: dict = {}
+    yield data
+    data.update(loader.construct_mapping(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+
+
+def read(path: Path, hint: str = "") -> tuple[yaml.Node | None, Any]:
+    """(the nodes of a file, for `line_of`; its data). Raises InputError naming file, line and reason.
+
+    hint  what to do where there is no such file
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        data = loader.construct_document(node) if node is not None else None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path, hint=hint) from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        reason = f"byte 0x{error.object[error.start]:02x} is not utf-8"
+        raise InputError(reason, path=path, line=line, hint="save it as UTF-8") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"character {error.character:#x} in it", path=path, line=line, hint="delete it") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = str(getattr(error, "problem", None) or error).replace("\n", " ")
+        raise InputError(f"not valid YAML: {reason}", path=path, line=mark and mark.line + 1) from None
+    except RecursionError:
+        raise InputError("nested too deeply", path=path, hint="settings are a few levels deep") from None
+    return node, data
+
+
+def line_of(node: yaml.Node | None, keys: Sequence[int | str]) -> int | None:
+    """Line (from 1) of the innermost of some nested keys, or places in a list, that the file has."""
+    line = None
+    for step in keys:
+        if isinstance(node, yaml.MappingNode):
+            pair = next(((k, v) for k, v in node.value if k.value == str(step)), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line
+
+
+def file_name(text: str) -> bool:
+    """Whether a text can be the name of a file at all."""
+    try:
+        return bool(text.strip()) and b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,189 @@
+"""Treebank files that nobody meant to write: every command reads them rightly or refuses them in one line."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from mutants import TEXT, input_mutants
+
+from treebound import cli
+from treebound.core.errors import InputError
+from treebound.treebanks.document import Document, read, stream
+
+
+def command(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, list[str]]:
+    """Exit status, standard output and the lines of standard error of the program, in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["treebound", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    printed = capsys.readouterr()
+    return int(ended.value.code or 0), printed.out, printed.err.splitlines()
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A parser and a tagger of the sentences that are damaged."""
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "train.conllu").write_text(TEXT * 5)
+    parser, tagger = folder / "parser.npz", folder / "tagger.npz"
+    with pytest.MonkeyPatch.context() as patch:
+        for name, path in (("train", parser), ("train-tagger", tagger)):
+            treebank = str(folder / "train.conllu")
+            options = ["-o", str(path), "--epochs", "1", "--bits", "12"]
+            patch.setattr(sys, "argv", ["treebound", name, treebank, treebank, *options])
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+            assert not ended.value.code
+    return parser, tagger
+
+
+def right(content: bytes, document: Document) -> bool:
+    """Whether a reading is what plain splitting at line ends and tabs finds."""
+    text = content.decode("utf-8-sig")
+    words = [line.split("\t") for line in text.replace("\r\n", "\n").split("\n") if line.split("\t")[0].isdecimal()]
+    found = [list(sentence.strings(name)) for sentence in document.treebank for name in ("form", "upos")]
+    forms = [form for column in found[::2] for form in column]
+    tags = [tag for column in found[1::2] for tag in column]
+    heads = [-1 if fields[6] == "_" else int(fields[6]) for fields in words]
+    return (forms, tags, document.treebank.head.tolist()) == ([w[1] for w in words], [w[3] for w in words], heads)
+
+
+def tried(content: bytes, annotated: bool) -> bool:
+    """Read one text whole and in parts; whether it is one. A wrong reading fails."""
+    try:
+        document = read(io.BytesIO(content), "conllu", annotated=annotated)
+    except InputError as caught:
+        error = caught
+    else:
+        error = None
+    if error is not None:
+        assert "\n" not in str(error)
+        assert len(str(error)) < 300
+        assert error.hint
+        return False
+    assert right(content, document)
+    out = io.BytesIO()
+    for part in stream(io.BytesIO(content), 1, "conllu", annotated=annotated):
+        part.write(out)
+    assert out.getvalue() == content
+    return True
+
+
+def check_inputs(seed: int, count: int) -> None:
+    came = Counter((annotated, tried(text, annotated)) for text in input_mutants(seed, count) for annotated in (0, 1))
+    for annotated in (0, 1):
+        assert came[annotated, True] > count // 20
+        assert came[annotated, False] > count // 4
+
+
+def test_mutants_are_read_rightly_or_refused() -> None:
+    check_inputs(seed=1, count=1500)
+
+
+@pytest.mark.long
+def test_many_mutants_are_read_rightly_or_refused() -> None:
+    check_inputs(seed=2, count=50_000)
+
+
+def check_commands(
+    seed: int, count: int, models: tuple[Path, Path], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command that reads treebanks, on so many texts."""
+    parser, tagger = models
+    good, bad, out = folder / "good.conllu", folder / "bad.conllu", folder / "out"
+    good.write_text(TEXT)
+    came: Counter[tuple[str, int]] = Counter()
+    for content in input_mutants(seed, count):
+        bad.write_bytes(content)
+        for name, arguments in {
+            "parse": ("parse", parser, bad, "-o", out),
+            "tag": ("tag", tagger, bad, "-o", out),
+            "evaluate": ("evaluate", good, bad),
+            "gold": ("evaluate", bad, bad),
+            "check": ("check", parser, bad, "--fast"),
+            "train": ("train", bad, good, "-o", out, "--epochs", 1, "--bits", 12, "--labels", "none"),
+        }.items():
+            out.unlink(missing_ok=True)
+            code, printed, errors = command(capsys, *arguments)
+            came[name, code] += 1
+            assert code in (0, 1), (content, errors)
+            if code and not (name == "check" and printed):
+                (line,) = errors
+                assert line.startswith("treebound: error: "), content
+                assert line.isprintable(), content
+                assert not out.exists()
+            elif name in ("parse", "tag"):
+                written = read(out, "conllu", annotated=name == "parse")
+                assert written.treebank.strings("form") == read(bad, "conllu", annotated=False).treebank.strings("form")
+    assert all(came[name, 1] for name in ("parse", "tag", "evaluate", "gold", "check", "train")), came
+    assert all(came[name, 0] for name in ("parse", "tag", "evaluate", "gold", "train")), came
+
+
+def test_commands_take_any_file(models: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check_commands(3, 60, models, tmp_path, capsys)
+
+
+@pytest.mark.long
+def test_commands_take_any_of_many_files(
+    models: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_commands(4, 1000, models, tmp_path, capsys)
+
+
+@pytest.mark.parametrize("roots", [2, 3])
+def test_training_refuses_several_roots_with_their_line(
+    roots: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pipeline leaves them out of training; a parser with one root cannot find such trees."""
+    good, bad = tmp_path / "good.conllu", tmp_path / "bad.conllu"
+    words = "".join(f"{i}\tw\tw\tN\tN\t_\t0\troot\t_\t_\n" for i in range(1, roots + 1))
+    good.write_text(TEXT)
+    bad.write_text(TEXT + f"\n# a comment\n{words}\n{words}\n")
+    train = ["train", bad, good, "-o", tmp_path / "m.npz", "--epochs", 1, "--bits", 12]
+    code, _, (line,) = command(capsys, *train)
+    assert code == 1
+    where = TEXT.count("\n") + 3
+    told = (
+        f"bad.conllu:{where}: sentence 4 has {roots} roots, and 1 more like it; correct it or delete it, or train with"
+    )
+    assert told in line
+    assert "--multi-root" in line
+    code, _, errors = command(capsys, *train, "--multi-root")
+    assert (code, len(errors)) == (0, 1)
+
+
+def test_numbers_out_of_range_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = tmp_path / "good.conllu"
+    good.write_text(TEXT)
+    long = "9" * 5000
+    train = ("train", good, good, "-o", tmp_path / "m.npz")
+    for arguments in (
+        *((*train, option, value) for option in ("--C", "--cost") for value in ("nan", "inf", "-1", "1e300")),
+        (*train, "--label-cost", "nan"),
+        *((*train, option, long) for option in ("--k", "--epochs", "--seed", "--max-dp-calls", "--bits")),
+        (*train, "--C", "0"),
+        (*train, "--seed", "9" * 30),
+        (*train, "--families", "sibling,sibling"),
+        ("parse", tmp_path / "m.npz", good, "--scale", "nan", "--marginals"),
+        ("parse", tmp_path / "m.npz", good, "--scale", "inf", "--marginals"),
+        ("parse", tmp_path / "m.npz", good, "--k", long),
+        ("parse", tmp_path / "m.npz", good, "--k", "9" * 12),
+        ("parse", tmp_path / "m.npz", good, "--kbest", "9" * 30),
+        ("parse", tmp_path / "m.npz", good, "--max-dp-calls", "9" * 30),
+        ("parse", tmp_path / "m.npz", good, "--workers", "100000"),
+        ("check", tmp_path / "m.npz", good, "--k", long),
+    ):  # fmt: skip
+        code, printed, errors = command(capsys, *arguments)
+        assert code in (1, 2), arguments
+        assert printed == ""
+        (line,) = errors
+        assert line.startswith("treebound: error: ")
+        assert "no such model" not in line, "said before anything is read"
+        assert "internal" not in line
+        assert len(line) < 400
+    assert [path.name for path in tmp_path.iterdir()] == ["good.conllu"]

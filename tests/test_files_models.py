@@ -1,0 +1,209 @@
+"""Model and tagger files that were damaged or forged: refused in one line, or they do what the original does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mutants import ModelFile, claims, model_mutants
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import ModelError
+from treebound.learning.model import Model
+from treebound.learning.pruner import Pruner, train_pruner
+from treebound.learning.spec import ModelSpec
+from treebound.learning.trainer import train
+from treebound.tagging.learn import train_tagger
+from treebound.tagging.tagger import Tagger
+
+TRAIN, DEV = synthetic_treebank(60, 1, 12), synthetic_treebank(5, 2, 10)
+INPUT = "".join(
+    "".join(
+        f"{i}\t{word}\t{word}\t{tag}\t{tag}\t_\t_\t_\t_\t_\n"
+        for i, (word, tag) in enumerate(zip(sentence.strings("form"), sentence.strings("upos"), strict=True), 1)
+    )
+    + "\n"
+    for sentence in DEV
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, a pruner and a tagger, small as they are."""
+    folder = tmp_path_factory.mktemp("models")
+    pruner = train_pruner(TRAIN, epochs=1, bits=12)
+    spec = ModelSpec(("adjacent-sibling", "grandchild"), epochs=1, bits=12, labels="both", label_bits=12)
+    train(spec, TRAIN, DEV, pruner).save(folder / "model.original")
+    pruner.save(folder / "pruner.original")
+    train_tagger(TRAIN, epochs=1, bits=12).save(folder / "tagger.original")
+    (folder / "input.conllu").write_text(INPUT)
+    return folder
+
+
+def refused(folder: Path, kind: str, file: ModelFile, **how: str) -> str:
+    """The one line that refuses a forged file; its digest is right."""
+    path = folder / f"{kind}.forged"
+    path.write_bytes(file.written(**how))
+    reader = {"model": Model, "pruner": Pruner, "tagger": Tagger}[kind]
+    with pytest.raises(ModelError) as caught:
+        reader.load(path)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+HEADERS = {
+    "unit": [0, -1.0, None, "1", True, 1e300, float("nan"), float("inf"), 10**400],
+    "spec.k": [-5, 0, 10**30, 1.5, "10", True],
+    "spec.bits": [-1, 0, 11, 29, 10**9, 12.5],
+    "spec.families": ["sibling", ["cousin"], ["arc"], ["sibling", "sibling"], [3], None],
+    "spec.learner": ["svm", 1],
+    "spec.C": [0, -1, float("nan"), float("inf"), 1e300],
+    "spec.cost": [-1, float("nan"), float("inf")],
+    "spec.labels": ["none", "later"],
+    "spec.space": ["planar", None],
+    "spec.more": [1],
+    "spec": [None, [], "x"],
+    "meta": [None, [], "x", {}],
+    "meta.tag": ["form", "lemma", "x", 3, None],
+    "meta.coarse": ["form", "x", None],
+    "meta.single_root": [1, "yes", None],
+    "meta.attributes": [["colour"], "suffix", ["feats", "feats"], None],
+    "meta.punctuation": [None, {}, {"column": "colour", "tags": []}, {"column": "upos", "tags": "PUNCT"}],
+    "history": [None, {}, [3], ["x"], [{"epoch": []}], [{"epoch": float("nan")}]],
+    "attributes": [None, ["colour"], ["form", "form"], "form"],
+    "labels": [None, [], ["a", "a"], [1, 2], ["a\tb"], [""], ["a\nb"], "abc"],
+    "patterns": [3, {}, {"name": "x", "digest": "y", "text": 3}],
+    "more": [1],
+    "version": [2, "1", None, True],
+    "kind": ["tagger", None],
+    "format": ["zip", None],
+}
+
+
+@pytest.mark.parametrize("place", HEADERS)
+def test_every_field_of_a_models_header_is_checked(place: str, folder: Path) -> None:
+    *path, key = place.split(".")
+    for value in HEADERS[place]:
+        file = ModelFile((folder / "model.original").read_bytes())
+        parent = file.header
+        for step in path:
+            parent = parent[step]
+        parent[key] = value
+        refused(folder, "model", file)
+
+
+TAGGER_HEADERS = {
+    "column": ["form", "colour", None],
+    "tags": [[], ["a"], None, [1, 2], ["a", "a"]],
+    "templates": [None, [3], ["w.colour"], ["w+9.form"], ["w+-1.form"], ["t-2"]],
+    "forms": [None, [], {"a": -1}, {"a": 10**6}, {"a": "0"}],
+    "seen": [None, {"a": -1}, {"a": 10**6}],
+    "lists": [None, [], [[]], [[-1]], [[99]], [[1, 0]], [["a"]]],
+    "history": [None, [3]],
+}
+
+
+@pytest.mark.parametrize("key", TAGGER_HEADERS)
+def test_every_field_of_a_taggers_header_is_checked(key: str, folder: Path) -> None:
+    for value in TAGGER_HEADERS[key]:
+        file = ModelFile((folder / "tagger.original").read_bytes())
+        file.header[key] = value
+        refused(folder, "tagger", file)
+
+
+def test_arrays_have_the_type_and_shape_that_the_header_asks_for(folder: Path) -> None:
+    for kind, name in (("model", "weights"), ("model", "pruner"), ("pruner", "weights"), ("tagger", "weights")):
+        whole = ModelFile((folder / f"{kind}.original").read_bytes()).arrays[name]
+        not_finite = whole.astype(np.float32)
+        not_finite[5] = np.nan
+        for array in (
+            np.zeros(3, np.float32),
+            np.zeros(3, np.int32),
+            np.zeros(0, whole.dtype),
+            whole[:-1],
+            whole.reshape(1, -1),
+            whole.astype(np.float64),
+            whole.astype(whole.dtype.newbyteorder(">")),
+            not_finite,
+        ):
+            file = ModelFile((folder / f"{kind}.original").read_bytes())
+            file.arrays[name] = array
+            assert name in refused(folder, kind, file)
+
+
+def test_a_member_stands_there_once_and_is_as_long_as_it_claims(folder: Path) -> None:
+    content = (folder / "model.original").read_bytes()
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        assert "twice" in refused(folder, "model", ModelFile(content), twice="weights.npy")
+    more = ModelFile(content)
+    more.arrays["more"] = np.zeros(3)
+    assert "other arrays" in refused(folder, "model", more)
+    del more.arrays["more"], more.arrays["pruner"]
+    assert "other arrays" in refused(folder, "model", more)
+    import io
+    import zipfile
+
+    file = ModelFile(content)
+    for shape in ("(1099511627776,)", "(-1,)", "(268435456,)", "'x'"):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as z:
+            z.writestr("header", file.members["header"])
+            z.writestr("weights.npy", file.members["weights.npy"])
+            z.writestr("pruner.npy", claims(file.arrays["pruner"], shape))
+        (folder / "model.forged").write_bytes(out.getvalue())
+        with pytest.raises(ModelError):
+            Model.load(folder / "model.forged")
+
+
+def test_what_was_changed_after_it_was_written_is_refused(folder: Path) -> None:
+    """Also where it is sound by itself and the sums of the zip are right."""
+    file = ModelFile((folder / "model.original").read_bytes())
+    file.header["spec"]["k"] = 9
+    assert "changed after it was written" in refused(folder, "model", file, digest="old")
+    file = ModelFile((folder / "model.original").read_bytes())
+    file.arrays["weights"][7] += 1
+    assert "changed after it was written" in refused(folder, "model", file, digest="old")
+
+
+def check_mutants(folder: Path, target: Path, seed: int, count: int) -> None:
+    """Load so many mutants of a model and of a tagger in another process."""
+    forged: dict[str, tuple[str, bool]] = {}
+    for kind in ("model", "tagger"):
+        content = (folder / f"{kind}.original").read_bytes()
+        (target / f"{kind}.original").write_bytes(content)
+        for what, mutant, may_differ in model_mutants(content, seed, count):
+            name = f"{kind}-{len(forged)}.npz"
+            (target / name).write_bytes(mutant)
+            forged[name] = what, may_differ
+    script = Path(__file__).with_name("load_mutants.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(target), str(folder / "input.conllu")], capture_output=True, text=True
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, f"crashed ({done.returncode}) at {forged.get(lines[-1][0])}: {done.stderr}"
+    came = {name: (how, reason) for name, how, reason in lines if how != "started"}
+    assert came.keys() == forged.keys()
+    faults = []
+    for name, (what, may_differ) in forged.items():
+        how, reason = came[name]
+        if how == "internal" or (how == "other" and not may_differ) or "\n" in reason:
+            faults.append(f"{name} ({what}): {how} {reason}")
+    assert not faults, "\n".join(faults)
+    assert Counter(how for how, _ in came.values())["wrong"] > count, "most are refused"
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> None:
+    check_mutants(folder, tmp_path, seed=1, count=200)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_many_mutants_are_refused_or_do_the_same(seed: int, folder: Path, tmp_path: Path) -> None:
+    check_mutants(folder, tmp_path, seed, count=1000)

@@ -1,0 +1,232 @@
+"""Outputs destroy nothing: devices, pipes and links stay what they are, inputs are not overwritten, halves vanish."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import stat
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from test_cli import SENTENCES, TREEBOUND, assert_one_line, conllu, model, run  # noqa: F401
+
+from treebound.core.errors import InputError, TreeboundError
+from treebound.learning.storage import load_arrays, save_arrays
+from treebound.treebanks.atomic import check_distinct, check_writable, replacing
+from treebound.treebanks.document import read
+
+# --- what is written ---
+
+
+def write(path: Path, content: bytes = b"new") -> None:
+    with replacing(path) as file:
+        file.write(content)
+
+
+def test_a_link_to_a_device_is_written_through(tmp_path: Path) -> None:
+    """Through a link: what is wrong here, run by root, would replace the device itself."""
+    (tmp_path / "null").symlink_to(os.devnull)
+    write(tmp_path / "null")
+    assert (tmp_path / "null").is_symlink()
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    assert [p.name for p in tmp_path.iterdir()] == ["null"]
+
+
+def test_a_named_pipe_is_written_through(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    write(tmp_path / "pipe")
+    reader.join(60)
+    assert got == [b"new"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_an_array_file_goes_through_a_pipe(tmp_path: Path) -> None:
+    """Zip files are written with seeks where they can be."""
+    os.mkfifo(tmp_path / "pipe")
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    save_arrays(tmp_path / "pipe", {"kind": "model", "version": 1}, {})
+    reader.join(60)
+    (tmp_path / "file").write_bytes(got[0])
+    assert load_arrays(tmp_path / "file", "model", 1)[0]["kind"] == "model"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_and_its_target_is_replaced(there: bool, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "target", tmp_path / "link"
+    if there:
+        target.write_bytes(b"old")
+    link.symlink_to("folder/target")
+    write(link)
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    with pytest.raises(TypeError):
+        write(link, "half")  # type: ignore[arg-type]
+    assert target.read_bytes() == b"new"
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["folder", "link", "target"]
+
+
+def test_permissions_stay(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    write(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_what_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_text("in the way")
+    for path in (tmp_path, tmp_path / "loop", tmp_path / "file" / "x", "a\0b", "\ud800"):
+        for function in (write, check_writable):
+            with pytest.raises(InputError, match="cannot be written") as caught:
+                function(path)
+            assert "\n" not in str(caught.value)
+    with pytest.raises(TreeboundError, match="cannot be written"):
+        save_arrays("/dev/full", {"kind": "model", "version": 1}, {})
+
+
+def test_equal_paths_are_found_under_every_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a").write_text("a")
+    os.link("a", "hard")
+    Path("soft").symlink_to("a")
+    Path("later").symlink_to("not-there")
+    for name in ("a", "./a", f"../{tmp_path.name}/a", str(tmp_path / "a"), "hard", "soft"):
+        with pytest.raises(InputError, match="is the same file as a, which is read"):
+            check_distinct(["a"], [name])
+    for one, two in (("x", "x"), ("x", "./x"), ("later", "not-there"), ("a", "soft")):
+        with pytest.raises(InputError, match="which is written as well"):
+            check_distinct([], [one, two])
+    check_distinct(["a", "a", os.devnull, None], ["b", "c", os.devnull, os.devnull])
+
+
+# --- the commands ---
+
+
+def test_no_command_overwrites_what_it_reads(model: Path, tmp_path: Path) -> None:  # noqa: F811
+    train, gold = model.with_name("train.conllu"), model.with_name("dev.conllu")
+    link, twice = tmp_path / "link", tmp_path / "twice"
+    link.symlink_to(gold)
+    (tmp_path / "list.yaml").write_text(f"models: {{a: {{train: '{train}', dev: '{gold}'}}}}")
+    (tmp_path / "a.npz").symlink_to(gold)
+    before = {path: path.read_bytes() for path in (model, train, gold)}
+    for arguments in (
+        ["parse", model, gold, "-o", model],
+        ["parse", model, gold, "-o", link],
+        ["parse", model, gold, "-o", twice, "--certificates", twice],
+        ["parse", model, gold, "-o", twice, "--certificates", gold],
+        ["tag", model, gold, "-o", gold],
+        ["train", train, gold, "-o", link],
+        ["train-tagger", train, gold, "-o", train],
+        ["train-many", tmp_path / "list.yaml", "-o", tmp_path],
+    ):
+        assert_one_line(run(*arguments), "is the same file as ")
+    assert {path: path.read_bytes() for path in before} == before
+    assert not twice.exists()
+
+
+def test_standard_streams_count_as_files(model: Path, tmp_path: Path) -> None:  # noqa: F811
+    text = tmp_path / "text"
+    text.write_text(conllu(SENTENCES))
+    with text.open("ab") as appended:
+        done = subprocess.run([TREEBOUND, "parse", model, text], stdout=appended, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert "standard output: is the same file as " in done.stderr
+    assert text.read_text() == conllu(SENTENCES)
+
+
+def test_parse_to_standard_output_by_name(model: Path, tmp_path: Path) -> None:  # noqa: F811
+    gold = model.with_name("dev.conllu")
+    parsed = run("parse", model, gold).stdout
+    assert run("parse", model, gold, "-o", "/dev/stdout").stdout == parsed
+    with (tmp_path / "log").open("w") as log:
+        log.write("before\n")
+        log.flush()
+        subprocess.run([TREEBOUND, "parse", model, gold, "-o", "/dev/stdout"], stdout=log, check=True)
+    assert (tmp_path / "log").read_text() == "before\n" + parsed
+    assert_one_line(run("parse", model, gold, "-o", "/dev/full"), "No space left on device")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_reader_that_has_seen_enough_ends_the_run_quietly(workers: int, model: Path, tmp_path: Path) -> None:  # noqa: F811
+    (tmp_path / "many.conllu").write_text(conllu(SENTENCES * 2000))
+    command = [TREEBOUND, "parse", model, tmp_path / "many.conllu", "--workers", str(workers)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as parse:
+        assert parse.stdout is not None
+        assert parse.stderr is not None
+        assert parse.stdout.readline() == "# sent_id = 0\n"
+        parse.stdout.close()
+        assert parse.stderr.read() == ""
+    assert parse.returncode == 141, "as of a program that SIGPIPE has ended"
+
+
+def closed(command: str, *arguments: object) -> subprocess.CompletedProcess:
+    """A command of a shell, with the arguments as $1, $2 ..., the program as $0."""
+    given = [TREEBOUND, *map(str, arguments)]
+    return subprocess.run(["sh", "-c", command, *given], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def test_closed_streams(model: Path, tmp_path: Path) -> None:  # noqa: F811
+    gold, out = model.with_name("dev.conllu"), tmp_path / "out.conllu"
+    parsed = run("parse", model, gold).stdout
+    done = closed('"$0" parse "$1" "$2" 2>&-', model, gold)
+    assert (done.returncode, done.stdout) == (0, parsed)
+    done = closed('"$0" parse "$1" "$2" -o "$3" >&- 2>&- <&-', model, gold, out)
+    assert done.returncode == 0
+    assert out.read_text() == parsed
+    done = closed('"$0" parse "$1" none 2>&-', model)
+    assert (done.returncode, done.stdout) == (1, ""), "the message goes nowhere, not to standard output"
+    for command in ('"$0" parse "$1" "$2" >&-', '"$0" evaluate "$2" "$2" >&-', '"$0" parse "$1" <&-'):
+        assert_one_line(closed(command, model, gold), "Bad file descriptor")
+    assert_one_line(closed('"$0" evaluate "$2" "$2" >/dev/full', model, gold), "No space left on device")
+    done = closed('"$0" evaluate "$2" "$2" 2>/dev/full', model, gold)
+    assert done.returncode == 0
+
+
+# --- kills ---
+
+
+def killed(arguments: list[object], folder: Path, part: str) -> None:
+    """Start a command and kill it without notice once its half-written output is there."""
+    command = [TREEBOUND, *map(str, arguments)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdin is not None
+        if "parse" in arguments:
+            process.stdin.write(conllu(SENTENCES * 200, annotated=False))
+            process.stdin.flush()
+        while not list(folder.glob(part)):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+
+
+def test_a_killed_parse_leaves_the_old_output_behind_a_link(model: Path, tmp_path: Path) -> None:  # noqa: F811
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    killed(["parse", model, "-o", tmp_path / "link"], tmp_path, ".target.*")
+    assert (tmp_path / "target").read_text() == "old"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_killed_training_leaves_no_model(model: Path, tmp_path: Path) -> None:  # noqa: F811
+    train, gold = model.with_name("train.conllu"), model.with_name("dev.conllu")
+    arguments = ["train", train, gold, "-o", tmp_path / "m.npz", "--epochs", 300, "--bits", 14]
+    killed(arguments, tmp_path, ".m.npz.checkpoint.npz")
+    assert not (tmp_path / "m.npz").exists()
+
+
+def test_documents_and_arrays_follow_links(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("target")
+    read(io.BytesIO(conllu(SENTENCES).encode())).write(tmp_path / "link")
+    assert (tmp_path / "target").read_text() == conllu(SENTENCES)
+    assert (tmp_path / "link").is_symlink()

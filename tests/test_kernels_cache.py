@@ -1,0 +1,106 @@
+"""Compiled code that is damaged, foreign or cannot be kept: it is compiled again, with one line, and never run."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treebound.kernels.cache import CheckedFile
+
+FUNCTION = "from numba import njit\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
+SCRIPT = """
+import sys, treebound.kernels
+sys.path.insert(0, sys.argv[1])
+import small
+print(small.twice(21), sum(small.twice.stats.cache_hits.values()))
+"""
+
+
+def twice(folder: Path, cache: Path, **environment: str) -> tuple[str, list[str]]:
+    """What a program prints that calls a cached function: its value, and how often it was found; and its errors."""
+    (folder / "small.py").write_text(FUNCTION)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(folder)],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache), **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr.splitlines()
+
+
+def test_damaged_compiled_code_is_compiled_again_with_one_line(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert twice(tmp_path, cache) == ("42 0", [])
+    for suffix in (".nbi", ".nbc"):
+        (damaged,) = (path for path in cache.rglob(f"*{suffix}") if path.name.startswith("small"))
+        content = bytearray(damaged.read_bytes())
+        content[len(content) // 2] ^= 1
+        damaged.write_bytes(content)
+        value, errors = twice(tmp_path, cache)
+        assert value == "42 0"
+        assert len(errors) == 1
+        assert errors[0].startswith("treebound: damaged compiled code in ")
+    assert twice(tmp_path, cache) == ("42 1", []), "it has been kept again"
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    """Neither a fault nor code beside the sources, where nobody would notice that it is out of date."""
+    (tmp_path / "cache").write_text("in the way")
+    (tmp_path / "home").write_text("in the way")
+    value, errors = twice(tmp_path, tmp_path / "cache", HOME=str(tmp_path / "home"), TMPDIR=str(tmp_path))
+    assert value == "42 0"
+    assert [line.split(" in ")[0] for line in errors] == ["treebound: compiled code cannot be kept"] * 2
+    assert not list(tmp_path.rglob("*.nbi"))
+    assert not list(tmp_path.glob("treebound-*")), "the folder of the run is gone with it"
+
+
+def damages(content: bytes, seed: int) -> list[bytes]:
+    """Ways in which a file is damaged, among them a pickle that would do something."""
+    rng = random.Random(seed)
+    flipped = []
+    for _ in range(40):
+        changed = bytearray(content)
+        for _ in range(rng.randint(1, 3)):
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+        flipped.append(bytes(changed))
+    cut = [content[: rng.randrange(len(content))] for _ in range(20)]
+    other = [b"", b"\0" * len(content), content + b"x", pickle.dumps(("a", "b")), b"cos\nabort\n(tR."]
+    return [damage for damage in [*flipped, *cut, *other] if damage != content]
+
+
+@pytest.mark.parametrize("which", ["index", "data"])
+def test_no_damage_is_unpickled(which: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def cached() -> CheckedFile:
+        return CheckedFile(str(tmp_path), "f", "stamp")
+
+    cached().save("a signature", ["code"])
+    assert cached().load("a signature") == ["code"]
+    path = tmp_path / {"index": "f.nbi", "data": "f.1.nbc"}[which]
+    whole = path.read_bytes()
+    for damage in damages(whole, seed=1):
+        path.write_bytes(damage)
+        assert cached().load("a signature") is None
+    cached().save("a signature", ["code"])
+    assert cached().load("a signature") == ["code"]
+    assert len(capsys.readouterr().err.splitlines()) == 1, "it is said once"
+
+
+def test_data_of_another_signature_is_not_taken(tmp_path: Path) -> None:
+    """Processes that fill a cache together number files alike: the index may be of one, the data of another."""
+    one, two = (CheckedFile(str(tmp_path), "f", "stamp") for _ in range(2))
+    one.save("a", "code of a")
+    (tmp_path / "f.nbi").unlink()
+    two.save("b", "code of b")  # takes the place of a's
+    (tmp_path / "f.1.nbc").rename(tmp_path / "kept")
+    (tmp_path / "f.nbi").unlink()
+    one.save("a", "code of a")
+    (tmp_path / "kept").rename(tmp_path / "f.1.nbc")
+    assert one.load("a") is None
+    assert CheckedFile(str(tmp_path), "f", "another state of the source").load("a") is None
