@@ -73,7 +73,7 @@ HEADERS = {
     "meta.coarse": ["form", "x", None],
     "meta.single_root": [1, "yes", None],
     "meta.attributes": [["colour"], "suffix", ["feats", "feats"], None],
-    "meta.punctuation": [None, {}, {"column": "colour", "tags": []}, {"column": "upos", "tags": "PUNCT"}],
+    "meta.punctuation": [{}, {"column": "colour", "tags": []}, {"column": "upos", "tags": "PUNCT"}],
     "history": [None, {}, [3], ["x"], [{"epoch": []}], [{"epoch": float("nan")}]],
     "attributes": [None, ["colour"], ["form", "form"], "form"],
     "labels": [None, [], ["a", "a"], [1, 2], ["a\tb"], [""], ["a\nb"], "abc"],
