@@ -79,7 +79,8 @@ HEADERS = {
     "labels": [None, [], ["a", "a"], [1, 2], ["a\tb"], [""], ["a\nb"], "abc"],
     "patterns": [3, {}, {"name": "x", "digest": "y", "text": 3}],
     "more": [1],
-    "version": [2, "1", None, True],
+    "version": [2, "1", "a\nb", None],
+    "a\nb": [1],
     "kind": ["tagger", None],
     "format": ["zip", None],
 }
