@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
+import random
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from mutants import TEXT, input_mutants
+from mutants import TEXT, flipped, input_mutants
 
 from treebound import cli
 from treebound.core.errors import InputError
+from treebound.factors.pattern_language import load as load_patterns
 from treebound.treebanks.document import Document, read, stream
 
 
@@ -133,6 +138,55 @@ def test_commands_take_any_of_many_files(
     models: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check_commands(4, 1000, models, tmp_path, capsys)
+
+
+BRACKETS = "( (S (NP (DT a) (NN dog)) (VP (VBZ sees) (NP (-NONE- *) (NNS cats))) (. .)) )\n( (S (NN birds)) )\n"
+ALPINO = """<?xml version="1.0" encoding="UTF-8"?>
+<treebank><alpino_ds version="1.3"><node begin="0" cat="top" end="2" id="0" rel="top">
+<node begin="0" cat="smain" end="2" id="1" rel="--">
+<node begin="0" end="1" id="2" pos="noun" rel="su" root="hij" word="Hij"/>
+<node begin="1" end="2" id="3" pos="verb" rel="hd" root="slaap" word="slaapt"/>
+</node></node><sentence>Hij slaapt</sentence></alpino_ds></treebank>
+"""
+COMPRESSED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("suffix", [".mrg", ".xml", *COMPRESSED])
+def test_other_formats_are_read_or_refused(suffix: str, tmp_path: Path) -> None:
+    """Constituents and compressed files: any reading is one of CoNLL-U with trees, anything else one line."""
+    rng = random.Random(1)
+    whole = {".mrg": BRACKETS, ".xml": ALPINO}.get(suffix, TEXT * 20).encode()
+    if suffix in COMPRESSED:
+        whole = COMPRESSED[suffix](whole)
+    path = tmp_path / f"text.conllu{suffix}"
+    for content in (whole, *(flipped(whole, rng) for _ in range(400))):
+        path.write_bytes(content)
+        refused = ""
+        try:
+            document = read(path)
+        except InputError as error:
+            refused = str(error)
+        if not refused:
+            out = io.BytesIO()
+            document.to_conllu().write(out)
+            assert len(read(io.BytesIO(out.getvalue()))) == len(document)
+        else:
+            assert content != whole
+            assert "\n" not in refused
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_name_that_no_file_can_have(name: str) -> None:
+    for function in (read, load_patterns):
+        with pytest.raises(InputError):
+            function(name)
+
+
+@pytest.mark.parametrize("text", ["x = " + "9" * 5000, "x = " + "[" * 5000 + "]" * 5000])
+def test_patterns_of_too_much(text: str, tmp_path: Path) -> None:
+    (tmp_path / "patterns.toml").write_text(text)
+    with pytest.raises(InputError, match="too long, or nested too deeply"):
+        load_patterns(tmp_path / "patterns.toml")
 
 
 @pytest.mark.parametrize("roots", [2, 3])

@@ -484,7 +484,9 @@ def test_a_pattern_scores_the_same_whatever_stands_beside_it() -> None:
 def test_a_model_keeps_the_patterns_it_was_trained_with(tmp_path) -> None:
     pruner = train_pruner(synthetic_treebank(20, seed=1), epochs=1, bits=12)
     spec = ModelSpec(families=("pattern",), bits=12)
-    model = Model(spec, np.arange(1 << 12, dtype=np.int32), 1.0, pruner, {"patterns": "parts"}, [], patterns=PARTS)
+    model = Model(
+        spec, np.arange(1 << 12, dtype=np.int32), 1.0, pruner, META | {"patterns": "parts"}, [], patterns=PARTS
+    )
     model.save(tmp_path / "model.npz")
     again = Model.load(tmp_path / "model.npz")
     assert again.patterns == PatternSet("parts", PARTS.text, PARTS.about, PARTS.patterns)
@@ -495,7 +497,7 @@ def test_a_model_keeps_the_patterns_it_was_trained_with(tmp_path) -> None:
         digest = "0" * 16  # type: ignore[assignment]
 
     damaged = Damaged("parts", PARTS.text, PARTS.about, PARTS.patterns)
-    Model(spec, model.weights, 1.0, pruner, {}, [], patterns=damaged).save(tmp_path / "damaged.npz")
+    Model(spec, model.weights, 1.0, pruner, META, [], patterns=damaged).save(tmp_path / "damaged.npz")
     with pytest.raises(ModelError, match="other patterns than it was trained with"):
         Model.load(tmp_path / "damaged.npz")
 

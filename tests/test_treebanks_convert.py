@@ -39,6 +39,16 @@ def write(folder: Path, **texts: str) -> Path:
     return folder
 
 
+def test_a_corpus_is_not_converted_over_itself(tmp_path):
+    """A corpus of one's own may lie where the converted one goes."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    write(folder, train=sentence(0), dev=sentence(0), test=sentence(0))
+    with pytest.raises(InputError, match="where the converted files go as well; choose another --data-dir"):
+        convert(corpus(), folder, tmp_path)
+    assert sorted(p.name for p in folder.iterdir()) == ["dev.conllu", "test.conllu", "train.conllu"]
+
+
 def test_files_report_and_storage(tmp_path):
     crossing = sentence(3, 4, 0, 3)
     write(tmp_path, train="# a\n" + sentence(0) + crossing, dev=sentence(0), test=sentence(0, 1).rstrip("\n"))

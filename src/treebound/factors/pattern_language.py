@@ -153,12 +153,14 @@ def load(name: str | Path) -> PatternSet:
         return parse((SHIPPED / f"{name}.toml").read_text(encoding="utf-8"), str(name), f"{name}.toml")
     path = Path(name)
     try:
-        return parse(path.read_text(encoding="utf-8"), path.stem, path)
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError("not UTF-8", path=path, hint="save it as UTF-8") from None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # the latter of a name that no file can have
         hint = "give a file, or one of " + ", ".join(shipped())
-        raise InputError(f"no patterns: {error.strerror or error}", path=path, hint=hint) from None
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"no patterns: {reason}", path=path, hint=hint) from None
+    return parse(text, path.stem, path)
 
 
 def parse(text: str, name: str, path: str | Path = "patterns") -> PatternSet:
@@ -170,6 +172,8 @@ def parse(text: str, name: str, path: str | Path = "patterns") -> PatternSet:
         at = re.match(r"line (\d+)", where)
         number = int(at.group(1)) if at else len(text.splitlines())
         raise InputError(f"not TOML: {reason}", path=path, line=number, hint="correct it") from None
+    except (ValueError, RecursionError):
+        raise InputError("a number too long, or nested too deeply", path=path, hint="correct it") from None
     about = tables.pop("about", "")
     if not isinstance(about, str):
         raise InputError("about is not a text", path=path, hint='write about = "what these patterns are for"')

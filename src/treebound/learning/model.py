@@ -39,7 +39,7 @@ class Meta:
     tag: Literal["xpos", "upos"]
     coarse: Literal["upos", "xpos", "tag2"]
     attributes: Attributes
-    punctuation: Punctuation
+    punctuation: Punctuation | None = None
 
 
 @checked(config=ConfigDict(extra="forbid"))

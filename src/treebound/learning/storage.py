@@ -125,7 +125,7 @@ def load_arrays(
             if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
                 raise ModelError(f"not a treebound {kind}", path=path, hint=hint)
             if meta.get("version") != version:
-                found = str(meta.get("version"))[:30]
+                found = repr(meta.get("version"))[:30]
                 raise ModelError(f"{kind} of version {found}, this program reads {version}", path=path, hint=hint)
             if schema is not None:
                 schema.validate_json(raw, strict=True)
@@ -146,7 +146,7 @@ def load_arrays(
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"])[:60] + ": " if first["loc"] else ""
-        reason = where + first["msg"].removeprefix("Value error, ")
+        reason = repr(where + first["msg"].removeprefix("Value error, "))[1:-1]  # keys of the file may be any text
         raise ModelError(f"damaged {kind} file ({reason})", path=path, hint=hint) from None
     except _DamagedError as error:
         raise ModelError(f"damaged {kind} file ({error})", path=path, hint=hint) from None

@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import zlib
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -17,7 +18,7 @@ from treebound.treebanks.tabular import Malformed
 BOM = b"\xef\xbb\xbf"
 OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 #: what reading a damaged compressed file may raise
-READ_ERRORS = (lzma.LZMAError, EOFError, OSError)
+READ_ERRORS = (lzma.LZMAError, zlib.error, EOFError, OSError)
 BLANK = ("\n", "\r\n")
 
 
@@ -26,12 +27,13 @@ def open_lines(source: Any) -> tuple[str, Any]:
     if not isinstance(source, (str, Path)):
         return str(getattr(source, "name", "<input>")), source
     path = Path(source)
-    if path.is_dir():
-        raise InputError("is a folder", path=path, hint="name a treebank file")
     try:
+        if path.is_dir():
+            raise InputError("is a folder", path=path, hint="name a treebank file")
         return str(path), OPENERS.get(path.suffix, open)(path, "rb")
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path, hint="check the name") from None
+    except (OSError, ValueError) as error:  # the latter of a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be read: {reason}", path=path, hint="check the name") from None
 
 
 def peek(lines: Iterable[bytes]) -> tuple[bytes, bool, Iterator[bytes]]:
