@@ -119,7 +119,10 @@ def train(
     )
     recipe.spec()  # a fault shows before anything is read
     _writable(output)
-    done = training.train(_progress, _job(output.name, recipe, train_file, dev_file, output))
+    job = _job(output.name, recipe, train_file, dev_file, output)
+    if training.compiles(recipe):
+        _say("compiling, once per machine: a minute or two")
+    done = training.train(_progress, job)
     if done.model is None:
         raise cast("TreeboundError", done.error)
     done.model.save(output)
