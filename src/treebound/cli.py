@@ -175,6 +175,8 @@ def train(
     job = _job(output.name, recipe, train_file, dev_file, output)
     for remark in job.remarks:
         _say(f"{train_file}: {remark}")
+    if training.compiles(recipe):
+        _say("compiling, once per machine: a minute or two")
     done = training.train(_progress, job)
     if done.model is None:
         raise cast("TreeboundError", done.error)

@@ -196,6 +196,17 @@ def checkpoint_of(output: Path) -> Path:
     return output.absolute().with_name(f".{output.name}.checkpoint.npz")
 
 
+def compiles(recipe: Recipe) -> bool:
+    """Whether this machine has yet to compile what training by the recipe runs: a minute or two in which nothing moves.
+
+    Judged by the kernels of the first sentence that are compiled last.
+    """
+    from treebound.kernels import CACHE_DIR
+
+    kernels = ("learn.step", "climbing.climb_heads") if recipe.non_projective else ("learn.step",)
+    return not all(any(CACHE_DIR.rglob(f"{kernel}-*.nbi")) for kernel in kernels)
+
+
 def train(progress: Progress | None, job: Job) -> Trained:
     """Train a model, from its checkpoint if there is one; errors of use are returned, not raised."""
     recipe, started = job.recipe, time.process_time()

@@ -205,7 +205,7 @@ class BranchAndBound(CheckedDecoder):
         if parse.value < -penalty / 2:  # every tree that was found has a forbidden part
             limited = parse.status == "limit"
             bound = parse.bound if limited else -np.inf
-            heads = _heads(index, EMPTY.astype(np.int32), n)
+            heads = heads_of(index, EMPTY.astype(np.int32), n)
             status: Status = "limit" if limited else "infeasible"
             parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
@@ -256,7 +256,7 @@ class BranchAndBound(CheckedDecoder):
             )
             kept: Record | None = None
         else:
-            counts = _counts(n, arcs, left)
+            counts = counts_of(n, arcs, left)
             handover, options = None, self.options
             if left.keys().isdisjoint(STAR_FAMILIES):
                 options = options._replace(stars=0)
@@ -264,7 +264,7 @@ class BranchAndBound(CheckedDecoder):
                 handover = _handover(index, arcs, left, automata, len(pairs.phi))
             known: tuple[float, np.ndarray] = NEG, np.zeros(n, np.int32)
             if self.space == "non-projective":
-                known = _projective(index, parts, theta, arcs, scores, counts, unit)
+                known = projective_tree(index, parts, theta, arcs, scores, counts, unit)[:2]
             climbing = 0
             if self.climbs:
                 score, tree, climbing = climb(graph, index, parts, theta, pairs, products, counts, handover)
@@ -275,7 +275,7 @@ class BranchAndBound(CheckedDecoder):
             dp_calls += climbing
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
-        heads = _heads(index, tree if value > NEG / 2 else tree[:0], n)
+        heads = heads_of(index, tree if value > NEG / 2 else tree[:0], n)
         return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
 
     def _backbone(self, families: frozenset[str]) -> Backbone:
@@ -302,11 +302,11 @@ class BranchAndBound(CheckedDecoder):
         work = {"dp_calls": 1, "nodes": 0, "root_solved": 0}
         into = first_order_tree(index, n, single_root, theta)
         if len(into) == 0:
-            return Parse(_heads(index, into, n), NEG, NEG, "infeasible", work)
+            return Parse(heads_of(index, into, n), NEG, NEG, "infeasible", work)
         value = theta[into].sum()
         for family, score in scores.items():
             value += score[selected_parts(family, index, parts, arcs[family], into)].sum()
-        return Parse(_heads(index, into, n), float(value), np.inf, "limit", work)
+        return Parse(heads_of(index, into, n), float(value), np.inf, "limit", work)
 
 
 class _Stated(NamedTuple):
@@ -340,12 +340,12 @@ def _state(
     if "grand-sibling" in bounded:
         arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
         theta = np.append(theta, np.zeros(parts.adjacent[-1]))
-    pairs = make_pairs(*_joined(arcs, bounded, PAIR_FAMILIES), unit)
-    products = make_products(*_joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
+    pairs = make_pairs(*joined(arcs, bounded, PAIR_FAMILIES), unit)
+    products = make_products(*joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
     return _Stated(graph, theta, pairs, products, left)
 
 
-def _projective(
+def projective_tree(
     index: ArcIndex,
     parts: PartIndex,
     theta: np.ndarray,
@@ -353,22 +353,22 @@ def _projective(
     scores: Mapping[str, np.ndarray],
     counts: Counts,
     unit: float,
-) -> tuple[float, np.ndarray]:
-    """(score, arcs int32[n]) of a good projective tree, NEG if none was found: what a tree has to beat."""
+) -> tuple[float, np.ndarray, int]:
+    """(score, arcs int32[n], DP calls) of a good projective tree, NEG if none was found: what a tree has to beat."""
     nothing = NEG, np.zeros(len(index.right) - 1, np.int32)
     backbone = BACKBONES[smallest_backbone(frozenset(scores))]
     stated = _state(backbone, index, parts, theta, arcs, scores, (), MAX_EDGES // 10, unit)
     if stated is None:
-        return nothing
+        return *nothing, 0
     graph, theta, pairs, products, _ = stated
     options = TUNED._replace(max_dp_calls=PROJECTIVE_CALLS)
-    value, _, tree, *_ = search(
+    value, _, tree, _, dp_calls, *_ = search(
         graph, index, parts, theta, pairs, products, counts, None, nothing, unit, options, False
     )
-    return float(value), tree
+    return float(value), tree, int(dp_calls)
 
 
-def _joined(
+def joined(
     arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray], families: tuple[str, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
     """(int32[F, r], float64[F]): arcs and scores of the families that are there, one family after another."""
@@ -395,7 +395,7 @@ def _flat(pairs: Pairs, products: Products, theta: np.ndarray) -> tuple[np.ndarr
     return first, var, np.concatenate((pairs.phi, products.phi[wide]))
 
 
-def _counts(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray]) -> Counts:
+def counts_of(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray]) -> Counts:
     """Valency scores by word."""
     if COUNT_FAMILY not in scores:
         return NO_COUNTS
@@ -432,7 +432,7 @@ def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.nd
     return np.stack((a, len(index.head) + 1 + part), axis=1).astype(np.int32)
 
 
-def _heads(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:
+def heads_of(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:
     """int32[n + 1] heads of the tree made of `arcs`; all 0 for no arcs."""
     heads = np.zeros(n + 1, np.int32)
     heads[0] = -1

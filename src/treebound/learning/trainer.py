@@ -1,7 +1,8 @@
 """Online structured learning: averaged perceptron as published, and margin-based MIRA with Hamming cost.
 
 Per sentence: prune, score, decode (with cost for MIRA), update on the difference of the features of the gold tree and
-of the decoded one. The decoder is branch and bound, whatever the model's families.
+of the decoded one. The decoder is branch and bound, whatever the model's families; where arcs may cross, a climb from
+head to head (`treebound.decoders.climbing`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from pydantic import ConfigDict, FiniteFloat, TypeAdapter
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
+from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.decoders.branch_and_bound import BranchAndBound
+from treebound.decoders.climbing import climb
 from treebound.factors.pattern_language import PatternSet, named_patterns
 from treebound.features.labels import inventory, numbered
 from treebound.features.scorer import Scorer
@@ -35,6 +38,8 @@ from treebound.learning.storage import History, Layout, load_arrays, save_arrays
 from treebound.treebanks.projectivise import is_projective, projectivise
 
 CHECKPOINT_VERSION = 1
+
+Progress = Callable[[Iterable, str], Iterable]
 
 
 @checked(config=ConfigDict(extra="forbid"))
@@ -102,7 +107,7 @@ def train(
     pruner: Pruner,
     *,
     checkpoint: Path | None = None,
-    progress: Callable[[Iterable, str], Iterable] | None = None,
+    progress: Progress | None = None,
 ) -> Model:
     """The model of the epoch with the best dev UAS - LAS, if it labels -, evaluated with exact decoding.
 
@@ -130,13 +135,16 @@ def train(
     if checkpoint is not None and checkpoint.exists():
         best, history = _resume(checkpoint, key, learner)
     table = TokenTable(train, scorer.matches(train))
-    allowed = _candidates(table, len(train), gold, pruner, spec.k)
+    sentences: Iterable[int] = range(len(train))
+    allowed = _candidates(
+        table, progress(sentences, "candidate heads") if progress else sentences, gold, pruner, spec.k
+    )
     perceptron = spec.learner == "perceptron"
     cost = 0.0 if perceptron else spec.cost
     label_cost = 0.0 if perceptron else spec.label_cost
     limit = np.inf if perceptron else spec.C
     scale = 1.0 if perceptron else FIXED_UNIT
-    decoder = BranchAndBound(space=spec.space, max_dp_calls=spec.max_dp_calls)
+    decode = _decoder(spec)
     difference = Difference()
     for epoch in range(len(history), spec.epochs):
         started, started_wall = time.process_time(), time.perf_counter()
@@ -160,7 +168,7 @@ def train(
             cost_arc[gold_arcs] = 0.0
             arc = np.rint((scored.arc + cost_arc) * scale)
             scores = {f: np.rint(s * scale) for f, s in scored.by_family.items()}
-            parse, _ = decoder.solve(index, parts, single_root, arc, scored.arcs, scores, 1.0)
+            parse = decode(index, parts, arc, scored.arcs, scores)
             heads = parse.heads
             dp_calls += parse.work["dp_calls"]
             limited += parse.status == "limit"
@@ -191,7 +199,8 @@ def train(
         cpu, wall = time.process_time() - started, time.perf_counter() - started_wall
         weights, unit = learner.average(perceptron)
         model = Model(spec, weights, unit, pruner, train.meta, history, names, patterns)
-        parses = Parser(model, k=spec.k, max_dp_calls=spec.max_dp_calls or 2000).parse(dev)
+        parser = Parser(model, k=spec.k, max_dp_calls=spec.max_dp_calls or 2000)
+        parses = parser.parse(dev, progress=_renamed(progress, f"dev, epoch {epoch + 1}/{spec.epochs}"))
         labelled = [model.label_names(p) for p in parses] if names else None
         summary = evaluate(dev, [p.heads for p in parses], labelled).summary
         record = {
@@ -216,6 +225,11 @@ def train(
     return Model(spec, best[0], best[1], pruner, train.meta, history, names, patterns)
 
 
+def _renamed(progress: Progress | None, name: str) -> Progress | None:
+    """The same display under another name."""
+    return progress and (lambda items, _: progress(items, name))
+
+
 def accuracy(record: dict) -> float:
     """What the best epoch is chosen by: LAS on dev where the model has labels, else UAS."""
     return record.get("dev_las", record["dev_uas"])
@@ -233,12 +247,26 @@ def _projective_heads(treebank: Treebank) -> tuple[list[np.ndarray], int]:
     return out, lifted
 
 
+def _decoder(spec: ModelSpec) -> Callable[..., Parse]:
+    """How training sentences are decoded: indexed arcs and parts, scores of arcs, arcs and scores of parts -> Parse.
+
+    Where arcs may cross, a good tree has to do: the search for the best one costs many times as much and a model is
+    no better for it.
+    """
+    if spec.space == "non-projective":
+        return lambda index, parts, arc, arcs, scores: climb(index, parts, arc, arcs, scores, 1.0)
+    search = BranchAndBound(max_dp_calls=spec.max_dp_calls)
+    return lambda index, parts, arc, arcs, scores: search.solve(
+        index, parts, parts.single_root, arc, arcs, scores, 1.0
+    )[0]
+
+
 def _candidates(
-    table: TokenTable, sentences: int, gold: list[np.ndarray], pruner: Pruner, k: int | None
+    table: TokenTable, sentences: Iterable[int], gold: list[np.ndarray], pruner: Pruner, k: int | None
 ) -> list[np.ndarray]:
     """Candidate arcs of every training sentence: the pruner's and the gold ones."""
     out = []
-    for i in range(sentences):
+    for i in sentences:
         rows, tag = table.sentence(i)
         allowed = pruner.allowed(rows, tag, k)
         allowed[gold[i][1:], np.arange(1, len(tag))] = True

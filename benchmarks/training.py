@@ -1,0 +1,83 @@
+"""What does training over crossing trees cost, and gain? CPU seconds an epoch beside those of projective training.
+
+    python benchmarks/training.py train.conllu dev.conllu --sentences 1000 --epochs 4 --repeats 2
+
+trains with the default recipe of `treebound train` in both tree spaces, in turn, with the same pruner; dev is parsed by
+each model without a limit that matters. CPU seconds of a repeat vary with what else the machine does: all are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import evaluate
+from treebound.learning.pruner import Pruner, train_pruner
+from treebound.learning.trainer import train
+from treebound.parser import Parser
+from treebound.training import Recipe
+from treebound.treebanks.document import read
+from treebound.treebanks.projectivise import is_projective
+
+SPACES = ("projective", "non-projective")
+PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
+
+
+def load(path: Path, sentences: int) -> Treebank:
+    """Some of its sentences, drawn with a fixed seed."""
+    treebank = read(path).treebank
+    tag = "xpos" if any(x != "_" for x in treebank.vocab["xpos"].strings) else "upos"
+    columns = {"tag": tag, "coarse": "upos", "attributes": ["lower", "suffix"]}
+    treebank.meta.update(columns, single_root=True, punctuation=PUNCTUATION)
+    chosen = np.random.default_rng(0).permutation(len(treebank))[:sentences]
+    return treebank.select(np.sort(chosen))
+
+
+def trained(space: str, examples: Treebank, dev: Treebank, pruner: Pruner, epochs: int) -> tuple[float, float, str]:
+    """CPU seconds an epoch: of learning, with its parse of dev; accuracy of the model on dev, searched to the end."""
+    started = time.process_time()
+    model = train(Recipe(epochs=epochs, non_projective=space != "projective").spec(), examples, dev, pruner)
+    whole = (time.process_time() - started) / epochs
+    learning = sum(record["cpu_seconds"] for record in model.history) / epochs
+    parses = Parser(model, max_dp_calls=10_000).parse(dev)
+    found = evaluate(dev, [p.heads for p in parses], [model.label_names(p) for p in parses]).summary
+    proved = sum(parse.certified for parse in parses)
+    return learning, whole, f"{found['uas']:.2f} {found['las']:.2f} {proved}/{len(parses)}"
+
+
+def main() -> None:
+    """Print a line for every run and the ratios of their medians."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("train", type=Path)
+    parser.add_argument("dev", type=Path)
+    parser.add_argument("--sentences", type=int, default=2000, help="to train on; dev has a fifth of that at most")
+    parser.add_argument("--epochs", type=int, default=Recipe.epochs)
+    parser.add_argument("--repeats", type=int, default=1)
+    given = parser.parse_args()
+    examples, dev = load(given.train, given.sentences), load(given.dev, given.sentences // 5)
+    crossing = sum(not is_projective(examples.heads(i)) for i in range(len(examples)))
+    print(
+        f"{len(examples)} sentences, {examples.words} words, {100 * crossing / len(examples):.0f} % of the trees cross"
+    )
+    few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
+    for space in SPACES:  # compiles, or loads what is compiled
+        trained(space, *few, train_pruner(few[0], epochs=1), 1)
+    pruner = train_pruner(examples)
+    print("space cpu_s_of_learning_an_epoch with_dev UAS LAS proved")
+    seconds: dict[str, list[tuple[float, float]]] = {space: [] for space in SPACES}
+    for _ in range(given.repeats):
+        for space in SPACES:
+            learning, whole, accuracy = trained(space, examples, dev, pruner, given.epochs)
+            seconds[space].append((learning, whole))
+            print(f"{space} {learning:.2f} {whole:.2f} {accuracy}", flush=True)
+    medians = {space: np.median(runs, axis=0) for space, runs in seconds.items()}
+    ratio = medians["non-projective"] / medians["projective"]
+    print(f"crossing to projective: {ratio[0]:.2f} times the CPU seconds of learning, {ratio[1]:.2f} times with dev")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Climbing from head to head: scores are those of the trees, and no neighbour of a tree that it returns scores more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles.score import scores
+from oracles.trees import trees
+from strategies import random_problem
+from synthetic import synthetic_treebank
+
+from treebound.decoders.climbing import climb
+from treebound.evaluation.attachment import evaluate
+from treebound.factors import FAMILIES
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.parts import index_parts
+from treebound.learning.pruner import train_pruner
+from treebound.learning.spec import ModelSpec
+from treebound.learning.trainer import train
+from treebound.parser import Parser
+
+DEFAULT = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
+ALL = tuple(family for family in FAMILIES if family != "arc")
+
+
+def climbed(problem):
+    allowed = np.zeros((problem.n + 1, problem.n + 1), bool)
+    allowed[problem.head, problem.mod] = True
+    index = index_arcs(problem.n, allowed)
+    parts = index_parts(index, problem.single_root, False)
+    arcs = {family: table.arcs for family, table in problem.parts.items()}
+    given = {family: table.score for family, table in problem.parts.items()}
+    return climb(index, parts, problem.arc, arcs, given, problem.unit)
+
+
+def neighbours(every: np.ndarray, heads: np.ndarray, single_root: bool) -> np.ndarray:
+    """bool[T]: trees with another head for one word; with a single root, also those with another root above the old."""
+    changed = every[:, 1:] != heads[1:]
+    out = changed.sum(axis=1) == 1
+    if single_root:
+        old = int(np.flatnonzero(heads[1:] == 0)[0])
+        new = every[:, 1:] == 0
+        out |= (changed.sum(axis=1) == 2) & changed[:, old] & (changed & new).any(axis=1)
+    return out
+
+
+@pytest.mark.parametrize("families", [DEFAULT, ("head-bigram", "great-grandchild", "valency"), ALL])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_no_neighbour_scores_more(families, single_root):
+    rng = np.random.default_rng(5)
+    best = crossing = 0
+    for _ in range(60):
+        problem = random_problem(
+            rng, families, max_n=5, space="non-projective", single_root=single_root, integer=True, feasible=True
+        )
+        parse = climbed(problem)
+        every, score = trees(problem.n, "non-projective", single_root), scores(problem, "non-projective")
+        at = np.flatnonzero((every[:, 1:] == parse.heads[1:]).all(axis=1))
+        assert parse.value == score[at[0]]
+        assert score[neighbours(every, parse.heads, single_root)].max(initial=-np.inf) <= parse.value
+        assert parse.status == "heuristic"
+        assert parse.bound == np.inf
+        best += parse.value == score.max()
+        crossing += at[0] not in np.flatnonzero((every[:, None] == trees(problem.n)).all(axis=2).any(axis=1))
+    assert best > 40
+    assert crossing > 5
+
+
+def test_without_a_tree_it_says_so():
+    rng = np.random.default_rng(1)
+    problem = random_problem(rng, DEFAULT, max_n=4, space="non-projective", feasible=True)
+    keep = problem.head != 0
+    index = index_arcs(problem.n, np.zeros((problem.n + 1, problem.n + 1), bool))
+    parts = index_parts(index, True, False)
+    assert not keep.all()
+    assert climb(index, parts, problem.arc[:0], {}, {}, 1.0).status == "infeasible"
+
+
+def test_learning_over_crossing_trees_costs_what_learning_over_projective_ones_does():
+    """In dynamic programs; a training sentence used to cost as many as its limit."""
+    examples, dev = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
+    pruner = train_pruner(examples, epochs=2, bits=14)
+    calls, found = {}, {}
+    for space in ("projective", "non-projective"):
+        spec = ModelSpec(DEFAULT, epochs=2, k=5, bits=16, max_dp_calls=200, space=space)
+        model = train(spec, examples, dev, pruner)
+        parses = Parser(model).parse(dev)
+        assert all(parse.certified for parse in parses)
+        calls[space] = sum(record["dp_calls"] for record in model.history)
+        found[space] = evaluate(dev, [parse.heads for parse in parses]).summary["uas"]
+    assert calls["non-projective"] <= 3 * calls["projective"]
+    assert found["non-projective"] > found["projective"] - 3
