@@ -34,9 +34,9 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
     limits = [
         "These differences of UAS were not tested, and the note of a row says where trees are not proved.",
         *(
-            f"All models of {name} were trained with k = {k}: that is the k at which their weights fit best, and may "
-            "be "
-            "why no pruning is worse where it is."
+            f"All models of {name} were trained with k = {k}, which may be why no pruning is worse where it is: none "
+            "was "
+            "trained without pruning."
             for name, k in trained.items()
             if str(k) != "none"
         ),
@@ -111,12 +111,13 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
             f"On {corpus} they see forms and tags only, ours {_columns(seen[corpus])} besides: the difference there "
             "is not one of parsers alone, and neither was trained with what the other sees."
         )
-        for (place, figure, training), row in steps.iterrows():
-            if str(place).startswith(f"{corpus}, ") and training in WITHOUT:
-                said.append(
-                    f"What that is worth, on the development set ([steps](42-steps.ipynb), {place}): without "
-                    f"{WITHOUT[training]} ours is {row['difference']:+.2f} {figure} ({said_p(row['p'])})."
-                )
+        worth = [
+            f"{row['difference']:+.2f} {figure} without {WITHOUT[training]} ({said_p(row['p'])})"
+            for (place, figure, training), row in steps.iterrows()
+            if str(place).startswith(f"{corpus}, ") and training in WITHOUT
+        ]
+        if worth:
+            said.append(f"On its development set ours is {', '.join(worth)}: see [the steps](42-steps.ipynb).")
     return Remarks(tuple(said))
 
 
@@ -187,8 +188,7 @@ def _verdict(steps: pd.DataFrame) -> list[str]:
         f"Is the search exponential in practice? The mean time grows {'; '.join(parts)}. On {steeper} of the "
         f"{len(steps)} "
         "curves the last step is steeper than the whole: that is what exponential growth would look like, and also "
-        "what a few hard sentences in a small bin look like. Most sentences are far from it; of the longest these "
-        "figures settle nothing."
+        "what a few hard sentences in a small bin look like. These figures do not settle it."
     ]
 
 
