@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from treebound.experiments import params as parameters
 from treebound.report import (
     collect,
     export,
@@ -346,6 +347,22 @@ def test_published_bounds_are_no_figures() -> None:
     assert few.loc[("published", "q = 10"), "time saved, %"] == 80
     paper = published.table(ilp.RIEDEL_CLARKE, "corpus").iloc[0]
     assert paper.tolist() == [13300, 14.6, 5.4]
+
+
+def test_the_papers_corpus_stands_beside_ours(tmp_path: Path) -> None:
+    made_up_results.constraint_metrics(tmp_path, "nl_made_up", (0,))
+    params = parameters.load(REPOSITORY / "params.yaml")
+    settings = dataclasses.replace(params.cross_validation, corpora=("nl_alpino",), folds=(0,))
+    run = collect.Results(RUN, tmp_path, dataclasses.replace(params, cross_validation=settings))
+    made = tmp_path / "metrics" / "folds"
+    (made / "nl_made_up.json").rename(made / "nl_alpino.json")
+    data = ilp.folded_corpora([run])
+    assert list(data.columns)[:2] == ["sentences", "words"]
+    assert data.iloc[0].dropna().to_dict() == {
+        "sentences": 13300,
+        "words a sentence": 14.6,
+        "arcs crossed by another, %": 5.4,
+    }
 
 
 def contest(**proved: tuple[int, int]) -> pd.DataFrame:

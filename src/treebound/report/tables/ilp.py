@@ -226,9 +226,14 @@ def folded_corpora(results: Sequence[Results]) -> pd.DataFrame:
     """The corpora of the cross-validation: sentences, words, mean length and arcs that others cross, all splits."""
     rows: dict[tuple[str, str], dict[Any, Any]] = {}
     paper = published.table(RIEDEL_CLARKE, "corpus").iloc[0].to_dict()
+    rest = {name: value for name, value in paper.items() if name != "sentences"}
     for r in results:
         for found in r.folded():
-            rows["Alpino of CoNLL-X", "published"] = paper | {"sentences": int(paper["sentences"])}
+            rows["Alpino of CoNLL-X", "published"] = {
+                "sentences": int(paper["sentences"]),
+                "words": float("nan"),
+                **rest,
+            }
             splits = found["splits"].values()
             words = sum(s["tokens"] for s in splits)
             sentences = sum(s["sentences"] for s in splits)
