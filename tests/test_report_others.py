@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from treebound.experiments.scratch import overlaid
-from treebound.report import collect, remarks, tables
+from treebound.report import collect, remarks, remarks_gains, remarks_speed, tables
 from treebound.report.tables.comparison import PEERS
 from treebound.report.tables.others import peer_uas
 
@@ -97,15 +97,19 @@ def test_peers_have_rows_of_the_same_tables(results: list[collect.Results]) -> N
     points = tables.accuracy_and_speed(results[-1])
     others = points[points["group"] == "others"]
     assert others[["system", "uas", "words_per_cpu_s"]].values.tolist() == [["udpipe", 80, 9000], ["spacy", 81, 9000]]
-    assert "same splits and tags" in repr(remarks.peers(data))
-    assert "no system in common" in str(remarks.learners(compared.xs(PEERS, drop_level=False), compared))
+    steps = tables.step_tests(tables.steps(results))
+    assert "same splits with the same tags" in repr(remarks_speed.peers(data, {}, steps))
+    assert "On tr_twt ours see forms and tags only, as they do." in repr(remarks_speed.peers(data, {}, steps))
+    assert "no system in common" in str(remarks_gains.learners(compared.xs(PEERS, drop_level=False), compared))
 
 
 def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
     assert len(tables.tagging(plain)) == len(tables.variants(plain)) == len(tables.peers(plain)) == 0
     assert "own tags" in repr(remarks.tagging(tables.tagging(plain)))
     assert "No row was run" in repr(remarks.variants(tables.variants(plain)))
-    assert "No parser of others" in repr(remarks.peers(tables.peers(plain)))
+    assert "No parser of others" in repr(
+        remarks_speed.peers(tables.peers(plain), {}, tables.step_tests(tables.steps(plain)))
+    )
     assert PEERS not in tables.comparison(plain, "mira").index.get_level_values(0)
 
 

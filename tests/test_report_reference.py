@@ -6,6 +6,9 @@ All figures are invented; the parameters are those of the reference run.
 from __future__ import annotations
 
 import dataclasses
+import html
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -19,8 +22,18 @@ from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
 from treebound.experiments import reference
 from treebound.experiments.scratch import overlaid
-from treebound.report import collect, export, remarks, tables
+from treebound.report import (
+    collect,
+    export,
+    remarks,
+    remarks_gains,
+    remarks_ilp,
+    remarks_speed,
+    remarks_steps,
+    tables,
+)
 from treebound.report.execute import execute
+from treebound.report.tables import ilp
 from treebound.report.tables.rows import configurations, corpus_rows, learners_of, main_rows, sweep
 
 REPOSITORY = Path(__file__).parents[1]
@@ -197,17 +210,19 @@ def test_total_calls_are_counted_beside_the_published_ones(results: list[collect
     assert total.loc["branch and bound, no pruning", ("published", "PTB")] == 132161
     found = results[-1].decode().query("corpus == 'zh_gsd' and model == 'combined' and k == 'none'")
     assert total.loc["branch and bound, no pruning", ("this run", "zh_gsd")] == found["dp_calls"].iloc[0]
-    assert "a factor of" in str(remarks.calls(total))
+    assert "a factor of" in str(remarks_speed.calls(total))
     assert "this run: combined" in total["", "note"].iloc[0]  # the reference beside it swept another model
 
 
 def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
     points = tables.accuracy_and_speed(results[-1])
     assert {"udpipe", "spacy", "third-order", "combined"} <= set(points["system"])
-    said = str(remarks.frontier(points))
+    said = str(remarks_speed.frontier(points, {"tr_twt": ["lemma", "feats"]}))
     behind = points[(points["corpus"] == "tr_twt") & (points["group"] != "others")]
     better = ((behind["uas"] >= 80) & (behind["words_per_cpu_s"] >= 9000)).sum()
-    assert f"udpipe (80.00 UAS, 9,000 words/s) is beaten in both by {better or 'none'} of ours" in said
+    assert (
+        f"udpipe (80.00 UAS, 9,000 words/s) is beaten in both by {better or 'none'} of ours, which also see the" in said
+    )
 
 
 @pytest.mark.parametrize(
@@ -258,3 +273,90 @@ def test_a_row_cannot_be_listed_twice(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(overlaid(base, {"variants": [row | {"seed": base["seed"]}]})))
     with pytest.raises(InputError, match="its corpus has this row already, under decode"):
         parameters.load(tmp_path / "params.yaml")
+
+
+# --- the committed reference: what its pages and tables say is what its metrics say
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose own run is the committed reference, as `make reference` has it before it shows its pages."""
+    root, kept = tmp_path_factory.mktemp("committed"), REPOSITORY / "results" / "reference"
+    (root / "results" / "reference").mkdir(parents=True)
+    shutil.copyfile(kept / "params.yaml", root / "params.yaml")
+    shutil.copyfile(REPOSITORY / "dvc.yaml", root / "dvc.yaml")
+    for name in ("metrics", "tables"):
+        shutil.copytree(kept / name, root / "results" / name)
+    shutil.copytree(kept / "multilingual", root / "results" / "reference" / "multilingual")
+    shutil.copyfile(kept / "run.json", root / collect.ORIGIN)
+    return root
+
+
+def _page(name: str) -> str:
+    """The text of a committed page, without code."""
+    page = (REPOSITORY / "results" / "reference" / "report" / f"{name}.html").read_text(encoding="utf-8")
+    page = re.sub(r"<details>.*?</details>", "", page[page.index("<main") :], flags=re.S)
+    return html.unescape(re.sub(r"<[^>]*>", "", page))
+
+
+def _plain(said: object) -> str:
+    return re.sub(r"\[([^\]]*)\]\([^)]*\.ipynb\)", r"\1", str(said))
+
+
+def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path, tmp_path: Path) -> None:
+    assert export.export(committed, tmp_path, only=[*export.TABLES, "multilingual"]) == []
+    for path in (tmp_path / "tables").iterdir():
+        assert path.read_bytes() == (REPOSITORY / "results" / "reference" / "tables" / path.name).read_bytes(), (
+            path.name
+        )
+
+
+def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: Path) -> None:
+    (run,) = results = collect.provenances(committed)
+    assert run.name == "reference"
+    against, steps = tables.against_baseline(results), tables.step_tests(tables.steps(results))
+    seen, curves = run.convert().attrs["seen"], tables.lengths(results)
+    uas, speed = (tables.pruning_table(results, figure) for figure in ("UAS", "w/s"))
+    more, data = tables.multilingual(collect.multilingual(committed)), ilp.cross_validated(results)
+    contest = ilp.contest(results)
+    sizes = run.convert().query("split == 'test'").set_index("corpus")["sentences"]
+    asked = run.params.confidence
+    assert asked is not None
+    said = {
+        "index": [remarks_gains.headline(tables.headline(results), tables.gains(results), tables.seeds(results), more)],
+        "20-main-comparison": [
+            *(remarks_gains.comparison(tables.comparison(results, n), against, n) for n in ("perceptron", "mira")),
+            remarks_gains.exactness(tables.accuracy(results)),
+            remarks.significance(tables.significance(run)),
+            remarks.errors(tables.errors(run)),
+            remarks_speed.peers(tables.peers(results), seen, steps),
+        ],
+        "30-accuracy-and-speed": [
+            remarks_speed.pruning(uas, speed, {run.title: run.params.train.k}),
+            remarks_speed.frontier(tables.accuracy_and_speed(run), seen),
+            remarks_speed.repeats(tables.benchmarked(run)),
+        ],
+        "31-length": [remarks_speed.length(curves), remarks_speed.axes(curves)],
+        "32-confidence": [remarks.calibration(run.confidence(), sizes, asked.sentences)],
+        "40-tuning": [remarks.tuning(tables.tunings(results))],
+        "42-steps": [remarks_steps.changes(tables.steps(results), steps)],
+        "50-integer-programming": [remarks_ilp.accuracy(data), remarks_ilp.times(data)],
+        "51-arena": [remarks_ilp.arena(contest, ilp.arena_lengths(contest)), remarks_ilp.explicit(contest)],
+        "60-multilingual": [remarks.multilingual(more)],
+    }
+    for name, sentences in said.items():
+        for sentence in sentences:
+            assert _plain(sentence) in _page(name), name
+
+
+def test_the_committed_pages_are_the_references_own() -> None:
+    info = json.loads((REPOSITORY / "results" / "reference" / "run.json").read_text(encoding="utf-8"))
+    pages = {name: _page(name) for name in parameters.load(REPOSITORY / "params.yaml").notebooks}
+    index = pages.pop("index")
+    for wanted in (info["commit"][:12], info["date"], info["carried"], info["machine"]["cpu"]):
+        assert wanted in index
+    assert "not recorded" not in index
+    assert "on your machine" not in index
+    for name, text in pages.items():
+        assert "this run" not in text.lower(), name
+        assert "0.000000" not in text, name

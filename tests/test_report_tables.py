@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from treebound.core.errors import InputError
-from treebound.report import collect, published, remarks, tables
+from treebound.report import collect, published, remarks, remarks_gains, tables
 from treebound.report.show import NOTHING, Table
 
 REPOSITORY = Path(__file__).parents[1]
@@ -256,17 +256,18 @@ def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
 
 
 def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
-    table = tables.comparison(results, "mira")
-    assert "In the paper all non-local factors together bring +0.36 UAS" in str(remarks.comparison(table))
+    table, tested = tables.comparison(results, "mira"), tables.against_baseline(results)
+    said = str(remarks_gains.comparison(table, tested, "mira"))
+    assert "In the paper all non-local factors together bring +0.36 UAS" in said
     worse = table.copy()
     worse.loc[("this paper", "B&B + all grandchild + all sibling + comb + hand-crafted"), ("this run", "tr_twt")] = (
         worse.loc[("this paper", "baseline (Carreras 2007)"), ("this run", "tr_twt")] - 1
     )
-    assert "-1.00 on tr_twt (this run)" in str(remarks.comparison(worse))
+    assert "-1.00 on tr_twt (this run, not tested)" in str(remarks_gains.comparison(worse, tested, "mira"))
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])
     lifted.loc[:, ours] = table.loc[:, ours] + 0.5
-    assert "MIRA minus perceptron is +0.50 UAS on average" in str(remarks.learners(table, lifted))
+    assert "MIRA minus perceptron is +0.50 UAS on average" in str(remarks_gains.learners(table, lifted))
 
 
 def test_significance_tests_the_difference_from_the_baseline(results: list[collect.Results]) -> None:

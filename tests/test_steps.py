@@ -235,7 +235,7 @@ def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, {name: MADE_UP[name] for name in ("base", "unclear", "worse")})])
     said = repr(remarks_steps.changes(data, tables.step_tests(data)))
     assert "by LAS, 0 of 2 trainings are significantly better" in said
-    assert "Nothing that was tried makes base better on made_up, this run." in said
+    assert "Nothing that was tried is significantly better than base on made_up, this run." in said
     assert "word for word" not in said
     alone = tables.steps([results(tmp_path / "alone", {"base": MADE_UP["base"], "absent": MADE_UP["absent"]})])
     assert "there is nothing to compare with base" in repr(remarks_steps.changes(alone, tables.step_tests(alone)))

@@ -81,6 +81,37 @@ INDEX = '<node rel="{}" begin="0" end="1" index="1"/>'
             [("Van", 3, "su"), ("Beek", 1, "mwp"), ("zingt", 0, "--")],
             id="multi-word unit",
         ),
+        pytest.param(  # zie dat slaap: the complementiser heads its clause
+            [node("--", word("hd", 0, "zie"), node("vc", word("body", 2, "slaap"), word("cmp", 1, "dat"), cat="cp"))],
+            [("zie", 0, "--"), ("dat", 1, "vc"), ("slaap", 2, "body")],
+            id="complementiser",
+        ),
+        pytest.param(  # wie zag jou
+            [node("--", node("body", word("hd", 1, "zag"), word("obj1", 2, "jou")), word("whd", 0, "wie"), cat="whq")],
+            [("wie", 0, "--"), ("zag", 1, "body"), ("jou", 2, "obj1")],
+            id="question word",
+        ),
+        pytest.param(  # want zij zong: the link before the nucleus, and the nucleus before its satellite
+            [node("--", node("nucl", word("hd", 2, "zong"), word("su", 1, "zij")), word("dlink", 0, "want"),
+                  word("sat", 3, "luid"), cat="du")],
+            [("want", 0, "--"), ("zij", 3, "su"), ("zong", 1, "nucl"), ("luid", 1, "sat")],
+            id="discourse link",
+        ),
+        pytest.param(
+            [node("--", word("tag", 0, "kortom"), word("nucl", 1, "zing"), word("sat", 2, "luid"), cat="du")],
+            [("kortom", 2, "tag"), ("zing", 0, "--"), ("luid", 2, "sat")],
+            id="nucleus",
+        ),
+        pytest.param(
+            [node("--", word("tag", 0, "nou"), word("dp", 1, "ja"), word("dp", 2, "nee"), cat="du")],
+            [("nou", 2, "tag"), ("ja", 0, "--"), ("nee", 2, "dp")],
+            id="discourse parts",
+        ),
+        pytest.param(  # appels, peren: the first part heads where there is no conjunction
+            [node("--", word("mod", 0, "verse"), word("cnj", 1, "appels"), word("cnj", 2, "peren"), cat="conj")],
+            [("verse", 2, "mod"), ("appels", 0, "--"), ("peren", 2, "cnj")],
+            id="coordination without a conjunction",
+        ),
         pytest.param(
             [word("--", 0, "(", "punct"), word("--", 1, "ja", "tag"), word("--", 2, ")", "punct")],
             [("(", 2, "--"), ("ja", 0, "--"), (")", 2, "--")],

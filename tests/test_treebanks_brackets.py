@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,22 +45,81 @@ def test_columns_of_a_converted_tree():
     assert document.treebank.strings("upos") == ["PR", "NN"]
 
 
-def test_head_rules_of_every_constituent():
-    """First item of the list that is there; else the first child in direction that is no punctuation."""
-    assert len(PENN.rules) == 27  # the table has 26, and `*`
+#: the published head rules, written down once more, by hand: direction, items in order (braces: one item)
+PUBLISHED = """
+NP r {POS NN NNP NNPS NNS} NX JJR CD JJ JJS RB QP NP
+NX r {POS NN NNP NNPS NNS} NX JJR CD JJ JJS RB QP NP
+ADJP r NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB
+ADVP l RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN
+NAC r {NN NNS NNP NNPS} NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW
+QP r $ IN NNS NN JJ RB DT CD NCD QP JJR JJS
+VP l VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP
+S r TO IN VP S SBAR ADJP UCP NP
+SBAR r WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG
+SBARQ r SQ S SINV SBARQ FRAG
+SINV r VBZ VBD VBP VB MD VP S SINV ADJP NP
+SQ r VBZ VBD VBP VB MD VP SQ
+PP l IN TO VBG VBN RP FW
+WHPP l IN TO FW
+CONJP l CC RB IN
+WHNP r WDT WP WP$ WHADJP WHPP WHNP
+WHADJP r CC WRB JJ ADJP
+WHADVP l CC WRB
+RRC l VP NP ADVP ADJP PP
+PRT l RP
+LST l LS :
+FRAG l
+UCP l
+INTJ r
+PRN r
+X r
+* r
+"""
+
+
+@pytest.mark.parametrize("line", PUBLISHED.strip().split("\n"), ids=lambda line: line.split()[0])
+def test_head_rules_have_the_published_order(line):
+    """Children of every kind that the list names, twice: the heads that are found, one taken away after the other."""
+    label, direction, *_ = line.split()
+    items = [item.strip("{}").split() for item in re.findall(r"\{[^}]*\}|\S+", line)[2:]]
+    # against the direction, so that without the list the last item would come first
+    order = [kind for item in reversed(items) for kind in (*item, *item)]
+    children = order if direction == "l" else order[::-1]
+    expected = [kind for item in items for kind in (*item, *item)]
+    found = []
+    while children:
+        i = PENN.head_child(label, children)
+        found.append(children[i])
+        children = children[:i] + children[i + 1 :]
+    assert found == expected
+
+
+def test_every_head_rule_is_a_published_one():
+    assert set(PENN.rules) == {line.split()[0] for line in PUBLISHED.strip().split("\n")}
+
+
+def golden_heads() -> list[tuple[str, str, str]]:
+    """(label, head word, tree of one constituent)."""
+    text = Path(__file__).with_name("golden").joinpath("penn_heads.txt").read_text()
+    rows = [line.split(None, 2) for line in text.splitlines() if not line.startswith("#")]
+    return [(label, word, tree) for label, word, tree in rows]
+
+
+@pytest.mark.parametrize(("label", "word", "tree"), golden_heads())
+def test_golden_heads(label, word, tree):
+    (parsed,) = brackets.parse(f"({tree})")
+    assert tree.startswith(f"({label} ")
+    assert [w.form for w in brackets.dependencies(parsed) if w.head == 0] == [word]
+
+
+def test_golden_heads_show_every_label():
+    assert {label for label, _, _ in golden_heads()} == {*PENN.rules, "WHATEV"} - {"*"}
+
+
+def test_the_default_passes_over_punctuation():
     for label, rule in PENN.rules.items():
-        order = ["Z1", "Z2"] if rule.from_left else ["Z2", "Z1"]
         children = [",", "Z1", "Z2", "."]
-        assert children[PENN.head_child(label, children)] == order[0]
-        items = [sorted(item)[0] for item in rule.priorities]
-        for first, second in pairwise(items):
-            for pair in ([first, "Z1", second], [second, "Z1", first]):
-                assert pair[PENN.head_child(label, pair)] == first
-        for item in rule.priorities:
-            for one in item:
-                for two in item:
-                    assert PENN.head_child(label, ["Z1", one, two, "Z1"]) == (1 if rule.from_left else 2)
-    assert PENN.head_child("unheard-of", ["A", "B", "."]) == 1
+        assert children[PENN.head_child(label, children)] == ("Z1" if rule.from_left else "Z2")
 
 
 @pytest.mark.parametrize("text", ["NP x NN\n* r", "NP r NN\nNP l NN\n* r", "NP r NN"])

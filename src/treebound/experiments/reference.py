@@ -28,6 +28,7 @@ from treebound.experiments.run import KINDS
 
 FOLDER = Path("build/reference")
 RESULTS = Path("results/reference")
+ORIGIN = RESULTS / "origin.json"  #: `report.collect.ORIGIN`: experiments import nothing of the report
 OVERLAY = Path("params/reference.yaml")
 MULTILINGUAL = "multilingual"
 MORE_FOLDER = Path("build") / MULTILINGUAL
@@ -141,10 +142,12 @@ def main() -> None:
         if more:
             compute(MORE_FOLDER, "decode")
             collect_more(FOLDER / RESULTS / MULTILINGUAL, head)
+        run = origin(FOLDER, head) | carried
+        stage.write_json(FOLDER / ORIGIN, run)  # the pages are those of the reference and say so
         compute(FOLDER)
         if commit() != head:
             raise InputError("the commit changed during the run", hint="run this again: only what changed is repeated")
-        collect(FOLDER, RESULTS, origin(FOLDER, head) | carried)
+        collect(FOLDER, RESULTS, run)
         if more:
             replace(FOLDER / RESULTS / MULTILINGUAL, RESULTS / MULTILINGUAL)
         collect_shown(FOLDER, RESULTS)

@@ -19,6 +19,9 @@ from treebound.experiments.params import Params, Run, Variant
 from treebound.report.show import NOTHING
 
 SPLIT = "test"
+REFERENCE, THIS_RUN = "reference", "this run"
+#: where a run that is to become the reference says what it is, before its notebooks are executed
+ORIGIN = Path("results", "reference", "origin.json")
 KEYS = ("model", "learner", "decoder", "k")
 
 
@@ -26,7 +29,7 @@ KEYS = ("model", "learner", "decoder", "k")
 class Results:
     """The results of one run of the pipeline.
 
-    name    provenance, the column head of tables: "reference" or "this run"
+    name    provenance, the column head of tables: REFERENCE or THIS_RUN
     folder  holds `metrics/` and, for this run, `predictions/`
     params  the parameters of that run
     info    of a reference: commit, date, machine, checksums
@@ -38,6 +41,16 @@ class Results:
     info: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def title(self) -> str:
+        """What to call it in a sentence."""
+        return self.name if self.name == THIS_RUN else f"the {self.name} run"
+
+    @property
+    def keeps_sentences(self) -> bool:
+        """Whether what the stages wrote sentence by sentence should be there: a reference is committed without it."""
+        return not self.info or (self.folder / "predictions").is_dir()
+
+    @property
     def corpora(self) -> list[str]:
         """Corpora of the run, in the order of its parameters."""
         return list(self.params.corpora)
@@ -45,19 +58,22 @@ class Results:
     def convert(self) -> pd.DataFrame:
         """One row a corpus and split: what the conversion counted; of tags, labels and dropped sentences their number.
 
-        `attrs["sources"]`: corpus -> title, language and licence.
+        `attrs["sources"]`: corpus -> title, language and licence; `attrs["seen"]`: corpus -> columns of the treebank
+        besides forms and tags that the parsers see.
         """
-        rows, sources = [], {}
+        rows, sources, seen = [], {}, {}
         for corpus in self.corpora:
             converted = self._read("convert", f"{corpus}.json")
             sources[corpus] = {key: converted["meta"][key] for key in ("title", "language", "licence")}
+            attributes = converted["meta"].get("attributes", ())
+            seen[corpus] = [column for column in ("lemma", "feats") if column in attributes]
             for split in ("train", "dev", "test"):
                 counted = converted["splits"][split]
                 dropped = sum(counted["dropped"].values())
                 kinds = {name: len(counted[name]) for name in ("upos", "xpos", "deprel")}
                 rows.append({"corpus": corpus, "split": split, **counted, **kinds, "dropped": dropped})
         data = _frame(rows, self.folder / "metrics" / "convert")
-        data.attrs["sources"] = sources
+        data.attrs.update(sources=sources, seen=seen)
         return data
 
     def tagging(self) -> pd.DataFrame:
@@ -243,11 +259,14 @@ class Results:
             for name, step in (settings.runs.items() if settings else ())
         ]
 
-    def kept_table(self, name: str) -> pd.DataFrame:
-        """A table that a reference keeps because its metrics are not enough for it; no rows where it does not."""
+    def kept_table(self, name: str, **layout: Any) -> pd.DataFrame:
+        """A table that a reference keeps because its metrics are not enough for it; no rows where it does not.
+
+        layout  of the header and the index, as `pandas.read_csv` takes it
+        """
         path = self.folder / "tables" / f"{name}.csv"
         try:
-            return pd.read_csv(path)
+            return pd.read_csv(path, **layout)
         except FileNotFoundError:
             return pd.DataFrame()
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
@@ -264,30 +283,38 @@ class Results:
 
 
 def this_run(root: Path) -> Results:
-    """What the pipeline produced in this checkout."""
-    return Results("this run", root / "results", parameters.load(root / "params.yaml"))
+    """What the pipeline produced in this checkout; the reference itself where ORIGIN says so, as while `make reference`
+    shows what it has computed.
+    """
+    folder, params = root / "results", root / "params.yaml"
+    return _kept(folder, params, root / ORIGIN) or Results(THIS_RUN, folder, parameters.load(params))
 
 
 def reference(root: Path) -> Results | None:
     """The maintainers' run that is committed with the repository; None where there is none."""
-    return _kept("reference", root / "results" / "reference")
+    folder = root / "results" / "reference"
+    return _kept(folder, folder / "params.yaml", folder / "run.json")
 
 
 def multilingual(root: Path) -> Results | None:
     """The part of the maintainers' run that tests a few systems on many more corpora; None where there is none."""
-    return _kept("reference", root / "results" / "reference" / "multilingual")
+    folder = root / "results" / "reference" / "multilingual"
+    return _kept(folder, folder / "params.yaml", folder / "run.json")
 
 
-def _kept(name: str, folder: Path) -> Results | None:
-    if not (folder / "run.json").is_file():
+def _kept(folder: Path, params: Path, origin: Path) -> Results | None:
+    if not origin.is_file():
         return None
-    info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return Results(name, folder, parameters.load(folder / "params.yaml"), info)
+    return Results(REFERENCE, folder, parameters.load(params), json.loads(origin.read_text(encoding="utf-8")))
 
 
 def provenances(root: Path) -> list[Results]:
-    """The reference, where there is one, and this run: the order of the columns in every table."""
-    return [results for results in (reference(root), this_run(root)) if results is not None]
+    """The reference, where there is one, and this run: the order of the columns in every table. The reference alone
+    where this run is the one that becomes it.
+    """
+    last = this_run(root)
+    before = reference(root) if last.name == THIS_RUN else None
+    return [results for results in (before, last) if results is not None]
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -26,7 +26,7 @@ from treebound.plots.svg import as_svg
 from treebound.report import collect, tables
 from treebound.report.collect import Results
 from treebound.report.command import status
-from treebound.report.show import NOTHING
+from treebound.report.show import NOTHING, is_p, p_value
 from treebound.treebanks.atomic import replacing
 
 #: name of the files -> (title, table)
@@ -115,10 +115,14 @@ def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
 
 
 def markdown(data: pd.DataFrame) -> str:
-    """A DataFrame as a table of GitHub's Markdown; levels of columns are joined, floats have two decimals."""
+    """A DataFrame as a table of GitHub's Markdown; levels of columns are joined, floats have two decimals, p three."""
     flat = data.reset_index()
     names = [" ".join(str(part) for part in _levels(column) if str(part)) for column in flat.columns]
-    rows = [[_cell(value) for value in row] for row in flat.itertuples(index=False, name=None)]
+    last = [str(_levels(column)[-1]) for column in flat.columns]
+    rows = [
+        [_cell(value, name) for value, name in zip(row, last, strict=True)]
+        for row in flat.itertuples(index=False, name=None)
+    ]
     numbers = [pd.api.types.is_numeric_dtype(kind) for kind in flat.dtypes]
     rule = ["---:" if number else "---" for number in numbers]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [names, rule, *rows])
@@ -128,12 +132,14 @@ def _levels(label: object) -> tuple:
     return label if isinstance(label, tuple) else (label,)
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, name: str) -> str:
     if isinstance(value, str):
         return value.replace("|", "\\|")
     if pd.isna(value):
         return NOTHING
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return p_value(value) if is_p(name) else f"{value:.2f}"
+    return str(value)
 
 
 def _steps(results: Results) -> pd.DataFrame:

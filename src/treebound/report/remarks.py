@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 
-from treebound.plots.figures import pareto
-from treebound.report.show import Remarks
-from treebound.report.tables.comparison import PEERS
+from treebound.report.show import Remarks, by_chance
 from treebound.report.tables.repeats import AGAINST
 
 
@@ -44,18 +43,6 @@ def tagging(data: pd.DataFrame) -> Remarks:
     return Remarks(tuple(said))
 
 
-def peers(data: pd.DataFrame) -> Remarks:
-    """About `tables.peers`, which may have no rows."""
-    if not len(data):
-        return Remarks(("No parser of others was run: name some under peers in params.yaml.",))
-    return Remarks(
-        (
-            "Parsers of others see the same splits and tags, run on one thread and are timed without loading their "
-            "model; their training picks the epoch on the same development set.",
-        )
-    )
-
-
 def variants(data: pd.DataFrame) -> Remarks:
     """About `tables.variants`, which may have no rows."""
     if not len(data):
@@ -74,96 +61,6 @@ def pruner(data: pd.DataFrame) -> Remarks:
     worst = test.loc[test.groupby("k")["recall"].idxmin()].set_index("k")
     said = [f"{100 * (1 - row.recall):.2f} % at k = {k} ({row.corpus})" for k, row in worst.iterrows()]
     return Remarks(("Heads that pruning puts out of reach, in the corpus that suffers most: " + ", ".join(said) + ".",))
-
-
-def headline(data: pd.DataFrame) -> Remarks:
-    """About `tables.headline`."""
-    said = []
-    for name, rows in data.groupby(level=0, sort=False):
-        best = rows.loc[rows["UAS, all factors"].idxmax()]
-        proved = rows["proved optimal, %"].min()
-        said.append(
-            f"In {_run(name)} "
-            + (
-                "every tree is proved optimal"
-                if proved >= 100
-                else f"at least {proved:.1f} % of the trees are proved optimal"
-            )
-            + f" and the fastest of these rows parses {rows['words per CPU second'].max():,.0f} words per CPU second; "
-            f"the highest accuracy is {best['UAS, all factors']:.2f} ({best.name[1]}, {best.name[2]})."
-        )
-    gain = (data["UAS, all factors"] - data["UAS, Carreras"]).dropna()
-    if len(gain):
-        said.append(f"All factors against the Carreras backbone: from {gain.min():+.2f} to {gain.max():+.2f} UAS.")
-    return Remarks(tuple(said))
-
-
-def comparison(data: pd.DataFrame) -> Remarks:
-    """About `tables.comparison`: what the factors bring in the paper and here, and which single family brings most."""
-    printed = data["published"].droplevel(0)
-    every = _row(printed, "all sibling + comb") - _row(printed, "baseline")
-    said = [
-        f"In the paper all non-local factors together bring {every['PTB']:+.2f} UAS over the baseline on English and "
-        f"{every['CTB']:+.2f} on Chinese, and of the single families all-sibling brings most."
-    ]
-    ours = data.drop(columns=["published", ""], level=0).droplevel(0)
-    base = _row(ours, "baseline")
-    both = "B&B + all grandchild + all sibling"
-    for part, kind in (("all sibling + comb", "The combined system"), (both, "All grandchildren and siblings alone")):
-        rows = ours[ours.index == part] if part == both else ours[[part in label for label in ours.index]]
-        gains = (rows.iloc[0] - base).dropna() if len(rows) else base.iloc[:0]
-        if len(gains):
-            listed = ", ".join(f"{gain:+.2f} on {corpus} ({name})" for (name, corpus), gain in gains.items())
-            said.append(f"{kind} of ours: {listed}.")
-    single = {name: _row(ours, f"B&B + {name}") - base for name in FAMILIES}
-    gains = pd.DataFrame(single).T.dropna(axis=1, how="all")
-    if gains.empty:
-        return Remarks((*said, "No run of ours has a family alone beside the baseline."))
-    best = gains.idxmax()
-    said.append(
-        "Of the single families the most is brought by "
-        + ", ".join(
-            f"{best[column]} on {column[1]} ({column[0]}, {gains[column].max():+.2f})" for column in gains.columns
-        )
-        + "."
-    )
-    worse = [
-        f"{family} on {column[1]} ({column[0]}, {gain:+.2f})"
-        for column in gains.columns
-        for family, gain in gains[column].dropna().items()
-        if gain < 0
-    ]
-    said.append(
-        f"Below the baseline stay {', '.join(worse)}." if worse else "No single family stays below the baseline."
-    )
-    return Remarks(tuple(said))
-
-
-#: the rows of the paper that add one family to the baseline
-FAMILIES = (
-    "all grandchild",
-    "all great-grandchild",
-    "all sibling",
-    "all tri-sibling",
-    "comb",
-    "hand-crafted",
-)
-
-
-def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
-    """About the tables of two learners: the same systems on the same corpora."""
-    tables = (data[data.index.get_level_values(0) != PEERS] for data in (perceptron, mira))
-    ours = [data.drop(columns=["published", ""], level=0) for data in tables]
-    difference = (ours[1] - ours[0]).stack([0, 1], future_stack=True).dropna()
-    if difference.empty:
-        return Remarks(("The learners have no system in common.",))
-    return Remarks(
-        (
-            f"Over the {len(difference)} pairs of the same system on the same corpus, MIRA minus perceptron is "
-            f"{difference.mean():+.2f} UAS on average, from {difference.min():+.2f} to {difference.max():+.2f}. "
-            "Each figure is one training run with one seed.",
-        )
-    )
 
 
 def significance(data: pd.DataFrame) -> Remarks:
@@ -187,7 +84,7 @@ def significance(data: pd.DataFrame) -> Remarks:
         "words for independent, so that the bootstrap is the one to trust."
     )
     if len(data) > 1:
-        said.append(f"With {len(data)} tests about {max(1, round(0.05 * len(data)))} would pass 5 % by chance alone.")
+        said.append(f"Of {len(data)} tests {by_chance(len(data), 0.05)} would pass 5 % by chance alone.")
     return Remarks(tuple(said))
 
 
@@ -224,7 +121,7 @@ def tags(data: pd.DataFrame) -> Remarks:
     if data.empty:
         return Remarks(("No row was run with gold tags beside predicted ones: see variants in params.yaml.",))
     gain = data["UAS", "difference"]
-    said = [f"Gold tags bring {gain.min():+.2f} to {gain.max():+.2f} UAS."]
+    said = [f"Gold tags bring {gain.min():+.2f} to {gain.max():+.2f} UAS, in one training each; not tested."]
     for (run, corpus, learner), rows in data.groupby(level=[0, 1, 2], sort=False):
         uas = rows["UAS"].droplevel([0, 1, 2])
         if len(uas) > 1:
@@ -252,7 +149,7 @@ def errors(data: pd.DataFrame) -> Remarks:
     said.append(
         f"The exact search makes no search errors: its wrong trees are errors of the model ({wrong.min():.0f} to "
         f"{wrong.max():.0f} % of the sentences) or have gold trees that it cannot return ({lost.min():.0f} to "
-        f"{lost.max():.0f} %)."
+        f"{lost.max():.0f} %). The losses of UAS were not tested."
     )
     return Remarks(tuple(said))
 
@@ -265,8 +162,9 @@ def multilingual(data: pd.DataFrame) -> Remarks:
     for system, gain in data["UAS gained over the one before"].items():
         best, worst = gain.idxmax()[1], gain.idxmin()[1]
         said.append(
-            f"{system} is better than the system before it on {(gain > 0).sum()} of {len(gain)} corpora; its gain is "
-            f"{gain.mean():+.2f} UAS on average, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} ({best})."
+            f"{system} scores more than the system before it on {(gain > 0).sum()} of {len(gain)} corpora; the "
+            "difference "
+            f"is {gain.mean():+.2f} UAS on average, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} ({best})."
         )
     for group in data.columns.unique(0):
         if not group.endswith(AGAINST):
@@ -276,7 +174,7 @@ def multilingual(data: pd.DataFrame) -> Remarks:
         better, worse = (", ".join(part.index.get_level_values("corpus")) for part in (sure[sure > 0], sure[sure < 0]))
         said.append(
             f"Half a point or more from the baseline, with p < 0.05: {system} is better on {better or 'none'}, "
-            f"worse on {worse or 'none'}."
+            f"worse on {worse or 'none'}; {(p >= 0.05).sum()} of {len(p)} differences are not told from chance."
         )
     crossing = data["", "crossing, %"]
     last = data["UAS gained over the one before"].iloc[:, -1]
@@ -285,86 +183,6 @@ def multilingual(data: pd.DataFrame) -> Remarks:
             f"Between the share of sentences with crossing arcs and what the last system gains, the correlation over "
             f"corpora is {crossing.corr(last):+.2f}."
         )
-    return Remarks(tuple(said))
-
-
-def pruning(uas: pd.DataFrame, speed: pd.DataFrame) -> Remarks:
-    """About the accuracy and the speed half of Table 3 (`tables.pruning_table`): k = 10 against no pruning."""
-    said = []
-    for name, corpus in (c for c in uas.columns if c[0]):
-        ten, none = "branch and bound, k = 10", "branch and bound, no pruning"
-        if ten not in uas.index or none not in uas.index:
-            continue
-        loss = uas.loc[ten, (name, corpus)] - uas.loc[none, (name, corpus)]
-        ratio = speed.loc[ten, (name, corpus)] / speed.loc[none, (name, corpus)]
-        if not (math.isnan(loss) or math.isnan(ratio)):
-            said.append(f"{corpus} ({name}): {ratio:.1f} times the speed at {loss:+.2f} UAS.")
-    return Remarks(("k = 10 against no pruning.", *said)) if said else Remarks(("No k was compared with no pruning.",))
-
-
-def calls(total: pd.DataFrame) -> Remarks:
-    """About Table 3's total of DP calls (`tables.pruning_table`): what pruning saves the search."""
-    said = []
-    for name, corpus in (c for c in total.columns if c[0]):
-        swept = total[name, corpus].dropna()
-        if len(swept) > 1 and swept.min() > 0:
-            said.append(
-                f"{corpus} ({name}): from {swept.min():,.0f} calls ({swept.idxmin()}) to {swept.max():,.0f} "
-                f"({swept.idxmax()}), a factor of {swept.max() / swept.min():.1f}."
-            )
-    return Remarks(tuple(said) or ("Nothing was decoded with several k.",))
-
-
-def frontier(points: pd.DataFrame) -> Remarks:
-    """About `tables.accuracy_and_speed`: what no other system beats in both, and where others' parsers stand."""
-    said = []
-    for corpus, rows in points.groupby("corpus", sort=False):
-        best = pareto(rows)
-        names = [f"{r.system} ({r.label})" if r.label and r.label != r.system else r.system for r in best.itertuples()]
-        said.append(f"On {corpus} nothing beats, from slow to fast: {', '.join(names)}.")
-        for other in rows[rows["group"] == "others"].itertuples():
-            better = rows[
-                (rows["group"] != "others")
-                & (rows["uas"] >= other.uas)
-                & (rows["words_per_cpu_s"] >= other.words_per_cpu_s)
-            ]
-            verdict = f"beaten in both by {len(better)} of ours" if len(better) else "beaten in both by none of ours"
-            said.append(f"{other.system} ({other.uas:.2f} UAS, {other.words_per_cpu_s:,.0f} words/s) is {verdict}.")
-    return Remarks(tuple(said))
-
-
-def speeds() -> Remarks:
-    """What a words-per-second figure is, and what it may not be used for."""
-    return Remarks(
-        (
-            "Published speeds are of 2013, in C++ on another machine and with other features; ours count CPU seconds "
-            "on one core from features to heads, without reading files and without compilation. "
-            "Compare ratios within a column, not figures across columns.",
-        )
-    )
-
-
-def length(data: pd.DataFrame) -> Remarks:
-    """About `tables.lengths`: how the work grows between the bins that hold enough sentences."""
-    said = []
-    for corpus, rows in data.groupby("corpus", sort=False):
-        k = rows["k"].iloc[-1] if "10" not in set(rows["k"]) else "10"
-        curve = rows[(rows["k"] == k) & (rows["sentences"] >= 10)].sort_values("lo")
-        if len(curve) < 2:
-            said.append(f"{corpus} has too few sentences for a trend.")
-            continue
-        low, high = curve.iloc[0], curve.iloc[-1]
-        middle = [(row["lo"] + row["hi"]) / 2 for row in (low, high)]
-        power = math.log(high["mean_s"] / low["mean_s"]) / math.log(middle[1] / middle[0])
-        said.append(
-            f"On {corpus} at k = {k} the mean time grows from {1e3 * low['mean_s']:.2g} ms ({low['lo']}-{low['hi']} "
-            f"words) to {1e3 * high['mean_s']:.2g} ms ({high['lo']}-{high['hi']} words), about as the power "
-            f"{power:.1f} of the length."
-        )
-        few = rows[(rows["k"] == k) & (rows["sentences"] < 10)]
-        if len(few):
-            bins = ", ".join(f"{row.lo}-{row.hi}" for row in few.itertuples())
-            said.append(f"Fewer than ten sentences stand behind the bins {bins}.")
     return Remarks(tuple(said))
 
 
@@ -378,11 +196,17 @@ def tuning(data: pd.DataFrame) -> Remarks:
             f"{_share(published.seconds / row.seconds)} of the time"
             for row in tuned
         ]
-        said.append(f"On {corpus}, against the published configuration, " + "; ".join(needs) + ".")
+        part = f"the first {published.sentences:,}" if published.sentences < published.of else "all"
+        said.append(
+            f"On {corpus}, {part} of {published.of:,} test sentences, against the published configuration, "
+            + "; ".join(needs)
+            + "."
+        )
         unproved = [f"{row.sentences - row.certified} ({row.decoder})" for row in rows.itertuples()]
         if (rows["certified"] < rows["sentences"]).any():
             said.append(
-                f"Of its {published.sentences} sentences a limit left without proof: " + ", ".join(unproved) + "."
+                f"Of its {published.sentences} sentences a limit left without proof: {', '.join(unproved)}. A search "
+                "that the limit stops would have needed more than is counted."
             )
         else:
             said.append(f"All prove all {published.sentences} trees optimal.")
@@ -391,6 +215,8 @@ def tuning(data: pd.DataFrame) -> Remarks:
 
 def sentence_by_sentence(data: pd.DataFrame) -> Remarks:
     """About `tables.tuned_sentences`."""
+    if data.empty:
+        return Remarks(("This run keeps no single sentences.",))
     published, tuned = (data[column] for column in data.columns[1:3])
     fewer, more = (tuned < published).mean(), (tuned > published).mean()
     median = (published / tuned.clip(lower=1)).median()
@@ -431,17 +257,8 @@ def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Remarks:
     return Remarks(tuple(said))
 
 
-def _run(name: object) -> str:
-    return "this run" if name == "this run" else f"the {name}"
-
-
 def _share(ratio: float) -> str:
     return f"1/{ratio:.1f}" if ratio >= 1 else f"{1 / ratio:.1f} times"
-
-
-def _row(data: pd.DataFrame | pd.Series, part: str) -> pd.Series:
-    """The row whose label contains `part`."""
-    return data[[part in label for label in data.index]].iloc[0]
 
 
 def confidence(words: pd.DataFrame, measured: pd.Series) -> Remarks:
@@ -453,13 +270,33 @@ def confidence(words: pd.DataFrame, measured: pd.Series) -> Remarks:
     longest = max(lists)
     return Remarks(
         (
-            "Of the half of the words with the larger margins "
-            f"{100 * top['correct'].mean():.1f} % have the right head, "
-            f"of the tenth with the smallest ones {100 * low['correct'].mean():.1f} %.",
-            f"A marginal is off by {error:.1f} points on average, after one number, the scale {measured['scale']:g}, "
-            "was chosen on the development set.",
+            f"Of the words of {measured['sentences']} test sentences, those with the larger half of the margins have "
+            "the "
+            f"right head in {100 * top['correct'].mean():.1f} %, "
+            f"the tenth with the smallest ones in {100 * low['correct'].mean():.1f} %.",
+            f"On them a marginal is off by {error:.1f} points on average, after one number, the scale "
+            f"{measured['scale']:g}, was chosen on the development set.",
             f"The parser's first tree has {lists[1]:.2f} UAS; the best of its {longest} best trees would have "
             f"{lists[longest]:.2f}: that is what a reranker could gain at most.",
             f"{measured['complete']} of {measured['sentences']} lists are proved complete.",
         )
     )
+
+
+def calibration(data: pd.DataFrame, tested: Mapping[str, int], asked: int) -> Remarks:
+    """About `Results.confidence`: the sample behind the figures of every corpus, and how far they differ.
+
+    tested  corpus -> sentences of its test set; asked: how many of them the parameters ask for
+    """
+    parts = [
+        f"{row.corpus} {100 * row.calibration_error:.1f} points ({row.sentences:,} of {tested[row.corpus]:,} test "
+        f"sentences, {row.scored_words:,} words)"
+        for row in data.itertuples()
+    ]
+    said = [f"How far a marginal is off on average differs from corpus to corpus: {'; '.join(parts)}."]
+    if less := [row.corpus for row in data.itertuples() if row.sentences < min(asked, tested[row.corpus])]:
+        said.append(
+            f"The parameters ask for {asked} sentences; the metrics of {', '.join(less)} were computed on fewer."
+        )
+    said.append("No interval is given for these figures; those of few sentences are the less certain ones.")
+    return Remarks(tuple(said))

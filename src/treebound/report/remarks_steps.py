@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from treebound.report.show import Remarks
+from treebound.report.show import Remarks, by_chance
 from treebound.report.tables.steps import LEVEL, tests_of
 
 NONE = (
@@ -39,14 +39,14 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Remarks:
         if rows.empty:
             said.append(f"On {place} there is nothing to compare with {base}.")
         elif not helped:
-            said.append(f"Nothing that was tried makes {base} better on {place}.")
+            said.append(f"Nothing that was tried is significantly better than {base} on {place}.")
         if same := list(rows.index[(rows["only it"] == 0) & (rows["only the base"] == 0)]):
             said.append(f"The right heads are those of {base}, word for word: {', '.join(same)}.")
         if absent := list(runs["name"][~runs["applies"].astype(bool)]):
             said.append(f"Nothing to change on {place}: {', '.join(absent)}.")
     if len(tests) > 1:
         said.append(
-            f"Of these {len(tests)} tests about {max(1, round(LEVEL * len(tests)))} would pass {100 * LEVEL:g} % by "
+            f"Of these {len(tests)} tests {by_chance(len(tests), LEVEL)} would pass {100 * LEVEL:g} % by "
             "chance alone; each difference is that of one training with one seed."
         )
     return Remarks(tuple(said))

@@ -103,8 +103,32 @@ class Table:
         if pd.isna(value):
             return NOTHING
         if isinstance(value, float):
-            return f"{value:,.{(self.by_column or {}).get(self._name(column), self.digits)}f}"
+            digits = (self.by_column or {}).get(self._name(column), self.digits)
+            return p_value(value, digits) if is_p(self._name(column)) else f"{value:,.{digits}f}"
         return f"{value:,d}"
+
+
+def is_p(name: str) -> bool:
+    """Whether a column of this name holds p-values: `p`, `p, sign`, `p (words)`."""
+    return name == "p" or name.startswith(("p,", "p ("))
+
+
+def p_value(p: float, digits: int = 3) -> str:
+    """A p-value, which is never 0: one that would be rounded to it is said to be below the last digit."""
+    least = 10.0**-digits
+    return f"< {least:.{digits}f}" if p < least else f"{p:.{digits}f}"
+
+
+def said_p(p: float) -> str:
+    """A p-value in a sentence."""
+    text = p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def by_chance(tests: int, level: float) -> str:
+    """How many of so many tests would pass a level where nothing differs."""
+    expected = level * tests
+    return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
 
 
 def _levels(label: Any) -> Sequence[Any]:

@@ -4,7 +4,15 @@ All take the `collect.Results` to show and the names of the corpora wanted (empt
 """
 
 from treebound.report.tables.ablation import ablation_ranking, ablation_table, ablations
-from treebound.report.tables.comparison import accuracy, comparison, headline, significance
+from treebound.report.tables.comparison import (
+    GAIN,
+    accuracy,
+    against_baseline,
+    comparison,
+    gains,
+    headline,
+    significance,
+)
 from treebound.report.tables.confidence import kept_table, list_table, tree_table, word_table
 from treebound.report.tables.corpora import conversion, pruner, sources
 from treebound.report.tables.errors import errors
@@ -23,16 +31,19 @@ from treebound.report.tables.steps import step_epochs, step_table, step_tests, s
 from treebound.report.tables.tuning import tuned_sentences, tuning_table, tunings
 
 __all__ = [
+    "GAIN",
     "ablation_ranking",
     "ablation_table",
     "ablations",
     "accuracy",
     "accuracy_and_speed",
+    "against_baseline",
     "benchmarked",
     "certificate",
     "comparison",
     "conversion",
     "errors",
+    "gains",
     "headline",
     "kept_table",
     "length_table",

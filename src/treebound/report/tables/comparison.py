@@ -129,28 +129,50 @@ def in_order(data: pd.DataFrame, results: Sequence[Results], keep: dict[str, lis
     return data[[*columns, ("", "note")]]
 
 
-def significance(results: Results, wanted: Sequence[str] = (), figure: str = "UAS") -> pd.DataFrame:
-    """Each system against the baseline of the same learner on the same sentences of this run.
+def significance(
+    results: Results, wanted: Sequence[str] = (), figure: str = "UAS", models: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Each system against the baseline of the same learner on the same sentences of one run.
 
     figure  "UAS" or "LAS"; corpora without labels have no rows for LAS
+    models  systems to test; empty: all
     Rows (corpus, learner, system); columns: its difference, low and high end of its 95 % interval, p of a paired
     bootstrap over sentences; words that only it and only the baseline has right, p of McNemar's exact test over words.
-    Both p are two-sided.
+    Both p are two-sided. Of a reference, whose sentences are not kept, the rows that it kept.
     """
+    keep = corpora_of([results], wanted)[results.name]
+    names = ["corpus", "learner", "system"]
+    if not results.keeps_sentences:
+        kept = results.kept_table(f"significance-{figure.lower()}").reindex(columns=[*names, *TESTED])
+        kept = kept[kept["corpus"].isin(keep) & (kept["system"].isin(models) | (not models))]
+        return kept.set_index(names)
     rows = []
-    for corpus in corpora_of([results], wanted)[results.name]:
+    for corpus in keep:
         for learner in learners_of(results.params):
             runs = corpus_rows(results.params, corpus, learner)
             if BASELINE not in runs:
                 continue
             base = _scored(results, corpus, runs[BASELINE], figure)
             for model, run in runs.items() if len(base) else ():
-                if model != BASELINE:
+                if model != BASELINE and (not models or model in models):
                     found = _scored(results, corpus, run, figure)
                     row = {"corpus": corpus, "learner": learner, "system": model}
                     rows.append(row | tested(found, base, figure, results.params.seed))
-    names = ["corpus", "learner", "system"]
     return pd.DataFrame(rows, columns=[*names, *TESTED]).set_index(names)
+
+
+def against_baseline(results: Sequence[Results], wanted: Sequence[str] = (), figure: str = "UAS") -> pd.DataFrame:
+    """`significance` of every run. Rows (run, corpus, learner, system)."""
+    keep = corpora_of(results, wanted)
+    parts = {r.name: significance(r, keep[r.name], figure) for r in results if keep[r.name]}
+    return pd.concat(parts, names=["run"])
+
+
+def gains(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """`significance` of all factors of each run, the system of `headline`. Rows (run, corpus, learner, system)."""
+    keep = corpora_of(results, wanted)
+    parts = {r.name: significance(r, keep[r.name], models=[sweep(r.params)[0].model]) for r in results if keep[r.name]}
+    return pd.concat(parts, names=["run"])
 
 
 #: what `tested` tells of a system
@@ -182,11 +204,13 @@ def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
 
 
 def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Of each run, corpus and learner: accuracy of the baseline and of all factors, speed, proofs.
+    """Of each run, corpus and learner: accuracy of the baseline and of all factors, what these gain with its 95 %
+    interval and p (`significance`; NaN where a run kept no tests), speed, proofs.
 
     LAS is left out where no row has labels.
     """
     keep = corpora_of(results, wanted)
+    tested = gains(results, wanted).droplevel("system").reindex(columns=["difference", "low", "high", "p"])
     rows = []
     for r in results:
         data = r.decode().merge(r.benchmark()[[*KEYS, "words_per_cpu_s"]], on=KEYS).set_index(KEYS)
@@ -206,6 +230,7 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
                         "UAS, Carreras": base,
                         "UAS, all factors": found["uas"],
                         "LAS, all factors": found["las"],
+                        **_gain(tested, (r.name, corpus, learner)),
                         "words per CPU second": found["words_per_cpu_s"],
                         "proved optimal, %": 100 * found["certified"] / found["sentences"],
                         "DP calls per sentence": found["dp_calls"] / found["sentences"],
@@ -213,3 +238,12 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
                 )
     table = pd.DataFrame(rows).set_index(["", "corpus", "learner"])
     return table if table["LAS, all factors"].notna().any() else table.drop(columns="LAS, all factors")
+
+
+#: columns of `headline` that tell a gain from chance
+GAIN = ("gain, UAS", "low", "high", "p")
+
+
+def _gain(tested: pd.DataFrame, place: tuple[str, str, str]) -> dict[str, float]:
+    row = tested.loc[place].to_numpy(float) if place in tested.index else np.full(len(GAIN), np.nan)
+    return dict(zip(GAIN, row, strict=True))

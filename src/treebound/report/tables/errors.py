@@ -25,14 +25,21 @@ COLUMNS = [
 
 
 def errors(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Searches that give up against the exact search, on the same scores and sentences of this run. May have no rows.
+    """Searches that give up against the exact search, on the same scores and sentences of one run. May have no rows.
 
     Rows (corpus, system, search): the rows whose decoder scores the gold trees as well (`gold: true`). Columns COLUMNS:
     a search error is a tree that scores less than the best one. Where the exact tree is not the gold one, either the
-    model gives the gold tree less, or the parser cannot return it, as it crosses or an arc of it was pruned.
+    model gives the gold tree less, or the parser cannot return it, as it crosses or an arc of it was pruned. Of a
+    reference, whose sentences are not kept, the rows that it kept.
     """
     rows = {}
-    for corpus in corpora_of([results], wanted)[results.name]:
+    keep = corpora_of([results], wanted)[results.name]
+    if not results.keeps_sentences:
+        kept = results.kept_table("errors", header=[0, 1], index_col=[0, 1, 2])
+        if len(kept):
+            kept = kept.set_axis(pd.MultiIndex.from_tuples(COLUMNS), axis=1)
+            return kept[kept.index.get_level_values("corpus").isin(keep)]
+    for corpus in keep if results.keeps_sentences else ():
         for run in results.params.decode:
             exact = main_rows(results.params, run.learner).get(run.model)
             if results.params.decoders[run.decoder].gold and exact is not None and exact != run and exact.k == run.k:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from treebound.plots.figures import pruning
 from treebound.report.collect import Results
-from treebound.report.published import QIAN_LIU, table
+from treebound.report.published import QIAN_LIU, paper, table
 from treebound.report.tables.comparison import PUBLISHED, in_order
 from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep, whole
 
@@ -25,6 +25,7 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
     counts = {"DP calls": "DP calls per sentence", "total DP calls": "DP calls"}
     ours = {r.name: _swept(r, figure) for r in results}
     models = {r.name: sweep(r.params)[0].model for r in results}
+    said = paper(QIAN_LIU)["speed"]["notes"]
     ids = [i for i in printed.index if i.startswith("k-") or figure in ("UAS", "w/s")]
     ids += dict.fromkeys(i for r in results for _, i in ours[r.name].index if i not in ids)
     cells = []
@@ -37,16 +38,32 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
             elif figure in counts and i == "k-none":
                 row[PUBLISHED, corpus] = calls.loc[corpus, counts[figure]]
         notes = [] if i.startswith("k-") else ["published figure only"]
+        if figure == "w/s" and i in said:
+            notes.append(said[i])
         for r in results:
             if i.startswith("k-") and i not in ours[r.name].index.get_level_values(1):
                 notes.append(f"not run: not among the rows of {r.name}")
             for corpus in keep[r.name]:
                 row[r.name, corpus] = ours[r.name].get((corpus, i), float("nan"))
+            if figure != "w/s" and (left := unproved(r, keep[r.name]).get(i[2:])):
+                notes.append(f"{r.name}: not proved optimal {left}")
         if len(set(models.values())) > 1:
             notes += [f"{name}: {model}" for name, model in models.items()]
         cells.append({**row, ("", "note"): "; ".join(notes)})
     names = [printed["system"].get(i, f"branch and bound, k = {i[2:]}") for i in ids]
     return in_order(pd.DataFrame(cells, index=pd.Index(names, name="system")), results, keep)
+
+
+def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
+    """k of `sweep` -> how many of the sentences of which corpora have no proof; where all have, nothing."""
+    data = results.decode().set_index(KEYS)
+    out = {}
+    for run in sweep(results.params):
+        found = {corpus: data.loc[at(corpus, run)] for corpus in corpora}
+        left = {c: (int(row["sentences"] - row["certified"]), int(row["sentences"])) for c, row in found.items()}
+        if listed := [f"{n} of {total:,} sentences ({c})" for c, (n, total) in left.items() if n]:
+            out[str(run.k)] = ", ".join(listed)
+    return out
 
 
 def _swept(results: Results, figure: str) -> pd.Series:
@@ -85,7 +102,9 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
 
 
 def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Every row of the benchmark. Index KEYS; seconds, speed, spread of the repeats, work a sentence, proofs."""
+    """Every row of the benchmark. Index KEYS; seconds, speed, spread of the repeats (NaN where there is one alone),
+    work a sentence, proofs.
+    """
     data = results.benchmark()
     data = data[data["corpus"].isin(corpora_of([results], wanted)[results.name])].set_index(KEYS)
     spread = [
@@ -94,9 +113,10 @@ def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "sentences": data["sentences"],
+            "repeats": data["repeats"],
             "CPU s": data["cpu_s"],
             "wall s": data["wall_s"],
-            "spread, %": spread,
+            "spread, %": pd.Series(spread, index=data.index).where(data["repeats"] > 1),  # of one there is none
             "words / CPU s": data["words_per_cpu_s"],
             "DP calls": data["dp_calls"] / data["sentences"],
             "nodes": data["nodes"] / data["sentences"],

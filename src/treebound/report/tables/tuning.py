@@ -14,14 +14,15 @@ from treebound.report.tables.rows import KEYS, at, configurations, corpora_of
 def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Work of the published configuration and of every tuned one, which all decoded the same scores and sentences.
 
-    One row a corpus (its name says the run) and decoder, published first: sentences, certified, dp_calls, nodes and
-    seconds (means of a sentence), uas, las. A corpus in which they decoded different numbers of sentences (the
-    published configuration can be given a part) is left out; InputError where that leaves nothing.
+    One row a corpus (its name says the run) and decoder, published first: sentences, `of` the test set, certified,
+    dp_calls, nodes and seconds (means of a sentence), uas, las. A corpus in which they decoded different numbers of
+    sentences (the published configuration can be given a part) is left out; InputError where that leaves nothing.
     """
     keep = corpora_of(results, wanted)
     rows = []
     for r in results:
         decoded, seconds = r.decode().set_index(KEYS), r.benchmark().set_index(KEYS)["cpu_s"]
+        whole = r.convert().query("split == 'test'").set_index("corpus")["sentences"]
         for corpus in keep[r.name]:
             for run in configurations(r.params):
                 found = decoded.loc[at(corpus, run)]
@@ -31,6 +32,7 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                         "corpus": f"{corpus}, {r.name}",
                         "decoder": run.decoder,
                         "sentences": int(n),
+                        "of": int(r.params.limit("test") or whole[corpus]),
                         "certified": int(found["certified"]),
                         "dp_calls": found["dp_calls"] / n,
                         "nodes": found["nodes"] / n,
@@ -70,10 +72,13 @@ def tuning_table(data: pd.DataFrame) -> pd.DataFrame:
 def tuned_sentences(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     """DP calls of every sentence under the published configuration and the first tuned one, and whether both agree.
 
-    Columns corpus, one a decoder, proved (by both) and same (the trees have the same score).
+    Columns corpus, one a decoder, proved (by both) and same (the trees have the same score). No rows of a reference
+    that is committed without its sentences.
     """
     published, tuned = configurations(results.params)[:2]
     parts = []
+    if not results.keeps_sentences:
+        return pd.DataFrame(columns=["corpus", published.decoder, tuned.decoder, "proved", "same"])
     for corpus in corpora_of([results], wanted)[results.name]:
         a, b = results.sentences(corpus, published), results.sentences(corpus, tuned)
         proved = (a["status"] == "optimal") & (b["status"] == "optimal")

@@ -1,0 +1,438 @@
+"""What pages state, on invented figures: a difference with its interval or p, a figure with its sample and limits."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+from pathlib import Path
+
+import made_up_results
+import numpy as np
+import pandas as pd
+import pytest
+
+from treebound.experiments import params as parameters
+from treebound.report import (
+    collect,
+    export,
+    published,
+    readme,
+    remarks,
+    remarks_gains,
+    remarks_ilp,
+    remarks_speed,
+    show,
+    tables,
+)
+from treebound.report.tables import ilp
+
+REPOSITORY = Path(__file__).parents[1]
+RUN = "this run"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the reference's parameters, and a reference beside it."""
+    folder = tmp_path_factory.mktemp("project") / "project"
+    return made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+
+
+@pytest.fixture(scope="module")
+def this(root: Path) -> collect.Results:
+    return collect.this_run(root)
+
+
+# --- p-values
+
+
+def test_no_p_is_printed_as_nothing() -> None:
+    data = pd.DataFrame({"p": [1e-9, 0.0004, 0.0123], "p, sign": [0.0, 0.5, 1.0], "UAS": [0.0, 1.0, 2.0]})
+    html = show.Table(data, "p", by_column={"p": 3, "p, sign": 4})._repr_html_()
+    assert "<td>&lt; 0.001</td><td>&lt; 0.0001</td><td>0.00</td>" in html
+    assert html.count("&lt; 0.001<") == 2
+    assert "<td>0.012</td><td>1.0000</td>" in html
+    assert "| < 0.001 | < 0.001 | 0.00 |" in export.markdown(data)
+    assert show.said_p(1e-9) == "p < 0.001"
+    assert show.said_p(0.25) == "p = 0.250"
+
+
+def test_a_few_tests_are_not_said_to_pass_by_chance() -> None:
+    assert show.by_chance(2, 0.05) == "fewer than one"
+    assert show.by_chance(58, 0.05) == "about 3"
+
+
+# --- the front page
+
+
+def gains(*rows: tuple[str, str, float, float, float, float]) -> pd.DataFrame:
+    """`tables.gains` of rows (corpus, learner, difference, low, high, p)."""
+    names = ["corpus", "learner", "difference", "low", "high", "p"]
+    data = pd.DataFrame(rows, columns=names).assign(run="reference", system="combined")
+    return data.set_index(["run", "corpus", "learner", "system"])
+
+
+def headline(proved: float) -> pd.DataFrame:
+    columns = ["UAS, all factors", "words per CPU second", "proved optimal, %"]
+    index = pd.MultiIndex.from_tuples([("reference", "a", "mira"), ("reference", "b", "mira")])
+    return pd.DataFrame([[90.0, 9000.0, 100.0], [91.0, 8000.0, proved]], index=index, columns=columns)
+
+
+def test_gains_of_the_front_page_have_intervals_and_say_which_are_told_from_chance() -> None:
+    tested = gains(("a", "mira", 0.2, -0.26, 0.65, 0.41), ("b", "mira", 0.4, 0.1, 0.7, 0.02))
+    columns = pd.MultiIndex.from_tuples(
+        [("", "seeds"), ("UAS over the baseline", "mean"), ("UAS over the baseline", "deviation")]
+    )
+    index = pd.MultiIndex.from_tuples([("reference", "a", "mira", "carreras"), ("reference", "a", "mira", "combined")])
+    seeds = pd.DataFrame([[3, np.nan, np.nan], [3, 0.07, 0.21]], index=index, columns=columns)
+    more = pd.DataFrame(
+        [[0.9, 0.01], [-0.9, 0.04], [0.3, 0.5]],
+        index=pd.MultiIndex.from_tuples([("x", "c"), ("y", "d"), ("z", "e")], names=["language", "corpus"]),
+        columns=pd.MultiIndex.from_product([["combined against the baseline"], ["UAS", "p"]]),
+    )
+    said = str(remarks_gains.headline(headline(100.0), tested, seeds, more))
+    assert "a +0.20 [-0.26, +0.65], p = 0.410; b +0.40 [+0.10, +0.70], p = 0.020" in said
+    assert "Told from chance at 5 %: b (1 of 2)." in said
+    assert "two trainings with one seed" in said
+    assert "Over 3 seeds combined (mira) is +0.07 UAS from the baseline on a, with a standard deviation of 0.21" in said
+    assert "On 3 more corpora combined is +0.10 from the baseline on average" in said
+    assert "better on c (+0.90) and worse on d (-0.90), and on 1 of 3 not told from chance" in said
+    assert "every tree of these rows is proved optimal" in said
+    nothing = pd.DataFrame()
+    short = str(remarks_gains.headline(headline(97.5), gains(), nothing, nothing))
+    assert "of each of these rows at least 97.5 % are proved optimal" in short
+    assert "every tree" not in short
+
+
+def test_the_headline_has_the_gain_with_its_interval_and_p(this: collect.Results) -> None:
+    row = tables.headline([this]).loc[(RUN, "tr_twt", "mira")]
+    test = tables.significance(this, ["tr_twt"]).loc[("tr_twt", "mira", "combined")]
+    assert row[["gain, UAS", "low", "high", "p"]].tolist() == test[["difference", "low", "high", "p"]].tolist()
+    assert row["gain, UAS"] == pytest.approx(row["UAS, all factors"] - row["UAS, Carreras"])
+
+
+def test_the_readme_says_which_gains_are_told_from_chance() -> None:
+    text, _ = readme.headline(REPOSITORY)
+    kept = collect.reference(REPOSITORY)
+    assert kept is not None
+    tested = tables.headline([kept])
+    for row in tested.itertuples():
+        assert f"{row[4]:+.2f} [{row[5]:+.2f}, {row[6]:+.2f}] | {show.p_value(row[7])} |" in text
+    assert f"told from chance at 5 % on {(tested['p'] < 0.05).sum()} of {len(tested)} treebanks" in text
+
+
+# --- a reference says that it is one, and what it keeps
+
+
+def test_a_run_that_becomes_the_reference_says_so(root: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(root, copy)
+    info = {"commit": "f" * 40, "date": "2031-01-02", "carried": "the peers: at 0123", "machine": {"cpu": "invented"}}
+    (copy / collect.ORIGIN).write_text(json.dumps(info))
+    (results,) = collect.provenances(copy)  # no second column for the reference that it replaces
+    assert (results.name, results.title) == ("reference", "the reference run")
+    facts = tables.provenance([results])["reference"]
+    assert facts["commit"] == "f" * 12
+    assert facts["date"] == "2031-01-02"
+    assert facts["computed before"] == "the peers: at 0123"
+    assert facts["machine"] == "cpu invented"
+    assert collect.this_run(root).title == RUN
+
+
+def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Path, tmp_path: Path) -> None:
+    whole = collect.this_run(root)
+    kept = tmp_path / "kept"
+    names = ("significance-uas", "significance-las", "errors")
+    shutil.copytree(whole.folder / "metrics", kept / "metrics")
+    assert export.export(root, kept, only=names) == []
+    reference = dataclasses.replace(whole, folder=kept, info={"commit": "f" * 40})
+    for figure in ("UAS", "LAS"):
+        pd.testing.assert_frame_equal(
+            tables.significance(reference, ["tr_twt"], figure), tables.significance(whole, ["tr_twt"], figure)
+        )
+    pd.testing.assert_frame_equal(tables.errors(reference), tables.errors(whole), check_dtype=False)
+    assert tables.headline([reference])["p"].notna().all()
+    assert "keeps no single sentences" in str(remarks.sentence_by_sentence(tables.tuned_sentences(reference)))
+    shutil.rmtree(kept / "tables")
+    assert tables.significance(reference).empty
+    assert tables.headline([reference])["p"].isna().all()
+
+
+# --- the main comparison
+
+
+def test_a_family_is_above_or_below_the_baseline_only_where_that_is_told_from_chance(this: collect.Results) -> None:
+    table = tables.comparison([this], "mira")
+    base = table.loc[("this paper", "baseline (Carreras 2007)"), RUN]
+    table.loc[("this paper", "B&B + all great-grandchild"), RUN] = (base + 0.2).to_numpy()
+    table.loc[("this paper", "B&B + comb"), RUN] = (base - 0.3).to_numpy()
+    tested = tables.against_baseline([this])
+    tested["p"] = 0.5
+    tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), "p"] = 0.01
+    said = str(remarks_gains.comparison(table, tested, "mira"))
+    assert "Told from chance, above the baseline: no single family." in said
+    assert "Told from chance, below the baseline: comb on tr_twt (this run, -0.30, p = 0.010)." in said
+    assert "the most is brought by" not in said
+    assert "28 differences of single families 27 are not told from chance" in said
+    corpora = len(this.corpora)
+    # against the paper, whose great-grandchildren lose on both treebanks
+    assert "where all great-grandchild is -0.03 and -0.12 and was left out" in said
+    assert f"It is ahead on {corpora} of {corpora} and behind on 0 (sign test over corpora: p = 0.062)" in said
+    assert "Against the third-order parser the combined system is" in said
+    assert "in the paper +0.14 and +0.18" in said
+
+
+def test_a_learner_of_one_corpus_says_what_it_was_not_trained_on(this: collect.Results) -> None:
+    said = str(
+        remarks_gains.comparison(tables.comparison([this], "perceptron"), tables.against_baseline([this]), "perceptron")
+    )
+    assert "With this learner nothing was trained on en_ewt, pt_petrogold, ptb_sample, zh_gsd." in said
+
+
+def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results) -> None:
+    data = tables.accuracy([this])
+    assert "Every tree of all" in str(remarks_gains.exactness(data))
+    data.loc[("mira", "carreras+tri-sibling", "zh_gsd"), (RUN, "proved, %")] = 97.8
+    said = str(remarks_gains.exactness(data))
+    assert f"Every tree of {len(data) - 1} of the {len(data)} rows is proved" in said
+    assert "97.8 % of carreras+tri-sibling (mira, zh_gsd, this run)" in said
+
+
+# --- parsers of others
+
+
+def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.Results) -> None:
+    steps = tables.step_tests(tables.steps([this]))
+    said = str(remarks_speed.peers(tables.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
+    assert "On tr_twt they see forms and tags only, ours the treebank's own lemmas and morphological features" in said
+    assert "not one of parsers alone" in said
+    row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
+    assert f"{row['difference']:+.2f} UAS without morphological features ({show.said_p(row['p'])})" in said
+    assert "On ptb_sample ours see forms and tags only, as they do." in said
+
+
+def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(root, copy)
+    path = copy / "results" / "metrics" / "convert" / "tr_twt.json"
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps(found | {"meta": found["meta"] | {"attributes": ["suffix", "feats", "lemma"]}}))
+    seen = collect.this_run(copy).convert().attrs["seen"]
+    assert seen["tr_twt"] == ["lemma", "feats"]
+    assert seen["zh_gsd"] == []
+
+
+# --- pruning, speed, length
+
+
+def test_pruning_says_what_k_the_weights_were_trained_with(this: collect.Results) -> None:
+    uas, speed = (tables.pruning_table([this], figure) for figure in ("UAS", "w/s"))
+    said = str(remarks_speed.pruning(uas, speed, {RUN: 10}))
+    assert "All models of this run were trained with k = 10" in said
+    assert "not tested" in said
+    assert "trained with" not in str(remarks_speed.pruning(uas, speed, {RUN: "none"}))
+
+
+def test_sentences_without_proof_stand_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(root, copy)
+    path = copy / "results" / "metrics" / "decode" / "zh_gsd" / "combined.mira.tuned.knone.test.json"
+    found = json.loads(path.read_text())
+    path.write_text(json.dumps(found | {"certified": found["sentences"] - 3}))
+    notes = tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
+    assert "this run: not proved optimal 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
+    assert "not proved" not in notes["branch and bound, k = 10"]
+
+
+def test_the_dagger_of_the_paper_is_kept(this: collect.Results) -> None:
+    speed = tables.pruning_table([this], "w/s")["", "note"]
+    assert "not directly comparable" in speed["Zhang & McDonald (2012) †"]
+    assert "comparable" not in tables.pruning_table([this], "UAS")["", "note"]["Zhang & McDonald (2012) †"]
+
+
+def test_a_median_of_one_repeat_has_no_spread(root: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(root, copy)
+    path = copy / "results" / "metrics" / "benchmark" / "tr_twt.json"
+    rows = json.loads(path.read_text())
+    rows[0] |= {"repeats": 1, "cpu_s_range": [rows[0]["cpu_s"]] * 2}
+    path.write_text(json.dumps(rows))
+    data = tables.benchmarked(collect.this_run(copy))
+    assert data.iloc[0]["repeats"] == 1
+    assert np.isnan(data.iloc[0]["spread, %"])
+    assert data.iloc[1:]["spread, %"].notna().all()
+    assert f"1 of the {len(data)} rows were timed once only" in str(remarks_speed.repeats(data))
+
+
+def curves(k: str, *seconds: float) -> pd.DataFrame:
+    rows = [(10 * i + 1, 10 * i + 10, s) for i, s in enumerate(seconds)]
+    data = pd.DataFrame(rows, columns=["lo", "hi", "mean_s"])
+    return data.assign(corpus="a, this run", k=k, sentences=20, mean_dp_calls=data["mean_s"] * 1e3)
+
+
+def test_the_page_on_length_answers_its_question() -> None:
+    steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
+    said = str(remarks_speed.length(steep))
+    last = np.log(100) / np.log(25.5 / 15.5)
+    assert said.startswith("Is the search exponential in practice? The mean time grows at k = 10")
+    assert f"{last:.1f} to {last:.1f} over the last step (most on a, this run)" in said
+    assert "On 1 of the 2 curves the last step is steeper than the whole" in said
+    assert "1,000 ms (21-30 words, 20 sentences)" in said
+    few = steep.assign(sentences=[20, 20, 3, 20, 20, 20])
+    assert "Fewer than 10 sentences stand behind the bins 21-30" in str(remarks_speed.length(few))
+
+
+def test_the_printed_axes_of_the_paper_stand_beside_ours() -> None:
+    said = str(remarks_speed.axes(curves("none", 0.001, 2.5)))
+    assert "PTB 60 words, 10 s and 200 calls; CTB 140 words, 80 s and 1,000 calls" in said
+    assert "is 2.5 s (11-20 words, 20 sentences) and 2,500 calls" in said
+
+
+# --- confidence
+
+
+def test_figures_of_confidence_say_their_sample() -> None:
+    rows = [("a", 0.024, 100, 1100), ("b", 0.084, 400, 9000)]
+    data = pd.DataFrame(rows, columns=["corpus", "calibration_error", "sentences", "scored_words"])
+    said = str(remarks.calibration(data, {"a": 486, "b": 913}, 400))
+    assert "a 2.4 points (100 of 486 test sentences, 1,100 words)" in said
+    assert "b 8.4 points (400 of 913 test sentences" in said
+    assert "ask for 400 sentences; the metrics of a were computed on fewer." in said
+    assert "computed on fewer" not in str(remarks.calibration(data, {"a": 100, "b": 400}, 400))
+
+
+# --- the tuned search
+
+
+def test_a_part_of_a_test_set_is_said_to_be_one(this: collect.Results) -> None:
+    data = tables.tunings([this])
+    said = str(remarks.tuning(data))
+    assert "On tr_twt, this run, all of 60 test sentences, against" in said
+    part = remarks.tuning(data.assign(of=486, certified=data["certified"] - 1))
+    assert "the first 60 of 486 test sentences" in str(part)
+    assert "would have needed more than is counted" in str(part)
+
+
+# --- integer programs
+
+
+def crossed(first: float, loop: float) -> pd.DataFrame:
+    """`ilp.cross_validated` of 100 sentences, with these shares of the first iteration (ours, as published)."""
+    row = {"run": RUN, "corpus": "nl", "sentences": 100, "folds": 9, "n": 1000, "long": 0, "slowest": 1.0}
+    row |= {"few_iterations": 100, "short": 100, "iterations": 200, "seconds": 10.0, "status": {"optimal": 100}}
+    row |= {"heads": 900, "labelled": 850, "complete": 50, "complete_labelled": 40}
+    systems = {ilp.BASELINE: 0.0, ilp.CONSTRAINTS: first, ilp.PUBLISHED_LOOP: loop}
+    return pd.DataFrame([row | {"system": name, "first": 10 * share} for name, share in systems.items()])
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [((0.03, 0.17), "that is contradicted"), ((0.6, 0.9), "that holds"), ((0.2, 0.9), "the two disagree")],
+)
+def test_the_claim_on_the_first_iteration_gets_its_verdict(shares: tuple[float, float], verdict: str) -> None:
+    said = str(remarks_ilp.times(crossed(*shares)))
+    assert f"{100 * shares[0]:.1f} % (ours) and {100 * shares[1]:.1f} % (the loop as published): {verdict}" in said
+    assert "20 s for Chu-Liu-Edmonds on the corpus" in said
+    assert "about 15 minutes, against about 25" in said
+
+
+def test_published_bounds_are_no_figures() -> None:
+    targets = ilp.constraint_targets(crossed(0.03, 0.17))
+    assert targets.loc[("published", "lp_solve"), "mean, s"] == "under 0.5"
+    assert targets.loc[("published", "lp_solve"), "share of the first iteration, %"] == "over 50"
+    assert "0.5000" not in show.Table(targets, "t", by_column={"mean, s": 4})._repr_html_()
+    few = ilp.approximation(crossed(0.03, 0.17))
+    assert few.loc[("published", "Chu-Liu-Edmonds"), "CPU s"] == 20
+    assert few.loc[("published", "q = 10"), "time saved, %"] == 80
+    paper = published.table(ilp.RIEDEL_CLARKE, "corpus").iloc[0]
+    assert paper.tolist() == [13300, 14.6, 5.4]
+
+
+def test_the_papers_corpus_stands_beside_ours(tmp_path: Path) -> None:
+    made_up_results.constraint_metrics(tmp_path, "nl_made_up", (0,))
+    params = parameters.load(REPOSITORY / "params.yaml")
+    settings = dataclasses.replace(params.cross_validation, corpora=("nl_alpino",), folds=(0,))
+    run = collect.Results(RUN, tmp_path, dataclasses.replace(params, cross_validation=settings))
+    made = tmp_path / "metrics" / "folds"
+    (made / "nl_made_up.json").rename(made / "nl_alpino.json")
+    data = ilp.folded_corpora([run])
+    assert list(data.columns)[:2] == ["sentences", "words"]
+    assert data.iloc[0].dropna().to_dict() == {
+        "sentences": 13300,
+        "words a sentence": 14.6,
+        "arcs crossed by another, %": 5.4,
+    }
+
+
+def contest(**proved: tuple[int, int]) -> pd.DataFrame:
+    """`ilp.contest` of two bins of two sentences: what each solver proves of them."""
+    rows = [
+        {"run": RUN, "corpus": "c", "model": "sib", "space": "projective", "solver": solver.replace("_", " ")}
+        | {"longer_than": low, "sentences": 2, "proved": n, "seconds": seconds, "slowest": seconds, "limit": 5.0}
+        for solver, counts in proved.items()
+        for low, n in zip((0, 20), counts, strict=True)
+        for seconds in [0.01 if solver == "branch_and_bound" else 1.0]
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_arena_says_limits_and_who_gave_up() -> None:
+    data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
+    said = str(remarks_ilp.arena(data, ilp.arena_lengths(data)))
+    assert "Branch and bound, which has no limit here, proves 4 of 4 problems" in said
+    assert "A program has 5 s for a sentence" in said
+    assert "With sib, projective, each program proves 2 to 3 of 4 sentences within its limit." in said
+    assert "In 1 of 2 bins of lengths some program proves every sentence." in said
+    assert "100.0 times at least (c, sib, projective, over 0 words, 2 sentences)" in said
+    assert "The 1 bins in which every program gave up somewhere have no such figure" in said
+    told = str(remarks_ilp.explicit(data))
+    assert "With sib explicit prove 2 of 4 within the limit: 2 do not." in told
+
+
+def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
+    columns = pd.MultiIndex.from_tuples(
+        [("LAC", "alone"), ("trees that break it, %", "gold"), ("words, alone", "gained"), ("words, alone", "lost")]
+    )
+    index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
+    data = pd.DataFrame([[0.5, 1.0, 50, 2], [0.01, 0.0, 2, 1]], index=index, columns=columns)
+    assert "two cannot be told from no change on this fold" in str(remarks_ilp.families(data))
+
+
+# --- notebooks
+
+
+def prose(name: str) -> str:
+    cells = json.loads((REPOSITORY / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+
+
+@pytest.mark.parametrize(
+    ("name", "unsupported"),
+    [
+        ("20-main-comparison", "All decoders are exact, so"),
+        ("51-arena", "all of them do"),
+        ("10-corpora", "needs a licence"),
+        ("index", "on your machine"),
+        ("40-tuning", "only a part of the sentences are left out"),
+        ("00-tour", "so it may rise when the search moves on"),
+    ],
+)
+def test_no_prose_claims_what_a_table_may_contradict(name: str, unsupported: str) -> None:
+    assert unsupported not in prose(name)
+
+
+def test_the_swapped_words_of_the_paper_are_told() -> None:
+    assert re.search(r"two words are swapped", prose("50-integer-programming"))
+
+
+def test_what_the_paper_trained_is_shown() -> None:
+    rows = published.table(published.QIAN_LIU, "training").set_index("corpus")
+    assert rows.loc["PTB"].tolist() == [674, 86.7, 6]
+    assert rows.loc["CTB"].tolist() == [858, 71.5, 6]
+    for name, call in (
+        ("20-main-comparison", 'table(QIAN_LIU, "training")'),
+        ("10-corpora", 'table(QIAN_LIU, "calls")'),
+    ):
+        source = (REPOSITORY / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8").replace('\\"', '"')
+        assert call in source
