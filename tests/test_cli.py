@@ -137,7 +137,7 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     assert "words scored\t16" in run("evaluate", gold, parsed, "--all-words").stdout
     checked = run("check", model, parsed)
     assert (checked.returncode, checked.stdout) == (0, "")
-    assert "4 sentences, 4 claimed optimal, 0 faults" in checked.stderr
+    assert checked.stderr == "4 sentences: 4 proved optimal; 0 faults\n"
 
 
 def test_confidence_in_misc_and_comments(model: Path) -> None:
@@ -172,7 +172,7 @@ def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:
     assert parsed.read_text() == run("parse", model, gold).stdout
     checked = run("check", model, parsed, "--certificates", proofs)
     assert (checked.returncode, checked.stdout) == (0, "")
-    assert "4 sentences, 4 claimed optimal, 0 faults" in checked.stderr
+    assert checked.stderr == "4 sentences: 4 proved optimal; 0 faults\n"
     # proofs of a tree's score do not prove a lower bound, nor do those of another file prove this one
     short = tmp_path / "short.conllu"
     short.write_text(parsed.read_text().rpartition("\n\n# sent_id")[0] + "\n\n")
@@ -279,7 +279,9 @@ def test_check_finds_what_was_tampered_with(model: Path, old: str, new: str) -> 
 
 
 def test_check_needs_comments(model: Path) -> None:
-    assert_one_line(run("check", model, model.with_name("dev.conllu")), "sentence 1: no valid comments score, bound")
+    assert_one_line(
+        run("check", model, model.with_name("dev.conllu")), "sentence 1: no comments score, bound and status"
+    )
 
 
 def test_empty_input(model: Path) -> None:

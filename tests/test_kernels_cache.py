@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from treebound.kernels.cache import CheckedFile
+import treebound
+from treebound.kernels.cache import CheckedFile, sources_of
 
+PACKAGE = Path(treebound.__file__).parent
 FUNCTION = "from numba import njit\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
 SCRIPT = """
 import sys, treebound.kernels
@@ -104,3 +106,20 @@ def test_data_of_another_signature_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "kept").rename(tmp_path / "f.1.nbc")
     assert one.load("a") is None
     assert CheckedFile(str(tmp_path), "f", "another state of the source").load("a") is None
+
+
+def test_every_file_that_compiles_functions_counts():
+    counted = set(sources_of(PACKAGE))
+    compiling = {path for path in PACKAGE.rglob("*.py") if "@njit" in path.read_text() or "@jit" in path.read_text()}
+    assert len(compiling) > 30
+    assert compiling <= counted
+    assert {path.parent.name for path in compiling} >= {"kernels", "compiled", "treebanks"}
+    # constants that compiled functions take from their neighbours
+    assert PACKAGE / "evaluation" / "compiled" / "tables.py" in counted
+    assert PACKAGE / "cli.py" not in counted
+
+
+def test_a_file_that_only_speaks_of_it_does_not_count(tmp_path):
+    (tmp_path / "a.py").write_text("import numpy\n# import numba some day\n")
+    (tmp_path / "b.py").write_text("if True:\n    from numba import njit\n")
+    assert [path.name for path in sources_of(tmp_path)] == ["b.py"]

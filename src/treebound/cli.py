@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sys
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from treebound.annotate import Written
-    from treebound.core.parse import Parse
+    from treebound.checking import Claimed
     from treebound.core.treebank import Treebank
     from treebound.learning.model import Model
     from treebound.training import Job, Recipe
@@ -445,79 +446,96 @@ def check(
     model: Annotated[Path, typer.Argument(help="Model file.")],
     parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
     k: Annotated[str, typer.Option(help="As given to parse.")] = "model",
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Check trees and scores, not the proofs. [default: all]")
-    ] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, no proofs. [default: all]")] = False,
     certificates: Annotated[
-        Path | None, typer.Option(help="Proofs that parse wrote. [default: those that a search finds]")
+        Path | None, typer.Option(help="Proofs that parse wrote. [default: those that a search proposes]")
     ] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Check the proofs of so many sentences, drawn; 0: of all.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the drawing.")] = 1,
+    workers: Workers = 1,
 ) -> None:
-    """Verify the trees, scores, bounds and labels of a parsed file, all but the labels in plain exact arithmetic.
+    """Verify trees, scores, bounds and labels of a parsed file, all but the labels in exact arithmetic of its own.
 
-    The proof of a bound is read or, without a file, proposed by a search; its every step is then checked by code that
-    shares nothing with the search. That takes seconds for a long sentence.
+    Verified of every sentence: its heads are a tree of the model's space, the tree has the score, and what the status
+    promises:
+
+    \b
+    optimal     no tree scores more
+    gap, limit  no tree scores more than the bound; nothing where that is inf
+    heuristic   nothing else; the bound is inf
+    infeasible  there is no tree
+
+    Trees are those over the candidate heads of each word (--k). Every statement about other trees is proved by a search
+    tree of linear bounds, read from a file or else proposed by a search; its every step is checked by code that shares
+    nothing with the search. The summary counts what is proved, and says what was not looked at: with --fast or --sample
+    proofs, always margins, marginals and that lists of k best trees are complete (their trees and scores are checked).
+    Faults go to standard output, one a line; there being any, the exit status is 1.
     """
-    from treebound.decoders.record import certificate
-    from treebound.evaluation.certificates import check_parse
+    from treebound.checking import Checking, Summary, checked
     from treebound.evaluation.proofs import reading
     from treebound.parser import load
-    from treebound.treebanks.document import stream
+    from treebound.workers import spread
 
-    parser = load(model, record=certificates is None, **({} if k == "model" else {"k": _heads(k)}))
-    sentences = optimal = 0
-    faults: list[str] = []
-    with nullcontext() if certificates is None else reading(certificates) as stored, _bar("sentences") as advance:
-        # one sentence at a time: a problem is built from the words of its own sentence alone
-        for document in stream(sys.stdin.buffer if str(parsed) == "-" else parsed, 1, annotated=False):
-            if not len(document):
-                continue
-            sentences += 1
-            claim = _claim(document, parsed, sentences)
-            optimal += claim.certified
-            problem = parser.problem(document.treebank, 0)
-            space = stored.space if stored else parser.decoder.space
-            found = check_parse(problem, claim, space=space)
-            proof = stored.next(problem) if stored else None
-            if fast or found:
-                pass
-            elif proof:
-                found = check_parse(problem, claim, proof, space)
-            elif stored:
-                found = ["no proof is stored"] if claim.certified else []
-            elif claim.certified:
-                record = parser.decoder.decode(problem).record
-                found = check_parse(problem, claim, certificate(record), space) if record else ["no proof found"]
-            if not found and parser.model.labelling.names:
-                best = parser.model.label_names(parser.labelled(claim, document.treebank, 0))
-                given = document.treebank.strings("deprel")
-                words = enumerate(zip(given, best, strict=True), 1)
-                found = [f"word {m}: label {a}, the model's is {b}" for m, (a, b) in words if a != b]
-            faults += [f"sentence {sentences}: {fault}" for fault in found]
-            advance(1)
+    parser = load(model, **({} if k == "model" else {"k": _heads(k)}))
+    source, name, total = _counted(parsed, sample > 0)
+    chosen = None if not sample else set(random.Random(seed).sample(range(1, total + 1), min(sample, total)))
+    summary = Summary()
+    with nullcontext() if certificates is None or fast else reading(certificates) as stored:
+        if stored and stored.space != parser.decoder.space:
+            raise InputError(
+                f"proofs about {stored.space} trees, but the model's are {parser.decoder.space}",
+                path=certificates,
+                line=1,
+                hint="give the file of the same run",
+            )
+        how = Checking(parser, name, certificates if stored else None)
+        results = spread(checked, how, _claims(source, stored, fast, chosen), workers=workers, short=True)
+        with closing(results), _bar("sentences", total or None) as advance:
+            for number, result in enumerate(results, 1):
+                for fault in result.faults:
+                    print(f"sentence {number}: {fault}")
+                summary.add(result)
+                advance(1)
         if stored:
             stored.finish()
-    for fault in faults:
-        print(fault)
-    _say(f"{sentences} sentences, {optimal} claimed optimal, {len(faults)} faults")
-    if faults:
+    drawn = (
+        "" if chosen is None or fast else f"; proofs of {len(chosen)} sentences drawn with seed {seed}, of no others"
+    )
+    _say(f"{summary}{drawn}")
+    if summary.faults:
         raise typer.Exit(1)
 
 
-def _claim(document: Document, path: Path, number: int) -> Parse:
-    """The parse that the comments of a document's only sentence claim."""
-    from treebound.core.parse import Parse
+def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None) -> Iterator[Claimed]:
+    """The sentences of a parsed file with their proofs.
 
-    comments = (line[1:].partition("=") for line in document.blocks[0] if line.startswith("#"))
-    claims = {key.strip(): value.strip() for key, _, value in comments}
-    try:
-        value, bound, status = float(claims["score"]), float(claims["bound"]), claims["status"]
-    except (KeyError, ValueError) as error:
-        raise InputError(
-            f"sentence {number}: no valid comments score, bound and status ({error})",
-            path=path,
-            hint="give a file that `treebound parse` wrote",
-        ) from None
-    return Parse(document.treebank.heads(0), value, bound, cast("Any", status))
+    stored  a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
+    """
+    from treebound.checking import Claimed
+    from treebound.treebanks.document import stream
+
+    number = 0
+    # one sentence at a time: a problem is built from the words of its own sentence alone
+    for document in stream(source, 1, annotated=False):
+        if len(document):
+            number += 1
+            proof = stored.line() if stored else None
+            yield Claimed(number, document, proof, not fast and (chosen is None or number in chosen))
+
+
+def _counted(path: Path, needed: bool) -> tuple[Any, str, int]:
+    """What to read, its name, and the number of its sentences; 0 where they cannot be counted first and need not be."""
+    from treebound.treebanks.lines import open_lines
+
+    if str(path) != "-" and (path.is_file() or not path.exists()):
+        name, lines = open_lines(path)
+        with lines:
+            return path, name, sum(line.startswith(b"1\t") for line in lines)
+    name, lines = open_lines(sys.stdin.buffer if str(path) == "-" else path)
+    if not needed:
+        return lines, name, 0
+    kept = list(lines)
+    return kept, name, sum(line.startswith(b"1\t") for line in kept)
 
 
 def _annotate(

@@ -14,7 +14,7 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.decoders.door import CheckedDecoder, arc_index
-from treebound.decoders.record import make_record
+from treebound.decoders.record import SearchRecord, make_record
 from treebound.features.scorer import selected_parts
 from treebound.kernels.agreement import Handover
 from treebound.kernels.arcs import ArcIndex
@@ -224,6 +224,12 @@ class BranchAndBound(CheckedDecoder):
         if parse.value > floor:
             return parse
         return replace(parse, value=-np.inf) if parse.status == "limit" else None
+
+    def proof(self, problem: Problem, bound: float) -> SearchRecord | None:
+        """What a search for trees that score more than `bound` did: a proof that none does, if that is so."""
+        other = copy.copy(self)
+        other.options, other.record = self.options._replace(floor=max(bound, NEG)), True
+        return other.decode(problem).record
 
     def solve(
         self,

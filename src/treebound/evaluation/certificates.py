@@ -11,18 +11,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
-from treebound.core.parse import Parse
+from treebound.core.parse import Parse, Status
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.evaluation.chart import CHART_FAMILIES, Number, exact_number
-from treebound.evaluation.majorants import BOUNDED_FAMILIES, PRODUCT_FAMILIES, TOLERANCE, Step, majorant
+from treebound.evaluation.compiled.proofs import WholeNumbers
+from treebound.evaluation.compiled.tables import TooLarge
+from treebound.evaluation.majorants import BOUNDED_FAMILIES, PRODUCT_FAMILIES, TOLERANCE, Majorant, Step, majorant
 from treebound.evaluation.ordered import Ordered
 from treebound.evaluation.regions import Region, whole_space
 from treebound.evaluation.scoring import tree_score
+from treebound.evaluation.shapes import problem_faults
 
 __all__ = ["CertNode", "Certificate", "Step", "certificate_faults", "check_parse", "tree_faults"]
 
@@ -67,18 +71,48 @@ def check_parse(
 ) -> list[str]:
     """What is wrong with a parse, in sentences; empty if nothing is.
 
-    Without a certificate the tree, its score and the consistency of bound and status are checked; with one also that
-    no tree of the space scores more than `parse.bound`.
+    Always checked: that score, bound and status go together as `claim_faults` says, that there is such a tree of the
+    space, and its score. Without a certificate nothing more is: that nothing is wrong does not mean then that the bound
+    is proved. With one, no tree of the space scores more than `parse.bound`; none exists, if `infeasible`.
     """
-    if parse.status == "infeasible" or (parse.status == "limit" and parse.value == -math.inf):
-        faults = [f"no tree is claimed ({parse.status}), but heads are given"] if np.any(parse.heads[1:] != 0) else []
-    else:
+    faults = problem_faults(problem) or claim_faults(parse)
+    if not faults and parse.value == -math.inf:
+        no_heads = len(parse.heads) == problem.n + 1 and not np.any(parse.heads[1:] != 0)
+        faults = [] if no_heads else [f"no tree is claimed ({parse.status}), but heads are given"]
+    elif not faults:
         faults = tree_faults(parse.heads, problem.n, space, problem.single_root)
         faults = faults or _score_faults(problem, parse)
-    bound = -math.inf if parse.status == "infeasible" else parse.bound
     if faults or certificate is None:
         return faults
-    return certificate_faults(problem, bound, certificate, space)
+    return certificate_faults(problem, parse.bound, certificate, space)
+
+
+def claim_faults(parse: Parse) -> list[str]:
+    """Why score, bound and status of a parse contradict each other; empty if they do not.
+
+    optimal     a tree of this score, and no tree scores more: the bound is the score
+    gap, limit  a tree of this score, and no tree scores more than the bound, which is not below it; +inf claims nothing
+                about other trees. `limit` with the score -inf: no tree was found
+    heuristic   a tree of this score, nothing about others: the bound is +inf
+    infeasible  there is no tree: score and bound are -inf
+    """
+    value, bound, status = parse.value, parse.bound, parse.status
+    if status not in get_args(Status):
+        return [f"unknown status {str(status)[:40]!r} (one of {', '.join(get_args(Status))})"]
+    faults = [f"the {what} is {x}" for what, x in (("score", value), ("bound", bound)) if x != x]
+    if faults:
+        return faults
+    if status == "infeasible":
+        return [] if value == bound == -math.inf else [f"called infeasible with score {value} and bound {bound}"]
+    if value == math.inf or (value == -math.inf and status != "limit"):
+        faults.append(f"called {status} with the score {value}")
+    if status == "heuristic" and bound != math.inf:
+        faults.append(f"called heuristic, which proves nothing, with the bound {bound}")
+    if status == "optimal" and not math.isfinite(bound):
+        faults.append(f"called optimal with the bound {bound}")
+    if bound == -math.inf:
+        faults.append(f"called {status} with the bound -inf, which says that there is no tree")
+    return faults
 
 
 def tree_faults(heads: np.ndarray, n: int, space: str, single_root: bool) -> list[str]:
@@ -127,10 +161,12 @@ def certificate_faults(
     """Why `certificate` does not prove that no tree of `problem` scores more than `bound`; empty if it does.
 
     What no tree above `bound` can use, an edge of the chart or an arc, is removed as soon as a step shows it, which
-    removes every arc of which this is true and sometimes more. Arithmetic is exact (int, or Fraction where scores are
-    real; there the bound is widened by `TOLERANCE`). O(edges + parts) for every step; non-projective trees cost up to a
-    maximum spanning tree for every arc.
+    removes every arc of which this is true and sometimes more. Arithmetic is exact: integers where scores are integers,
+    compiled where they fit; Fraction where scores are real, where the bound is widened by `TOLERANCE`. O(edges + parts)
+    for every step; non-projective trees cost up to a maximum spanning tree for every arc.
     """
+    if not bound < math.inf:
+        return [f"there is nothing to be proved about the bound {bound}"]
     exact = certificate.exact_families - {"arc"}
     projective = space == "projective"
     unproved = problem.parts.keys() - exact - BOUNDED_FAMILIES
@@ -139,36 +175,84 @@ def certificate_faults(
         return [f"no bound is known for the family {family}" for family in sorted(unproved)]
     try:
         given = Ordered(problem, projective)
-        steps = [given.steps(node.steps) for node in certificate.nodes]
-    except ValueError as error:
+        certificate = given.certificate(certificate)
+    except (ValueError, TypeError, IndexError, AttributeError) as error:
         return [str(error)]
     problem = given.problem
+    faults = problem_faults(problem)
+    if faults:
+        return faults
     bounded = {family: table for family, table in problem.parts.items() if family not in exact}
+    if problem.unit:
+        with suppress(TooLarge):
+            return _walk(problem, bound, certificate, WholeNumbers(problem, bounded, exact, projective))
+    return _walk(problem, bound, certificate, _Numbers(problem, bounded, exact, projective))
+
+
+class _Bounds(Protocol):
+    """Arithmetic: all trees of a problem, and bounds on their scores."""
+
+    @property
+    def bounded(self) -> Mapping[str, PartTable]:
+        """Families that the steps must bound."""
+
+    def start(self) -> Any:
+        """The `Region` of all trees."""
+
+    def bound(self, step: Step, region: Any) -> Any:
+        """What the region's `above` takes. ValueError for a step that bounds nothing."""
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Python's numbers, for all problems."""
+
+    problem: Problem
+    bounded: Mapping[str, PartTable]
+    exact: frozenset[str]
+    projective: bool
+
+    def start(self) -> Region:
+        return whole_space(self.problem, self.exact, self.projective)
+
+    def bound(self, step: Step, region: Region) -> Majorant:
+        return majorant(self.problem, self.bounded, step, region.arcs, self.projective)
+
+
+def _walk(problem: Problem, bound: float, certificate: Certificate, bounds: _Bounds) -> list[str]:
+    """The faults of a certificate, by some arithmetic."""
     threshold = closing_threshold(problem, bound)
-    regions: list[Region] = []  # what is left of each node: empty where it is closed
+    waiting = Counter(node.parent for node in certificate.nodes)
+    regions: dict[int, Any] = {}  # what is left of the nodes whose children are still to come
+    closed: list[bool] = []
     branches: dict[int, list[tuple[int, int]]] = {}
     for i, node in enumerate(certificate.nodes):
         if i == 0:
             if node.parent != -1 or node.arc != -1:
                 return ["the first node is not the root of the search tree"]
-            region = whole_space(problem, exact, projective)
+            region = bounds.start()
         else:
             if not 0 <= node.parent < i:
                 return [f"node {i} hangs on node {node.parent}, which does not come before it"]
             if not 0 <= node.arc < problem.arcs or node.value not in (0, 1):
                 return [f"node {i} decides arc {node.arc} to be {node.value}"]
-            arc = given.arc(node.arc)
-            branches.setdefault(node.parent, []).append((arc, node.value))
-            region = decide(problem, regions[node.parent], arc, node.value)
+            branches.setdefault(node.parent, []).append((node.arc, node.value))
+            region = decide(problem, regions[node.parent], node.arc, node.value)
+            waiting[node.parent] -= 1
+            if not waiting[node.parent]:
+                del regions[node.parent]
         try:
-            regions.append(_bound_node(problem, bounded, region, steps[i], threshold, projective))
-        except ValueError as error:
+            region = _bound_node(problem, bounds, region, node.steps, threshold)
+        except (ValueError, TypeError, OverflowError, AttributeError) as error:
             return [f"node {i}: {error}"]
-    faults = [] if regions else ["the certificate is empty"]
-    for i, region in enumerate(regions):
+        closed.append(region.empty)
+        if waiting[i]:
+            regions[i] = region
+    faults = [] if closed else ["the certificate is empty"]
+    for i, done in enumerate(closed):
         children = sorted(branches.get(i, []))
         two = len(children) == 2 and children[0][0] == children[1][0] and children[0] != children[1]
-        if not region.empty and not two:
+        if not done and not two:
             faults.append(f"node {i} is not closed and has no pair of children for one arc")
     return faults
 
@@ -187,22 +271,15 @@ def decide(problem: Problem, region: R, arc: int, value: int) -> R:
     return region.without({arc} if value == 0 else rivals)
 
 
-def _bound_node(
-    problem: Problem,
-    bounded: Mapping[str, PartTable],
-    region: Region,
-    steps: Sequence[Step],
-    threshold: Number,
-    projective: bool,
-) -> Region:
+def _bound_node(problem: Problem, bounds: _Bounds, region: Any, steps: Sequence[Step], threshold: Number) -> Any:
     """What is left of a node's trees after its steps; nothing if the node is closed."""
     # what the decision left without a tree goes first: bounds depend on which arcs there still are
-    region = drop_forbidden(problem, bounded, region.above(None, -math.inf))
+    region = drop_forbidden(problem, bounds.bounded, region.above(None, -math.inf))
     for step in steps:
         if region.empty:
             break
-        bound = majorant(problem, bounded, step, region.arcs, projective)
-        region = drop_forbidden(problem, bounded, region.above(bound, threshold))
+        bound = bounds.bound(step, region)
+        region = drop_forbidden(problem, bounds.bounded, region.above(bound, threshold))
     return region if steps else region.above(None, -math.inf)
 
 

@@ -5,16 +5,19 @@ A parser's problems are so already. Parts that no tree has would take their shar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any, TypeVar
 
 import numpy as np
 
-from treebound.core.problem import PartTable, Problem, canonical_order
+from treebound.core.problem import NONE, PartTable, Problem, canonical_order
 from treebound.evaluation.majorants import Step
 
+LONGEST_COMB = 8  #: columns of a comb
 MOST_COUNTED = 7  #: the valency part of so many modifiers stands for more as well
+
+C = TypeVar("C", bound=Any)  #: `certificates.Certificate`, which imports this module
 
 
 class Ordered:
@@ -36,13 +39,19 @@ class Ordered:
                 given, head=given.head[order], mod=given.mod[order], arc=given.arc[order], parts=tables
             )
 
-    def arc(self, a: int) -> int:
-        """The number of a given arc."""
-        return a if self.order is None or not 0 <= a < len(self.rank) else int(self.rank[a])
+    def certificate(self, given: C) -> C:
+        """A certificate about the given problem as one about `problem`; anything else of it stays as it is.
 
-    def steps(self, steps: Sequence[Step]) -> list[Step]:
-        """The steps of a node. ValueError for other numbers of shares than of parts, or of multipliers than of arcs."""
-        return [self._step(step) for step in steps] if self.order is not None or self.kept else list(steps)
+        ValueError for other numbers of shares than of parts, or of multipliers than of arcs.
+        """
+        if self.order is None and not self.kept:
+            return given
+        nodes = []
+        for node in given.nodes:
+            there = self.order is not None and 0 <= node.arc < len(self.rank)
+            arc = int(self.rank[node.arc]) if there else node.arc
+            nodes.append(replace(node, arc=arc, steps=[self._step(step) for step in node.steps]))
+        return replace(given, nodes=nodes)
 
     def _table(self, given: Problem, table: PartTable, projective: bool) -> PartTable:
         rows, score = table.arcs, table.score
@@ -54,6 +63,8 @@ class Ordered:
             rows, score = rows[keep], score[keep]
         if table.family == "valency":
             return _complete(given, PartTable(table.family, rows, score))
+        if table.family == "comb" and rows.shape[1] < LONGEST_COMB:
+            rows = np.pad(rows, ((0, 0), (0, LONGEST_COMB - rows.shape[1])), constant_values=NONE)
         if self.order is not None:
             rows = np.where(rows >= 0, self.rank[np.maximum(rows, 0)], rows) if len(self.rank) else rows
         return table if rows is table.arcs else PartTable(table.family, rows, score)

@@ -31,6 +31,7 @@ from treebound.core.problem import NONE, PartTable, Problem
 from treebound.evaluation.certificates import Certificate, CertNode, Space, Step
 
 FORMAT, VERSION = "treebound certificates", 1
+LONGEST_LINE = 2**28  #: bytes that a line may have
 #: fields of Step with one array
 _ARRAYS = ("shift", "slope", "child", "parent")
 
@@ -67,41 +68,70 @@ def _line(data: Any) -> bytes:
 class Reader:
     """The lines of a certificate file, one sentence after the other.
 
-    space  the trees among which the parses are claimed to be the best
+    space  the trees among which the parses are claimed to be the best, as the file says; the model decides
 
     Raises InputError, here and when lines are taken, where the file is damaged or none of these.
     """
 
-    def __init__(self, path: Path, lines: Iterator[tuple[int, Any]]):
+    def __init__(self, path: Path, lines: Iterator[tuple[int, bytes]]):
         self.path, self._lines = path, lines
-        _, header = next(lines, (1, None))
+        _, text = next(lines, (1, b"null"))
+        header = _read(path, 1, text)
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise InputError("not a certificate file", path=path, hint="treebound parse --certificates writes one")
         if header.get("version") != VERSION or header.get("space") not in ("projective", "non-projective"):
             raise InputError("a certificate file of another version", path=path, hint="parse again")
         self.space = cast("Space", header["space"])
 
+    def line(self) -> tuple[int, bytes]:
+        """The next sentence's number of line and text, for `proof`."""
+        number, text = next(self._lines, (0, b""))
+        if not number:
+            raise InputError("ends before the parsed file", path=self.path, hint="give the file of the same run")
+        return number, text
+
     def next(self, problem: Problem) -> Certificate | None:
         """The proof of the next sentence, whose problem this is; None if it has none."""
-        number, data = next(self._lines, (0, ...))
-        if data is ...:
-            raise InputError("ends before the parsed file", path=self.path, hint="give the file of the same run")
-        if data is None:
-            return None
-        try:
-            return decoded(problem, data)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-            raise InputError(
-                f"not a certificate of this sentence ({error})",
-                path=self.path,
-                line=number,
-                hint="give the file of the same run",
-            ) from None
+        return proof(problem, self.path, *self.line())
 
     def finish(self) -> None:
         """InputError if there are certificates left."""
         if next(self._lines, None) is not None:
             raise InputError("goes on after the parsed file", path=self.path, hint="give the file of the same run")
+
+
+def proof(problem: Problem, path: Path, number: int, text: bytes) -> Certificate | None:
+    """What line `number` of a certificate file says, None if nothing. InputError if it is not about this problem."""
+    data = _read(path, number, text)
+    if data is None:
+        return None
+    try:
+        return decoded(problem, data)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        raise InputError(
+            f"not a certificate of this sentence ({str(error)[:100]})",
+            path=path,
+            line=number,
+            hint="give the file of the same run",
+        ) from None
+
+
+def _read(path: Path, number: int, text: bytes) -> Any:
+    """The JSON of a line, with each key once and no NaN. Raises InputError."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in pairs}) < len(pairs):
+            raise ValueError("a key given twice")
+        return dict(pairs)
+
+    def refused(name: str) -> Any:
+        raise ValueError(f"{name} is no number")
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=refused)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]
+        raise InputError(f"damaged or foreign file ({reason})", path=path, line=number, hint="parse again") from None
 
 
 @contextmanager
@@ -110,12 +140,18 @@ def reading(path: Path) -> Iterator[Reader]:
     try:
         with gzip.open(path, "rb") as file:
 
-            def lines() -> Iterator[tuple[int, Any]]:
+            def lines() -> Iterator[tuple[int, bytes]]:
+                number = 0
                 try:
-                    for number, line in enumerate(file, 1):
-                        yield number, json.loads(line)
-                except (EOFError, gzip.BadGzipFile, zlib.error, ValueError):
-                    raise InputError("damaged or foreign file", path=path, hint="parse again") from None
+                    while text := file.readline(LONGEST_LINE):
+                        number += 1
+                        if len(text) == LONGEST_LINE:
+                            raise InputError("a line that is too long", path=path, line=number, hint="parse again")
+                        yield number, text
+                except (EOFError, gzip.BadGzipFile, zlib.error):
+                    raise InputError(
+                        "damaged or foreign file", path=path, line=number + 1, hint="parse again"
+                    ) from None
 
             yield Reader(path, lines())
     except OSError as error:
@@ -167,35 +203,50 @@ def encoded(problem: Problem, certificate: Certificate) -> dict[str, Any]:
 
 def decoded(problem: Problem, data: dict[str, Any]) -> Certificate:
     """The certificate that `encoded` made. Any exception means that it is none of this problem."""
+    if data.keys() != {"words", "arcs", "exact", "nodes", "steps"}:
+        raise ValueError(f"its entries are {', '.join(map(str, data))}")
     if data["words"] != problem.n or data["arcs"] != problem.arcs:
         raise ValueError(f"it has {data['words']} words and {data['arcs']} arcs, not {problem.n} and {problem.arcs}")
-    nodes = [CertNode(int(parent), int(arc), cast("Any", int(value))) for parent, arc, value in data["nodes"]]
+    if not all(type(x) is int for node in data["nodes"] for x in node):
+        raise TypeError("nodes are not given by whole numbers")
+    nodes = [CertNode(parent, arc, value) for parent, arc, value in data["nodes"]]
     before: dict[tuple[str, str], np.ndarray] = {}
     for number, name, family, gaps, numbers in data["steps"]:
+        if type(number) is not int or not 0 <= number < len(nodes):
+            raise ValueError(f"a step of node {str(number)[:20]}")
         steps = nodes[number].steps
         if name == "step":
             steps.append(Step({}))
             continue
+        if name != "shares" and (name not in _ARRAYS or family):
+            raise ValueError(f"unknown entry {str(name)[:20]!r}")
         key, rows = (name, family), family.endswith("*")
-        family = family.rstrip("*")
+        family = family.removesuffix("*")
         if key not in before:
-            # what is not a float must stay exact, however large
-            before[key] = np.array(_first(problem, name, family, rows), object if problem.unit else float)
-            if problem.unit:
-                before[key] = np.array([int(x) for x in before[key]], object)
-        if any(type(x) not in (int, float) for x in numbers):
-            raise TypeError("not all are numbers")
-        array = before[key].copy()
-        array[np.cumsum(gaps, dtype=np.int64)] = numbers
-        before[key] = array
+            before[key] = _first(problem, name, family, rows).astype(np.int64 if problem.unit else float)
+        before[key] = array = _changed(before[key], gaps, numbers)
         if name == "shares":
             shaped = array.reshape(problem.parts[family].arcs.shape) if rows else array
             steps[-1] = replace(steps[-1], shares=steps[-1].shares | {family: shaped})
-        elif name in _ARRAYS:
-            steps[-1] = replace(steps[-1], **{name: array})
         else:
-            raise ValueError(f"unknown entry {name!r}")
+            steps[-1] = replace(steps[-1], **cast("dict[str, Any]", {name: array}))
     return Certificate(nodes, frozenset(data["exact"]))
+
+
+def _changed(array: np.ndarray, gaps: list, numbers: list) -> np.ndarray:
+    """The array with other numbers at places with these gaps; int64 or float, object where an integer is too large."""
+    if set(map(type, gaps)) - {int} or set(map(type, numbers)) - {int, float} or len(gaps) != len(numbers):
+        raise TypeError("not all are numbers, or not as many as there are places")
+    array = array.copy()
+    if not numbers:
+        return array
+    if array.dtype != float and not all(type(x) is int and abs(x) < 2**62 for x in numbers):
+        array = array.astype(object)  # the check says what is wrong with it
+    places = np.cumsum(np.array(gaps, np.int64))
+    if places.min() < 0:
+        raise IndexError("a place below 0")
+    array[places] = numbers
+    return array
 
 
 def _first(problem: Problem, name: str, family: str, rows: bool) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Compiled kernels: arrays and NamedTuples in and out.
 
-Importing this package points numba's on-disk cache at a folder of its own for every state of the kernel sources, and
-has it checked (`kernels.cache`). Modules elsewhere that compile functions import this package first.
+Importing this package points numba's on-disk cache at a folder of its own for every state of the sources that compile
+functions, and has it checked (`kernels.cache`). Modules elsewhere that compile functions import this package first; any
+file that imports numba counts.
 """
 
 from __future__ import annotations
@@ -10,4 +11,4 @@ from pathlib import Path
 
 from treebound.kernels.cache import install
 
-CACHE_DIR = install(Path(__file__).parent)  #: where compiled kernels are kept
+CACHE_DIR = install(Path(__file__).parents[1])  #: where compiled kernels are kept

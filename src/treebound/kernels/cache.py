@@ -12,6 +12,7 @@ import atexit
 import hashlib
 import os
 import pickle
+import re
 import shutil
 import sys
 import tempfile
@@ -21,20 +22,27 @@ from typing import Any
 import numba
 from numba.core import caching
 
+_IMPORT = rb"(?m)^\s*(from|import) numba\b"
 _CHECKSUM = 16  #: bytes
 _said: set[str] = set()
 
 
-def folder_for(sources: Path) -> Path:
-    """The cache folder of the kernels in a folder: under NUMBA_CACHE_DIR, else the checkout, else the user's cache.
+def sources_of(package: Path) -> list[Path]:
+    """The files of a package that compile functions, and those of folders of such files, whose constants they use."""
+    files = sorted(package.rglob("*.py"))
+    return [p for p in files if p.parent.name in ("kernels", "compiled") or re.search(_IMPORT, p.read_bytes())]
+
+
+def folder_for(package: Path) -> Path:
+    """The cache folder of a package's kernels: under NUMBA_CACHE_DIR, else the checkout, else the user's cache.
 
     Numba notices when the file of a cached function changes, but not when a function that it calls, in another file,
     does: every state of the sources has a folder of its own. Where none can be written, it is one for this run.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for source in sorted(sources.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    project, user = sources.parents[2], Path(os.path.expanduser("~"), ".cache", "treebound")
+    for source in sources_of(package):
+        digest.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes())
+    project, user = package.parents[1], Path(os.path.expanduser("~"), ".cache", "treebound")
     if numba.config.CACHE_DIR:
         wanted = Path(numba.config.CACHE_DIR)
     elif (project / "pyproject.toml").is_file():
@@ -125,9 +133,9 @@ def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
 
 
-def install(sources: Path) -> Path:
+def install(package: Path) -> Path:
     """Make numba keep the functions that are compiled from now on in files with checksums; their folder."""
-    folder = folder_for(sources)
+    folder = folder_for(package)
     numba.config.CACHE_DIR = str(folder)
     caching.IndexDataCacheFile = CheckedFile
     return folder

@@ -1,0 +1,191 @@
+"""Scores of parts by the places of their arcs among those of one head, so that loops can look them up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
+
+NO = -(2**62)  #: stands for -inf; every other number is smaller in magnitude than 2**60
+#: what all numbers of a sentence may sum up to: leaves room for sums over trees and for the fines of roots
+LARGEST = 2.0**48
+CELLS = 30_000_000  #: look-up cells that a sentence may have
+
+
+class TooLarge(Exception):
+    """The numbers of a sentence, or its tables, do not fit; the plain twin must check it."""
+
+
+class Arcs(NamedTuple):
+    """The arcs of a problem, by their heads and modifiers.
+
+    head, mod          int64[A]
+    into, into_first   arcs into each word, int64[A] and int64[n + 2]
+    out, out_first     arcs out of each word, in their order
+    rank_in, rank_out  int64[A] place of an arc among those into its modifier, out of its head
+    number             int64[n + 1, n + 1]: arc (h, m), -1 where there is none
+    """
+
+    head: np.ndarray
+    mod: np.ndarray
+    into: np.ndarray
+    into_first: np.ndarray
+    out: np.ndarray
+    out_first: np.ndarray
+    rank_in: np.ndarray
+    rank_out: np.ndarray
+    number: np.ndarray
+
+
+class Tables(NamedTuple):
+    """Scores, NO where forbidden, 0 where there is no part. `deg` is the number of arcs out of a word, `in` into it.
+
+    adjacent     [sum (deg + 1) deg]      (s, b) at adjacent_at[h] + rank(b) (deg + 1) + rank(s) + 1, 0 for no s
+    outermost    [sum in (deg + 2)]       (x, b) at outermost_at[h] + rank(x) (deg + 2) + rank(b) + 2, 0 for NONE, 1 for
+                                          NONE_OUTER
+    grandchild   [sum in deg]             (x, b) at grandchild_at[h] + rank(x) deg + rank(b)
+    grand        [sum in (deg + 1) deg]   grand-sibling (x, s, b) at grand_at[h] + (rank(x) (deg + 1) + rank(s) + 1) deg
+                                          + rank(b); empty where there are none
+    pair         [sum deg deg]            sibling, both ways round, at pair_at[h] + rank deg + rank
+    comb         [A, 9]                   by the farthest arc and the length
+    valency      [n + 1, counts]          by word and count; `last` int64[n + 1]: the largest count, -1 where none
+    triple_first, triple_arcs, triple     tri-siblings by their last arc: ranks int64[T, 2] of the others, scores
+    has_sets, has_combs, has_heads        pairs or triples; combs; anything that depends on the arc above
+    """
+
+    adjacent: np.ndarray
+    adjacent_at: np.ndarray
+    outermost: np.ndarray
+    outermost_at: np.ndarray
+    grandchild: np.ndarray
+    grandchild_at: np.ndarray
+    grand: np.ndarray
+    grand_at: np.ndarray
+    pair: np.ndarray
+    pair_at: np.ndarray
+    comb: np.ndarray
+    valency: np.ndarray
+    last: np.ndarray
+    triple_first: np.ndarray
+    triple_arcs: np.ndarray
+    triple: np.ndarray
+    has_sets: bool
+    has_combs: bool
+    has_heads: bool
+
+
+def index(problem: Problem) -> Arcs:
+    """The arcs of a problem. O(A log A)."""
+    head, mod = problem.head.astype(np.int64), problem.mod.astype(np.int64)
+    order = np.arange(problem.arcs)
+    grouped = []
+    for ends in (mod, head):
+        arcs = np.argsort(ends, kind="stable")
+        first = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=problem.n + 1))])
+        rank = np.empty(problem.arcs, np.int64)
+        rank[arcs] = order - first[ends[arcs]]
+        grouped.append((arcs, first.astype(np.int64), rank))
+    number = np.full((problem.n + 1, problem.n + 1), -1, np.int64)
+    number[head, mod] = order
+    (into, into_first, rank_in), (out, out_first, rank_out) = grouped
+    return Arcs(head, mod, into, into_first, out, out_first, rank_in, rank_out, number)
+
+
+def whole(scores: np.ndarray) -> np.ndarray:
+    """int64 of scores that are integers or -inf, which becomes NO. Raises TooLarge."""
+    finite = np.isfinite(scores)
+    if float(np.abs(scores[finite]).sum()) > LARGEST:
+        raise TooLarge
+    return np.where(finite, np.where(finite, scores, 0.0).astype(np.int64), NO)
+
+
+def tables(problem: Problem, arcs: Arcs, parts: Mapping[str, PartTable]) -> Tables:
+    """Look-up tables of some families, whose parts have the shapes that `shapes` checks. Raises TooLarge."""
+    deg, into = np.diff(arcs.out_first), np.diff(arcs.into_first)
+
+    def filled(family: str, sizes: np.ndarray, places: object) -> tuple[np.ndarray, np.ndarray]:
+        table = parts.get(family)
+        if table is None or not len(table):
+            return np.zeros(0, np.int64), np.zeros(len(deg), np.int64)
+        if sizes.sum() > CELLS:
+            raise TooLarge
+        at = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        cells = np.zeros(int(sizes.sum()), np.int64)
+        score = whole(table.score)
+        for place in places(at, table.arcs.astype(np.int64)):  # type: ignore[operator]
+            cells[place] = score
+        return cells, at
+
+    head, mod, rank_in, rank_out = arcs.head, arcs.mod, arcs.rank_in, arcs.rank_out
+
+    def slot(s: np.ndarray) -> np.ndarray:
+        return np.where(s == NONE, 0, rank_out[np.maximum(s, 0)] + 1)
+
+    def of_adjacent(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+        s, b = row.T
+        return [at[head[b]] + rank_out[b] * (deg[head[b]] + 1) + slot(s)]
+
+    def of_outermost(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+        x, b = row.T
+        last = np.where(b == NONE, 0, np.where(b == NONE_OUTER, 1, rank_out[np.maximum(b, 0)] + 2))
+        return [at[mod[x]] + rank_in[x] * (deg[mod[x]] + 2) + last]
+
+    def of_grandchild(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+        x, b = row.T
+        return [at[mod[x]] + rank_in[x] * deg[mod[x]] + rank_out[b]]
+
+    def of_grand(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+        x, s, b = row.T
+        return [at[mod[x]] + (rank_in[x] * (deg[mod[x]] + 1) + slot(s)) * deg[mod[x]] + rank_out[b]]
+
+    def of_pair(at: np.ndarray, row: np.ndarray) -> list[np.ndarray]:
+        a, b = row.T
+        h = head[a]
+        return [at[h] + rank_out[a] * deg[h] + rank_out[b], at[h] + rank_out[b] * deg[h] + rank_out[a]]
+
+    adjacent, adjacent_at = filled("adjacent-sibling", (deg + 1) * deg, of_adjacent)
+    outermost, outermost_at = filled("outermost-grandchild", into * (deg + 2), of_outermost)
+    grandchild, grandchild_at = filled("grandchild", into * deg, of_grandchild)
+    grand, grand_at = filled("grand-sibling", into * (deg + 1) * deg, of_grand)
+    pair, pair_at = filled("sibling", deg * deg, of_pair)
+    triple_first, triple_arcs, triple = _triples(problem, arcs, parts.get("tri-sibling"))
+    comb = _combs(problem, parts.get("comb"))
+    valency, last = _valency(problem, parts.get("valency"))
+    return Tables(
+        *(adjacent, adjacent_at, outermost, outermost_at, grandchild, grandchild_at, grand, grand_at, pair, pair_at),
+        *(comb, valency, last, triple_first, triple_arcs, triple),
+        has_sets=len(pair) > 0 or len(triple) > 0,
+        has_combs=len(comb) > 0,
+        has_heads=len(outermost) + len(grandchild) + len(grand) > 0,
+    )
+
+
+def _triples(problem: Problem, arcs: Arcs, table: PartTable | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if table is None or not len(table):
+        return np.zeros(problem.arcs + 1, np.int64), np.zeros((0, 2), np.int64), np.zeros(0, np.int64)
+    order = np.argsort(table.arcs[:, 2], kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(table.arcs[:, 2], minlength=problem.arcs))])
+    return first.astype(np.int64), arcs.rank_out[table.arcs[order, :2]], whole(table.score)[order]
+
+
+def _combs(problem: Problem, table: PartTable | None) -> np.ndarray:
+    """[A, 9] by the farthest arc and the length of the comb; none where no comb scores."""
+    if table is None or not len(table):
+        return np.zeros((0, 9), np.int64)
+    out = np.zeros((problem.arcs, 9), np.int64)
+    out[table.arcs.max(axis=1), np.count_nonzero(table.arcs != NONE, axis=1)] = whole(table.score)
+    return out
+
+
+def _valency(problem: Problem, table: PartTable | None) -> tuple[np.ndarray, np.ndarray]:
+    last = np.full(problem.n + 1, -1, np.int64)
+    if table is None or not len(table):
+        return np.zeros((problem.n + 1, 0), np.int64), last
+    word, count = table.arcs.T.astype(np.int64)
+    np.maximum.at(last, word, count)
+    out = np.zeros((problem.n + 1, int(count.max()) + 1), np.int64)
+    out[word, count] = whole(table.score)
+    return out, last

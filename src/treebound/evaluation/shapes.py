@@ -1,0 +1,124 @@
+"""Is a problem one that the checker's bounds speak about? They look parts up by their arcs, in the documented order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
+
+#: arcs of a part, where their number is fixed
+WIDTH = {
+    "adjacent-sibling": 2,
+    "outermost-grandchild": 2,
+    "grandchild": 2,
+    "sibling": 2,
+    "head-bigram": 2,
+    "great-grandchild": 3,
+    "tri-sibling": 3,
+    "grand-sibling": 3,
+    "valency": 2,
+    "comb": 8,
+}
+SHORTEST_COMB = 4
+
+
+def problem_faults(problem: Problem) -> list[str]:
+    """What a problem is wrong about; empty if nothing is. O(A log A + F log F) in arrays."""
+    n, head, mod = problem.n, problem.head, problem.mod
+    if n < 1 or problem.unit < 0 or not np.isfinite(problem.unit):
+        return [f"{n} words, {problem.unit} units to 1.0"]
+    if not (head.shape == mod.shape == problem.arc.shape and head.ndim == 1):
+        return ["heads, modifiers and scores of arcs are not as many"]
+    if np.any((head < 0) | (head > n) | (mod < 1) | (mod > n) | (head == mod)):
+        return ["an arc between words that are not there"]
+    order = np.stack([head, mod > head, abs(mod.astype(np.int64) - head)]).astype(np.int64)
+    key = (order[0] * 2 + order[1]) * (n + 1) + order[2]
+    if np.any(np.diff(key) <= 0):
+        return ["arcs are not in their order, or given twice"]
+    faults = [] if _scores_are_good(problem, problem.arc) else ["scores of arcs are not integers, or not numbers"]
+    for family, table in problem.parts.items():
+        if family != table.family or table.arcs.ndim != 2 or table.arcs.shape[0] != len(table.score):
+            faults.append(f"parts of {family} and their scores are not as many, or of another family")
+        elif len(table):
+            if not _scores_are_good(problem, table.score):
+                faults.append(f"scores of {family} are not integers, or not numbers")
+            elif not _shaped(problem, table):
+                faults.append(f"parts of {family} are not of its shape, or given twice")
+    return faults
+
+
+def _scores_are_good(problem: Problem, scores: np.ndarray) -> bool:
+    finite = scores[scores != -np.inf]
+    return bool(np.isfinite(finite).all() and (not problem.unit or (finite == np.rint(finite)).all()))
+
+
+def _shaped(problem: Problem, table: PartTable) -> bool:
+    """Are all rows parts of their family, none of them twice? A part that no tree has may be listed."""
+    arcs, family = table.arcs.astype(np.int64), table.family
+    if WIDTH.get(family, arcs.shape[1]) != arcs.shape[1]:
+        return False
+    if family == "valency":
+        return _counts_are_whole(problem, arcs)
+    if arcs.min() < NONE_OUTER or arcs.max() >= problem.arcs:
+        return False
+    head = np.append(problem.head.astype(np.int64), [-9, -9])  # of NONE_OUTER and NONE: no word
+    mod = np.append(problem.mod.astype(np.int64), [-9, -9])
+    first, last = arcs[:, 0], arcs[:, -1]
+    empty = arcs < 0
+    if family == "adjacent-sibling":
+        good = _follow(head, mod, first, last)
+    elif family == "outermost-grandchild":
+        good = (first >= 0) & ((last < 0) | (mod[first] == head[last]))
+    elif family == "grandchild":
+        good = ~empty.any(axis=1) & (mod[first] == head[last])
+    elif family == "grand-sibling":
+        good = (first >= 0) & (mod[first] == head[last]) & _follow(head, mod, arcs[:, 1], last)
+    elif family in ("sibling", "tri-sibling"):
+        good = ~empty.any(axis=1) & (np.diff(arcs, axis=1) > 0).all(axis=1) & (head[first] == head[arcs].T).all(axis=0)
+        good &= head[first] > 0
+    elif family == "comb":
+        good = _neighbours(head, mod, arcs)
+    else:
+        listed = (arcs >= NONE).all(axis=1) & (arcs >= 0).any(axis=1)
+        return bool(listed.all())  # products of whatever arcs: each is bounded on its own
+    return bool(good.all()) and _once(arcs, problem.arcs)
+
+
+def _once(rows: np.ndarray, largest: int) -> bool:
+    """Is no row there twice? Entries lie between NONE_OUTER and `largest`; rows in their order need no sorting."""
+    if (largest + 3.0) ** rows.shape[1] > 2.0**62:
+        return len(np.unique(rows, axis=0)) == len(rows)
+    key = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        key = key * (largest + 3) + column + 2
+    return bool((np.diff(key) > 0).all()) or len(np.unique(key)) == len(key)
+
+
+def _follow(head: np.ndarray, mod: np.ndarray, s: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """bool[F]: s (or NONE) is nearer to the head than b, on the same side of the same head."""
+    to_s, to_b = mod[s] - head[s], mod[b] - head[b]
+    nearer = (head[s] == head[b]) & (to_s * to_b > 0) & (abs(to_s) < abs(to_b))
+    return (b >= 0) & ((s == NONE) | ((s >= 0) & nearer))
+
+
+def _neighbours(head: np.ndarray, mod: np.ndarray, arcs: np.ndarray) -> np.ndarray:
+    """bool[F]: neighbouring modifiers of one head above 0, near to far; NONE behind them."""
+    size = (arcs >= 0).sum(axis=1)
+    one, two = arcs[:, :-1], arcs[:, 1:]
+    step = np.where(mod[arcs[:, 0]] > head[arcs[:, 0]], 1, -1)[:, None]
+    runs = (two == NONE) | ((one >= 0) & (two >= 0) & (head[one] == head[two]) & (mod[two] - mod[one] == step))
+    runs &= (mod[one] - head[one]) * step > 0  # all on one side
+    runs |= (one == NONE) & (two == NONE)
+    return (size >= SHORTEST_COMB) & (head[arcs[:, 0]] > 0) & runs.all(axis=1) & (arcs[:, 0] >= 0)
+
+
+def _counts_are_whole(problem: Problem, parts: np.ndarray) -> bool:
+    """Every word that has parts has all of 0, 1, .. up to its number of arcs, or to the 7 that stands for more."""
+    word, count = parts.T
+    if word.min() < 1 or word.max() > problem.n or count.min() < 0:
+        return False
+    most, listed = np.zeros(problem.n + 1, np.int64), np.bincount(word, minlength=problem.n + 1)
+    np.maximum.at(most, word, count)
+    possible = np.minimum(7, np.bincount(problem.head, minlength=problem.n + 1))
+    full = (listed == most + 1) & ((most == 7) | (most == possible))
+    return _once(parts, int(parts.max())) and bool((full | (listed == 0)).all())
