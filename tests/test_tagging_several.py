@@ -186,7 +186,7 @@ def test_damaged_files_are_refused(fault: str, taggers: Taggers, tmp_path: Path)
         case "given":
             listed[1]["given"] = "colour"
     save_arrays(path, header, arrays)
-    with pytest.raises(ModelError, match="damaged taggers? file"):
+    with pytest.raises(ModelError, match=r"damaged taggers? file"):
         Taggers.load(path)
 
 

@@ -75,7 +75,7 @@ def check_parse(
     space, and its score. Without a certificate nothing more is: that nothing is wrong does not mean then that the bound
     is proved. With one, no tree of the space scores more than `parse.bound`; none exists, if `infeasible`.
     """
-    faults = problem_faults(problem) or claim_faults(parse)
+    faults = _ordered(problem, space)[1] or claim_faults(parse)
     if not faults and parse.value == -math.inf:
         no_heads = len(parse.heads) == problem.n + 1 and not np.any(parse.heads[1:] != 0)
         faults = [] if no_heads else [f"no tree is claimed ({parse.status}), but heads are given"]
@@ -173,20 +173,31 @@ def certificate_faults(
     unproved |= exact - (CHART_FAMILIES if projective else frozenset())
     if unproved:
         return [f"no bound is known for the family {family}" for family in sorted(unproved)]
-    try:
-        given = Ordered(problem, projective)
-        certificate = given.certificate(certificate)
-    except (ValueError, TypeError, IndexError, AttributeError) as error:
-        return [str(error)]
-    problem = given.problem
-    faults = problem_faults(problem)
+    given, faults = _ordered(problem, space)
     if faults:
         return faults
+    if given is not None:
+        problem = given.problem
+        try:
+            certificate = given.certificate(certificate)
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
+            return [str(error)]
     bounded = {family: table for family, table in problem.parts.items() if family not in exact}
     if problem.unit:
         with suppress(TooLarge):
             return _walk(problem, bound, certificate, WholeNumbers(problem, bounded, exact, projective))
     return _walk(problem, bound, certificate, _Numbers(problem, bounded, exact, projective))
+
+
+def _ordered(problem: Problem, space: str) -> tuple[Ordered | None, list[str]]:
+    """(the problem in order, None where its maker says that it is; what is wrong with it, whatever he says)."""
+    if problem.canonical == space:
+        return None, problem_faults(problem)
+    try:
+        given = Ordered(problem, space == "projective")
+    except (ValueError, IndexError) as error:
+        return None, [str(error)]
+    return given, problem_faults(given.problem)
 
 
 class _Bounds(Protocol):
