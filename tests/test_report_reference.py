@@ -189,7 +189,8 @@ def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root
     data["combined against the baseline", "UAS"] = [0.6, -0.7, 0.4] + [0.8] * (len(data) - 3)
     data["combined against the baseline", "p"] = [0.01, 0.01, 0.01] + [0.2] * (len(data) - 3)
     first, second = data.index.get_level_values("corpus")[:2]
-    assert f"combined is better on {first}, worse on {second}." in str(remarks.multilingual(data))
+    assert f"combined is better on {first}, worse on {second}; " in str(remarks.multilingual(data))
+    assert f"; {len(data) - 3} of {len(data)} differences are not told from chance." in str(remarks.multilingual(data))
 
 
 def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:

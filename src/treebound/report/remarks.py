@@ -163,8 +163,8 @@ def multilingual(data: pd.DataFrame) -> Remarks:
         best, worst = gain.idxmax()[1], gain.idxmin()[1]
         said.append(
             f"{system} scores more than the system before it on {(gain > 0).sum()} of {len(gain)} corpora; the "
-            "difference "
-            f"is {gain.mean():+.2f} UAS on average, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} ({best})."
+            f"difference is {gain.mean():+.2f} UAS on average, from {gain.min():+.2f} ({worst}) to {gain.max():+.2f} "
+            f"({best})."
         )
     for group in data.columns.unique(0):
         if not group.endswith(AGAINST):
@@ -271,9 +271,8 @@ def confidence(words: pd.DataFrame, measured: pd.Series) -> Remarks:
     return Remarks(
         (
             f"Of the words of {measured['sentences']} test sentences, those with the larger half of the margins have "
-            "the "
-            f"right head in {100 * top['correct'].mean():.1f} %, "
-            f"the tenth with the smallest ones in {100 * low['correct'].mean():.1f} %.",
+            f"the right head in {100 * top['correct'].mean():.1f} %, the tenth with the smallest ones in "
+            f"{100 * low['correct'].mean():.1f} %.",
             f"On them a marginal is off by {error:.1f} points on average, after one number, the scale "
             f"{measured['scale']:g}, was chosen on the development set.",
             f"The parser's first tree has {lists[1]:.2f} UAS; the best of its {longest} best trees would have "

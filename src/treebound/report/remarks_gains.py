@@ -73,8 +73,7 @@ def _gained(where: str, learner: str, rows: pd.DataFrame) -> str:
     ]
     return (
         f"All factors against the Carreras backbone in {where}, learner {learner}, UAS with its 95 % interval and p "
-        "of a "
-        f"bootstrap over test sentences: {'; '.join(parts)}. Told from chance at {100 * LEVEL:g} %: "
+        f"of a bootstrap over test sentences: {'; '.join(parts)}. Told from chance at {100 * LEVEL:g} %: "
         f"{', '.join(map(str, rows.index[sure])) or 'none'} ({sure.sum()} of {len(rows)})."
     )
 
@@ -173,8 +172,7 @@ def _families(printed: pd.DataFrame, ours: pd.DataFrame, base: pd.Series, by: pd
         said.append(f"Told from chance, {kind} the baseline: {', '.join(found) or 'no single family'}.")
     said.append(
         f"Of the {len(rows)} differences of single families {len(rows) - len(sure)} are not told from chance; of so "
-        "many "
-        f"tests {by_chance(len(rows), LEVEL)} would pass {100 * LEVEL:g} % by chance alone."
+        f"many tests {by_chance(len(rows), LEVEL)} would pass {100 * LEVEL:g} % by chance alone."
     )
     for name, found in gains.items():
         paper = (_row(printed, f"B&B + {name}") - _row(printed, "baseline")).dropna()
@@ -198,9 +196,9 @@ def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
     return Remarks(
         (
             f"Over the {len(difference)} pairs of the same system on the same corpus ({corpora}), MIRA minus "
-            "perceptron "
-            f"is {difference.mean():+.2f} UAS on average, from {difference.min():+.2f} to {difference.max():+.2f}. "
-            "Each figure is one training run with one seed, and these differences were not tested.",
+            f"perceptron is {difference.mean():+.2f} UAS on average, from {difference.min():+.2f} to "
+            f"{difference.max():+.2f}. Each figure is one training run with one seed, and these differences were not "
+            "tested.",
         )
     )
 
@@ -218,9 +216,8 @@ def exactness(data: pd.DataFrame) -> Remarks:
     return Remarks(
         (
             f"Every tree of {len(proved) - len(left)} of the {len(proved)} rows is proved optimal for its model. A "
-            "limit on "
-            f"the search left the others with fewer proofs: {', '.join(said)}. What these differ by may be the "
-            "search's as well.",
+            f"limit on the search left the others with fewer proofs: {', '.join(said)}. What these differ by may be "
+            "the search's as well.",
         )
     )
 

@@ -76,8 +76,7 @@ def times(data: pd.DataFrame) -> Remarks:
     )
     said.append(
         f"Published: {seconds:g} s for Chu-Liu-Edmonds on the corpus; with reading and features about {minutes:g} "
-        "minutes, "
-        f"against about {slower:g} with the constraints and q = 10."
+        f"minutes, against about {slower:g} with the constraints and q = 10."
     )
     return Remarks(tuple(said))
 
@@ -179,8 +178,7 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Remarks:
         low, high = there.idxmin(), there.idxmax()
         said.append(
             f"In {len(there)} of {len(ratio)} bins of lengths some program proves every sentence. There the fastest "
-            "such "
-            f"program takes {there.median():,.0f} times as long as branch and bound in the median bin, "
+            f"such program takes {there.median():,.0f} times as long as branch and bound in the median bin, "
             f"{there.min():,.1f} times at least ({_place(low, lengths)}) and {there.max():,.0f} times at most "
             f"({_place(high, lengths)})."
         )

@@ -35,8 +35,7 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
         "These differences of UAS were not tested, and the note of a row says where trees are not proved.",
         *(
             f"All models of {name} were trained with k = {k}, which may be why no pruning is worse where it is: none "
-            "was "
-            "trained without pruning."
+            "was trained without pruning."
             for name, k in trained.items()
             if str(k) != "none"
         ),
@@ -163,9 +162,8 @@ def length(data: pd.DataFrame) -> Remarks:
             steps.append({"k": name, "corpus": corpus, "whole": whole, "end": end})
             said.append(
                 f"On {corpus} {name} the mean time grows from {_ms(first)} ({_words(first)}) to {_ms(last)} "
-                f"({_words(last)}, {last['sentences']} sentences): end to end as the power {whole:.1f} of the "
-                "length, over "
-                f"the last step, from {_words(before)}, as the power {end:.1f}."
+                f"({_words(last)}, {last['sentences']} sentences): end to end as the power {whole:.1f} of the length, "
+                f"over the last step, from {_words(before)}, as the power {end:.1f}."
             )
             if len(few) and k != "none":
                 bins = ", ".join(f"{row.lo}-{row.hi}" for row in few.itertuples())
@@ -186,9 +184,8 @@ def _verdict(steps: pd.DataFrame) -> list[str]:
     steeper = int((steps["end"] > steps["whole"]).sum())
     return [
         f"Is the search exponential in practice? The mean time grows {'; '.join(parts)}. On {steeper} of the "
-        f"{len(steps)} "
-        "curves the last step is steeper than the whole: that is what exponential growth would look like, and also "
-        "what a few hard sentences in a small bin look like. These figures do not settle it."
+        f"{len(steps)} curves the last step is steeper than the whole: that is what exponential growth would look "
+        "like, and also what a few hard sentences in a small bin look like. These figures do not settle it."
     ]
 
 
