@@ -207,6 +207,9 @@ def test_training_refuses_several_roots_with_their_line(
     )
     assert told in line
     assert "--multi-root" in line
+    code, _, errors = command(capsys, "train", good, bad, *train[3:])
+    assert code == 0
+    assert f"bad.conllu:{where}: sentence 4 has {roots} roots" in errors[0]
     code, _, errors = command(capsys, *train, "--multi-root")
     assert (code, len(errors)) == (0, 1)
 

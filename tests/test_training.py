@@ -59,6 +59,7 @@ def test_a_list_is_settings_of_all_and_of_each(folder: Path) -> None:
         ("epochs: 2", f"k: {'9' * 30}", r":2: settings\.k: Input should be less than or equal to 1000000"),
         ("epochs: 2", "epochs: 2, epochs: 3", r":2: not valid YAML: the key 'epochs' is given twice"),
         ("  carreras:", "  arcs:", r":5: not valid YAML: the key 'arcs' is given twice"),
+        ("  arcs:", "  1: {families: []}\n  '1':", r":[45]: models\.1: listed twice"),
         ("arcs:", '"a\\0":', r":4: models\.a.*: not the name of a file"),
         ("dev.conllu", '"\\0.conllu"', r":4: models\.arcs\.dev: no file is named"),
         ("families: []", f"families: {'[' * 3000}{']' * 3000}", r": nested too deeply"),

@@ -236,19 +236,23 @@ def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Pa
 
     read = _read(train_file), _read(dev_file)
     if not recipe.multi_root:
-        _one_root(train_file, read[0])
+        if fault := _several_roots(train_file, read[0]):
+            raise fault
+        if fault := _several_roots(dev_file, read[1]):
+            _say(f"treebound: {fault}")  # as in `convert`: what is to be learnt must be right, what is tested need not
     examples, dev = (document.treebank for document in read)
     return job(name, recipe, (train_file, dev_file), (examples, dev), output)
 
 
-def _one_root(path: Path, document: Document) -> None:
-    """Refuse what `convert` leaves out of training: trees that a parser with one root cannot find."""
+def _several_roots(path: Path, document: Document) -> InputError | None:
+    """What `convert` leaves out of training: trees that a parser with one root cannot find."""
     several = document.several_roots()
-    if several:
-        others = f", and {len(several) - 1} more like it" if len(several) > 1 else ""
-        roots, line = int((document.treebank.heads(several[0]) == 0).sum()), document.line(several[0])
-        reason = f"sentence {several[0] + 1} has {roots} roots{others}"
-        raise InputError(reason, path=path, line=line, hint="correct it or delete it, or train with --multi-root")
+    if not several:
+        return None
+    others = f", and {len(several) - 1} more like it" if len(several) > 1 else ""
+    roots, line = int((document.treebank.heads(several[0]) == 0).sum()), document.line(several[0])
+    reason = f"sentence {several[0] + 1} has {roots} roots{others}"
+    return InputError(reason, path=path, line=line, hint="correct it or delete it, or train with --multi-root")
 
 
 def _own_patterns(recipe: Recipe) -> list[Path]:

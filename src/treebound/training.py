@@ -281,6 +281,8 @@ def listed(path: Path) -> dict[str, tuple[Recipe, Path, Path]]:
             raise fault("no settings", *place, hint="give at least train and dev")
         if not yamlfile.file_name(str(name)) or Path(str(name)).name != str(name):
             raise fault("not the name of a file", *place)
+        if str(name) in found:
+            raise fault("listed twice", *place)
         files = {key: own.get(key, common.get(key)) for key in ("train", "dev")}
         for key, value in files.items():
             if not isinstance(value, str) or not yamlfile.file_name(value):
