@@ -85,7 +85,7 @@ class Summary:
 
     def __str__(self) -> str:
         said = {
-            "bounded": "with a proved bound above the score",
+            "bounded": "with a proved bound",
             "infeasible": "proved to have no tree",
             "scored": "claim a tree and its score alone",
             "unproved": "claim more than a tree and its score, which was not verified",

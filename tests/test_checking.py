@@ -1,0 +1,215 @@
+"""`treebound check` on files: what was tampered with is found, and nothing is said to be verified that was not."""
+
+import gzip
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+from oracles.score import scores
+from oracles.trees import trees
+from test_cli import SENTENCES, assert_one_line, conllu, run
+
+from treebound import load
+from treebound.checking import Checking, Claimed, Summary, checked
+from treebound.treebanks.document import stream
+
+SPACES = ("projective", "non-projective")
+
+
+@pytest.fixture(scope="module", params=SPACES)
+def files(request, tmp_path_factory):
+    """A folder with a model, `parsed.conllu` and its `proofs.gz`."""
+    folder = tmp_path_factory.mktemp("checking")
+    (folder / "train.conllu").write_text(conllu(SENTENCES * 5))
+    (folder / "dev.conllu").write_text(conllu(SENTENCES))
+    crossing = ["--non-projective"] if request.param == "non-projective" else []
+    options = ["--epochs", 1, "--bits", 12, *crossing]
+    done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "m.npz", *options)
+    assert done.returncode == 0, done.stderr
+    given = ["-o", folder / "parsed.conllu", "--certificates", folder / "proofs.gz", "--margins", "--kbest", 3]
+    done = run("parse", folder / "m.npz", folder / "dev.conllu", *given)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def parser(files):
+    return load(files / "m.npz")
+
+
+def look(parser, text, prove=True):
+    """What is found about the first sentence of a text."""
+    document = next(stream(io.BytesIO(text.encode()), 1))
+    return checked(Checking(parser, "parsed.conllu"), Claimed(1, document, None, prove))
+
+
+def second(files):
+    """The sentence of six words."""
+    return (files / "parsed.conllu").read_text().split("\n\n")[1] + "\n\n"
+
+
+def with_comment(text, key, value):
+    return re.sub(rf"(?m)^# {key} = .*$", f"# {key} = {value}", text)
+
+
+def test_what_parse_wrote_is_proved(files, parser):
+    found = look(parser, second(files))
+    assert (found.faults, found.verdict) == ([], "optimal")
+    assert found.ignored == {"margins", "that lists of k best trees are complete"}
+    assert look(parser, second(files), prove=False).verdict == "unproved"
+
+
+@pytest.mark.parametrize("key", ["score", "bound"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "nan",
+        "NaN",
+        "inf",
+        "-inf",
+        "Infinity",
+        "1e999",
+        "1e+999",
+        "",
+        "x",
+        "1_0",
+        "٣",
+        "0x7",
+        "9" * 400,
+        "-1e308",
+        "1 2",
+    ],
+)
+def test_numbers_that_are_none_are_faults(files, parser, key, value):
+    assert look(parser, with_comment(second(files), key, value)).verdict == "faulty"
+
+
+@pytest.mark.parametrize("status", ["gap", "limit", "heuristic", "infeasible", "nonsense", "OPTIMAL", "", "optimal "])
+def test_every_status_is_held_to_its_promise(files, parser, status):
+    text = second(files)
+    bound = int(re.search(r"# bound = (-?\d+)", text)[1])
+    lower, higher, open_ = (with_comment(text, "bound", b) for b in (bound - 1, bound + 5, "inf"))
+    verdicts = [look(parser, with_comment(t, "status", status)).verdict for t in (text, lower, higher, open_)]
+    assert verdicts == {
+        "gap": ["bounded", "faulty", "bounded", "scored"],
+        "limit": ["bounded", "faulty", "bounded", "scored"],
+        "heuristic": ["faulty", "faulty", "faulty", "scored"],
+        "optimal ": ["optimal", "faulty", "faulty", "faulty"],
+    }.get(status, ["faulty"] * 4)
+
+
+def test_claims_given_twice_or_not_at_all(files, parser):
+    text = second(files)
+    for key in ("score", "bound", "status"):
+        (comment,) = re.findall(rf"(?m)^# {key} = .*\n", text)
+        assert f"{key} is not given" in look(parser, text.replace(comment, "")).faults
+        assert f"{key} is given 2 times" in look(parser, text.replace(comment, comment + "#" + comment[2:])).faults
+
+
+def test_other_trees_with_their_own_scores(files, parser):
+    """Every tree of the sentence but the best is claimed to be the best, with its score; then under a lower bound."""
+    text = second(files)
+    document = next(stream(io.BytesIO(text.encode()), 1))
+    problem = parser.problem(document.treebank, 0)
+    space = parser.decoder.space
+    every, score = trees(problem.n, space), scores(problem, space)
+    order = np.argsort(score)[::-1]
+    refused = 0
+    for row in order[1:40]:
+        if score[row] == -np.inf or score[row] == score[order[0]]:
+            continue
+        lines = text.split("\n")
+        words = [i for i, line in enumerate(lines) if "\t" in line]
+        for i, head in zip(words, every[row][1:], strict=True):
+            fields = lines[i].split("\t")
+            lines[i] = "\t".join([*fields[:6], str(head), *fields[7:]])
+        other = re.sub(r"# kbest.*\n", "", "\n".join(lines))
+        for status, bound in (("optimal", score[row]), ("limit", score[row]), ("gap", score[order[0]] - 1)):
+            lie = with_comment(with_comment(other, "score", int(score[row])), "bound", int(bound))
+            assert look(parser, with_comment(lie, "status", status)).verdict == "faulty"
+            refused += 1
+    assert refused > 30
+
+
+def test_false_infeasibility(files, parser):
+    text = re.sub(r"(?m)^(\d+\t(?:[^\t]*\t){5})\d+", r"\g<1>0", second(files))
+    for key, value in (("score", "-inf"), ("bound", "-inf"), ("status", "infeasible")):
+        text = with_comment(text, key, value)
+    assert look(parser, text).verdict == "faulty"
+    assert look(parser, text, prove=False).verdict == "unproved"
+    limit = with_comment(with_comment(text, "status", "limit"), "bound", "inf")
+    assert look(parser, limit).verdict == "scored"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"# kbest = -?\d+:", "# kbest = 7:"),
+        (r"# kbest = (-?\d+: [\d ]+)", r"# kbest = \1 | \1"),
+        (r"# kbest = [^|]*\| ", "# kbest = "),
+        (r"(# kbest = .*) \| .*", r"\1 | nan: 0 0 0 0 0 0"),
+        (r"(# kbest = .*) \| .*", r"\1 | 5: 0 1"),
+        (r"(# kbest = .*) \| .*", r"\1 |"),
+        (r"# kbest_complete = yes", "# kbest_complete = maybe"),
+        (r"# kbest = .*\n", ""),
+        (r"(# kbest = .*\n)", r"\1\1"),
+    ],
+)
+def test_trees_of_a_list_are_checked(files, parser, old, new):
+    text, count = re.subn(old, new, second(files), count=1)
+    assert count
+    assert look(parser, text).verdict == "faulty"
+
+
+def test_the_summary_says_what_was_verified(files):
+    model, parsed, proofs = files / "m.npz", files / "parsed.conllu", files / "proofs.gz"
+    unchecked = "; not checked: margins, that lists of k best trees are complete"
+    one = run("check", model, parsed, "--certificates", proofs)
+    assert (one.returncode, one.stdout) == (0, "")
+    assert one.stderr == f"4 sentences: 4 proved optimal; 0 faults{unchecked}\n"
+    two = run("check", model, "-", "--workers", 2, stdin=parsed.read_text())
+    assert (two.returncode, two.stdout, two.stderr) == (0, "", one.stderr)
+    unproved = "claim more than a tree and its score, which was not verified"
+    fast = run("check", model, parsed, "--fast", "--certificates", proofs).stderr
+    assert fast == f"4 sentences: 0 proved optimal, 4 {unproved}; 0 faults{unchecked}\n"
+    drawn = run("check", model, parsed, "--sample", 1, "--seed", 3, "--certificates", proofs).stderr
+    assert drawn.startswith(f"4 sentences: 1 proved optimal, 3 {unproved}; 0 faults{unchecked}; ")
+    assert drawn.endswith("; proofs of 1 sentences drawn with seed 3, of no others\n")
+    assert run("check", model, "-", "--sample", 1, "--seed", 3, stdin=parsed.read_text()).stderr == drawn
+    assert str(Summary()) == "0 sentences: 0 proved optimal; 0 faults"
+
+
+def test_faults_are_those_of_any_number_of_workers(files):
+    text = (files / "parsed.conllu").read_text().replace("# bound = ", "# bound = 1")
+    one, two = (run("check", files / "m.npz", "-", "--workers", w, stdin=text) for w in (1, 2))
+    assert (one.returncode, one.stdout, one.stderr) == (two.returncode, two.stdout, two.stderr)
+    assert one.returncode == 1
+    assert [line.split(":")[0] for line in one.stdout.splitlines()] == [f"sentence {i}" for i in (1, 2, 3, 4)]
+
+
+def test_certificate_files_that_are_none(files, tmp_path):
+    lines = gzip.decompress((files / "proofs.gz").read_bytes()).splitlines(keepends=True)
+    header = json.loads(lines[0])
+    (other,) = set(SPACES) - {header["space"]}
+    swapped = json.dumps(header | {"space": other}).encode() + b"\n"
+    whole = gzip.compress(b"".join(lines))
+    bad = {
+        "proofs:1: proofs about": gzip.compress(swapped + b"".join(lines[1:])),
+        "proofs:3: damaged or foreign file (nested too deeply)": gzip.compress(
+            b"".join([*lines[:2], b"[" * 200_000 + b"\n", *lines[3:]])
+        ),
+        "proofs:2: damaged or foreign file (NaN": gzip.compress(lines[0] + b"[NaN]\n" + b"".join(lines[2:])),
+        "proofs:2: not a certificate of this sentence": gzip.compress(b"".join([lines[0], *lines[:0:-1]])),
+        "damaged or foreign file": whole[: len(whole) // 2],
+        "ends before the parsed file": gzip.compress(b"".join(lines[:-1])),
+        "goes on after the parsed file": gzip.compress(b"".join([*lines, lines[-1]])),
+    }
+    for message, data in bad.items():
+        (tmp_path / "proofs").write_bytes(data)
+        done = run("check", files / "m.npz", files / "parsed.conllu", "--certificates", tmp_path / "proofs")
+        assert_one_line(done, message)
+    (tmp_path / "proofs").write_bytes(gzip.compress(lines[0] + b"null\n" * 4))
+    done = run("check", files / "m.npz", files / "parsed.conllu", "--certificates", tmp_path / "proofs")
+    assert (done.returncode, done.stdout.count(": no proof of its bound\n")) == (1, 4)
