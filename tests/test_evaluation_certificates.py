@@ -212,6 +212,30 @@ def test_wrong_claims_about_score_bound_and_status():
     assert "forbids" in check_parse(forbidden, good)[0]
 
 
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"bound": math.nan}, "the bound is nan"),
+        ({"value": math.nan}, "the score is nan"),
+        ({"bound": math.inf}, "called optimal with the bound inf"),
+        ({"bound": -math.inf, "status": "limit"}, "there is no tree"),
+        ({"status": "nonsense"}, "unknown status 'nonsense'"),
+        ({"status": "heuristic"}, "called heuristic, which proves nothing"),
+        ({"status": "infeasible"}, "called infeasible with score"),
+        ({"value": -math.inf}, "called optimal with the score -inf"),
+        ({"value": math.inf, "status": "limit"}, "called limit with the score inf"),
+    ],
+)
+def test_claims_that_contradict_themselves(change, fault):
+    """With a proof and without: no comparison with nan must pass for one that holds."""
+    problem = small_problem()
+    parse, certificate = proved(problem)
+    for proof in (None, certificate):
+        assert fault in check_parse(problem, dataclasses.replace(parse, **change), proof)[0]
+    assert certificate_faults(problem, math.nan, certificate)
+    assert certificate_faults(problem, math.inf, certificate)
+
+
 def test_a_bound_of_an_unfinished_search_is_proved_too():
     """The root bound alone proves itself: no need to branch when a gap is admitted."""
     problem = build_problem(4, np.random.default_rng(5), ("sibling",), kind="mixed")

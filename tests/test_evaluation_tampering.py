@@ -53,7 +53,7 @@ def is_true(problem, parse, space):
     if not rows:
         return False
     score = scores(problem, space)[rows[0]]
-    if not abs(score - parse.value) <= slack or top > parse.bound + slack or parse.value == -math.inf:
+    if math.isinf(parse.value) or not abs(score - parse.value) <= slack or top > parse.bound + slack:
         return False
     if parse.status == "heuristic":
         return parse.bound == math.inf

@@ -106,6 +106,21 @@ def test_a_proof_does_not_prove_a_lower_bound():
         assert certificate_faults(problem, parse.bound - 1, certificate(parse.record)) != []
 
 
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+def test_a_search_proposes_a_proof_of_any_true_bound(space):
+    rng = np.random.default_rng(11)
+    decoder = BranchAndBound(space=space)
+    proved = 0
+    for _ in range(25):
+        problem = random_problem(rng, FAMILIES, max_n=5, feasible=True, integer=True, space=space)
+        best = decoder.decode(problem).value
+        for bound in (best, best + 3, best - 1, -np.inf):
+            faults = certificate_faults(problem, bound, certificate(decoder.proof(problem, bound)), space)
+            assert (faults == []) == (bound >= best)
+            proved += faults == []
+    assert proved == 50
+
+
 def test_a_record_tells_the_search():
     rng = np.random.default_rng(8)
     problem = build_problem(7, rng, FAMILIES, kind="mixed")
