@@ -32,7 +32,8 @@ class ModelSpec:
     bits          log2 of the number of weights
     C, cost       MIRA: largest step, and cost of one wrong head
     seed          order of the sentences
-    max_dp_calls  cap of one training decode (0: none); a capped decode returns its best tree
+    max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
+                  trees may cross, training decodes climb and need none
     labels        "none", "joint" (with the tree), "second-stage" (once it is known) or "both"
     label_bits    log2 of the number of weights of each labeller
     label_cost    MIRA: cost of one wrong label
