@@ -137,6 +137,8 @@ def test_false_infeasibility(files, parser):
     text = re.sub(r"(?m)^(\d+\t(?:[^\t]*\t){5})\d+", r"\g<1>0", second(files))
     for key, value in (("score", "-inf"), ("bound", "-inf"), ("status", "infeasible")):
         text = with_comment(text, key, value)
+    assert look(parser, text, prove=False).faults == ["kbest gives trees, though none is claimed"]
+    text = re.sub(r"# kbest.*\n", "", text)
     assert look(parser, text).verdict == "faulty"
     assert look(parser, text, prove=False).verdict == "unproved"
     limit = with_comment(with_comment(text, "status", "limit"), "bound", "inf")

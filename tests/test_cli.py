@@ -177,7 +177,7 @@ def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:
     short = tmp_path / "short.conllu"
     short.write_text(parsed.read_text().rpartition("\n\n# sent_id")[0] + "\n\n")
     assert_one_line(run("check", model, short, "--certificates", proofs), "goes on after the parsed file")
-    assert_one_line(run("check", model, parsed, "--certificates", gold), "dev.conllu: damaged or foreign file")
+    assert_one_line(run("check", model, parsed, "--certificates", gold), "dev.conllu:1: damaged or foreign file")
     text = run("parse", model, gold, "-o", parsed, "--certificates", proofs, "--decoder", "ilp")
     assert_one_line(text, "only branch-and-bound, tuned, writes certificates")
 

@@ -185,7 +185,10 @@ def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], spac
     """What is wrong about the k best trees: each is one and has its score, in order, the sentence's own first."""
     if comments.get("kbest_complete", "no") not in ("yes", "no"):
         return [f"kbest_complete is {comments['kbest_complete'][:40]!r}"]
-    if "kbest" not in comments or parse.value == -math.inf:
+    if parse.value == -math.inf:  # its list is that of the tree that is none
+        good = comments.get("kbest", "-inf:").startswith("-inf:") and "|" not in comments.get("kbest", "")
+        return [] if good else ["kbest gives trees, though none is claimed"]
+    if "kbest" not in comments:
         return ["kbest_complete without kbest"] if "kbest_complete" in comments else []
     trees: list[tuple[int, ...]] = []
     last: float = math.inf
