@@ -270,11 +270,14 @@ def search(graph, index, parts, theta, pairs, products, counts, handover, known,
                 keep_arcs(chosen, size, A, incumbent_arcs)
             if record:
                 calls = log_call(calls, dp - 1, node, upper, incumbent)
-            if closed(bound, incumbent, unit, EXACT) or moved == 0:
-                # moved == 0: no factor has slack at its tree, which is optimal for the node
-                if moved == 0:
-                    bound = min(bound, max(score, NEG))
+            if moved == 0 and upper - score <= (EXACT if unit > 0.0 else 1e-9 * max(1.0, abs(v), abs(offset))):
+                bound = min(bound, max(score, NEG))  # no factor has slack at its tree, which is optimal for the node
                 done = True
+                break
+            if closed(bound, incumbent, unit, EXACT):
+                done = True
+                break
+            if moved == 0:  # the search for a star was cut off: only fewer arcs make its bound tighter
                 break
             last = step >= steps
             gap = upper - incumbent
@@ -374,6 +377,8 @@ def search(graph, index, parts, theta, pairs, products, counts, handover, known,
             add_count_slack(index, counts, slope, modifiers, wanted, gap_of)
         z[:] = 0
         pick = branching_arc(index, w, certain, gap_of, ambiguity if options.branching == MAX_MARGINAL else gap_of[:0])
+        if pick < 0:  # one tree is left, and has been scored
+            continue
         if record:
             table[node, 4] = 1.0
         state = State(g, th, w, pairs, products, slope, child, parent, settled, offset)

@@ -169,7 +169,10 @@ def find_certain(index, alive, certain):
 
 @njit(cache=True, nogil=True)
 def branching_arc(index, weight, certain, gap, ambiguity):
-    """The undecided arc with the largest slack; if ambiguities are given, the most ambiguous of those with slack."""
+    """The undecided arc with the largest slack; if ambiguities are given, the most ambiguous of those with slack.
+
+    -1 where every arc is decided.
+    """
     pick = -1
     for a in range(len(index.head)):
         if weight[a] <= NEG_TEST or certain[a]:
@@ -181,4 +184,4 @@ def branching_arc(index, weight, certain, gap, ambiguity):
                 pick = a
         elif gap[a] > 0.0 and abs(ambiguity[a]) < abs(ambiguity[pick]):
             pick = a
-    return max(pick, 0)
+    return pick
