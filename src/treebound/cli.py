@@ -111,7 +111,10 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="Of the order of sentences; equal seeds give equal models.")] = 1,
     max_dp_calls: Annotated[
         int,
-        typer.Option(min=1, help="Dynamic programs for a training sentence; where they do not do, the best tree."),
+        typer.Option(
+            min=1,
+            help="Dynamic programs for a sentence; where they do not do, the best tree. Over crossing trees of DEV alone.",
+        ),
     ] = 100,
     tag: Annotated[
         str,
