@@ -113,7 +113,7 @@ def train(
         int,
         typer.Option(
             min=1,
-            help="Dynamic programs for a sentence; where they do not do, the best tree. Over crossing trees of DEV alone.",
+            help="Dynamic programs for a sentence; where they do not do, the best tree. Crossing: of DEV only.",
         ),
     ] = 100,
     tag: Annotated[
