@@ -211,7 +211,8 @@ def test_training_refuses_several_roots_with_their_line(
     assert code == 0
     assert f"bad.conllu:{where}: sentence 4 has {roots} roots" in errors[0]
     code, _, errors = command(capsys, *train, "--multi-root")
-    assert (code, len(errors)) == (0, 1)
+    assert code == 0
+    assert not any("sentence 4 has" in line for line in errors)
 
 
 def test_numbers_out_of_range_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
