@@ -7,6 +7,7 @@ against it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations
 
 import hypothesis.strategies as st
@@ -181,6 +182,16 @@ def build_problem(
         tables[family] = PartTable(family, arcs, score)
     arc = draw(rng, len(head), kind, integer, forbidden_arcs)
     return Problem(n, head, mod, arc, tables, single_root, 1.0 if integer else 0.0)
+
+
+def rescored(problem: Problem, arc: float | np.ndarray | None = None, **families: float | np.ndarray) -> Problem:
+    """The problem with other scores of arcs and of some families (_ for -): one for all, or one for each."""
+    tables = dict(problem.parts)
+    for name, given in families.items():
+        table = tables[name.replace("_", "-")]
+        tables[table.family] = PartTable(table.family, table.arcs, np.broadcast_to(given, len(table)))
+    arcs = problem.arc if arc is None else np.broadcast_to(arc, problem.arcs)
+    return replace(problem, arc=arcs, parts=tables)
 
 
 def random_tree(n: int, rng: np.random.Generator, space: str = "projective", single_root: bool = True) -> np.ndarray:

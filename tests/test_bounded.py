@@ -98,7 +98,9 @@ def test_search_finds_the_best_of_all_trees(space, option):
         problem = scored_problem(rng, space, 6 if space == "projective" else 5)
         _, score = every_tree(problem, space)
         parse = decoder(space, (option,)).decode(problem)
-        assert parse.status == "optimal", i
+        # real scores of very different sizes: what float64 may have lost is said
+        unsure = parse.status == "gap" and not problem.unit and parse.gap <= 1e-12 * problem.total
+        assert parse.status == "optimal" or unsure, i
         assert parse.value == pytest.approx(score.max(), rel=1e-9, abs=0 if problem.unit else 1e-9), i
         nodes += parse.work["nodes"] > 1
     assert nodes > 5  # the cases are hard enough to branch

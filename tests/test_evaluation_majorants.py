@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from oracles.trees import trees
 from steps import random_step
-from strategies import FAMILIES, build_problem, random_problem
+from strategies import FAMILIES, build_problem, random_problem, rescored
 
 from treebound.core.parse import Parse
 from treebound.core.problem import NONE, NONE_OUTER, PartTable
@@ -129,7 +129,8 @@ def test_only_counts_that_are_left_matter():
     problem = build_problem(4, np.random.default_rng(0), ("valency",))
     table = problem.parts["valency"]
     scores = dict(zip(map(tuple, table.arcs.tolist()), itertools.cycle([1000.0, 1.0, 2.0, 3000.0]), strict=False))
-    table.score[:] = [scores[tuple(row)] if row[0] == 1 else 0.0 for row in table.arcs.tolist()]
+    given = [scores[tuple(row)] if row[0] == 1 else 0.0 for row in table.arcs.tolist()]
+    problem = rescored(problem, valency=np.array(given))
     number = {(int(h), int(m)): a for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True))}
     left = {number[0, 1], number[1, 2], number[1, 3], number[2, 3], number[2, 4]}
     bound = majorant(problem, problem.parts, Step({}, slope=np.zeros(5, int)), left)
@@ -301,8 +302,7 @@ def small():
 )
 def test_wrong_steps(change, fault):
     problem = small()
-    for table in problem.parts.values():
-        table.score[:] = np.abs(table.score)
+    problem = rescored(problem, **{family: np.abs(table.score) for family, table in problem.parts.items()})
     shares = {"tri-sibling": np.zeros((len(problem.parts["tri-sibling"]), 3))}
     shares["tri-sibling"][:, 2] = problem.parts["tri-sibling"].score
     shares["head-bigram"] = np.zeros(len(problem.parts["head-bigram"]))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from oracles.score import best
-from strategies import FAMILIES, KINDS, build_problem, problems, random_problem
+from strategies import FAMILIES, KINDS, build_problem, problems, random_problem, rescored
 
 from treebound.core.errors import TreeboundError, UnsupportedError
 from treebound.core.problem import PartTable, Problem
@@ -138,8 +138,7 @@ def test_only_zeros(name, options):
     decoder = make(name, options)
     for n in range(1, 6):
         problem = build_problem(n, np.random.default_rng(n), families(decoder))
-        for array in (problem.arc, *(table.score for table in problem.parts.values())):
-            array[:] = 0.0
+        problem = rescored(problem, 0.0, **dict.fromkeys(problem.parts, 0.0))
         check_against_enumeration(decoder, problem, f"n = {n}")
 
 
@@ -195,7 +194,7 @@ def test_infeasible_problems_are_called_so(name, options):
     def status(allowed: np.ndarray, change=None) -> str:
         problem = build_problem(3, rng, families(decoder), allowed=allowed)
         if change is not None:
-            change(problem)
+            problem = change(problem)
         assert best(problem, decoder.space)[0] == -np.inf
         parse = decoder.decode(problem)
         assert not parse.heads[1:].any()
@@ -207,11 +206,11 @@ def test_infeasible_problems_are_called_so(name, options):
     no_root[0] = False
     assert status(no_head) == "infeasible"
     assert status(no_root) == "infeasible"
-    assert status(chain, lambda p: p.arc.__setitem__(1, -np.inf)) == "infeasible"
+    assert status(chain, lambda p: rescored(p, np.where(np.arange(p.arcs) == 1, -np.inf, p.arc))) == "infeasible"
     for family in ("grandchild", "adjacent-sibling", "outermost-grandchild"):
         if family in decoder.supports:
-            assert status(chain, lambda p, f=family: p.parts[f].score.fill(-np.inf)) == "infeasible"
-    assert status(full, lambda p: p.arc.fill(-np.inf)) == "infeasible"
+            assert status(chain, lambda p, f=family: rescored(p, **{f: -np.inf})) == "infeasible"
+    assert status(full, lambda p: rescored(p, -np.inf)) == "infeasible"
 
 
 @every_decoder

@@ -106,6 +106,7 @@ def canonical(problem: Problem, space: Space) -> Canonical:
     """
     if problem.canonical == space:
         return Canonical(problem, None, {}, problem)
+    problem = replace(problem)  # its tables may have been exchanged since it was checked
     order = canonical_order(problem.n, problem.head, problem.mod)
     rank = np.empty(problem.arcs, np.int64)
     rank[order] = np.arange(problem.arcs)
