@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -192,6 +193,13 @@ def rescored(problem: Problem, arc: float | np.ndarray | None = None, **families
         tables[table.family] = PartTable(table.family, table.arcs, np.broadcast_to(given, len(table)))
     arcs = problem.arc if arc is None else np.broadcast_to(arc, problem.arcs)
     return replace(problem, arc=arcs, parts=tables)
+
+
+def unchecked(problem: Problem, **changes: Any) -> Problem:
+    """The problem with other fields that nobody looks at, as one that says that it is canonical (projective)."""
+    fields = ("n", "head", "mod", "arc", "parts", "single_root", "unit")
+    given = {name: changes.get(name, getattr(problem, name)) for name in fields}
+    return Problem.unchecked(**given, canonical="projective")
 
 
 def random_tree(n: int, rng: np.random.Generator, space: str = "projective", single_root: bool = True) -> np.ndarray:

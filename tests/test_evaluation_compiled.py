@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracles.score import best
 from steps import random_step
-from strategies import FAMILIES, build_problem, random_problem
+from strategies import FAMILIES, build_problem, random_problem, unchecked
 
 from treebound.core.parse import Parse
 from treebound.core.problem import NONE
@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_checked_all_the_same():
     assert certificate_faults(problem, high, certificate) == []
     scale = 2.0**45  # a power of two: floats stay exact
     table = problem.parts["sibling"]
-    large = dataclasses.replace(
+    large = unchecked(
         problem,
         arc=problem.arc * scale,
         parts={"sibling": dataclasses.replace(table, score=table.score * scale)},
@@ -167,9 +167,9 @@ def test_problems_that_are_none():
     assert problem_faults(problem) == []
     value = 1e9
     root = Certificate([CertNode(-1, -1, 0)])
-    odd = [dataclasses.replace(problem, head=problem.head[::-1].copy(), mod=problem.mod[::-1].copy())]
-    odd += [dataclasses.replace(problem, arc=problem.arc + x) for x in (0.5, math.nan, math.inf)]
-    odd.append(dataclasses.replace(problem, unit=math.nan))
+    odd = [unchecked(problem, head=problem.head[::-1].copy(), mod=problem.mod[::-1].copy())]
+    odd += [unchecked(problem, arc=problem.arc + x) for x in (0.5, math.nan, math.inf)]
+    odd.append(unchecked(problem, unit=math.nan))
     for family, table in problem.parts.items():
         twice = dataclasses.replace(
             table, arcs=np.concatenate([table.arcs, table.arcs[:1]]), score=np.append(table.score, 5.0)
@@ -181,7 +181,7 @@ def test_problems_that_are_none():
                 continue
             if family == "grandchild" and changed is backwards:
                 assert np.any(problem.mod[changed.arcs[:, 0]] != problem.head[changed.arcs[:, 1]])
-            odd.append(dataclasses.replace(problem, parts={**problem.parts, family: changed}))
+            odd.append(unchecked(problem, parts={**problem.parts, family: changed}))
     for wrong in odd:
         assert problem_faults(wrong) != []
         assert certificate_faults(wrong, value, root) != []

@@ -80,11 +80,15 @@ class Taggers:
     def load(cls, path: str | Path) -> Taggers:
         """Read what `save` or `Tagger.save` wrote. ModelError for anything else."""
         try:
+            return cls([Tagger.load(path)])
+        except ModelError as error:
+            other = error
+        if not other.reason.startswith("not a"):
+            raise other
+        try:
             header, arrays = load_arrays(path, KIND, VERSION, HEADER, _layouts)
         except ModelError as error:
-            if not error.reason.startswith("not a treebound"):
-                raise
-            return cls([Tagger.load(path)])
+            raise other if error.reason.startswith("not a") else error from None
         return cls([Tagger.restored(each, arrays[each["column"]], path) for each in header["taggers"]])
 
 
