@@ -537,12 +537,17 @@ def _counted(path: Path, needed: bool) -> tuple[Any, str, int]:
     if str(path) != "-" and (path.is_file() or not path.exists()):
         name, lines = open_lines(path)
         with lines:
-            return path, name, sum(line.startswith(b"1\t") for line in lines)
+            return path, name, _first_words(lines)
     name, lines = open_lines(sys.stdin.buffer if str(path) == "-" else path)
     if not needed:
         return lines, name, 0
     kept = list(lines)
-    return kept, name, sum(line.startswith(b"1\t") for line in kept)
+    return kept, name, _first_words(kept)
+
+
+def _first_words(lines: Iterable[bytes]) -> int:
+    """How many sentences some lines hold, by their first words."""
+    return sum(line.startswith(b"1\t") for line in lines)
 
 
 def _annotate(
@@ -590,7 +595,7 @@ def _sentences(files: list[Path] | None) -> int | None:
             return None
         try:
             with closing(open_lines(path)[1]) as lines:
-                total += sum(line.startswith(b"1\t") for line in lines)
+                total += _first_words(lines)
         except (InputError, *READ_ERRORS):
             return None
     return total or None

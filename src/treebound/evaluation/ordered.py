@@ -13,8 +13,8 @@ import numpy as np
 
 from treebound.core.problem import NONE, PartTable, Problem, canonical_order
 from treebound.evaluation.majorants import Step
+from treebound.evaluation.stars import LONGEST_COMB
 
-LONGEST_COMB = 8  #: columns of a comb
 MOST_COUNTED = 7  #: the valency part of so many modifiers stands for more as well
 
 C = TypeVar("C", bound=Any)  #: `certificates.Certificate`, which imports this module
