@@ -16,11 +16,11 @@ import sys
 import time
 from pathlib import Path
 
-from treebound.annotate import Parsing, parsed
-from treebound.checking import Checking, Claimed, checked
+from treebound.cli.annotate import Parsing, parsed
+from treebound.cli.checking import Checking, Claimed, checked
 from treebound.evaluation.certificates import _Numbers, _walk
 from treebound.evaluation.proofs import proof
-from treebound.parser import Parser, load
+from treebound.systems.graph.parser import Parser, load
 from treebound.treebanks.document import Document, stream
 
 SPACES = {"projective": [], "crossing": ["--non-projective"]}

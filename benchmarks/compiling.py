@@ -52,9 +52,9 @@ def work(corpus: str, model: str) -> None:
     from treebound.experiments import params as parameters
     from treebound.experiments.corpus import load
     from treebound.experiments.train import specification
-    from treebound.learning.pruner import train_pruner
-    from treebound.learning.trainer import train
-    from treebound.parser import Parser
+    from treebound.systems.graph.parser import Parser
+    from treebound.systems.graph.pruner import train_pruner
+    from treebound.systems.graph.trainer import train
 
     examples = load(corpus, "train", SENTENCES)
     pruner = train_pruner(examples, epochs=1, bits=12, seed=1)

@@ -21,10 +21,10 @@ from treebound.decoders.record import certificate
 from treebound.evaluation.certificates import check_parse
 from treebound.experiments.corpus import load
 from treebound.factors import FAMILIES
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 from treebound.treebanks.projectivise import is_projective
 
 

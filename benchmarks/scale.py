@@ -149,11 +149,11 @@ def memory(pid: int) -> dict[str, int]:
 
 def parsing(workers: int, scheduler: str | None = None) -> str:
     """Read, parse, write."""
-    from treebound.annotate import Parsing, parsed
     from treebound.cli import BATCH
-    from treebound.parser import load
+    from treebound.cli.annotate import Parsing, parsed
+    from treebound.support.workers import spread
+    from treebound.systems.graph.parser import load
     from treebound.treebanks.document import stream
-    from treebound.workers import spread
 
     parser = cached("parser", lambda: load(MODEL))
     text = cached("text", lambda: b"".join(sentences(CONVERTED / "test.conllu", WARM_WORDS)))
@@ -166,7 +166,7 @@ def parsing(workers: int, scheduler: str | None = None) -> str:
 
 def jackknifing(workers: int) -> str:
     """Tags of ten folds, each by a tagger of the others, two epochs."""
-    from treebound.tagging.jackknife import jackknife
+    from treebound.systems.tagging.jackknife import jackknife
     from treebound.treebanks.document import read
 
     text = cached("train", lambda: b"".join(sentences(CONVERTED / "train.conllu", TAG_WORDS)))
@@ -178,9 +178,9 @@ def jackknifing(workers: int) -> str:
 def features(workers: int) -> str:
     """Candidate arcs, parts and their scores. They stay where they are made, as in parsing."""
     from treebound.features.tokens import TokenTable
-    from treebound.parser import BLOCK, load
+    from treebound.support.workers import spread
+    from treebound.systems.graph.parser import BLOCK, load
     from treebound.treebanks.document import read
-    from treebound.workers import spread
 
     parser = cached("parser", lambda: load(MODEL))
     text = cached("text", lambda: b"".join(sentences(CONVERTED / "test.conllu", WARM_WORDS)))

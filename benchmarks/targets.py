@@ -24,11 +24,11 @@ from numba import njit
 
 from treebound.experiments import scratch
 from treebound.features.tokens import TokenTable
-from treebound.kernels.features import arc_features
-from treebound.kernels.labels import context_words
-from treebound.kernels.learn import all_arcs
+from treebound.kernels.features.labels import context_words
+from treebound.kernels.features.scoring import arc_features
+from treebound.kernels.features.updates import all_arcs
 from treebound.learning.difference import Difference
-from treebound.parser import Parser, _table
+from treebound.systems.graph.parser import Parser, _table
 
 FOLDER = Path("build/bench")
 UNCAPPED = Path("build/bench-uncapped")  #: trained with exact decoding of every training sentence
@@ -66,7 +66,7 @@ def speed(corpus: str, name: str, workers: str) -> dict:
     """Parse the test split with the model of that name; features to heads."""
     from treebound.evaluation.timing import Stopwatch
     from treebound.experiments.corpus import load
-    from treebound.parser import load as load_parser
+    from treebound.systems.graph.parser import load as load_parser
 
     parser = load_parser(f"results/models/{corpus}/{name}.npz", k=10)
     test = load(corpus, "test")
@@ -93,7 +93,7 @@ def speed(corpus: str, name: str, workers: str) -> dict:
 def tuning(corpus: str) -> dict:
     """DP calls, nodes and decoding seconds of each configuration on the same scores."""
     from treebound.experiments.corpus import load
-    from treebound.parser import load as load_parser
+    from treebound.systems.graph.parser import load as load_parser
 
     test = load(corpus, "test", SENTENCES)
     out = {}
@@ -127,7 +127,7 @@ def lookups(corpus: str) -> dict:
     """
     from treebound.evaluation.timing import Stopwatch
     from treebound.experiments.corpus import load
-    from treebound.parser import load as load_parser
+    from treebound.systems.graph.parser import load as load_parser
 
     parser = load_parser(f"results/models/{corpus}/{MODEL}.npz", k=10)
     test = load(corpus, "test")

@@ -22,7 +22,7 @@ from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.decoders import DECODERS
 from treebound.experiments.corpus import load
-from treebound.parser import load as load_parser
+from treebound.systems.graph.parser import load as load_parser
 
 #: the dynamic program, the backbone that branch and bound gets instead, and their families
 COMPARISONS = (

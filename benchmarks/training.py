@@ -16,10 +16,10 @@ import numpy as np
 
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
-from treebound.learning.pruner import Pruner, train_pruner
-from treebound.learning.trainer import train
-from treebound.parser import Parser
-from treebound.training import Recipe
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.systems.graph.trainer import train
+from treebound.systems.graph.training import Recipe
 from treebound.treebanks.document import read
 from treebound.treebanks.projectivise import is_projective
 

@@ -17,8 +17,8 @@ import numpy as np
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import load as load_params
-from treebound.learning.model import Model
-from treebound.parser import Parser
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from treebound.core.problem import PartTable, Problem
-from treebound.decoders.branch_and_bound import BranchAndBound
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 
 SIZE = 100  #: arcs score up to this much, counts as well
 

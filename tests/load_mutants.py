@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import TreeboundError
-from treebound.parser import load
-from treebound.tagging.tagger import Tagger
+from treebound.systems.graph.parser import load
+from treebound.systems.tagging.tagger import Tagger
 from treebound.treebanks.document import read
 
 

@@ -9,10 +9,10 @@ from oracles.score import best
 from strategies import draw, random_problem
 
 from treebound.core.problem import PartTable, Problem
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.backbones import carreras_graph
-from treebound.kernels.hypergraph import NEG, NEG_TEST, best_arcs, inside
-from treebound.kernels.parts import ADJACENT_SIBLING, index_parts, parts_of_tree
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import ADJACENT_SIBLING, index_parts, parts_of_tree
+from treebound.kernels.chart.backbones import carreras_graph
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_arcs, inside
 
 NOTHING = np.zeros(0)
 

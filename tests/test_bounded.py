@@ -12,7 +12,7 @@ from oracles.trees import trees
 from strategies import KINDS, draw, random_problem
 
 from treebound.core.problem import PartTable, Problem
-from treebound.decoders.branch_and_bound import BACKBONES, BranchAndBound
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound
 from treebound.kernels.bounded import (
     Counts,
     apply_shares,

@@ -12,7 +12,7 @@ from oracles.trees import trees
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
 from treebound import load
-from treebound.checking import Checking, Claimed, Summary, checked
+from treebound.cli.checking import Checking, Claimed, Summary, checked
 from treebound.treebanks.document import stream
 
 SPACES = ("projective", "non-projective")

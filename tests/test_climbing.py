@@ -9,15 +9,15 @@ from oracles.trees import trees
 from strategies import random_problem
 from synthetic import synthetic_treebank
 
-from treebound.decoders.climbing import climb
+from treebound.decoders.approximate.climbing import climb
 from treebound.evaluation.attachment import evaluate
 from treebound.factors import FAMILIES
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.parts import index_parts
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import index_parts
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 
 DEFAULT = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 ALL = tuple(family for family in FAMILIES if family != "arc")

@@ -15,23 +15,23 @@ import pytest
 from synthetic import synthetic_treebank
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
-from treebound import annotate, training
+from treebound.cli import annotate, training
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import Assess
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
-from treebound.tagging.jackknife import jackknife
-from treebound.tagging.learn import train_tagger
-from treebound.tagging.several import Taggers
+from treebound.support.workers import spread
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
+from treebound.systems.tagging.jackknife import jackknife
+from treebound.systems.tagging.learn import train_tagger
+from treebound.systems.tagging.several import Taggers
 from treebound.treebanks.document import Document, stream
-from treebound.workers import spread
 
 distributed = pytest.importorskip("distributed", reason="the packages of the extra are not installed: make cluster")
 dask = pytest.importorskip("dask")
-cluster = pytest.importorskip("treebound.cluster")
+cluster = pytest.importorskip("treebound.support.cluster")
 
 TRAIN, DEV = synthetic_treebank(60, 1), synthetic_treebank(20, 2)
 

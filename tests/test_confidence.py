@@ -12,12 +12,12 @@ from strategies import random_problem
 from synthetic import synthetic_treebank
 
 from treebound.decoders import DECODERS
-from treebound.decoders.branch_and_bound import BACKBONES, BranchAndBound, smallest_backbone
 from treebound.decoders.confidence import Assess, arc_marginals
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound, smallest_backbone
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 
 FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 

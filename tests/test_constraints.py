@@ -15,7 +15,7 @@ from treebound.constraints.rows import Selection, Variables, Words, broken
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.labelled import LabelledProblem
 from treebound.core.problem import Problem
-from treebound.kernels.learn import all_arcs
+from treebound.kernels.features.updates import all_arcs
 
 NAMES = ("cnj", "su", "det")
 COORDINATION = {"forms": ["en"], "classes": ["vg"], "label": "cnj"}

@@ -13,7 +13,7 @@ from treebound.constraints.rows import Words
 from treebound.core.errors import UnsupportedError
 from treebound.core.labelled import LabelledProblem, best_labels
 from treebound.decoders import DECODERS
-from treebound.decoders.incremental_ilp import IncrementalProgram
+from treebound.decoders.exact.programs.incremental import IncrementalProgram
 
 NAMES = ("cnj", "su", "det")
 SETTINGS = """

@@ -17,8 +17,8 @@ from treebound.core.dtypes import INDEX
 from treebound.core.errors import UnsupportedError
 from treebound.core.labelled import LabelledProblem, best_labels, best_variables, unlabelled
 from treebound.core.problem import PartTable, Problem
-from treebound.decoders.incremental_ilp import IncrementalProgram, chu_liu_edmonds
-from treebound.decoders.stated_ilp import StatedProgram, installed
+from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
+from treebound.decoders.exact.programs.stated import StatedProgram, installed
 from treebound.evaluation.certificates import check_parse
 
 NAMES = ("cnj", "su", "det")

@@ -17,7 +17,7 @@ from strategies import FAMILIES, random_problem
 
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
-from treebound.decoders.branch_and_bound import BranchAndBound
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.record import certificate
 from treebound.evaluation.certificates import CHART_FAMILIES, check_parse
 from treebound.evaluation.majorants import TOLERANCE

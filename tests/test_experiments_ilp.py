@@ -13,11 +13,11 @@ from treebound.constraints import parse
 from treebound.core.dtypes import INDEX
 from treebound.core.labelled import best_variables
 from treebound.core.vocabulary import Vocabulary
-from treebound.decoders.incremental_ilp import chu_liu_edmonds
+from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
 from treebound.experiments import constraint_analysis, cross_validation, derive_constraints, folds
 from treebound.experiments.params import CrossValidation
 from treebound.features.tokens import TokenTable
-from treebound.learning.labelled import LabelledSpec, train_labelled, words_of
+from treebound.systems.constrained.model import LabelledSpec, train_labelled, words_of
 
 
 def made_up():

@@ -10,12 +10,13 @@ from synthetic import synthetic_treebank
 
 from treebound.factors import FAMILIES
 from treebound.factors.pattern_language import parse
+from treebound.factors.templates import ALWAYS, ATTRIBUTES, TemplateSet, lines, parse_atom
+from treebound.features.compiling import compile_templates
 from treebound.features.scorer import Scorer
-from treebound.features.templates import ALWAYS, ATTRIBUTES, TemplateSet, compile_templates, lines, parse_atom
 from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
-from treebound.kernels.arcs import arcs_of_tree
-from treebound.kernels.features import LINE, arc_variant, only_in, pair_variant, side_of
-from treebound.kernels.learn import margin, merge
+from treebound.kernels.arcs.numbering import arcs_of_tree
+from treebound.kernels.features.scoring import LINE, arc_variant, only_in, pair_variant, side_of
+from treebound.kernels.features.updates import margin, merge
 
 BEYOND_ARCS = tuple(f for f in FAMILIES if f != "arc")
 BITS = 16

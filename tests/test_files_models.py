@@ -14,12 +14,12 @@ from mutants import ModelFile, claims, model_mutants
 from synthetic import synthetic_treebank
 
 from treebound.core.errors import ModelError
-from treebound.learning.model import Model
-from treebound.learning.pruner import Pruner, train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.tagging.learn import train_tagger
-from treebound.tagging.tagger import Tagger
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
+from treebound.systems.tagging.learn import train_tagger
+from treebound.systems.tagging.tagger import Tagger
 
 TRAIN, DEV = synthetic_treebank(60, 1, 12), synthetic_treebank(5, 2, 10)
 INPUT = "".join(

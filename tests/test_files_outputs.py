@@ -16,7 +16,7 @@ from test_cli import SENTENCES, TREEBOUND, assert_one_line, conllu, model, run  
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.learning.storage import load_arrays, save_arrays
-from treebound.treebanks.atomic import check_distinct, check_writable, replacing
+from treebound.support.atomic import check_distinct, check_writable, replacing
 from treebound.treebanks.document import read
 
 # --- what is written ---

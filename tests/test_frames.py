@@ -11,10 +11,10 @@ from treebound.evaluation.frames import CONSISTENT, FEWEST, SEEN, candidates
 from treebound.experiments.crossvalidate import crossvalidate, held_out
 from treebound.experiments.patterns import annotated, evidence
 from treebound.factors.pattern_language import parse
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 
 
 def damaged(treebank, share: float, seed: int) -> np.ndarray:

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 import typer
 
-from treebound import training
 from treebound.cli import app
+from treebound.systems.graph import training
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 

@@ -11,11 +11,11 @@ from oracles.trees import trees
 from strategies import random_problem
 
 from treebound.decoders import DECODERS
-from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, BranchAndBound
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, EMPTY, BranchAndBound
 from treebound.decoders.kbest import kbest, margins
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.marginals import log_inside_outside, matrix_tree_marginals
-from treebound.kernels.parts import index_parts
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 
 FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 

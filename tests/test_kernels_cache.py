@@ -113,10 +113,10 @@ def test_every_file_that_compiles_functions_counts():
     compiling = {path for path in PACKAGE.rglob("*.py") if "@njit" in path.read_text() or "@jit" in path.read_text()}
     assert len(compiling) > 30
     assert compiling <= counted
-    assert {path.parent.name for path in compiling} >= {"kernels", "compiled", "treebanks"}
+    assert {path.parent.name for path in compiling} >= {"branch_and_bound", "chart", "compiled", "tagging", "treebanks"}
     # constants that compiled functions take from their neighbours
     assert PACKAGE / "evaluation" / "compiled" / "tables.py" in counted
-    assert PACKAGE / "cli.py" not in counted
+    assert PACKAGE / "cli" / "__init__.py" not in counted
 
 
 def test_a_file_that_only_speaks_of_it_does_not_count(tmp_path):

@@ -19,18 +19,19 @@ from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.attachment import evaluate
 from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
+from treebound.factors.templates import ATTRIBUTES, parse_atom
+from treebound.features.compiling import compile_templates
 from treebound.features.labels import FAR, HEAD, MODIFIER, PAIR, TREE, WORDS, Labeller, numbered, width
 from treebound.features.scorer import Scorer
-from treebound.features.templates import ATTRIBUTES, compile_templates, parse_atom
 from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
-from treebound.kernels.features import LINE, arc_variant
-from treebound.kernels.labels import context_words
-from treebound.learning.labels import Labelling
-from treebound.learning.model import Model
-from treebound.learning.pruner import Pruner, train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.kernels.features.labels import context_words
+from treebound.kernels.features.scoring import LINE, arc_variant
+from treebound.systems.graph.labelling import Labelling
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 
 TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
 BITS = 14

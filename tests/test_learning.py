@@ -17,11 +17,11 @@ from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.features.scorer import Scorer
 from treebound.learning.difference import Difference
-from treebound.learning.model import Model
-from treebound.learning.pruner import Pruner, train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import Learner, train
-from treebound.parser import Parser, load
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser, load
+from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import Learner, train
 
 ALL = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)

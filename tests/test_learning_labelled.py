@@ -12,10 +12,10 @@ from treebound.constraints import TREE
 from treebound.constraints.unique_labels import UniqueLabels
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
-from treebound.decoders.incremental_ilp import IncrementalProgram, chu_liu_edmonds
+from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
 from treebound.features.tokens import TokenTable
-from treebound.kernels.labelled import labelled_features
-from treebound.learning.labelled import LabelledModel, LabelledSpec, train_labelled
+from treebound.systems.constrained.features import labelled_features
+from treebound.systems.constrained.model import LabelledModel, LabelledSpec, train_labelled
 
 
 def with_labels(treebank: Treebank) -> Treebank:

@@ -21,11 +21,11 @@ from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSe
 from treebound.features.patterns import find
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable, hash_string
-from treebound.learning.model import Model
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 from treebound.treebanks.catalogue import CORPORA
 
 META = {"single_root": True, "tag": "xpos", "coarse": "upos", "attributes": ["lemma"], "punctuation": None}

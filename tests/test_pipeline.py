@@ -1,7 +1,6 @@
 """dvc.yaml: stages name what they use; a change re-runs what depends on it and nothing else; a killed run goes on."""
 
 import contextlib
-import functools
 import json
 import os
 import re
@@ -16,11 +15,10 @@ import grimp
 import pytest
 import yaml
 
-from treebound.experiments import run, scratch
+from treebound.experiments import dependencies, run, scratch
+from treebound.support import imports
 
 PROJECT = Path(__file__).parents[1]
-#: what every stage uses and what changes no result: the checks of params.yaml, whose values are tracked themselves
-PLUMBING = {"treebound.experiments", "treebound.experiments.params", "treebound.yamlfile"}
 
 
 def stages() -> dict:
@@ -32,35 +30,18 @@ def module_of(stage: dict) -> str:
     return stage["cmd"].split("-m ")[1].split()[0]
 
 
-@functools.cache
-def imports() -> grimp.ImportGraph:
-    """Which module imports which, as far as it matters to stages; from the sources, as a cache may be older."""
+def test_stages_name_the_modules_that_they_use() -> None:
+    text = (PROJECT / "dvc.yaml").read_text(encoding="utf-8")
+    assert dependencies.written(text) == text, "run python -m treebound.experiments.dependencies"
+
+
+def test_imports_are_those_that_another_reader_finds() -> None:
+    """`support.imports` reads text; grimp reads syntax trees."""
     graph = grimp.build_graph("treebound", cache_dir=None)
-    # a record can be turned into a proof, which no stage does
-    graph.remove_import(importer="treebound.decoders.record", imported="treebound.evaluation.certificates")
-    # names of families are checked against the families, whose other contents change nothing there
-    graph.remove_import(importer="treebound.experiments.params", imported="treebound.factors")
-    # no stage uses a cluster
-    graph.remove_import(importer="treebound.workers", imported="treebound.cluster")
-    return graph
-
-
-@pytest.mark.parametrize("name", [name for name in stages() if name not in ("notebooks", "report")])
-def test_a_stage_names_the_modules_that_it_uses(name: str) -> None:
-    stage = stages()[name]
-    graph = imports()
-    module = module_of(stage)
-    used = {module} | graph.find_upstream_modules(module) - PLUMBING
-    named = [d for d in stage["deps"] if d.startswith("src/")]
-    files = {m: f"src/{m.replace('.', '/')}" for m in used}
-    files = {m: f"{f}/__init__.py" if (PROJECT / f).is_dir() else f"{f}.py" for m, f in files.items()}
-    missing = {m for m, f in files.items() if not any(f == d or f.startswith(f"{d}/") for d in named)}
-    empty = {m for m in missing if not (PROJECT / files[m]).read_text().partition('"""\n')[2].strip()}
-    assert not missing - empty, f"add to the deps of {name} in dvc.yaml"
-    unused = {
-        d for d in named if not d.endswith(".toml") and not any(f == d or f.startswith(f"{d}/") for f in files.values())
-    }
-    assert not unused, f"take out of the deps of {name} in dvc.yaml"
+    for module in graph.modules:
+        path = imports.path_of(module.removeprefix("treebound.")) or PROJECT / "src/treebound/__init__.py"
+        found = {f"treebound.{name}" for name in imports.imported(path) if name}
+        assert found == graph.find_modules_directly_imported_by(module) - {"treebound"}, module
 
 
 def test_every_stage_is_a_module_of_its_own() -> None:

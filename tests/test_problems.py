@@ -26,10 +26,10 @@ from treebound.decoders.record import certificate
 from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.factors import FAMILIES as REGISTERED
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 
 SPACES = ("projective", "non-projective")
 CASES = [(name, {}) for name in DECODERS] + [

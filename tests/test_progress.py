@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from test_cli import SENTENCES, TREEBOUND, conllu
 
-from treebound import progress
 from treebound.cli import app
+from treebound.support import progress
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ import pytest
 from oracles.score import best, scores
 from strategies import build_problem, random_problem
 
-from treebound.decoders import branch_and_bound
-from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, BranchAndBound
+from treebound.decoders.exact.branch_and_bound import decoder as branch_and_bound
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, EMPTY, BranchAndBound
+from treebound.decoders.exact.branch_and_bound.published import project_simplex
 from treebound.decoders.record import certificate
 from treebound.evaluation.certificates import certificate_faults, check_parse
 from treebound.evaluation.scoring import tree_score
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.hypergraph import NEG_TEST, best_arcs, compact, inside, mark
-from treebound.kernels.parts import index_parts
-from treebound.kernels.published import project_simplex
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.chart.hypergraph import NEG_TEST, best_arcs, compact, inside, mark
 
 PROJECTIVE = [name for name, backbone in BACKBONES.items() if backbone.space == "projective"]
 FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")

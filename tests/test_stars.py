@@ -17,11 +17,8 @@ from oracles.trees import trees
 from strategies import KINDS, arcs_in_order, draw, random_problem
 
 from treebound.core.problem import NONE, NONE_OUTER
-from treebound.kernels.arborescence import arborescence, arborescence_scratch
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.backbones import eisner_graph
-from treebound.kernels.hypergraph import NEG, best_arcs, inside
-from treebound.kernels.parts import (
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import (
     ADJACENT_SIBLING,
     COMB,
     GRAND_SIBLING,
@@ -33,7 +30,10 @@ from treebound.kernels.parts import (
     index_parts,
     list_parts,
 )
-from treebound.kernels.stars import solve_stars, star_scratch, star_tables
+from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.chart.backbones import eisner_graph
+from treebound.kernels.chart.hypergraph import NEG, best_arcs, inside
+from treebound.kernels.head_stars.tables import solve_stars, star_scratch, star_tables
 
 CHAIN = {
     "adjacent-sibling": ADJACENT_SIBLING,

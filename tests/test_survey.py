@@ -17,8 +17,8 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.experiments.params import load as load_params
 from treebound.experiments.train import specification
-from treebound.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
-from treebound.training import Recipe
+from treebound.systems.graph.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
+from treebound.systems.graph.training import Recipe
 from treebound.treebanks.document import read
 
 

@@ -20,13 +20,13 @@ from synthetic import synthetic_treebank
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.kernels.hashing import M1, M2
-from treebound.kernels.sequence import PAD, Candidates, best_tags, contexts, sequence_score
-from treebound.tagging.jackknife import fold_of, jackknife
-from treebound.tagging.learn import accuracy, averaged, train_tagger
-from treebound.tagging.tagger import Tagger
-from treebound.tagging.templates import ATTRIBUTES, compile_templates
-from treebound.tagging.words import Dictionary, kind, shape, word_table
+from treebound.kernels.features.hashing import M1, M2
+from treebound.systems.tagging.jackknife import fold_of, jackknife
+from treebound.systems.tagging.learn import accuracy, averaged, train_tagger
+from treebound.systems.tagging.sequence import PAD, Candidates, best_tags, contexts, sequence_score
+from treebound.systems.tagging.tagger import Tagger
+from treebound.systems.tagging.templates import ATTRIBUTES, compile_templates
+from treebound.systems.tagging.words import Dictionary, kind, shape, word_table
 
 # --- search ---
 

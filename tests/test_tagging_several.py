@@ -16,15 +16,15 @@ from test_survey import column, treebank
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.kernels.sequence import PAD
 from treebound.learning.storage import load_arrays, save_arrays
-from treebound.tagging.jackknife import fold_of
-from treebound.tagging.learn import ALONE, accuracy, train_tagger
-from treebound.tagging.lemmas import apply, edit
-from treebound.tagging.several import COLUMNS, Taggers, accuracies, jackknifed, train_taggers
-from treebound.tagging.tagger import Tagger
-from treebound.tagging.templates import ATTRIBUTES
-from treebound.tagging.words import Dictionary, alone, word_table
+from treebound.systems.tagging.jackknife import fold_of
+from treebound.systems.tagging.learn import ALONE, accuracy, train_tagger
+from treebound.systems.tagging.lemmas import apply, edit
+from treebound.systems.tagging.sequence import PAD
+from treebound.systems.tagging.several import COLUMNS, Taggers, accuracies, jackknifed, train_taggers
+from treebound.systems.tagging.tagger import Tagger
+from treebound.systems.tagging.templates import ATTRIBUTES
+from treebound.systems.tagging.words import Dictionary, alone, word_table
 
 # --- lemmas ---
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
-from treebound import training
 from treebound.core.errors import InputError
+from treebound.systems.graph import training
 
 LIST = """
 settings: {epochs: 2, bits: 14, train: train.conllu, dev: dev.conllu}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from treebound.core.errors import InputError, TreeboundError
-from treebound.workers import AHEAD, spread
+from treebound.support.workers import AHEAD, spread
 
 
 def square(shared: int, item: int) -> int:
@@ -103,7 +103,7 @@ def test_a_killed_worker_is_an_error_that_says_so() -> None:
 
 ORPHANS = """
 import os, sys, time
-from treebound.workers import spread
+from treebound.support.workers import spread
 
 def sleep(shared, item):
     os.write(1, b"%d\\n" % os.getpid())

@@ -11,9 +11,9 @@ from strategies import FAMILIES, arcs_in_order, parts
 from treebound.core.problem import PRODUCTS
 from treebound.evaluation.scoring import tree_parts
 from treebound.factors import FAMILIES as REGISTERED
-from treebound.kernels.arcs import arcs_of_tree, index_arcs
-from treebound.kernels.parts import index_parts, list_parts, parts_of_tree
-from treebound.kernels.wide_parts import products_of_tree
+from treebound.kernels.arcs.numbering import arcs_of_tree, index_arcs
+from treebound.kernels.arcs.parts import index_parts, list_parts, parts_of_tree
+from treebound.kernels.arcs.wide_parts import products_of_tree
 
 BY_ARCS = sorted(set(REGISTERED) - {"arc", "pattern"})  # the parts of a pattern depend on words
 SPACES = ("projective", "non-projective")

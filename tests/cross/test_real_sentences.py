@@ -19,10 +19,10 @@ from treebound.decoders import DECODERS
 from treebound.decoders.kbest import kbest
 from treebound.evaluation.certificates import Certificate, check_parse
 from treebound.evaluation.prover import Refutation, prove
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 from treebound.treebanks import storage
 from treebound.treebanks.catalogue import CORPORA
 from treebound.treebanks.convert import convert

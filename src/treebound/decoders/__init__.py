@@ -1,4 +1,4 @@
-"""Decoders: one file each, all taking the same `Problem`.
+"""Decoders: one file (or room) each, all taking the same `Problem`.
 
 `DECODERS[name](**options)` gives a decoder; its module is imported only then: asking what there is costs nothing.
 """
@@ -24,13 +24,13 @@ def _register(name: str, module: str, attribute: str) -> None:
     DECODERS.register(name, build)
 
 
-_register("ilp", "ilp", "IntegerProgram")
-_register("branch-and-bound", "branch_and_bound", "BranchAndBound")
-_register("eisner", "dynamic_program", "eisner")
-_register("carreras", "dynamic_program", "carreras")
-_register("grandparent-sibling", "dynamic_program", "grandparent_sibling")
-_register("koo-model0", "koo", "koo_model0")
-_register("koo-model1", "koo", "koo_model1")
-_register("chu-liu-edmonds", "chu_liu_edmonds", "ChuLiuEdmonds")
-_register("incremental-ilp", "incremental_ilp", "IncrementalProgram")
-_register("stated-ilp", "stated_ilp", "StatedProgram")
+_register("ilp", "exact.programs.ilp", "IntegerProgram")
+_register("branch-and-bound", "exact.branch_and_bound.decoder", "BranchAndBound")
+_register("eisner", "exact.dynamic_program", "eisner")
+_register("carreras", "exact.dynamic_program", "carreras")
+_register("grandparent-sibling", "exact.dynamic_program", "grandparent_sibling")
+_register("koo-model0", "exact.koo", "koo_model0")
+_register("koo-model1", "exact.koo", "koo_model1")
+_register("chu-liu-edmonds", "exact.chu_liu_edmonds", "ChuLiuEdmonds")
+_register("incremental-ilp", "exact.programs.incremental", "IncrementalProgram")
+_register("stated-ilp", "exact.programs.stated", "StatedProgram")

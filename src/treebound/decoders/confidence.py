@@ -18,12 +18,12 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Confidence, Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
-from treebound.decoders.branch_and_bound import BACKBONES, EMPTY, MAX_EDGES, smallest_backbone
 from treebound.decoders.door import arc_index, canonical
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, EMPTY, MAX_EDGES, smallest_backbone
 from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins
-from treebound.kernels.marginals import log_inside_outside, matrix_tree_marginals
-from treebound.kernels.parts import index_parts
+from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from treebound.core.labelled import LabelledProblem
 from treebound.core.parse import Parse
 from treebound.core.problem import NONE, PartTable, Problem, canonical_order
 from treebound.factors import FAMILIES
-from treebound.kernels.arcs import ArcIndex, index_arcs
-from treebound.kernels.parts import WIDTH, index_parts, list_parts
+from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
+from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
 
 Space = Literal["projective", "non-projective"]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treebound.core.problem import Problem
+from treebound.decoders.exact.branch_and_bound.trace import ALL_STARS, NO_STARS, Record
 from treebound.evaluation.certificates import Certificate, CertNode, Step
-from treebound.kernels.search_record import ALL_STARS, NO_STARS, Record
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
-from treebound.decoders.branch_and_bound import BranchAndBound
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Ablation, Params
-from treebound.learning.model import Model
-from treebound.parser import Parser
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
 
 #: a configuration passes over the sentences so often, or less once it has taken so many seconds
 PASSES, ENOUGH = 3, 5.0

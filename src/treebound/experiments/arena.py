@@ -21,8 +21,8 @@ from treebound.decoders import DECODERS
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Arena, Params
-from treebound.learning.model import Model
-from treebound.parser import Parser
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
 
 SPACES = ("projective", "non-projective")
 BRANCH_AND_BOUND = "branch and bound"

@@ -16,8 +16,8 @@ from treebound.evaluation.calibration import calibration_error
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load
 from treebound.experiments.params import Params
-from treebound.learning.model import Model
-from treebound.parser import Parser
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
 
 SPLITS = ("dev", "test")
 #: scales of the log-linear model that are tried on the dev split

@@ -15,7 +15,7 @@ from treebound.constraints.rows import Constraint, Selection, Variables, Words
 from treebound.core.labelled import LabelledProblem, best_variables
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
-from treebound.decoders.incremental_ilp import IncrementalProgram, chu_liu_edmonds
+from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
 from treebound.experiments import folds, stage
 from treebound.experiments.cross_validation import (
     BASELINE,
@@ -31,7 +31,7 @@ from treebound.experiments.cross_validation import (
 from treebound.experiments.derive_constraints import Gold
 from treebound.experiments.params import Params
 from treebound.features.tokens import TokenTable
-from treebound.learning.labelled import LabelledDecoder, LabelledModel, train_labelled, words_of
+from treebound.systems.constrained.model import LabelledDecoder, LabelledModel, train_labelled, words_of
 
 #: the program in the loop of training sees so many variables a word and takes at most so many seconds a sentence: with
 #: weights that have just begun to be learnt, trees break everything

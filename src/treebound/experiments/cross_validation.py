@@ -21,11 +21,11 @@ from treebound.constraints.one_head import OneHead
 from treebound.constraints.rows import Constraint, Words
 from treebound.core.labelled import LabelledProblem, best_variables
 from treebound.core.treebank import Treebank
-from treebound.decoders.incremental_ilp import IncrementalProgram, chu_liu_edmonds
+from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
 from treebound.experiments import folds, stage
 from treebound.experiments.params import CrossValidation, Params
 from treebound.features.tokens import TokenTable
-from treebound.learning.labelled import LabelledModel, LabelledSpec, train_labelled, words_of
+from treebound.systems.constrained.model import LabelledModel, LabelledSpec, train_labelled, words_of
 
 BASELINE = "baseline"
 CONSTRAINTS = "constraints"

@@ -15,11 +15,11 @@ import numpy as np
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.experiments import stage
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
 from treebound.learning.storage import load_arrays, save_arrays
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 
 BLOCK = 50  #: consecutive sentences of one fold
 VERSION = 1

@@ -13,8 +13,8 @@ from treebound.evaluation.attachment import evaluate, marks
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Learner, Params, Run, Variant, digest
-from treebound.learning.model import Model
-from treebound.parser import Parser
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
 from treebound.treebanks.projectivise import is_projective
 
 SPLIT = "test"

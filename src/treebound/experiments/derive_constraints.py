@@ -25,7 +25,7 @@ from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.experiments import stage
 from treebound.experiments.corpus import gold as gold_trees
-from treebound.learning.labelled import words_of
+from treebound.systems.constrained.model import words_of
 
 SHARE = 0.995  #: of the trees where a rule could fail
 TREES = 50  #: at least so many of these

@@ -20,8 +20,8 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass
 
-from treebound import yamlfile
 from treebound.core.errors import InputError
+from treebound.support import yamlfile
 
 _STRICT = ConfigDict(extra="forbid")
 
@@ -67,7 +67,7 @@ Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # those tha
 
 @dataclass(frozen=True, config=_STRICT)
 class Tagger:
-    """The tagger of corpora whose tags are predicted; see treebound.tagging.learn. Training tags by `folds` folds."""
+    """The tagger of corpora whose tags are predicted; see systems.tagging.learn. Training tags by `folds` folds."""
 
     epochs: Positive
     bits: Annotated[int, Field(ge=8, le=28)]
@@ -97,7 +97,7 @@ def _model(value: Any) -> Any:
 
 @dataclass(frozen=True, config=_STRICT)
 class Train:
-    """What all models share; see treebound.learning.spec.ModelSpec. A corpus without labels is not labelled."""
+    """What all models share; see treebound.systems.graph.spec.ModelSpec. A corpus without labels is not labelled."""
 
     epochs: Positive
     k: Keep

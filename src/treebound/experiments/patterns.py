@@ -30,10 +30,10 @@ from treebound.experiments.crossvalidate import crossvalidate
 from treebound.factors import pattern_language
 from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSet
 from treebound.features.patterns import find
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import train
 from treebound.treebanks.catalogue import CORPORA
 
 #: what a sentence is parsed with that no model has seen: Carreras (2007), as in the paper

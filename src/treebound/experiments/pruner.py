@@ -5,7 +5,7 @@ from __future__ import annotations
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Params
-from treebound.learning.pruner import train_pruner
+from treebound.systems.graph.pruner import train_pruner
 
 
 def run(params: Params, corpus: str) -> None:

@@ -16,10 +16,10 @@ from typing import Any
 
 import yaml
 
-from treebound import yamlfile
 from treebound.core.errors import FetchError, InputError, TreeboundError
 from treebound.experiments import params as parameters
 from treebound.experiments import stage
+from treebound.support import yamlfile
 
 #: all that the pipeline reads
 PROJECT = (".dvcignore", ".dvc/config", "dvc.yaml", "params.yaml", "notebooks", "src", "results/reference")

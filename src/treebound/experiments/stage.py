@@ -16,7 +16,7 @@ from typing import Any
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 
 DATA = Path("data")  #: raw/<corpus> holds what was fetched
 CONVERTED = DATA / "converted"  #: <corpus>/{train,dev,test}.{conllu,npz}

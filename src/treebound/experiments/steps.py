@@ -22,10 +22,10 @@ from treebound.experiments.train import TIMING, specification
 from treebound.factors import FAMILIES
 from treebound.factors.family import Family
 from treebound.features import scorer
-from treebound.learning.pruner import train_pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import accuracy, train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import accuracy, train
 
 SPLIT = "dev"
 

@@ -20,9 +20,9 @@ from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
 from treebound.experiments.corpus import SPLITS, TAGGED, gold
 from treebound.experiments.params import Params
-from treebound.tagging.jackknife import jackknife
-from treebound.tagging.learn import train_tagger
-from treebound.tagging.tagger import with_tags
+from treebound.systems.tagging.jackknife import jackknife
+from treebound.systems.tagging.learn import train_tagger
+from treebound.systems.tagging.tagger import with_tags
 from treebound.treebanks import storage
 
 UNPREDICTED = ("lemma", "feats")

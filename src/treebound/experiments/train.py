@@ -9,9 +9,9 @@ from treebound.evaluation.attachment import has_labels
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Learner, Params
-from treebound.learning.pruner import Pruner
-from treebound.learning.spec import ModelSpec
-from treebound.learning.trainer import accuracy, train
+from treebound.systems.graph.pruner import Pruner
+from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.trainer import accuracy, train
 
 #: fields of an epoch's record that differ from run to run, and their names in the timing file
 TIMING = {"cpu_seconds": "cpu_s", "wall_seconds": "wall_s"}

@@ -12,9 +12,9 @@ from treebound.experiments.corpus import load
 from treebound.experiments.decode import SPLIT, report
 from treebound.experiments.params import Params
 from treebound.experiments.train import specification
-from treebound.learning.pruner import train_pruner
-from treebound.learning.trainer import train
-from treebound.parser import Parser
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.trainer import train
 
 
 def run(params: Params, corpus: str, model: str, learner: str, decoder: str, k: str, tags: str, seed: str) -> None:

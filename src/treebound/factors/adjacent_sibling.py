@@ -1,7 +1,7 @@
 """A modifier and the next modifier towards the head on the same side, or none (McDonald & Pereira 2006)."""
 
 from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 ADJACENT_SIBLING = Family(
     "adjacent-sibling",

@@ -1,7 +1,7 @@
 """Single arcs: unigram, bigram, surrounding and in-between features (McDonald et al. 2005)."""
 
 from treebound.factors.family import Family
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 #: features of one word of the arc, memoised per word
 HEAD = lines("""

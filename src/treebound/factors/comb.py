@@ -1,7 +1,7 @@
 """A head with more than three consecutive words as modifiers, up to eight (Qian & Liu 2013)."""
 
 from treebound.factors.family import Family
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 #: f and l are the nearest and the farthest word of the run; c is the run: c.tag is the sequence of its tags
 COMB = Family(

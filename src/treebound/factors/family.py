@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treebound.features.templates import TemplateSet
+from treebound.factors.templates import TemplateSet
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Family:
     """One family of factors.
 
     name       as in `Problem.parts`
-    code       number under which `treebound.kernels.parts` lists and places its parts
+    code       number under which `treebound.kernels.arcs.parts` lists and places its parts
     templates  its features
     cite       where it comes from
     rate       how fast its weights learn beside those of the others. A head has many more triples of modifiers than

@@ -1,7 +1,7 @@
 """An arc g -> h with an adjacent-sibling part of h (Koo & Collins 2010)."""
 
 from treebound.factors.family import SHORT_PAIR, WORD_QUADRUPLE, Family, fill
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 GRAND_SIBLING = Family(
     "grand-sibling",

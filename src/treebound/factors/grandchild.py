@@ -1,7 +1,7 @@
 """Every chain of two arcs g -> h -> m (Koo & Collins 2010, Model 0)."""
 
 from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 GRANDCHILD = Family(
     "grandchild",

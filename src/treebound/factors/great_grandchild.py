@@ -1,7 +1,7 @@
 """Every chain of three arcs a -> g -> h -> m (Qian & Liu 2013)."""
 
 from treebound.factors.family import SHORT_PAIR, WORD_QUADRUPLE, Family, fill
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 GREAT_GRANDCHILD = Family(
     "great-grandchild",

@@ -1,7 +1,7 @@
 """The heads of two neighbouring words, whichever they are (Martins et al. 2011)."""
 
 from treebound.factors.family import Family
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 #: p -> l, h -> m, where m is the word after l; p and h may be one word
 HEAD_BIGRAM = Family(

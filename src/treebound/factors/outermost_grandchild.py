@@ -1,7 +1,7 @@
 """The outermost modifier of a modifier on each of its sides, or none (Carreras 2007)."""
 
 from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 OUTERMOST_GRANDCHILD = Family(
     "outermost-grandchild",

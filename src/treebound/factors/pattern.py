@@ -4,6 +4,6 @@ Parts and features do not follow from the arcs but from where the patterns match
 """
 
 from treebound.factors.family import Family
-from treebound.features.templates import TemplateSet
+from treebound.factors.templates import TemplateSet
 
 PATTERN = Family("pattern", 11, TemplateSet(words=()), "Qian & Liu (2013), section 4.3")

@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import InputError
-from treebound.features.templates import ATTRIBUTES as FEATURE_ATTRIBUTES
+from treebound.factors.templates import ATTRIBUTES as FEATURE_ATTRIBUTES
 
 #: what words are tested by: columns of a treebank; `tag` and `coarse` are the columns that its features use
 ATTRIBUTES = ("form", "lower", "lemma", "upos", "xpos", "tag", "coarse", "feats")

@@ -1,7 +1,7 @@
 """Every pair of modifiers of one head, on either side (Qian & Liu 2013): no dynamic program scores it."""
 
 from treebound.factors.family import WORD_PAIR, WORD_TRIPLE, Family, fill
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 SIBLING = Family(
     "sibling",

@@ -1,7 +1,7 @@
 """Every three modifiers of one head, on either side (Qian & Liu 2013)."""
 
 from treebound.factors.family import SHORT_PAIR, WORD_QUADRUPLE, Family, fill
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 #: x, y, z from left to right
 TRI_SIBLING = Family(

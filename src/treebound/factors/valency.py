@@ -1,7 +1,7 @@
 """The number of modifiers of a word (Martins, Smith & Xing 2009)."""
 
 from treebound.factors.family import Family
-from treebound.features.templates import TemplateSet, lines
+from treebound.factors.templates import TemplateSet, lines
 
 #: the variant of a template is the number of modifiers
 VALENCY = Family(

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from treebound.core.treebank import Treebank
-from treebound.features.templates import compile_templates, lines
-from treebound.kernels.features import LINE
-from treebound.kernels.labels import (
+from treebound.factors.templates import lines
+from treebound.features.compiling import compile_templates
+from treebound.kernels.features.labels import (
     best_labels,
     context_features,
     context_words,
@@ -20,6 +20,7 @@ from treebound.kernels.labels import (
     score_context,
     score_labels,
 )
+from treebound.kernels.features.scoring import LINE
 
 #: features of one word of the arc with the arc's direction
 HEAD = lines("""

@@ -15,10 +15,10 @@ import numpy as np
 from treebound.core.dtypes import INDEX
 from treebound.core.treebank import Treebank
 from treebound.factors.pattern_language import MAX_WORDS, OUTSIDE, Gap, Pattern, PatternSet, Test
-from treebound.features.templates import ATTRIBUTES
+from treebound.factors.templates import ATTRIBUTES
 from treebound.features.tokens import hash_string
-from treebound.kernels.features import Templates
-from treebound.kernels.patterns import PatternIndex
+from treebound.kernels.features.patterns import PatternIndex
+from treebound.kernels.features.scoring import Templates
 
 
 @dataclass(frozen=True)

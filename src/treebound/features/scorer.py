@@ -13,13 +13,13 @@ from treebound.core.treebank import Treebank
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
 from treebound.factors.pattern_language import MAX_ARCS, MAX_WORDS, PatternSet
+from treebound.features.compiling import compile_templates
 from treebound.features.patterns import Matches, compile_patterns, find
-from treebound.features.templates import compile_templates
-from treebound.kernels.arcs import ArcIndex
-from treebound.kernels.features import FamilyTemplates, Templates, arc_features, part_features, score_sentence
-from treebound.kernels.parts import WIDTH, PartIndex, parts_of_tree
-from treebound.kernels.patterns import pattern_features, pattern_parts, pattern_scores
-from treebound.kernels.wide_parts import products_of_tree
+from treebound.kernels.arcs.numbering import ArcIndex
+from treebound.kernels.arcs.parts import WIDTH, PartIndex, parts_of_tree
+from treebound.kernels.arcs.wide_parts import products_of_tree
+from treebound.kernels.features.patterns import pattern_features, pattern_parts, pattern_scores
+from treebound.kernels.features.scoring import FamilyTemplates, Templates, arc_features, part_features, score_sentence
 
 NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 3), np.int32), np.empty(0)
 #: products whose place in the table is no arithmetic on their arcs

@@ -11,7 +11,7 @@ import numpy as np
 
 from treebound.core.hashing import hash_string
 from treebound.core.treebank import Treebank
-from treebound.features.templates import ALWAYS, ATTRIBUTES
+from treebound.factors.templates import ALWAYS, ATTRIBUTES
 
 if TYPE_CHECKING:
     from treebound.features.patterns import Matches

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.kernels.hypergraph import NEG
+from treebound.kernels.chart.hypergraph import NEG
 
 
 class Pairs(NamedTuple):

@@ -22,15 +22,18 @@ from typing import Any
 import numba
 from numba.core import caching
 
+from treebound.support.imports import closure, module_of, path_of
+
 _IMPORT = rb"(?m)^\s*(from|import) numba\b"
 _CHECKSUM = 16  #: bytes
 _said: set[str] = set()
 
 
 def sources_of(package: Path) -> list[Path]:
-    """The files of a package that compile functions, and those of folders of such files, whose constants they use."""
-    files = sorted(package.rglob("*.py"))
-    return [p for p in files if p.parent.name in ("kernels", "compiled") or re.search(_IMPORT, p.read_bytes())]
+    """The files of a package that compile functions, and those that they import, whose constants they use."""
+    compiling = [path for path in package.rglob("*.py") if re.search(_IMPORT, path.read_bytes())]
+    used = closure((module_of(path, package) for path in compiling), package)
+    return sorted(path for module in used if (path := path_of(module, package)))
 
 
 def folder_for(package: Path) -> Path:

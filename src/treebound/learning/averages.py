@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treebound.kernels.learn import largest_mean, round_means
+from treebound.kernels.features.updates import largest_mean, round_means
 
 FIXED_UNIT = float(1 << 16)  #: 16 binary digits after the point, for learners with real-valued updates
 

@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from treebound.core.errors import InputError, ModelError, TreeboundError
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 
 FORMAT = "treebound"
 #: bytes of the longest header that is read: one of a tagger holds its dictionary

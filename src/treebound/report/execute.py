@@ -26,7 +26,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.report.command import status
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 
 KERNEL = "python3"  #: the name that the notebooks ask for
 

@@ -27,7 +27,7 @@ from treebound.report import collect, tables
 from treebound.report.collect import Results
 from treebound.report.command import status
 from treebound.report.show import NOTHING, is_p, p_value
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 
 #: name of the files -> (title, table)
 TABLES: dict[str, tuple[str, Callable[[Results], pd.DataFrame]]] = {

@@ -20,8 +20,8 @@ from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.scoring import tree_parts
 from treebound.factors import FAMILIES, pattern_language
 from treebound.features.patterns import find
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.parts import count_parts, index_parts
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import count_parts, index_parts
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
 from treebound.report.show import Table

@@ -20,7 +20,7 @@ from treebound.report.command import status
 from treebound.report.show import p_value
 from treebound.report.tables.comparison import BASELINE, GAIN
 from treebound.report.tables.rows import sweep
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 
 BEGIN, END = "<!-- headline: made by `python -m treebound.report.readme` -->", "<!-- end of headline -->"
 FIGURE = Path("docs/headline.svg")

@@ -18,8 +18,8 @@ from treebound.core.dtypes import INDEX
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
+from treebound.support.atomic import replacing
 from treebound.treebanks import storage
-from treebound.treebanks.atomic import replacing
 from treebound.treebanks.catalogue import Corpus
 from treebound.treebanks.document import Document
 from treebound.treebanks.fetch import sha256

@@ -26,8 +26,8 @@ from treebound.core.dtypes import INDEX, OFFSET
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
+from treebound.support.atomic import replacing
 from treebound.treebanks import alpino, brackets
-from treebound.treebanks.atomic import replacing
 from treebound.treebanks.conllu import CONLLU
 from treebound.treebanks.conllx import CONLL08, CONLLX
 from treebound.treebanks.lines import BLANK, BOM, OPENERS, READ_ERRORS, blocks, decode, known_encoding, open_lines, peek

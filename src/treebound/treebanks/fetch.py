@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from treebound.core.errors import FetchError
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 from treebound.treebanks.catalogue import CORPORA, Corpus, Package, Url, UserPath
 
 _TRIES = 3

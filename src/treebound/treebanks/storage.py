@@ -21,7 +21,7 @@ from treebound.core.dtypes import INDEX, NO_HEAD, OFFSET
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 
 FORMAT = "treebound treebank"
 VERSION = 1

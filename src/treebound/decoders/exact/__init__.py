@@ -1,0 +1,1 @@
+"""Decoders whose status `optimal` is a proof."""

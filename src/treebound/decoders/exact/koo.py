@@ -1,0 +1,83 @@
+"""The third-order dynamic programs of Koo & Collins (2010) as they stand there: dense tables, one pass, no search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from treebound.core.parse import Parse
+from treebound.core.problem import Problem
+from treebound.decoders.door import CheckedDecoder, arc_index
+from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.kernels.chart.model1 import model0, model1
+
+
+class GrandparentSpans(CheckedDecoder):
+    """Best projective tree by spans that know the head of their head. O(n^4) time, O(n^3) space.
+
+    model  0: arcs and all grandchildren; 1: also adjacent siblings, grand-siblings and outermost grandchildren
+    """
+
+    space: Literal["projective"] = "projective"
+    exact = True
+
+    def __init__(self, model: Literal[0, 1]):
+        self.model = model
+        self.name = f"koo-model{model}"
+        self.cite = f"Koo & Collins (2010), section 4.{model + 1}"
+        second = {"adjacent-sibling", "outermost-grandchild", "grand-sibling"} if model else set()
+        self.supports = frozenset({"arc", "grandchild"} | second)
+
+    def _decode(self, problem: Problem) -> Parse:
+        started = time.perf_counter()
+        n, index = problem.n, arc_index(problem)
+        parts = index_parts(index, problem.single_root)
+        given = {family: _finite(table.score) for family, table in problem.parts.items()}
+        sizes = {
+            "grandchild": parts.grandchild[-1],
+            "adjacent-sibling": parts.adjacent[-1],
+            "grand-sibling": parts.grand_sibling[-1],
+        }
+        scores: Mapping[str, np.ndarray] = {f: given.get(f, np.zeros(size)) for f, size in sizes.items()}
+        arc = _finite(problem.arc)
+        if self.model == 0:
+            value, arcs = model0(index, parts, n, problem.single_root, arc, scores["grandchild"])
+        else:
+            value, arcs = model1(
+                index,
+                parts,
+                n,
+                problem.single_root,
+                arc,
+                scores["adjacent-sibling"],
+                given.get("outermost-grandchild", np.zeros(0)),
+                scores["grandchild"],
+                scores["grand-sibling"],
+            )
+        heads = np.zeros(n + 1, np.int32)
+        heads[0] = -1
+        heads[index.mod[arcs]] = index.head[arcs]
+        found = value > NEG_TEST
+        value = float(value) if found else -np.inf
+        work = {"dp_calls": 1, "nodes": 1, "root_solved": 1}
+        seconds = {"decode": time.perf_counter() - started}
+        return Parse(heads, value, value, "optimal" if found else "infeasible", work, seconds)
+
+
+def koo_model0() -> GrandparentSpans:
+    """All grandchildren."""
+    return GrandparentSpans(0)
+
+
+def koo_model1() -> GrandparentSpans:
+    """All grandchildren and grand-siblings; with adjacent siblings and outermost grandchildren, which it covers."""
+    return GrandparentSpans(1)
+
+
+def _finite(score: np.ndarray) -> np.ndarray:
+    """-inf as the kernels' "impossible"."""
+    return np.where(np.isneginf(score), NEG, score)

@@ -1,0 +1,186 @@
+"""Decoding as an integer program, solved by HiGHS through cvxpy: slow, and independent of every other decoder here.
+
+Variables: z_a in {0, 1} for every arc; y >= 0 for every part, which the rows below force to the part's value once z is
+integral, whatever the sign of its score; f >= 0, a flow on the arcs that forbids cycles; v in {0, 1} for every number
+of modifiers that a word may have.
+
+Martins, Smith & Xing (2009), "Concise integer linear programming formulations for dependency parsing" has the flow; the
+clique form of planarity is ours. The rows of parts stand in `part_rows`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
+from treebound.core.errors import UnsupportedError
+from treebound.core.parse import Parse
+from treebound.core.problem import Problem
+from treebound.decoders.door import CheckedDecoder
+from treebound.decoders.exact.programs.part_rows import FAMILIES, PartRows
+from treebound.evaluation.scoring import tree_score
+
+#: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances (1e-6) are made.
+_LARGEST_COEFFICIENT = 1e3
+
+
+class IntegerProgram(CheckedDecoder):
+    """The best tree by mixed integer programming.
+
+    space       "projective" or "non-projective"
+    time_limit  seconds of solver time for a sentence; None: as long as it takes. A search cut short has status `limit`
+
+    The solver works in floating point: `optimal` means proved up to its tolerance, about 1e-9 of the largest score for
+    each part. The value is that of the returned tree, recomputed exactly.
+    """
+
+    name = "ilp"
+    exact = True
+    supports = FAMILIES
+    cite = "Martins, Smith & Xing (2009), section 3"
+
+    def __init__(self, space: Literal["projective", "non-projective"] = "projective", time_limit: float | None = None):
+        if space not in ("projective", "non-projective"):
+            raise UnsupportedError(f"unknown tree space {space!r}", hint="choose from projective, non-projective")
+        self.space = space
+        self.time_limit = time_limit
+
+    def decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
+        """Best tree of `problem`, the trees `without` (heads int[n + 1]) excluded; see `Parse` for status and bound."""
+        return self._through(problem, without=without)
+
+    def _decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
+        start = time.perf_counter()
+        program = _Program(problem, self.space)
+        for tree in without:
+            program.exclude(tree)
+        built = time.perf_counter()
+        status, z, bound, nodes = program.solve(self.time_limit)
+        seconds = {"build": built - start, "solve": time.perf_counter() - built}
+        heads = np.zeros(problem.n + 1, INDEX)
+        heads[ROOT] = NO_HEAD
+        if status == "infeasible":
+            return Parse(heads, -math.inf, -math.inf, status, {"nodes": nodes}, seconds)
+        if z is None:  # the time was up before any tree was found
+            return Parse(heads, -math.inf, bound, status, {"nodes": nodes}, seconds)
+        heads[problem.mod[z]] = problem.head[z]
+        value = float(tree_score(problem, heads))
+        return Parse(
+            heads, value, value if status == "optimal" else max(value, bound), status, {"nodes": nodes}, seconds
+        )
+
+
+class _Program(PartRows):
+    """Rows and columns of the integer program of one problem. Columns: arcs, the flow, parts, numbers of modifiers."""
+
+    def __init__(self, problem: Problem, space: str):
+        super().__init__(problem, 2 * problem.arcs)
+        self.cost[: self.arcs] = [0.0 if s == -math.inf else float(s) for s in problem.arc]
+        self.forbidden += [a for a in range(self.arcs) if problem.arc[a] == -math.inf]
+        self._tree()
+        if space == "projective":
+            self._planar()
+        self.add_parts()
+
+    # -- trees
+
+    def _tree(self) -> None:
+        """One head a word; the root sends one unit of flow to every word, over selected arcs only."""
+        problem, n = self.problem, self.problem.n
+        for m in range(1, n + 1):
+            self._sum_equals(self.into[m], [1.0] * len(self.into[m]), 1.0)
+            flow = [self.arcs + a for a in self.into[m] + self.out_of[m]]
+            self._sum_equals(flow, [1.0] * len(self.into[m]) + [-1.0] * len(self.out_of[m]), 1.0)
+        if problem.single_root:
+            roots = self.out_of[ROOT]
+            self._sum_equals(roots, [1.0] * len(roots), 1.0)
+        number = {(h, m): a for a, (h, m) in enumerate(zip(problem.head.tolist(), problem.mod.tolist(), strict=True))}
+        for (h, m), a in number.items():
+            capacity = n if h == ROOT else n - 1
+            self._sum_at_most([self.arcs + a, a], [1.0, -float(capacity)], 0.0)
+            if (m, h) in number and h < m:
+                self._sum_at_most([a, number[m, h]], [1.0, 1.0], 1.0)
+
+    def _planar(self) -> None:
+        """No two arcs cross, the root standing at position 0.
+
+        Arcs across arc b = (h, m) have one end strictly inside its span and one strictly outside. Those into one word
+        exclude each other, so b can be added to each such set: all (outside, k) for a k inside, all (inside, k) for a
+        k outside.
+        """
+        head, mod = self.problem.head.tolist(), self.problem.mod.tolist()
+        for b in range(self.arcs):
+            low, high = min(head[b], mod[b]), max(head[b], mod[b])
+            for k in range(1, self.problem.n + 1):
+                if k in (low, high):
+                    continue
+                if low < k < high:
+                    across = [a for a in self.into[k] if not low <= head[a] <= high]
+                else:
+                    across = [a for a in self.into[k] if low < head[a] < high]
+                if across:
+                    self._sum_at_most([b, *across], [1.0] * (len(across) + 1), 1.0)
+
+    def exclude(self, heads: np.ndarray) -> None:
+        """Not all the arcs of this tree."""
+        arcs = np.flatnonzero(heads[self.problem.mod] == self.problem.head).tolist()
+        if len(arcs) == self.problem.n:
+            self._sum_at_most(arcs, [1.0] * len(arcs), self.problem.n - 1.0)
+
+    # -- solution
+
+    def solve(
+        self, time_limit: float | None
+    ) -> tuple[Literal["optimal", "limit", "infeasible"], np.ndarray | None, float, int]:
+        """(status, selected arcs bool[A] or None, upper bound on the score, nodes of the solver's search tree)."""
+        if not all(self.into[1:]):  # a word without candidate heads; the solver does not take an empty program
+            return "infeasible", None, -math.inf, 0
+        import cvxpy as cp  # half a second: only for those who decode with it
+
+        size = len(self.cost)
+        cost = np.array(self.cost)
+        scale = _LARGEST_COEFFICIENT / max(np.abs(cost).max(initial=0.0), 1e-300)
+        upper = np.ones(size)
+        upper[self.arcs : 2 * self.arcs] = self.problem.n
+        upper[self.forbidden] = 0.0
+        z = cp.Variable(self.arcs, boolean=True)
+        width = self.numbers - self.arcs
+        rest = cp.Variable(width, bounds=[np.zeros(width), upper[self.arcs : self.numbers]])
+        chosen = [z]
+        if size > self.numbers:
+            chosen.append(cp.Variable(size - self.numbers, boolean=True))
+        x = cp.hstack([z, rest, *chosen[1:]])
+        equal, value = _matrix(self.equal, size)
+        at_most, limit = _matrix(self.at_most, size)
+        constraints = [equal @ x == value, at_most @ x <= limit]
+        constraints += [v <= u for v, u in zip(chosen, (upper[: self.arcs], upper[self.numbers :]), strict=False)]
+        problem = cp.Problem(cp.Maximize((scale * cost) @ x), constraints)
+        # Presolve takes three times as long as the rest together on these programs.
+        options = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, "presolve": "off", "threads": 1, "random_seed": 0}
+        if time_limit is not None:
+            options["time_limit"] = time_limit
+        with warnings.catch_warnings():  # "may be inaccurate" at a time limit: the status says so
+            warnings.simplefilter("ignore", UserWarning)
+            problem.solve(solver=cp.HIGHS, highs_options=options)
+        info: Any = problem.solver_stats.extra_stats
+        bound, nodes = -info.mip_dual_bound / scale, max(0, int(info.mip_node_count))
+        if problem.status == cp.INFEASIBLE:
+            return "infeasible", None, -math.inf, nodes
+        if z.value is None or abs(z.value.sum() - self.problem.n) > 0.5:
+            return "limit", None, bound, nodes
+        return "optimal" if problem.status == cp.OPTIMAL else "limit", z.value > 0.5, bound, nodes
+
+
+def _matrix(rows: list[tuple[list[int], list[float], float]], size: int) -> tuple[csr_matrix, np.ndarray]:
+    """Rows (columns, coefficients, right-hand side) as a sparse matrix [rows, size] and a vector [rows]."""
+    columns = np.array([c for row in rows for c in row[0]], np.int64)
+    data = np.array([v for row in rows for v in row[1]], float)
+    pointers = np.cumsum([0] + [len(row[0]) for row in rows])
+    return csr_matrix((data, columns, pointers), shape=(len(rows), size)), np.array([row[2] for row in rows], float)

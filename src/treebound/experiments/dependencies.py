@@ -1,0 +1,101 @@
+"""Write the source dependencies of every stage into dvc.yaml, from what its module imports.
+
+    python -m treebound.experiments.dependencies          # after a module was added, moved or imported elsewhere
+    python -m treebound.experiments.dependencies --check  # exit status 1 where they are out of date
+
+A folder stands for its modules where a stage uses all of them, so that a new one there is not forgotten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from treebound.support.atomic import replacing
+from treebound.support.imports import PACKAGE, closure, path_of
+
+PIPELINE = Path("dvc.yaml")
+#: imports that change no result of a stage
+WITHOUT = frozenset(
+    {
+        ("decoders.record", "evaluation.certificates"),  # a record can be turned into a proof, which no stage does
+        ("experiments.params", "factors"),  # names of families are checked; the values are tracked as parameters
+    }
+)
+#: rooms and modules that change no result: where files lie, how they are written, how many processes there are
+PLUMBING = ("support", "kernels.cache", "experiments.params")
+#: what every stage uses, named as a whole: short lists are read
+WHOLE = ("core",)
+_COMMAND, _SOURCE = "python -m treebound.", "      - src/treebound"
+
+
+def sources(module: str) -> list[str]:
+    """Files and folders, from the project's root, that a stage of this module depends on."""
+    used = {m for m in closure([module], without=WITHOUT) if not _under(m, PLUMBING)}
+    files = {path for m in used if (path := path_of(m)) and _has_code(path)}
+    files |= {data for path in files for data in _data_of(path)}
+    files |= {path for room in WHOLE for path in (PACKAGE / room).glob("*.py")}
+    return sorted(str(path.relative_to(PACKAGE.parents[1])) for path in _folded(files))
+
+
+def written(text: str) -> str:
+    """The text of dvc.yaml with the sources of every stage whose command is a module of the experiments."""
+    lines: list[str] = []
+    module = None
+    for line in text.splitlines():
+        if line.startswith("  ") and not line.startswith("   "):
+            module = None  # the next stage
+        if _COMMAND + "experiments." in line:
+            module = line.split(_COMMAND)[1].split()[0]
+        if module and line.startswith(_SOURCE):
+            continue
+        if module and line == "    outs:":
+            lines += [f"      - {path}" for path in sources(module)]
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _under(module: str, rooms: tuple[str, ...]) -> bool:
+    return any(module == room or module.startswith(f"{room}.") for room in rooms)
+
+
+def _has_code(path: Path) -> bool:
+    """Whether there is more than a docstring in a file."""
+    return bool(path.read_text(encoding="utf-8").partition('"""\n')[2].strip())
+
+
+def _data_of(path: Path) -> list[Path]:
+    """Files beside a module that it names."""
+    text = path.read_text(encoding="utf-8")
+    return [p for p in path.parent.glob("*.toml") if f'"{p.name}"' in text]
+
+
+def _folded(files: set[Path]) -> set[Path]:
+    """The files, with the outermost folders instead of those that make them up."""
+    folders = sorted({parent for file in files for parent in file.parents if PACKAGE in parent.parents})
+    whole = [f for f in folders if {p for p in f.rglob("*.py") if _has_code(p)} <= files]
+    outermost = {f for f in whole if not any(other in f.parents for other in whole)}
+    return outermost | {file for file in files if not any(f in file.parents for f in outermost)}
+
+
+def main() -> None:
+    """Update dvc.yaml, or say that it is out of date."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; exit status 1 where something would change"
+    )
+    check = parser.parse_args().check
+    text = PIPELINE.read_text(encoding="utf-8")
+    if (new := written(text)) == text:
+        return
+    if check:
+        sys.exit(
+            f"error: {PIPELINE}: source dependencies are out of date: run python -m treebound.experiments.dependencies"
+        )
+    with replacing(PIPELINE) as file:
+        file.write(new.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Arcs and parts by arithmetic: numbering, places in tables, what a head's modifiers score."""

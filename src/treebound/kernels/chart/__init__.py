@@ -1,0 +1,1 @@
+"""Dynamic programs as hypergraphs, arborescences, marginals."""

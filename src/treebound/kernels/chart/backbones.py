@@ -1,0 +1,415 @@
+"""Backbone dynamic programs for projective trees, written as hypergraphs.
+
+Spans follow Eisner (1996): C(h, e) is a head with its modifiers towards e, complete; I(h, m) spans h..m and holds the
+arc h -> m. What a backbone adds to the item tells which parts it scores exactly:
+
+| backbone | item | scores beside arcs | edges |
+|---|---|---|---|
+| eisner | C(h, e) | - | O(n^2 k) |
+| carreras | C(h, e, outermost modifier) | adjacent-sibling, outermost-grandchild | O(n^2 k^2) |
+| grandparent-sibling | C(g, h, e) | adjacent-sibling, outermost-grandchild, grandchild, grand-sibling | O(n^2 k^2) |
+
+with k candidate heads a word (k = n: O(n^3), O(n^4), O(n^4)). Every projective tree has exactly one derivation.
+References: Carreras (2007), section 3; Koo & Collins (2010), Model 1. Oracle: tests/oracles enumerate all trees; the
+dense dynamic programs of `treebound.kernels.chart.model1`.
+
+In the comments, b = (h, m) is an arc, a = (g, h) the arc into its head, s a modifier of h between h and m. The empty
+half of a word is the axiom; its "no grandchild" score is added where it is used.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.arcs.parts import NONE, below_rank
+from treebound.kernels.arcs.wide_parts import grand_sibling_rank
+from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
+
+
+class _Writer(NamedTuple):
+    """A hypergraph in the making: the arrays of `Hypergraph`, and size int64[2], the numbers of items and edges.
+
+    The edges of an item are written one after another; `_close` then makes the item. first[items] is where the edges of
+    the next item begin.
+    """
+
+    first: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    arc: np.ndarray
+    weight: np.ndarray
+    size: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def _writer(items, edges):
+    """An empty hypergraph with room for so many items and edges; its axiom is there."""
+    first = np.empty(items + 2, np.int32)
+    first[0], first[1] = 0, 0
+    return _Writer(
+        first,
+        np.empty(edges, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.int32),
+        np.empty(edges, np.float64),
+        np.array([1, 0]),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _edge(out, left, right, arc, weight):
+    """One more edge of the next item, unless it is impossible: tails below 0 do not exist."""
+    if left >= 0 and right >= 0 and weight > NEG_TEST:
+        e = out.size[1]
+        out.left[e], out.right[e], out.arc[e], out.weight[e] = left, right, arc, weight
+        out.size[1] = e + 1
+
+
+@njit(cache=True, nogil=True)
+def _close(out):
+    """Number of the item that the edges since the last one make; -1 where there are none."""
+    i = out.size[0]
+    if out.size[1] == out.first[i]:
+        return -1
+    out.first[i + 1] = out.size[1]
+    out.size[0] = i + 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _finish(out):
+    """The hypergraph whose goal consists of the edges since the last item (of none where there is no tree)."""
+    items, edges = out.size[0] + 1, out.size[1]
+    out.first[items] = edges
+    return Hypergraph(out.first[: items + 1], out.left[:edges], out.right[:edges], out.arc[:edges], out.weight[:edges])
+
+
+@njit(cache=True, nogil=True)
+def _too_large():
+    """A hypergraph without items beside the axiom."""
+    none = np.zeros(0, np.int32)
+    return Hypergraph(np.zeros(1, np.int32), none, none, none, np.zeros(0, np.float64))
+
+
+@njit(cache=True, nogil=True)
+def arcs_by_length(index, n):
+    """(order int32[A], first int32[n + 2]): arcs grouped by |h - m|. O(A + n)."""
+    A = len(index.head)
+    first = np.zeros(n + 2, np.int32)
+    for a in range(A):
+        first[abs(index.head[a] - index.mod[a]) + 1] += 1
+    for d in range(n + 1):
+        first[d + 1] += first[d]
+    order = np.empty(A, np.int32)
+    fill = first.copy()
+    for a in range(A):
+        d = abs(index.head[a] - index.mod[a])
+        order[fill[d]] = a
+        fill[d] += 1
+    return order, first
+
+
+@njit(cache=True, nogil=True)
+def pairs_by_length(index, parts, n):
+    """(pairs int32[P, 2], first int64[n + 2]): all (s, b) of adjacent-sibling parts, grouped by |m - s|. O(P + n).
+
+    s is an arc nearer than b, of the same head and side; a single root has no pairs.
+    """
+    mod = index.mod
+    A = len(mod)
+    first = np.zeros(n + 2, np.int64)
+    for b in range(A):
+        for s in range(b + 1 - max(1, parts.adjacent[b + 1] - parts.adjacent[b]), b):
+            first[abs(mod[b] - mod[s]) + 1] += 1
+    for d in range(n + 1):
+        first[d + 1] += first[d]
+    pairs = np.empty((first[n + 1], 2), np.int32)
+    fill = first.copy()
+    for b in range(A):
+        for s in range(b + 1 - max(1, parts.adjacent[b + 1] - parts.adjacent[b]), b):
+            d = abs(mod[b] - mod[s])
+            pairs[fill[d], 0], pairs[fill[d], 1] = s, b
+            fill[d] += 1
+    return pairs, first
+
+
+@njit(cache=True, nogil=True)
+def no_grandchild(index, parts, outermost, a, side):
+    """Score of 'no modifier' on a side (0 left, 1 right) of the modifier of arc a. O(1)."""
+    if len(outermost) == 0:
+        return 0.0
+    inner = index.head[a] < index.mod[a]  # the left side is the inner one
+    return outermost[parts.outermost[a] + (0 if (side == 0) == inner else 1)]
+
+
+@njit(cache=True, nogil=True)
+def eisner_graph(index, n, single_root, limit):
+    """First-order hypergraph; empty if it might exceed `limit` edges.
+
+    I(b):  C(h, r) + C(m, r +- 1)   for every split r between h and m
+    C(h, e): I(h, m) + C(m, e)      for every m between h and e; the axiom if h = e
+    goal:  C(0, n), or for a single root C(m, 1) + C(m, n) + arc (0, m)
+    """
+    head, mod, start, right = index.head, index.mod, index.start, index.right
+    A = len(head)
+    bound = n + 1
+    for a in range(A):
+        bound += abs(head[a] - mod[a]) + (n - mod[a] + 1 if mod[a] > head[a] else mod[a])
+    if bound > limit:
+        return _too_large()
+    out = _writer(A + (n + 1) * (n + 1) + 1, bound)
+    done = np.full((n + 1, n + 1), -1, np.int32)  # C(h, e); 0 on the diagonal
+    half = np.full(A, -1, np.int32)  # I(b)
+    for h in range(n + 1):
+        done[h, h] = 0
+    order, by_length = arcs_by_length(index, n)
+    for d in range(1, n + 1):
+        for o in range(by_length[d], by_length[d + 1]):
+            b = order[o]
+            h, m = head[b], mod[b]
+            if h == 0 and single_root:
+                continue
+            lo, hi = min(h, m), max(h, m)
+            for r in range(lo, hi):
+                _edge(out, done[lo, r], done[hi, r + 1], b, 0.0)
+            half[b] = _close(out)
+        for h in range(n + 1):
+            for side in range(2):
+                e = h - d if side == 0 else h + d
+                if e < (0 if h == 0 else 1) or e > n or (h == 0 and single_root):
+                    continue
+                lo, hi = (start[h], right[h]) if side == 0 else (right[h], start[h + 1])
+                for b in range(lo, hi):
+                    m = mod[b]
+                    if abs(m - h) > d:
+                        break
+                    _edge(out, half[b], done[m, e], A, 0.0)
+                done[h, e] = _close(out)
+    if single_root:
+        for b in range(start[0], start[1]):
+            _edge(out, done[mod[b], 1], done[mod[b], n], b, 0.0)
+    else:
+        _edge(out, done[0, n], 0, A, 0.0)
+    return _finish(out)
+
+
+@njit(cache=True, nogil=True)
+def carreras_graph(index, parts, n, single_root, adjacent, outermost, limit, siblings_as_arcs=False):
+    """Second-order hypergraph of Carreras (2007); score arrays may be empty (family absent).
+
+    X(b, r): C(h, r, s)              over the outermost modifier s of h up to r, + adjacent-sibling(s, b)
+    Y(b, r): C(m, r, c)              over m's outermost modifier c on the side of h, + outermost-grandchild(b, c)
+    I(b):    X(b, r) + Y(b, r +- 1)  over splits r
+    C(b, e): I(b) + C(m, e, c)       over m's outermost modifier c on the other side, + outermost-grandchild(b, c)
+    goal:    I(b) + ... = C(b, n) over root arcs b
+
+    siblings_as_arcs: the edges of X(b, r) carry A + 1 + p as their arc, p being the number of their adjacent-sibling
+    part, instead of A. A derivation has one of them for every arc that has such parts (with a single root, all but the
+    root's). A pass over the graph then takes float64[A + 1 + adjacent-sibling parts] as its arc_weight.
+    """
+    head, mod, start, right = index.head, index.mod, index.start, index.right
+    A = len(head)
+    bound = n + 2
+    for b in range(A):
+        h, m = head[b], mod[b]
+        d = abs(h - m)
+        reach = n - m + 1 if m > h else m
+        siblings = b - (right[h] if m > h else start[h]) + 1
+        inner = right[m] - start[m] if m > h else start[m + 1] - right[m]
+        outer = start[m + 1] - right[m] if m > h else right[m] - start[m]
+        bound += d * (siblings + inner + 3) + reach * (outer + 1)
+    if bound > limit:
+        return _too_large()
+    out = _writer(A * (3 * n + 2) + 1, bound)
+    done = np.full((A, n + 1), -1, np.int32)  # C(b, e)
+    half = np.full(A, -1, np.int32)  # I(b)
+    xs = np.empty(n + 1, np.int32)
+    ys = np.empty(n + 1, np.int32)
+    order, by_length = arcs_by_length(index, n)
+    has_adjacent = len(adjacent) > 0
+    has_outermost = len(outermost) > 0
+    for d in range(1, n + 1):
+        for o in range(by_length[d], by_length[d + 1]):
+            b = order[o]
+            h, m = head[b], mod[b]
+            rightward = m > h
+            step = 1 if rightward else -1
+            side0 = right[h] if rightward else start[h]
+            pair = parts.adjacent[b]
+            paired = parts.adjacent[b + 1] > pair
+            scored = has_adjacent and paired
+            x_arc, x_step = (A + 1 + pair, 1) if siblings_as_arcs and paired else (A, 0)
+            only_first = h == 0 and single_root
+            inner_side = 0 if rightward else 1
+            c0 = start[m] if inner_side == 0 else right[m]
+            for i in range(d):
+                r = h + step * i  # end of h's half; m's inner half ends at r + step
+                xs[i] = -1
+                ys[i] = -1
+                if only_first and i > 0:
+                    continue
+                if i == 0:
+                    _edge(out, 0, 0, x_arc, adjacent[pair] if scored else 0.0)
+                else:
+                    for s in range(side0, b):
+                        if abs(mod[s] - h) > i:
+                            break
+                        q = 1 + s - side0
+                        _edge(out, done[s, r], 0, x_arc + x_step * q, adjacent[pair + q] if scored else 0.0)
+                xs[i] = _close(out)
+                if xs[i] < 0:
+                    continue
+                if i == d - 1:
+                    _edge(out, 0, 0, A, no_grandchild(index, parts, outermost, b, inner_side))
+                else:
+                    q = parts.outermost[b] + 2 + below_rank(index, parts, b, c0)
+                    for c in range(c0, c0 + parts.below[b, inner_side]):
+                        if abs(mod[c] - m) > d - 1 - i:
+                            break
+                        _edge(out, done[c, r + step], 0, A, outermost[q + c - c0] if has_outermost else 0.0)
+                ys[i] = _close(out)
+            for i in range(d):
+                _edge(out, xs[i], ys[i], b, 0.0)
+            half[b] = _close(out)
+        # C(b, e) with |e - h| = d
+        for b in range(A):
+            if half[b] < 0:
+                continue
+            h, m = head[b], mod[b]
+            rightward = m > h
+            e = h + d if rightward else h - d
+            if abs(m - h) > d or e > n or e < 1:
+                continue
+            outer_side = 1 if rightward else 0
+            if e == m:
+                _edge(out, half[b], 0, A, no_grandchild(index, parts, outermost, b, outer_side))
+            else:
+                c0 = start[m] if outer_side == 0 else right[m]
+                q = parts.outermost[b] + 2 + below_rank(index, parts, b, c0)
+                for c in range(c0, c0 + parts.below[b, outer_side]):
+                    if abs(mod[c] - m) > abs(e - m):
+                        break
+                    _edge(out, half[b], done[c, e], A, outermost[q + c - c0] if has_outermost else 0.0)
+            done[b, e] = _close(out)
+    for b in range(start[0], start[1]):
+        _edge(out, done[b, n], 0, A, 0.0)
+    return _finish(out)
+
+
+@njit(cache=True, nogil=True)
+def grandparent_sibling_graph(index, parts, n, single_root, adjacent, outermost, grandchild, limit, grand_sibling=None):
+    """Hypergraph in the shape of Koo & Collins (2010) Model 1; score arrays may be empty (family absent).
+
+    S(s, b):    C(s, r) + C(b, r +- 1)              the span between two adjacent modifiers of h, over splits r
+    I(a, b):    C(b, h +- 1)                        b is h's first modifier on its side, + adjacent-sibling(NONE, b)
+                I(a, s) + S(s, b)                   + adjacent-sibling(s, b)
+                                                    both + grandchild(a, b) and + grand-sibling(a, s or NONE, b)
+    C(a, e):    I(a, b) + C(b, e)                   b is h's outermost modifier up to e, + outermost-grandchild(a, b)
+    goal:       I(root, b) + C(b, n); for a single root, I(root, b) consists of C(b, 1)
+    """
+    head, mod, start, right = index.head, index.mod, index.start, index.right
+    into, into_start = index.into, index.into_start
+    A = len(head)
+    triples = np.zeros(0, np.float64) if grand_sibling is None else grand_sibling
+    pairs = parts.grandchild[A]
+    # upper bounds of the number of items and edges
+    bound = np.int64(n + 2)
+    between = np.int64(0)  # pairs (s, b) of one side
+    for b in range(A):
+        h, m = head[b], mod[b]
+        rank = b - (right[h] if m > h else start[h])
+        contexts = into_start[h + 1] - into_start[h] if h > 0 else 1
+        reach = n - m + 1 if m > h else m
+        bound += np.int64(contexts) * (1 + rank + reach)
+        for s in range(b - rank, b):
+            bound += abs(m - mod[s])
+        between += rank
+    if bound > limit:
+        return _too_large()
+    out = _writer(2 + pairs + A * np.int64(n + 2) + between, bound)
+    has_adjacent = len(adjacent) > 0
+    has_outermost = len(outermost) > 0
+    has_grandchild = len(grandchild) > 0
+    has_triples = len(triples) > 0
+    done = np.full((A, n + 1), -1, np.int32)  # C(a, e); the axiom for e = mod[a]
+    half = np.full(pairs + A, -1, np.int32)  # I(a, b) at the grandchild part of (a, b); I(root, b) at pairs + b
+    span = np.full(parts.adjacent[A], -1, np.int32)  # S(s, b) at the adjacent-sibling part of (s, b)
+    none = np.empty((A, 2), np.float64)
+    for a in range(A):
+        done[a, mod[a]] = 0
+        for side in range(2):
+            none[a, side] = no_grandchild(index, parts, outermost, a, side)
+    pair_of, pair_first = pairs_by_length(index, parts, n)
+    order, by_length = arcs_by_length(index, n)
+    for d in range(1, n + 1):
+        # S(s, b) with |m - s| = d
+        for q in range(pair_first[d], pair_first[d + 1]):
+            s, b = pair_of[q, 0], pair_of[q, 1]
+            x, y = (s, b) if mod[s] < mod[b] else (b, s)  # x is the left one
+            lo, hi = mod[x], mod[y]
+            for r in range(lo, hi):
+                w = (none[x, 1] if r == lo else 0.0) + (none[y, 0] if r + 1 == hi else 0.0)
+                _edge(out, done[x, r], done[y, r + 1], A, w)
+            h = head[b]
+            span[parts.adjacent[b] + 1 + s - (right[h] if mod[b] > h else start[h])] = _close(out)
+        # I(a, b) with |m - h| = d
+        for o in range(by_length[d], by_length[d + 1]):
+            b = order[o]
+            h, m = head[b], mod[b]
+            rightward = m > h
+            side0 = right[h] if rightward else start[h]
+            rank = b - side0
+            pair = parts.adjacent[b]
+            paired = parts.adjacent[b + 1] > pair
+            scored = has_adjacent and paired
+            near = h + 1 if rightward else h - 1
+            w_first = adjacent[pair] if scored else 0.0
+            if near == m:
+                w_first += none[b, 0 if rightward else 1]
+            contexts = into_start[h + 1] - into_start[h] if h > 0 else 1
+            for q in range(contexts):
+                a = into[into_start[h] + q] if h > 0 else -1
+                at = pairs  # I(a, .) of this side begins here
+                w = 0.0
+                triple = np.int64(-1)
+                if a >= 0:
+                    if rank >= parts.below[a, 1 if rightward else 0]:
+                        continue
+                    at = parts.grandchild[a] + (parts.below[a, 0] if rightward else 0)
+                    if has_grandchild:
+                        w = grandchild[at + rank]
+                    if has_triples:
+                        triple = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, b)
+                _edge(out, done[b, near], 0, b, w + w_first + (triples[triple] if triple >= 0 else 0.0))
+                if paired and w > NEG_TEST:
+                    for i in range(rank):
+                        w_s = w + (adjacent[pair + 1 + i] if scored else 0.0)
+                        if triple >= 0:
+                            w_s += triples[triple + 1 + i]
+                        _edge(out, half[at + i], span[pair + 1 + i], b, w_s)
+                half[at + rank] = _close(out)
+        # C(a, e) with |e - h| = d
+        for a in range(A):
+            g, h = head[a], mod[a]
+            for side in range(2):
+                e = h - d if side == 0 else h + d
+                if e < 1 or e > n or (side == 0 and g < h and e <= g) or (side == 1 and g > h and e >= g):
+                    continue
+                b0 = start[h] if side == 0 else right[h]
+                before = 0 if side == 0 else parts.below[a, 0]
+                for i in range(parts.below[a, side]):
+                    b = b0 + i
+                    m = mod[b]
+                    if abs(m - h) > d:
+                        break
+                    w = outermost[parts.outermost[a] + 2 + before + i] if has_outermost else 0.0
+                    if m == e:
+                        w += none[b, side]
+                    _edge(out, half[parts.grandchild[a] + before + i], done[b, e], A, w)
+                done[a, e] = _close(out)
+    for b in range(start[0], start[1]):
+        _edge(out, half[pairs + b], done[b, n], A, none[b, 1] if mod[b] == n else 0.0)
+    return _finish(out)

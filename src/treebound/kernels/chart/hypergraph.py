@@ -1,0 +1,156 @@
+"""A dynamic program as an explicit acyclic hypergraph: inside, best tree, outside with removal of what cannot win.
+
+Every backbone (`kernels.chart.backbones`) writes its deductions as hyperedges once per sentence. From then on the
+search knows no backbone: a DP call is one linear pass over flat arrays, and the graph shrinks as the gap closes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+NEG = -1e30  # "impossible"; -inf would give NaN in sums
+NEG_TEST = -1e29
+
+
+class Hypergraph(NamedTuple):
+    """Items in topological order; item 0 is the axiom of value 0, the last item is the goal.
+
+    first   int32[I + 1]  hyperedges of item i are first[i] .. first[i + 1] - 1 (item 0 has none)
+    left    int32[E]      tail items; 0 where a deduction has fewer than two antecedents
+    right   int32[E]
+    arc     int32[E]      the arc that the deduction builds, or A (number of arcs) for none; above A, what else a search
+                          puts multipliers on (`backbones.carreras_graph`)
+    weight  float64[E]    score of the parts that the backbone handles itself, without the arc's own
+    """
+
+    first: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    arc: np.ndarray
+    weight: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def inside(graph, arc_weight, value, best):
+    """Best derivation of every item, ties to the first edge; arc_weight float64[A + 1] or longer, with 0 at A.
+
+    OUT value float64[>= I], best int32[>= I] (edge, -1 where impossible). Returns the goal's value. O(E).
+    """
+    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    value[0] = 0.0
+    best[0] = -1
+    items = len(first) - 1
+    for i in range(1, items):
+        top = NEG_TEST
+        arg = -1
+        for e in range(first[i], first[i + 1]):
+            x = weight[e] + arc_weight[arc[e]] + value[left[e]] + value[right[e]]
+            if x > top:
+                top = x
+                arg = e
+        value[i] = top if arg >= 0 else NEG
+        best[i] = arg
+    return value[items - 1] if items > 1 else NEG
+
+
+@njit(cache=True, nogil=True)
+def best_variables(graph, no_arc, best, out, stack, beyond=True):
+    """Variables of the goal's best derivation into `out`; returns (sum of the edges' own weights, how many variables).
+
+    no_arc is the number that stands for none (A); variables with larger numbers (`treebound.kernels.bounded`) are
+    wanted if `beyond`. stack int32[>= 2 n + 4] is scratch. O(n).
+    """
+    top = 1
+    stack[0] = len(graph.first) - 2
+    c = 0
+    local = 0.0
+    while top > 0:
+        top -= 1
+        e = best[stack[top]]
+        local += graph.weight[e]
+        if graph.arc[e] < no_arc or (beyond and graph.arc[e] > no_arc):
+            out[c] = graph.arc[e]
+            c += 1
+        if graph.left[e] > 0:
+            stack[top] = graph.left[e]
+            top += 1
+        if graph.right[e] > 0:
+            stack[top] = graph.right[e]
+            top += 1
+    return local, c
+
+
+@njit(cache=True, nogil=True)
+def best_arcs(graph, no_arc, best, out, stack):
+    """Arcs of the goal's best derivation into `out` int32[n]; returns the sum of the edges' own weights."""
+    return best_variables(graph, no_arc, best, out, stack, False)[0]
+
+
+@njit(cache=True, nogil=True)
+def mark(graph, arc_weight, value, cut, outside, keep, arc_max):
+    """Outside pass: keep[e] tells whether the best tree through edge e has a value > cut.
+
+    value as left by `inside`. A tree through a removed edge has a value <= cut: removing the edge loses no better tree.
+    OUT outside float64[>= I], keep bool[>= E], arc_max float64[A + 1] (max-marginal of each arc, NEG where impossible).
+    Returns (kept edges, kept items). O(E).
+    """
+    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    items = len(first) - 1
+    outside[:items] = NEG
+    outside[items - 1] = 0.0
+    arc_max[:] = NEG
+    edges = 0
+    kept_items = 1
+    for i in range(items - 1, 0, -1):
+        o = outside[i]
+        any_kept = False
+        for e in range(first[i], first[i + 1]):
+            x_left, x_right, a = left[e], right[e], arc[e]
+            x = o + weight[e] + arc_weight[a]
+            through = x + value[x_left] + value[x_right]
+            if through > arc_max[a]:
+                arc_max[a] = through
+            keep[e] = through > cut and through > NEG_TEST
+            if keep[e]:
+                any_kept = True
+                edges += 1
+                if x + value[x_right] > outside[x_left]:
+                    outside[x_left] = x + value[x_right]
+                if x + value[x_left] > outside[x_right]:
+                    outside[x_right] = x + value[x_left]
+        if any_kept:
+            kept_items += 1
+    return edges, kept_items
+
+
+@njit(cache=True, nogil=True)
+def compact(graph, keep, edges, items):
+    """The hypergraph of the kept edges and of the items that still have one. O(E)."""
+    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    new_first = np.empty(items + 1, np.int32)
+    new_left = np.empty(edges, np.int32)
+    new_right = np.empty(edges, np.int32)
+    new_arc = np.empty(edges, np.int32)
+    new_weight = np.empty(edges, np.float64)
+    number = np.zeros(len(first) - 1, np.int32)
+    new_first[0] = 0
+    i_new = 1
+    c = 0
+    for i in range(1, len(first) - 1):
+        begin = c
+        for e in range(first[i], first[i + 1]):
+            if keep[e]:
+                new_left[c] = number[left[e]]
+                new_right[c] = number[right[e]]
+                new_arc[c] = arc[e]
+                new_weight[c] = weight[e]
+                c += 1
+        if c > begin:
+            number[i] = i_new
+            new_first[i_new] = begin
+            i_new += 1
+    new_first[i_new] = c
+    return Hypergraph(new_first[: i_new + 1], new_left[:c], new_right[:c], new_arc[:c], new_weight[:c])

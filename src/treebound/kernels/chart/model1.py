@@ -1,0 +1,339 @@
+"""Third-order projective dynamic programs of Koo & Collins (2010), on dense tables.
+
+A g-span is a span of head h that knows h's own head g: here the arc a = (g, h), or the number of arcs A where h is the
+root, which has no head. Tables are indexed by arcs, so that arcs which pruning removed cost nothing; with all arcs they
+are the (g, h, e), (g, h, m) and (h, s, m) tables of the paper. The end of a half span is a *gap*: gap j lies before
+word j. C(a, j) is h with everything below it on one side, up to gap j: words j..h for j <= h, words h..j - 1 for j > h.
+Two neighbouring halves meet in one gap, so a split adds up equal columns of two rows.
+
+| table | recursion | scores |
+|---|---|---|
+| I(a, b), Model 0 | max over gaps j between h and m of C(a, j) + C(b, j) | grandchild(a, b), arc b |
+| I(a, b), Model 1 | C(b, gap beside h), or max over s of I(a, s) + S(s, b) | also adjacent-sibling, grand-sibling |
+| S(s, b), Model 1 | max over gaps j between s and m of C(s, j) + C(b, j) | |
+| C(a, j) | max over modifiers b of h up to gap j of I(a, b) + C(b, j) | outermost-grandchild(a, b) (Model 1) |
+
+b = (h, m) is an arc out of the head of a = (g, h); s is an arc of h nearer than b. No back pointers are kept: what was
+best is found again, with the same function, for the O(n) items of the best tree.
+
+O(n^4) time and O(n^3) space, with k heads a word O(n^2 k^2) and O(n k (n + k)). Reference: Koo & Collins (2010),
+sections 4.1, 4.2. Oracle: enumeration; the hypergraph backbones under branch and bound.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.arcs.parts import NONE, below_rank
+from treebound.kernels.arcs.wide_parts import grand_sibling_rank
+from treebound.kernels.chart.backbones import arcs_by_length, no_grandchild, pairs_by_length
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+
+NOTHING = -1  #: no split, no modifier
+COMPLETE, INCOMPLETE, SIBLINGS = range(3)  #: C, I, S in the reconstruction
+
+
+class Chart(NamedTuple):
+    """Scores, tables and part numbers of a sentence.
+
+    arc, grandchild                          float64[A], float64[G]
+    adjacent, outermost, grand_sibling       float64 of every part of the family (Model 1; empty in Model 0)
+    complete    float64[A + 1, n + 2] C(a, j)
+    incomplete  float64[G + A]        I(a, b) at the number of grandchild part (a, b); I(A, b) at G + b
+    siblings    float64[adjacent]     S(s, b) at the number of adjacent-sibling part (s, b)
+    """
+
+    arc: np.ndarray
+    grandchild: np.ndarray
+    adjacent: np.ndarray
+    outermost: np.ndarray
+    grand_sibling: np.ndarray
+    complete: np.ndarray
+    incomplete: np.ndarray
+    siblings: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def _split(x, y, lo, hi):
+    """(value, gap) of the best gap lo < j <= hi of two rows of C. O(hi - lo)."""
+    top = NEG_TEST
+    arg = NOTHING
+    for j in range(lo + 1, hi + 1):
+        v = x[j] + y[j]
+        if v > top:
+            top = v
+            arg = j
+    return (top if arg >= 0 else NEG), arg
+
+
+@njit(cache=True, nogil=True)
+def _side(index, parts, a, h, rightward):
+    """(first arc of h on a side, how many of them can hang below a, place of the first one's I(a, .))."""
+    A = len(index.head)
+    if a == A:
+        return 0, index.start[1], parts.grandchild[A]  # the root: all modifiers to its right
+    if rightward:
+        return index.right[h], parts.below[a, 1], parts.grandchild[a] + parts.below[a, 0]
+    return index.start[h], parts.below[a, 0], parts.grandchild[a]
+
+
+@njit(cache=True, nogil=True)
+def _complete(index, parts, chart, a, j):
+    """(value, b) of C(a, j) for a half span of at least two words. O(k)."""
+    A = len(index.head)
+    h = index.mod[a] if a < A else 0
+    b0, count, at = _side(index, parts, a, h, j > h)
+    second = len(chart.outermost) > 0 and a < A
+    below = parts.outermost[a] + 2 + (at - parts.grandchild[a]) if second else 0
+    top = NEG_TEST
+    arg = NOTHING
+    for i in range(count):
+        b = b0 + i
+        if index.mod[b] >= j if j > h else index.mod[b] < j:
+            break
+        v = chart.incomplete[at + i] + chart.complete[b, j]
+        if second:
+            v += chart.outermost[below + i]
+        if v > top:
+            top = v
+            arg = b
+    return (top if arg >= 0 else NEG), arg
+
+
+@njit(cache=True, nogil=True)
+def _meeting(index, chart, a, b):
+    """(value, gap) of I(a, b) in Model 0, before its own scores. O(n)."""
+    h, m = index.head[b], index.mod[b]
+    return _split(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
+
+
+@njit(cache=True, nogil=True)
+def _between(index, chart, s, b):
+    """(value, gap) of S(s, b). O(n)."""
+    x, y = index.mod[s], index.mod[b]
+    return _split(chart.complete[s], chart.complete[b], min(x, y), max(x, y))
+
+
+@njit(cache=True, nogil=True)
+def _next_sibling(index, parts, chart, a, b):
+    """(value, s or NOTHING for none, gap of b's inner half) of I(a, b) in Model 1, before grandchild and arc. O(k)."""
+    A = len(index.head)
+    h, m = index.head[b], index.mod[b]
+    b0, _, at = _side(index, parts, a, h, m > h)
+    rank = b - b0
+    gap = h + 1 if m > h else h
+    value = chart.complete[b, gap]
+    scored = parts.adjacent[b + 1] > parts.adjacent[b]  # all but the arcs of a single root
+    pair = parts.adjacent[b]
+    triple = np.int64(0)
+    if a < A:
+        triple = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, b)
+        value += chart.grand_sibling[triple]
+    if scored:
+        value += chart.adjacent[pair]
+    arg = NOTHING
+    if scored:
+        for i in range(rank):
+            v = chart.incomplete[at + i] + chart.siblings[pair + 1 + i] + chart.adjacent[pair + 1 + i]
+            if a < A:
+                v += chart.grand_sibling[triple + 1 + i]
+            if v > value:
+                value = v
+                arg = b0 + i
+    return (value if value > NEG_TEST else NEG), arg, gap
+
+
+@njit(cache=True, nogil=True)
+def _fill_complete(index, parts, chart, n, d, single_root):
+    """C(a, .) of all half spans of d + 1 words. O(A k)."""
+    head, mod = index.head, index.mod
+    A = len(head)
+    for a in range(A):
+        g, h = head[a], mod[a]
+        left, right = h - d, h + d + 1  # its own head cannot lie below it
+        if left >= 1 and (g > h or g < left):
+            chart.complete[a, left] = _complete(index, parts, chart, a, left)[0]
+        if right <= n + 1 and (g < h or g >= right):
+            chart.complete[a, right] = _complete(index, parts, chart, a, right)[0]
+    if not single_root:
+        chart.complete[A, d + 1] = _complete(index, parts, chart, A, d + 1)[0]
+
+
+@njit(cache=True, nogil=True)
+def _score_of(index, parts, chart, a, b):
+    """(place of I(a, b), grandchild(a, b) + arc b); place NOTHING where b cannot hang below a. O(1)."""
+    A = len(index.head)
+    if a == A:
+        return parts.grandchild[A] + b, chart.arc[b]
+    rank = below_rank(index, parts, a, b)
+    if rank < 0:
+        return NOTHING, NEG
+    part = parts.grandchild[a] + rank
+    return part, chart.grandchild[part] + chart.arc[b]
+
+
+@njit(cache=True, nogil=True)
+def _best_root(index, chart, n, single_root):
+    """(value, b) of the best tree and its root arc (NOTHING where there may be several)."""
+    A = len(index.head)
+    if not single_root:
+        return chart.complete[A, n + 1], NOTHING
+    top = NEG_TEST
+    arg = NOTHING
+    for b in range(index.start[1]):
+        v = chart.arc[b] + chart.complete[b, 1] + chart.complete[b, n + 1]
+        if v > top:
+            top = v
+            arg = b
+    return (top if arg >= 0 else NEG), arg
+
+
+@njit(cache=True, nogil=True)
+def _put(stack, i, kind, a, x):
+    """An item that is still to be taken apart."""
+    stack[i, 0], stack[i, 1], stack[i, 2] = kind, a, x
+
+
+@njit(cache=True, nogil=True)
+def _tree(index, parts, chart, n, single_root, third):
+    """(value, arcs int32[n]) from filled tables; no arcs where there is no tree. third: Model 1. O(n (n + k))."""
+    head, mod = index.head, index.mod
+    A = len(head)
+    out = np.empty(n, np.int32)
+    value, root = _best_root(index, chart, n, single_root)
+    if value <= NEG_TEST:
+        return NEG, out[:0]
+    count = 0
+    stack = np.empty((4 * n + 8, 3), np.int32)
+    _put(stack, 0, COMPLETE, A, n + 1)
+    top = 1
+    if root != NOTHING:
+        out[0], count = root, 1
+        _put(stack, 0, COMPLETE, root, 1)
+        _put(stack, 1, COMPLETE, root, n + 1)
+        top = 2
+    while top > 0:
+        top -= 1
+        kind, a, x = stack[top, 0], stack[top, 1], stack[top, 2]
+        if kind == COMPLETE:
+            h = mod[a] if a < A else 0
+            if x != h and x != h + 1:
+                _, b = _complete(index, parts, chart, a, x)
+                _put(stack, top, INCOMPLETE, a, b)
+                _put(stack, top + 1, COMPLETE, b, x)
+                top += 2
+        elif kind == SIBLINGS:
+            _, gap = _between(index, chart, a, x)
+            _put(stack, top, COMPLETE, a, gap)
+            _put(stack, top + 1, COMPLETE, x, gap)
+            top += 2
+        else:
+            out[count] = x
+            count += 1
+            if third:
+                _, s, gap = _next_sibling(index, parts, chart, a, x)
+                if s == NOTHING:
+                    _put(stack, top, COMPLETE, x, gap)
+                    top += 1
+                else:
+                    _put(stack, top, INCOMPLETE, a, s)
+                    _put(stack, top + 1, SIBLINGS, s, x)
+                    top += 2
+            else:
+                _, gap = _meeting(index, chart, a, x)
+                _put(stack, top, COMPLETE, a, gap)
+                _put(stack, top + 1, COMPLETE, x, gap)
+                top += 2
+    return value, out
+
+
+@njit(cache=True, nogil=True)
+def model0(index, parts, n, single_root, arc, grandchild):
+    """Best projective tree under arcs and all grandchildren.
+
+    arc, grandchild  float64[A], float64[G]; NEG forbids
+    Returns (value, arcs int32[n]); NEG and no arcs where there is no tree. O(n^4) time, O(n^3) space.
+    """
+    A = len(index.head)
+    none = np.zeros(0, np.float64)
+    chart = Chart(
+        arc,
+        grandchild,
+        none,
+        none,
+        none,
+        np.full((A + 1, n + 2), NEG),
+        np.full(parts.grandchild[A] + A, NEG),
+        none,
+    )
+    for a in range(A):
+        chart.complete[a, index.mod[a]] = 0.0
+        chart.complete[a, index.mod[a] + 1] = 0.0
+    chart.complete[A, 1] = 0.0
+    order, first = arcs_by_length(index, n)
+    for d in range(1, n + 1):
+        for o in range(first[d], first[d + 1]):
+            b = order[o]
+            h = index.head[b]
+            if h == 0:
+                if not single_root:
+                    chart.incomplete[parts.grandchild[A] + b] = arc[b] + _meeting(index, chart, A, b)[0]
+                continue
+            for q in range(index.into_start[h], index.into_start[h + 1]):
+                a = index.into[q]
+                place, score = _score_of(index, parts, chart, a, b)
+                if score > NEG_TEST:
+                    chart.incomplete[place] = score + _meeting(index, chart, a, b)[0]
+        _fill_complete(index, parts, chart, n, d, single_root)
+    return _tree(index, parts, chart, n, single_root, False)
+
+
+@njit(cache=True, nogil=True)
+def model1(index, parts, n, single_root, arc, adjacent, outermost, grandchild, grand_sibling):
+    """Best projective tree under arcs, adjacent siblings, all grandchildren and grand-siblings.
+
+    The scores of every family, all of full length; NEG forbids. outermost (outermost-grandchild) may be empty: the
+    paper does not have these parts, but the step that completes a g-span knows them.
+    Returns (value, arcs int32[n]); NEG and no arcs where there is no tree. O(n^4) time, O(n^3) space.
+    """
+    A = len(index.head)
+    chart = Chart(
+        arc,
+        grandchild,
+        adjacent,
+        outermost,
+        grand_sibling,
+        np.full((A + 1, n + 2), NEG),
+        np.full(parts.grandchild[A] + A, NEG),
+        np.full(parts.adjacent[A], NEG),
+    )
+    for a in range(A):
+        for side in range(2):
+            chart.complete[a, index.mod[a] + side] = no_grandchild(index, parts, outermost, a, side)
+    chart.complete[A, 1] = 0.0
+    order, first = arcs_by_length(index, n)
+    pairs, pair_first = pairs_by_length(index, parts, n)
+    for d in range(1, n + 1):
+        for q in range(pair_first[d], pair_first[d + 1]):
+            s, b = pairs[q, 0], pairs[q, 1]
+            h = index.head[b]
+            side0 = index.right[h] if index.mod[b] > h else index.start[h]
+            chart.siblings[parts.adjacent[b] + 1 + s - side0] = _between(index, chart, s, b)[0]
+        for o in range(first[d], first[d + 1]):
+            b = order[o]
+            h = index.head[b]
+            if h == 0:
+                if not single_root:
+                    value = _next_sibling(index, parts, chart, A, b)[0]
+                    chart.incomplete[parts.grandchild[A] + b] = arc[b] + value
+                continue
+            for q in range(index.into_start[h], index.into_start[h + 1]):
+                a = index.into[q]
+                place, score = _score_of(index, parts, chart, a, b)
+                if score > NEG_TEST:
+                    chart.incomplete[place] = score + _next_sibling(index, parts, chart, a, b)[0]
+        _fill_complete(index, parts, chart, n, d, single_root)
+    return _tree(index, parts, chart, n, single_root, True)

@@ -1,0 +1,1 @@
+"""Hashed features: listing, scoring, updates of their weights."""

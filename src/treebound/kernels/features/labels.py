@@ -1,0 +1,191 @@
+"""Scores of arc labels: sums of hashed rows of weights, one weight a label.
+
+A feature (a template over the words of an arc, joined with a variant of direction or distance) is a row of consecutive
+weights that begins at any cache line of the label weights: rows overlap, so that frequent labels do not crowd one
+column. Label l of the feature has the l-th weight of its row; the inner loop over labels is a plain vector sum.
+
+The weights of labels lie behind those of arcs and parts in the same array: weight slots, updates, averages and the
+fixed point of a finished model are the same for both, and label scores are exact integers where arc scores are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.features.scoring import LINE, PAD, _hash_all, arc_variant
+
+NONE = -1  #: no word in this place of the tree
+CONTEXT = 7  #: words of an arc within its tree: h m g l r a z
+_M1 = -7046029254386353131  # 0x9E3779B97F4A7C15, odd
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _start(x, variant, first, mask):
+    """Where the row of a hashed feature joined with a variant begins."""
+    x = x + variant * _M1
+    return first + (((x ^ (x >> 29)) >> 4) & mask) * LINE
+
+
+@njit(cache=True, nogil=True)
+def _add_rows(templates, tokens, rows, variant, weights, first, mask, out):
+    """out[i] += rows of all templates over the words rows[:, i], joined with variant[i]; out [N, L]. O(N T L)."""
+    T, (N, L) = len(templates.seed), out.shape
+    x = np.empty((T, N), np.int64)
+    for t in range(T):
+        _hash_all(templates, t, tokens, rows, x[t])
+    for i in range(N):
+        total = out[i]
+        for t in range(T):
+            start = np.uint64(_start(x[t, i], variant[i], first, mask))
+            for y in range(L):
+                total[y] += weights[start + np.uint64(y)]
+
+
+@njit(cache=True, nogil=True)
+def _emit_rows(templates, tokens, rows, variant, label, sign, first, mask, slots, signs, c):
+    """Append the slots of label[i] in the rows of all templates over rows[:, i]; returns the new count. O(N T)."""
+    x = np.empty(rows.shape[1], np.int64)
+    for t in range(len(templates.seed)):
+        _hash_all(templates, t, tokens, rows, x)
+        for i in range(rows.shape[1]):
+            slots[c] = _start(x[i], variant[i], first, mask) + label[i]
+            signs[c] = sign
+            c += 1
+    return c
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _direction(h, m):
+    return 1 if m > h else 2
+
+
+@njit(cache=True, nogil=True)
+def _add_words(templates, tokens, n, rows, direction, weights, first, mask, out):
+    """As `_add_rows` for rows int32[1, N] of n words and the root, each summed once per direction."""
+    N, L = out.shape
+    place = np.full((3, n + 1 + PAD), -1, np.int32)
+    alone = np.empty((1, min(N, 2 * (n + 1))), np.int32)
+    variant = np.empty(alone.shape[1], np.int64)
+    count = 0
+    for i in range(N):
+        if place[direction[i], rows[0, i]] < 0:
+            place[direction[i], rows[0, i]] = count
+            alone[0, count], variant[count] = rows[0, i], direction[i]
+            count += 1
+    total = np.zeros((count, L), np.float64)
+    _add_rows(templates, tokens, alone, variant, weights, first, mask, total)
+    for i in range(N):
+        out[i] += total[place[direction[i], rows[0, i]]]
+
+
+@njit(cache=True, nogil=True)
+def score_labels(groups, tokens, n, head, mod, weights, first, mask, out):
+    """out[a, y] += score of label y on arc a; out float64[A, L]. O((n T_word + A T_pair) L).
+
+    groups  (head, modifier, pair, far) Templates: one word with the direction of the arc (summed once per word and
+            direction), both words with the direction, both words with direction and distance
+    """
+    t_head, t_mod, t_pair, t_far = groups
+    A = len(head)
+    rows = np.empty((2, A), np.int32)
+    near = np.empty(A, np.int64)
+    far = np.empty(A, np.int64)
+    for a in range(A):
+        h, m = head[a], mod[a]
+        rows[0, a], rows[1, a] = h + PAD, m + PAD
+        near[a], far[a] = _direction(h, m), arc_variant(h, m)
+    _add_words(t_head, tokens, n, rows[:1], near, weights, first, mask, out)
+    _add_words(t_mod, tokens, n, rows[1:], near, weights, first, mask, out)
+    _add_rows(t_pair, tokens, rows, near, weights, first, mask, out)
+    _add_rows(t_far, tokens, rows, far, weights, first, mask, out)
+
+
+@njit(cache=True, nogil=True)
+def label_features(groups, tokens, head, mod, arcs, label, sign, first, mask, slots, signs, c):
+    """Append the weight slots of label[i] on arc arcs[i] with `sign`; returns the new count. O(arcs T)."""
+    t_head, t_mod, t_pair, t_far = groups
+    K = len(arcs)
+    rows = np.empty((2, K), np.int32)
+    near = np.empty(K, np.int64)
+    far = np.empty(K, np.int64)
+    for i in range(K):
+        h, m = head[arcs[i]], mod[arcs[i]]
+        rows[0, i], rows[1, i] = h + PAD, m + PAD
+        near[i], far[i] = _direction(h, m), arc_variant(h, m)
+    c = _emit_rows(t_head, tokens, rows[:1], near, label, sign, first, mask, slots, signs, c)
+    c = _emit_rows(t_mod, tokens, rows[1:], near, label, sign, first, mask, slots, signs, c)
+    c = _emit_rows(t_pair, tokens, rows, near, label, sign, first, mask, slots, signs, c)
+    return _emit_rows(t_far, tokens, rows, far, label, sign, first, mask, slots, signs, c)
+
+
+@njit(cache=True, nogil=True)
+def context_words(heads):
+    """int32[CONTEXT, n]: the words around the arc into each word m = 1..n of a tree, NONE where there is none. O(n).
+
+    In order: head h and modifier m, g the head of h, l and r the nearest modifiers of h on the left and right of m,
+    a and z the first and last modifier of m.
+    """
+    n = len(heads) - 1
+    out = np.full((CONTEXT, n), NONE, np.int32)
+    last = np.full(n + 1, NONE, np.int32)
+    for m in range(1, n + 1):
+        h = heads[m]
+        out[0, m - 1], out[1, m - 1] = h, m
+        if h > 0:
+            out[2, m - 1] = heads[h]
+            if out[5, h - 1] == NONE:
+                out[5, h - 1] = m
+            out[6, h - 1] = m
+        s = last[h]
+        if s != NONE:
+            out[3, m - 1] = s
+            out[4, s - 1] = m
+        last[h] = m
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _context_rows(words, n):
+    """Rows of the token table of `words`, and the direction of each arc."""
+    rows = np.empty(words.shape, np.int32)
+    direction = np.empty(words.shape[1], np.int64)
+    for i in range(words.shape[1]):
+        direction[i] = _direction(words[0, i], words[1, i])
+        for s in range(words.shape[0]):
+            w = words[s, i]
+            rows[s, i] = w + PAD if w >= 0 else n + 2 * PAD - w
+    return rows, direction
+
+
+@njit(cache=True, nogil=True)
+def score_context(templates, tokens, words, weights, first, mask, out):
+    """out[i, y] += score of label y for the words words[:, i] of `context_words`; out float64[n, L]."""
+    rows, direction = _context_rows(words, words.shape[1])
+    _add_rows(templates, tokens, rows, direction, weights, first, mask, out)
+
+
+@njit(cache=True, nogil=True)
+def context_features(templates, tokens, words, n, label, sign, first, mask, slots, signs, c):
+    """Append the weight slots of label[i] for words[:, i] of a sentence of n words with `sign`; the new count."""
+    rows, direction = _context_rows(words, n)
+    return _emit_rows(templates, tokens, rows, direction, label, sign, first, mask, slots, signs, c)
+
+
+@njit(cache=True, nogil=True)
+def best_labels(scores, labels, gold, cost):
+    """(float64[A], int32[A]): value and number of each row's best of the first `labels` labels, ties to the lowest.
+
+    gold  int32[A] right label of each row; any other label gets `cost` added. O(A labels).
+    """
+    A = len(scores)
+    value = np.empty(A, np.float64)
+    label = np.empty(A, np.int32)
+    for a in range(A):
+        top, which = -np.inf, 0
+        for y in range(labels):
+            s = scores[a, y] if y == gold[a] else scores[a, y] + cost
+            if s > top:
+                top, which = s, y
+        value[a], label[a] = top, which
+    return value, label

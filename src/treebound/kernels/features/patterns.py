@@ -1,0 +1,153 @@
+"""Parts of hand-crafted patterns: from the matches in a sentence to arcs, scores and updates.
+
+Matches are rare, so these kernels are about as many calls as there are sentences with one; everything that can be done
+for a whole treebank at once is done in `treebound.features.patterns`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.features.scoring import _M1, LINE, PAD, Templates, _finish
+
+ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern
+MAX_ARCS = 6
+CLOSED, MISSING = -1, -2
+
+
+class PatternIndex(NamedTuple):
+    """What the patterns of a set ask for, one after another.
+
+    product_first  int32[P + 1] pattern p is the sum of the products product_first[p] .. product_first[p + 1] - 1
+    coefficient    int32[Q] ... with these coefficients (one product with 1, but for alternatives)
+    arc_first   int32[Q + 1] product q has arcs arc_first[q] .. arc_first[q + 1] - 1
+    head, mod   int32[K] words of the pattern, the head also ROOT or OUTSIDE
+    size        int32[P] number of words
+    first       int32[P + 1] ... and the templates first[p] .. first[p + 1] - 1
+    templates   their slots are words of the pattern; `outside` is the last one, MAX_WORDS
+    """
+
+    product_first: np.ndarray
+    coefficient: np.ndarray
+    arc_first: np.ndarray
+    head: np.ndarray
+    mod: np.ndarray
+    size: np.ndarray
+    first: np.ndarray
+    templates: Templates
+
+
+@njit(cache=True, nogil=True)
+def _arc(index, h, m):
+    """Number of the candidate arc h -> m, or -1."""
+    for i in range(index.into_start[m], index.into_start[m + 1]):
+        if index.head[index.into[i]] == h:
+            return index.into[i]
+    return np.int32(-1)
+
+
+@njit(cache=True, nogil=True)
+def _find_arcs(patterns, q, places, index, row):
+    """The arcs of product q at a match into int32[MAX_ARCS] row; the place of the one whose head is outside.
+
+    CLOSED where there is none, MISSING where an arc is no candidate.
+    """
+    open_ = CLOSED
+    lo = patterns.arc_first[q]
+    for k in range(lo, patterns.arc_first[q + 1]):
+        m = places[patterns.mod[k]]
+        if patterns.head[k] == OUTSIDE:
+            open_ = k - lo
+            continue
+        h = 0 if patterns.head[k] == ROOT else places[patterns.head[k]]
+        row[k - lo] = _arc(index, h, m)
+        if row[k - lo] < 0:
+            return MISSING
+    return open_
+
+
+@njit(cache=True, nogil=True)
+def pattern_parts(patterns, which, places, index):
+    """Parts of the matches of a sentence whose arcs are all candidates. O(parts k).
+
+    which    int32[M] pattern of each match
+    places   int32[M, R] its words, 1..n; R = MAX_WORDS
+    Returns (arcs int32[F, MAX_ARCS], padded with NONE, words int32[F, R + 3]: the words, the head outside or 0, the
+    coefficient, the pattern). Matches in their order; for each its products, for each of those the heads outside,
+    ascending.
+    """
+    M, R = places.shape
+    arcs = np.full((max(M, 1), MAX_ARCS), NONE, np.int32)
+    words = np.zeros((max(M, 1), R + 3), np.int32)
+    c = 0
+    for i in range(M):
+        p = which[i]
+        for q in range(patterns.product_first[p], patterns.product_first[p + 1]):
+            row = np.full(MAX_ARCS, NONE, np.int32)
+            open_ = _find_arcs(patterns, q, places[i], index, row)
+            if open_ == MISSING:
+                continue
+            first, last = 0, 1  # heads outside: one part for each
+            if open_ >= 0:
+                m = places[i, patterns.mod[patterns.arc_first[q] + open_]]
+                first, last = index.into_start[m], index.into_start[m + 1]
+            for j in range(first, last):
+                h = 0
+                if open_ >= 0:
+                    h = index.head[index.into[j]]
+                    inside = False
+                    for s in range(patterns.size[p]):
+                        inside |= places[i, s] == h
+                    if inside:
+                        continue
+                    row[open_] = index.into[j]
+                if c == len(arcs):
+                    arcs = np.concatenate((arcs, np.full_like(arcs, NONE)))
+                    words = np.concatenate((words, np.zeros_like(words)))
+                arcs[c] = row
+                words[c, :R] = places[i]
+                words[c, R] = h
+                words[c, R + 1] = patterns.coefficient[q]
+                words[c, R + 2] = p
+                c += 1
+    return arcs[:c], words[:c]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _hash(templates, t, tokens, words):
+    """Hash of template t over a part's words."""
+    x = templates.seed[t]
+    for k in range(templates.start[t], templates.start[t + 1]):
+        row = words[templates.slot[k]] + PAD + templates.offset[k]
+        x = (x ^ tokens[templates.attr[k], row]) * _M1
+    return _finish(x)
+
+
+@njit(cache=True, nogil=True)
+def pattern_scores(patterns, words, tokens, weights, mask):
+    """float64[F] scores of parts, words as `pattern_parts` returns them. O(F templates)."""
+    out = np.zeros(len(words))
+    for i in range(len(words)):
+        p = words[i, -1]
+        for t in range(patterns.first[p], patterns.first[p + 1]):
+            x = _hash(patterns.templates, t, tokens, words[i])
+            out[i] += weights[((x >> 4) & mask) * LINE + (x & (LINE - 1))]
+        out[i] *= words[i, -2]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def pattern_features(patterns, words, chosen, sign, tokens, mask, slots, signs, c):
+    """Append the weight slots of the parts `chosen` with `sign` times their coefficients; returns the new count."""
+    for i in chosen:
+        p = words[i, -1]
+        for t in range(patterns.first[p], patterns.first[p + 1]):
+            x = _hash(patterns.templates, t, tokens, words[i])
+            slots[c] = ((x >> 4) & mask) * LINE + (x & (LINE - 1))
+            signs[c] = sign * words[i, -2]
+            c += 1
+    return c

@@ -1,0 +1,488 @@
+"""Hashed features: from templates and token tables to weights, scores and updates.
+
+A feature is a line of LINE consecutive weights (one cache line of four-byte weights) and an offset o within it. The
+feature by itself has weight line[o], joined with variant v >= 1 it has line[o ^ v]: both are one memory access.
+
+Variants of a pair of words (i, j):
+- of an arc: 1 + 7 * (j > i) + distance bin (1, 2, 3, 4-5, 6-10, 11-20, more);
+- within a larger part: 1 + 4 * side + distance bin (1, 2, 3-5, more), side being where the third word stands (left of
+  both, between, right of both); 13 + side where both are one word.
+The variant of a valency part is 1 + the number of modifiers.
+
+Weights are float32 in training and int32 (fixed point) in a finished model, whose scores are then exact integer sums.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import (
+    COMB,
+    GRAND_SIBLING,
+    GRANDCHILD,
+    GREAT_GRANDCHILD,
+    OUTERMOST_GRANDCHILD,
+    VALENCY,
+    WIDTH,
+    count_parts,
+    fill_parts,
+    index_parts,
+)
+from treebound.kernels.arcs.wide_parts import LONGEST_COMB, SHORTEST_COMB
+from treebound.kernels.features.hashing import M1 as _M1
+from treebound.kernels.features.hashing import finish as _finish
+
+
+class Templates(NamedTuple):
+    """Compiled templates, as kernels take them.
+
+    seed    int64[T] start of each template's hash
+    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1
+    slot    int32[K] which word of the part (0, 1, 2, 3)
+    offset  int32[K] neighbour of that word
+    attr    int32[K] column of the token table
+    """
+
+    seed: np.ndarray
+    start: np.ndarray
+    slot: np.ndarray
+    offset: np.ndarray
+    attr: np.ndarray
+
+
+class FamilyTemplates(NamedTuple):
+    """The templates of a model's families, one after another.
+
+    code        int64[F] family numbers of `treebound.kernels.arcs.parts`
+    slot        int32[F, 4] the two slots that pair templates speak about, then the third, then the fourth; -1: none
+    part, part_first  Templates over all words; those of family f are part_first[f] .. part_first[f + 1] - 1
+    pair, pair_first  Templates over the pair
+    """
+
+    code: np.ndarray
+    slot: np.ndarray
+    part: Templates
+    part_first: np.ndarray
+    pair: Templates
+    pair_first: np.ndarray
+
+
+LINE = 16
+PAD = 2
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _feature(templates, t, tokens, r0, r1, r2, r3):
+    """Hash of template t over the words in rows r0, r1, r2, r3 of the token table."""
+    x = templates.seed[t]
+    for k in range(templates.start[t], templates.start[t + 1]):
+        slot = templates.slot[k]
+        row = r0 if slot == 0 else r1 if slot == 1 else r2 if slot == 2 else r3
+        x = (x ^ tokens[templates.attr[k], row + templates.offset[k]]) * _M1
+    return _finish(x)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _row(word, n):
+    """Row of a word in the token table: NONE and NONE_OUTER stand behind the padding."""
+    return word + PAD if word >= 0 else n + 2 * PAD - word
+
+
+@njit(cache=True, nogil=True)
+def arc_variant(h, m):
+    """Variant of the arc h -> m, 1..14."""
+    d = m - h if m > h else h - m
+    b = d - 1 if d <= 3 else 3 if d <= 5 else 4 if d <= 10 else 5 if d <= 20 else 6
+    return 1 + (7 if m > h else 0) + b
+
+
+@njit(cache=True, nogil=True)
+def pair_variant(i, j, side):
+    """Variant of the words i and j of a larger part whose third word is on `side`, 1..15."""
+    if i < 0 or j < 0:
+        return 1 + 4 * side
+    if i == j:
+        return 13 + side
+    d = j - i if j > i else i - j
+    b = d - 1 if d <= 2 else 2 if d <= 5 else 3
+    return 1 + 4 * side + b
+
+
+@njit(cache=True, nogil=True)
+def side_of(k, i, j):
+    """0 if word k is left of i and j, 1 if between, 2 if right of both; an empty slot stands with the other word."""
+    if i < 0:
+        i = j
+    if j < 0:
+        j = i
+    lo, hi = (i, j) if i < j else (j, i)
+    return 0 if k < lo else 2 if k > hi else 1
+
+
+@njit(cache=True, nogil=True)
+def between_tags(tag, h, m, seen, stamp, out):
+    """Positions of the first word of every distinct tag strictly between h and m, into `out`; returns how many."""
+    lo, hi = (h, m) if h < m else (m, h)
+    c = 0
+    for b in range(lo + 1, hi):
+        if seen[tag[b]] != stamp:
+            seen[tag[b]] = stamp
+            out[c] = b
+            c += 1
+    return c
+
+
+@njit(cache=True, nogil=True)
+def local_tags(tag):
+    """Tags renumbered 0, 1, ... within the sentence (the root's is 0)."""
+    n = len(tag) - 1
+    out = np.zeros(n + 1, np.int32)
+    order = np.argsort(tag[1:])
+    c = 0
+    for i in range(n):
+        if i == 0 or tag[1 + order[i]] != tag[1 + order[i - 1]]:
+            c += 1
+        out[1 + order[i]] = c
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _hash_all(templates, t, tokens, rows, x):
+    """x[i] = hash of template t over the words in rows[:, i] (int32[3, >= N]), for all i of x (int64[N]) at once.
+
+    Atom by atom over all parts: the inner loop has no branch and the compiler vectorises it. Unsigned indices, here and
+    below, spare the test for negative ones: half the time.
+    """
+    count = len(x)
+    seed = templates.seed[t]
+    for i in range(count):
+        x[i] = seed
+    for k in range(templates.start[t], templates.start[t + 1]):
+        column = tokens[templates.attr[k]]
+        row = rows[templates.slot[k]]
+        offset = templates.offset[k]
+        for i in range(count):
+            x[i] = (x[i] ^ column[np.uint64(row[i] + offset)]) * _M1
+    for i in range(count):
+        x[i] = _finish(x[i])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _weight(weights, line, o):
+    return np.float64(weights[np.uint64(line + o)])
+
+
+@njit(cache=True, nogil=True)
+def _add_all(templates, first, last, tokens, rows, variant, weights, mask, x, out):
+    """out[i] += weights of templates first .. last - 1 over rows[:, i], by themselves and with variant[i]."""
+    for t in range(first, last):
+        _hash_all(templates, t, tokens, rows, x)
+        for i in range(len(out)):
+            line = ((x[i] >> 4) & mask) * LINE
+            o = x[i] & (LINE - 1)
+            out[i] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[i])
+
+
+@njit(cache=True, nogil=True)
+def _word_lines(templates, tokens, n, weights, mask):
+    """float64[n + 1, LINE]: per word the sum of its unigram templates' weights by variant (0: by itself)."""
+    out = np.zeros((n + 1, LINE), np.float64)
+    rows = np.empty((1, n + 1), np.int32)
+    for w in range(n + 1):
+        rows[0, w] = w + PAD
+    x = np.empty(n + 1, np.int64)
+    for t in range(len(templates.seed)):
+        _hash_all(templates, t, tokens, rows, x)
+        for w in range(n + 1):
+            line = ((x[w] >> 4) & mask) * LINE
+            o = x[w] & (LINE - 1)
+            for v in range(LINE):
+                out[w, v] += _weight(weights, line, o ^ v)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
+    """float64[A] arc scores. O(A (T + distance)).
+
+    arc_templates  (head, modifier, bigram, between) Templates
+    tokens, tag    as of `TokenTable.sentence`
+    """
+    t_head, t_mod, t_pair, t_between = arc_templates
+    n = len(tag) - 1
+    A = len(head)
+    as_head = _word_lines(t_head, tokens, n, weights, mask)
+    as_mod = _word_lines(t_mod, tokens, n, weights, mask)
+    rows = np.empty((2, A), np.int32)
+    variant = np.empty(A, np.int64)
+    out = np.empty(A, np.float64)
+    x = np.empty(A, np.int64)
+    for a in range(A):
+        h, m = head[a], mod[a]
+        v = arc_variant(h, m)
+        rows[0, a], rows[1, a], variant[a] = h + PAD, m + PAD, v
+        out[a] = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
+    first = np.int64(0)  # not a literal, for which numba would compile the kernel once more
+    _add_all(t_pair, first, len(t_pair.seed), tokens, rows, variant, weights, mask, x, out)
+    if len(t_between.seed) > 0:
+        tags = local_tags(tag)
+        seen = np.full(n + 2, -1, np.int32)
+        between = np.empty(n + 1, np.int32)
+        total = 0
+        for a in range(A):
+            total += abs(head[a] - mod[a]) - 1
+        triple = np.empty((3, total), np.int32)
+        of = np.empty(total, np.int32)
+        c = 0
+        for a in range(A):
+            for i in range(between_tags(tags, head[a], mod[a], seen, a, between)):
+                triple[0, c], triple[1, c], triple[2, c] = rows[0, a], between[i] + PAD, rows[1, a]
+                of[c] = a
+                c += 1
+        x = np.empty(c, np.int64)
+        for t in range(len(t_between.seed)):
+            _hash_all(t_between, t, tokens, triple, x)
+            for i in range(c):
+                line = ((x[i] >> 4) & mask) * LINE
+                o = x[i] & (LINE - 1)
+                out[of[i]] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[of[i]])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _with_runs(tokens, n):
+    """tokens with a column for every run of SHORTEST_COMB .. LONGEST_COMB words, a hash of each attribute in turn.
+
+    The run of `size` words from word w on stands in column `_run_row(w, size, n)`. O(n attributes).
+    """
+    width = tokens.shape[1]
+    out = np.zeros((len(tokens), width + n * (LONGEST_COMB - SHORTEST_COMB + 1)), np.int64)
+    for a in range(len(tokens)):
+        out[a, :width] = tokens[a]
+        for w in range(1, n + 1):
+            x = np.int64(0)
+            for size in range(1, min(LONGEST_COMB, n - w + 1) + 1):
+                x = (x ^ tokens[a, w + size - 1 + PAD]) * _M1
+                if size >= SHORTEST_COMB:
+                    out[a, _run_row(w, size, n)] = _finish(x)
+    return out
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _run_row(w, size, n):
+    return n + 2 * PAD + 4 + (w - 1) * (LONGEST_COMB - SHORTEST_COMB + 1) + size - SHORTEST_COMB
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _part_row(code, words, p, slot, n):
+    """Row in the token table of the word in a slot of part p, for families of four words."""
+    if code == COMB and slot == 3:
+        nearest, farthest = words[p, 1], words[p, 2]
+        return _run_row(min(nearest, farthest), abs(nearest - farthest) + 1, n)
+    return _row(words[p, slot], n)
+
+
+@njit(cache=True, nogil=True)
+def _score_counts(families, f, words, tokens, n, weights, mask, out):
+    """Scores of valency parts: a word's templates are hashed once for all its counts. O(n T + F T)."""
+    rows = np.empty((1, n + 1), np.int32)
+    for w in range(n + 1):
+        rows[0, w] = w + PAD
+    x = np.empty(n + 1, np.int64)
+    out[:] = 0.0
+    for t in range(families.part_first[f], families.part_first[f + 1]):
+        _hash_all(families.part, t, tokens, rows, x)
+        for p in range(len(words)):
+            h = words[p, 0]
+            line = ((x[h] >> 4) & mask) * LINE
+            o = x[h] & (LINE - 1)
+            out[p] += _weight(weights, line, o) + _weight(weights, line, o ^ (1 + words[p, 1]))
+
+
+@njit(cache=True, nogil=True)
+def score_parts(families, f, words, tokens, n, weights, mask, out):
+    """Scores of the parts `words` (int32[F, 4]) of family f, into out float64[F].
+
+    tokens  as of `TokenTable.sentence`; for combs as of `_with_runs`
+    Pair templates are memoised per (word, word), for the three sides on which the third word may stand.
+    O(F T_part + pairs T_pair).
+    """
+    code = families.code[f]
+    if code == VALENCY:
+        _score_counts(families, f, words, tokens, n, weights, mask, out)
+        return
+    x_slot, y_slot, z_slot, u_slot = families.slot[f]
+    F = len(words)
+    rows = np.empty((3 if u_slot < 0 else 4, F), np.int32)
+    variant = np.empty(F, np.int64)
+    pair_of = np.empty(F, np.int32)
+    side_at = np.empty(F, np.int8)
+    known = np.full((n + 1) * (n + 3), -1, np.int32)
+    pair_rows = np.zeros((4, min(F, (n + 1) * (n + 3))), np.int32)
+    pair_variants = np.empty((min(F, (n + 1) * (n + 3)), 3), np.int64)
+    pairs = 0
+    for p in range(F):
+        i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
+        side = side_of(k, i, j)
+        variant[p] = pair_variant(i, j, side)
+        side_at[p] = side
+        rows[x_slot, p], rows[y_slot, p], rows[z_slot, p] = _row(i, n), _row(j, n), _row(k, n)
+        # at most one of i and j is empty, and which one is the same throughout a family
+        cell = i * (n + 3) + (j if j >= 0 else n - j) if i >= 0 else j * (n + 3) + n - i
+        q = known[cell]
+        if q < 0:
+            q = known[cell] = pairs
+            pair_rows[x_slot, pairs], pair_rows[y_slot, pairs] = rows[x_slot, p], rows[y_slot, p]
+            for s in range(3):
+                pair_variants[pairs, s] = pair_variant(i, j, s)
+            pairs += 1
+        pair_of[p] = q
+    if u_slot >= 0:
+        for p in range(F):
+            rows[u_slot, p] = _part_row(code, words, p, u_slot, n)
+    x = np.empty(max(F, pairs), np.int64)
+    memo = np.zeros((pairs, 3), np.float64)
+    for t in range(families.pair_first[f], families.pair_first[f + 1]):
+        _hash_all(families.pair, t, tokens, pair_rows, x[:pairs])
+        for q in range(pairs):
+            line = ((x[q] >> 4) & mask) * LINE
+            o = x[q] & (LINE - 1)
+            w = _weight(weights, line, o)
+            for s in range(3):
+                memo[q, s] += w + _weight(weights, line, o ^ pair_variants[q, s])
+    for p in range(F):
+        out[p] = memo[pair_of[p], side_at[p]]
+    first, last = families.part_first[f], families.part_first[f + 1]
+    _add_all(families.part, first, last, tokens, rows, variant, weights, mask, x[:F], out)
+
+
+@njit(cache=True, nogil=True)
+def _silence(code, words, out):
+    """Score 0 for the parts that a non-projective listing has and no tree: those with an arc and its reverse. O(F)."""
+    for p in range(len(words)):
+        a, b, c, d = words[p]
+        if code in (OUTERMOST_GRANDCHILD, GRANDCHILD):
+            back = a == c
+        elif code == GREAT_GRANDCHILD:
+            back = a == c or b == d
+        else:
+            back = code == GRAND_SIBLING and a in (c, d)
+        if back:
+            out[p] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def score_sentence(arc_templates, families, tokens, tag, allowed, single_root, projective, weights, mask):
+    """Everything that a decoder needs of a sentence, in one call.
+
+    allowed  bool[n + 1, n + 1] candidate arcs, head first
+    Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words
+    int32[parts, 4], scores float64[parts]): family f has the parts first[f] .. first[f + 1] - 1, and its arcs
+    int32[F, r] stand one after another, those of the first family first.
+    """
+    n = len(tag) - 1
+    index = index_arcs(n, allowed)
+    parts = index_parts(index, single_root, projective)
+    arc = score_arcs(arc_templates, tokens, tag, index.head, index.mod, weights, mask)
+    count = len(families.code)
+    first = np.zeros(count + 1, np.int64)
+    cells = 0
+    for f in range(count):
+        first[f + 1] = first[f] + count_parts(families.code[f], index, parts)
+        cells += WIDTH[families.code[f]] * (first[f + 1] - first[f])
+    arcs = np.empty(cells, np.int32)
+    words = np.empty((first[count], 4), np.int32)
+    scores = np.empty(first[count], np.float64)
+    cells = 0
+    for f in range(count):
+        code, lo, hi = families.code[f], first[f], first[f + 1]
+        width = WIDTH[code]
+        table = arcs[cells : cells + width * (hi - lo)].reshape((hi - lo, width))
+        cells += width * (hi - lo)
+        fill_parts(code, index, parts, table, words[lo:hi])
+        known = _with_runs(tokens, n) if code == COMB else tokens
+        score_parts(families, f, words[lo:hi], known, n, weights, mask, scores[lo:hi])
+        if not projective:
+            _silence(code, words[lo:hi], scores[lo:hi])
+    return index, parts, arc, first, arcs, words, scores
+
+
+@njit(cache=True, nogil=True)
+def _emit(x, v, mask, sign, slots, signs, c):
+    line = ((x >> 4) & mask) * LINE
+    o = x & (LINE - 1)
+    slots[c] = line + o
+    slots[c + 1] = line + (o ^ v)
+    signs[c] = sign
+    signs[c + 1] = sign
+    return c + 2
+
+
+@njit(cache=True, nogil=True)
+def arc_features(arc_templates, tokens, tag, arcs, sign, head, mod, mask, slots, signs, c):
+    """Append the weight slots of the given arcs with `sign`; returns the new count."""
+    t_head, t_mod, t_pair, t_between = arc_templates
+    n = len(tag) - 1
+    tags = local_tags(tag)
+    seen = np.full(n + 2, -1, np.int32)
+    between = np.empty(n + 1, np.int32)
+    for a in arcs:
+        h, m = head[a], mod[a]
+        v = arc_variant(h, m)
+        for t in range(len(t_head.seed)):
+            c = _emit(_feature(t_head, t, tokens, h + PAD, 0, 0, 0), v, mask, sign, slots, signs, c)
+        for t in range(len(t_mod.seed)):
+            c = _emit(_feature(t_mod, t, tokens, m + PAD, 0, 0, 0), v, mask, sign, slots, signs, c)
+        for t in range(len(t_pair.seed)):
+            c = _emit(_feature(t_pair, t, tokens, h + PAD, m + PAD, 0, 0), v, mask, sign, slots, signs, c)
+        for i in range(between_tags(tags, h, m, seen, a, between)):
+            for t in range(len(t_between.seed)):
+                x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD, 0)
+                c = _emit(x, v, mask, sign, slots, signs, c)
+    return c
+
+
+@njit(cache=True, nogil=True)
+def part_features(families, f, words, chosen, sign, tokens, n, mask, slots, signs, c):
+    """Append the weight slots of the parts `chosen` of family f with `sign`; returns the new count."""
+    code = families.code[f]
+    x_slot, y_slot, z_slot, u_slot = families.slot[f]
+    if code == COMB and len(chosen) > 0:
+        tokens = _with_runs(tokens, n)
+    for p in chosen:
+        r0, r1, r2, r3 = _row(words[p, 0], n), 0, 0, 0
+        if code == VALENCY:
+            v = 1 + words[p, 1]
+        else:
+            i, j, k = words[p, x_slot], words[p, y_slot], words[p, z_slot]
+            v = pair_variant(i, j, side_of(k, i, j))
+            r1, r2 = _row(words[p, 1], n), _row(words[p, 2], n)
+            if u_slot >= 0:
+                r3 = _part_row(code, words, p, 3, n)
+        for t in range(families.pair_first[f], families.pair_first[f + 1]):
+            c = _emit(_feature(families.pair, t, tokens, r0, r1, r2, r3), v, mask, sign, slots, signs, c)
+        for t in range(families.part_first[f], families.part_first[f + 1]):
+            c = _emit(_feature(families.part, t, tokens, r0, r1, r2, r3), v, mask, sign, slots, signs, c)
+    return c
+
+
+@njit(cache=True, nogil=True)
+def only_in(first, second):
+    """Elements of `first` that are not in `second` (int32 arrays; both are sorted in place)."""
+    first.sort()
+    second.sort()
+    out = np.empty(len(first), np.int32)
+    c = 0
+    j = 0
+    for x in first:
+        while j < len(second) and second[j] < x:
+            j += 1
+        if j < len(second) and second[j] == x:
+            continue
+        out[c] = x
+        c += 1
+    return out[:c]

@@ -1,0 +1,211 @@
+"""The best modifiers of one head where nothing ties together modifiers that are not neighbours: dynamic programs.
+
+Modifiers are numbered as arcs are: left ones near to far, then right ones near to far. Koo et al. (2010) call these
+head automata. Oracle: tests/test_stars.py tries every set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.arcs.wide_parts import MAX_COUNT
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+
+OUT, FREE, IN = range(3)  #: state of a candidate modifier
+COUNTS = MAX_COUNT + 1
+
+
+class ChainScratch(NamedTuple):
+    """Working memory of the dynamic programs along the modifiers.
+
+    trans    float64[K, K + 1]  [j, i + 1]: scores of modifier j following i (i = -1: being the first)
+    trans_x  float64[K, K + 1]  the same with what the arc x adds
+    end      float64[K, K + 2]  under each arc into the word: of each modifier being the last on its side; then of an
+             empty left and right side
+    best     float64[K, COUNTS] of a side up to a modifier, by the number of modifiers taken
+    back, back_count  int32[K, COUNTS] the modifier before, and how many there were
+    sides    float64[2, COUNTS] of a whole side by the number of modifiers; ends int32[2, COUNTS] its last modifier
+    """
+
+    trans: np.ndarray
+    trans_x: np.ndarray
+    end: np.ndarray
+    best: np.ndarray
+    back: np.ndarray
+    back_count: np.ndarray
+    sides: np.ndarray
+    ends: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def best_free(k, status, gain, count_score, last, chosen):
+    """Best set of modifiers that score one by one, plus count_score[how many] (last = 0: none). OUT chosen. O(k last).
+
+    count_score[last] is for that many or more.
+    """
+    total = 0.0
+    count = 0
+    for j in range(k):
+        chosen[j] = status[j] == IN or (last == 0 and status[j] == FREE and gain[j] > 0.0)
+        if chosen[j]:
+            total += gain[j]
+            count += 1
+    if last == 0:
+        return total
+    # best first: the best set of a size is made of the best ones
+    top = 2.0 * NEG
+    taken, best_taken = 0, 0
+    while True:
+        if count < last:
+            if total + count_score[count] > top:
+                top = total + count_score[count]
+                best_taken = taken
+        else:
+            rest = 0.0
+            for j in range(k):
+                if status[j] == FREE and chosen[j] == 0 and gain[j] > 0.0:
+                    rest += gain[j]
+            if total + rest + count_score[last] > top:
+                for j in range(k):
+                    if chosen[j] > 1 or (status[j] == FREE and gain[j] > 0.0):
+                        chosen[j] = 1
+                return total + rest + count_score[last]
+            break
+        arg = -1
+        for j in range(k):
+            if status[j] == FREE and chosen[j] == 0 and (arg < 0 or gain[j] > gain[arg]):
+                arg = j
+        if arg < 0:
+            break
+        taken += 1
+        chosen[arg] = 1 + taken  # in order
+        total += gain[arg]
+        count += 1
+    for j in range(k):
+        if chosen[j] > 1:
+            chosen[j] = chosen[j] <= 1 + best_taken
+    return top
+
+
+@njit(cache=True, nogil=True)
+def best_chain(k, left, status, gain, trans, end, scratch, chosen):
+    """Best set of modifiers along both sides: gains, transitions and ends. OUT chosen. O(k^2)."""
+    best, back = scratch.best, scratch.back
+    total = 0.0
+    for side in range(2):
+        low, high = (0, left) if side == 0 else (left, k)
+        for j in range(low, high):
+            chosen[j] = 0
+            if status[j] == OUT:
+                continue
+            top = 2.0 * NEG
+            arg = -1
+            i = j - 1
+            while i >= low:
+                if status[i] != OUT:
+                    t = best[i, 0] + trans[j, i + 1]
+                    if t > top:
+                        top = t
+                        arg = i
+                    if status[i] == IN:
+                        break
+                i -= 1
+            if i < low and trans[j, 0] >= top:
+                top = trans[j, 0]
+                arg = -1
+            best[j, 0] = top + gain[j]
+            back[j, 0] = arg
+        top = 2.0 * NEG
+        arg = -1
+        i = high - 1
+        while i >= low:
+            if status[i] != OUT:
+                t = best[i, 0] + end[i]
+                if t > top:
+                    top = t
+                    arg = i
+                if status[i] == IN:
+                    break
+            i -= 1
+        if i < low and end[k + side] >= top:
+            top = end[k + side]
+            arg = -1
+        total += top
+        while arg >= 0:
+            chosen[arg] = 1
+            arg = back[arg, 0]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def best_counted_chain(k, left, status, gain, trans, end, count_score, last, scratch, chosen):
+    """As `best_chain`, plus count_score[number of modifiers], count_score[last] for that many or more. O(k^2 last)."""
+    best, back, back_count = scratch.best, scratch.back, scratch.back_count
+    sides, ends = scratch.sides, scratch.ends
+    size = last + 1
+    sides[:] = 2.0 * NEG
+    ends[:] = -1
+    for side in range(2):
+        low, high = (0, left) if side == 0 else (left, k)
+        for j in range(low, high + 1):
+            # j = high stands for the end of the side
+            if j < high:
+                chosen[j] = 0
+                if status[j] == OUT:
+                    continue
+                for c in range(size):
+                    best[j, c] = 2.0 * NEG
+                    back[j, c] = -1
+            i = j - 1
+            while i >= low:
+                if status[i] != OUT:
+                    for c in range(size):
+                        if best[i, c] <= NEG_TEST:
+                            continue
+                        if j == high:
+                            t = best[i, c] + end[i]
+                            if t > sides[side, c]:
+                                sides[side, c] = t
+                                ends[side, c] = i
+                        else:
+                            t = best[i, c] + trans[j, i + 1] + gain[j]
+                            d = min(c + 1, last)
+                            if t > best[j, d]:
+                                best[j, d] = t
+                                back[j, d] = i
+                                back_count[j, d] = c
+                    if status[i] == IN:
+                        break
+                i -= 1
+            if i < low:
+                if j == high:
+                    if end[k + side] >= sides[side, 0]:
+                        sides[side, 0] = end[k + side]
+                        ends[side, 0] = -1
+                else:
+                    d = min(1, last)
+                    t = trans[j, 0] + gain[j]
+                    if t >= best[j, d]:
+                        best[j, d] = t
+                        back[j, d] = -1
+    total = 2.0 * NEG
+    of_left, of_right = 0, 0
+    for c in range(size):
+        if sides[0, c] <= NEG_TEST:
+            continue
+        for d in range(size):
+            t = sides[0, c] + sides[1, d] + count_score[min(c + d, last)]
+            if t > total:
+                total = t
+                of_left, of_right = c, d
+    if total > NEG_TEST:
+        for side in range(2):
+            c = of_left if side == 0 else of_right
+            i = ends[side, c]
+            while i >= 0:
+                chosen[i] = 1
+                i, c = back[i, c], back_count[i, c]
+    return total

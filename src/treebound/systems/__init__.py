@@ -1,0 +1,1 @@
+"""What is trained: one room a system. None imports another."""

@@ -1,0 +1,1 @@
+"""Labelled first-order model under hard constraints (Riedel & Clarke 2006)."""

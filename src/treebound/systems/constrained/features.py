@@ -1,0 +1,112 @@
+"""Scores and features of labelled arcs: hashed rows of weights, one column for every label.
+
+A feature x of an arc owns row x & mask of the weight table. Column 0 scores the arc whatever its label, column 1 + l
+scores it with label l, so that one memory access serves all labels. Every feature counts twice: by itself, and joined
+with the direction of the arc (features of one word) or its direction and distance (features of both).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.features.scoring import PAD, _feature, arc_variant, between_tags, local_tags
+
+_MIX = -7046029254386353131
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _row(x, variant, mask):
+    """Row of feature x joined with a variant (0: by itself)."""
+    x = (x ^ (variant * 0x632BE59BD9B4E019)) * _MIX
+    return (x ^ (x >> 29)) & mask
+
+
+@njit(cache=True, nogil=True)
+def _add(weights, row, out):
+    for c in range(weights.shape[1]):
+        out[c] += weights[row, c]
+
+
+@njit(cache=True, nogil=True)
+def _word_scores(templates, tokens, n, weights, mask):
+    """float64[n + 1, 2, columns]: the one-word features of every word, for arcs to the left and to the right."""
+    out = np.zeros((n + 1, 2, weights.shape[1]))
+    for w in range(n + 1):
+        for t in range(len(templates.seed)):
+            x = _feature(templates, t, tokens, w + PAD, w + PAD, w + PAD, 0)
+            for right in range(2):
+                _add(weights, _row(x, 0, mask), out[w, right])
+                _add(weights, _row(x, 1 + right, mask), out[w, right])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
+    """float64[A, labels] scores. O(A labels (T + distance)).
+
+    arc_templates  (head, modifier, bigram, between) Templates
+    weights        float32 or int32 [rows, 1 + labels]
+    """
+    t_head, t_mod, t_pair, t_between = arc_templates
+    n, A = len(tag) - 1, len(head)
+    as_head = _word_scores(t_head, tokens, n, weights, mask)
+    as_mod = _word_scores(t_mod, tokens, n, weights, mask)
+    tags = local_tags(tag)
+    seen = np.full(n + 2, -1, np.int32)
+    between = np.empty(n + 1, np.int32)
+    out = np.empty((A, weights.shape[1] - 1))
+    total = np.empty(weights.shape[1])
+    for a in range(A):
+        h, m = head[a], mod[a]
+        right = 1 if m > h else 0
+        v = arc_variant(h, m)
+        for c in range(len(total)):
+            total[c] = as_head[h, right, c] + as_mod[m, right, c]
+        for t in range(len(t_pair.seed)):
+            x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0, 0)
+            _add(weights, _row(x, 0, mask), total)
+            _add(weights, _row(x, v, mask), total)
+        for i in range(between_tags(tags, h, m, seen, a, between)):
+            for t in range(len(t_between.seed)):
+                x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD, 0)
+                _add(weights, _row(x, 1 + right, mask), total)
+        for c in range(len(total) - 1):
+            out[a, c] = total[0] + total[c + 1]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _emit(x, variant, mask, columns, label, sign, slots, signs, c):
+    first = _row(x, variant, mask) * columns
+    slots[c], slots[c + 1] = first, first + 1 + label
+    signs[c], signs[c + 1] = sign, sign
+    return c + 2
+
+
+@njit(cache=True, nogil=True)
+def labelled_features(arc_templates, tokens, tag, h, m, label, sign, columns, mask, slots, signs, c):
+    """Append the places in the flat weight table of the features of one labelled arc; returns the new count."""
+    t_head, t_mod, t_pair, t_between = arc_templates
+    right = 1 if m > h else 0
+    v = arc_variant(h, m)
+    for t in range(len(t_head.seed)):
+        x = _feature(t_head, t, tokens, h + PAD, h + PAD, h + PAD, 0)
+        c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
+        c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
+    for t in range(len(t_mod.seed)):
+        x = _feature(t_mod, t, tokens, m + PAD, m + PAD, m + PAD, 0)
+        c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
+        c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
+    for t in range(len(t_pair.seed)):
+        x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0, 0)
+        c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
+        c = _emit(x, v, mask, columns, label, sign, slots, signs, c)
+    tags = local_tags(tag)
+    seen = np.full(len(tag) + 1, -1, np.int32)
+    between = np.empty(len(tag), np.int32)
+    for i in range(between_tags(tags, h, m, seen, 0, between)):
+        for t in range(len(t_between.seed)):
+            x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD, 0)
+            c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
+    return c

@@ -1,0 +1,1 @@
+"""Arc-factored and higher-order linear models, over any decoder."""

@@ -1,0 +1,210 @@
+"""Sentences in, parses out: the Python interface to a trained model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from treebound.core.errors import ModelError, UnsupportedError
+from treebound.core.parse import Parse
+from treebound.core.problem import LARGEST_SUM, PartTable, Problem
+from treebound.core.protocols import Decoder
+from treebound.core.treebank import Treebank
+from treebound.decoders import DECODERS
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+from treebound.features.scorer import Scores
+from treebound.features.tokens import TokenTable
+from treebound.kernels.arcs.numbering import ArcIndex, arcs_of_tree
+from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.chart.backbones import eisner_graph
+from treebound.kernels.chart.hypergraph import NEG_TEST
+from treebound.support.workers import spread
+from treebound.systems.graph.model import Model
+
+#: what makes a parse one that says how sure it is: `treebound.decoders.confidence.Assess`
+Assessment = Callable[[Decoder, Problem, Parse], Parse]
+BLOCK = 32  #: sentences that a worker takes at a time
+WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
+
+
+class Parser:
+    """A model with a decoder.
+
+    decoder  a name of `treebound.decoders.DECODERS`; further options go to it
+    k        candidate heads a word, None for all; "model": as in training
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        decoder: str = "branch-and-bound",
+        k: int | Literal["model"] | None = "model",
+        **options: Any,
+    ):
+        self.model = model
+        self.k: int | None = model.spec.k if k == "model" else k
+        if decoder == BranchAndBound.name:
+            options.setdefault("space", model.spec.space)
+        self.decoder = DECODERS[decoder](**options)
+        self.single_root = bool(model.meta.get("single_root", True))
+        largest = max(-int(model.weights.min(initial=0)), int(model.weights.max(initial=0)))
+        self._part = largest * max(model.scorer.most.values())  # no part scores more
+        unsupported = (frozenset(model.spec.families) | {"arc"}) - self.decoder.supports
+        if unsupported:
+            raise UnsupportedError(
+                f"the model scores {', '.join(sorted(unsupported))}, which {decoder} does not support",
+                hint="choose another decoder, for instance branch-and-bound",
+            )
+
+    def problem(self, treebank: Treebank, i: int) -> Problem:
+        """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
+        return self._solved_problem(_table(self.model, treebank), i)
+
+    def _solved_problem(self, table: TokenTable, i: int) -> Problem:
+        scored = self._scores(table, i, False)
+        if not self._has_tree(scored.arc_index):  # the k best heads of the words admit no tree
+            scored = self._scores(table, i, True)
+        return self._problem(scored)
+
+    def _has_tree(self, index: ArcIndex) -> bool:
+        """Whether the arcs make up a tree of the decoder's space."""
+        n, A = len(index.right) - 1, len(index.head)
+        if self.decoder.space == "projective":
+            graph = eisner_graph(index, n, self.single_root, 2**31)
+            return bool(graph.first[-1] > graph.first[-2])  # something leads to the goal
+        nothing, scratch = np.zeros(A), arborescence_scratch(n, A)
+        return arborescence(index, nothing, n, self.single_root, np.empty(n, np.int32), nothing[:0], scratch) > NEG_TEST
+
+    def _scores(self, table: TokenTable, i: int, widen: bool) -> Scores:
+        """Arcs and parts of sentence i with their scores; `widen` adds the pruner's best tree to the candidate arcs."""
+        model = self.model
+        rows, tag = table.sentence(i)
+        allowed = model.pruner.allowed(rows, tag, self.k)
+        if widen:
+            allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
+        projective = self.decoder.space == "projective"
+        scored = model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
+        scored = model.labelling.fold(model.weights, rows, scored)[0]
+        self._check_size(scored)
+        return scored
+
+    def _check_size(self, scored: Scores) -> None:
+        """ModelError where sums of scores might be rounded, as weights that were never trained can make it happen.
+
+        What the weights allow is nearly always far below that; only where it is not are the scores looked at.
+        """
+        parts = sum(map(len, scored.by_family.values()))
+        if np.abs(scored.arc).sum() + parts * self._part < LARGEST_SUM:
+            return
+        total = sum(float(np.abs(scores).sum()) for scores in (scored.arc, *scored.by_family.values()))
+        if total >= LARGEST_SUM:
+            raise ModelError(
+                f"scores of a sentence sum to {total:.3g}, which is no longer exact", hint="train the model again"
+            )
+
+    def _problem(self, scored: Scores) -> Problem:
+        index = scored.arc_index
+        tables = {f: PartTable(f, scored.arcs[f], s) for f, s in scored.by_family.items()}
+        n, space = len(index.right) - 1, self.decoder.space
+        return Problem.unchecked(n, index.head, index.mod, scored.arc, tables, self.single_root, self.model.unit, space)
+
+    def _parse(self, table: TokenTable, i: int, widen: bool = False) -> Parse:
+        started = time.perf_counter()
+        scored = self._scores(table, i, widen)
+        decoding = time.perf_counter()
+        if isinstance(self.decoder, BranchAndBound) and not self.decoder.record:
+            index, parts, arc, by_family, arcs, _ = scored
+            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, arcs, by_family, self.model.unit)
+        else:
+            parse = self.decoder.decode(self._problem(scored))
+        if parse.status == "infeasible" and not widen:
+            return self._parse(table, i, widen=True)  # the k best heads of the words admit no tree
+        if parse.status == "limit" and np.isinf(parse.bound) and (self.k is None or self.k > WIDEST):
+            # too large to search unpruned: the best tree of the pruned space, with nothing proved about the whole one
+            narrow = Parser.__new__(Parser)
+            narrow.__dict__ = self.__dict__ | {"k": WIDEST}
+            parse = replace(narrow._parse(table, i), status="limit", bound=np.inf)
+        if not parse.seconds:  # a decoder that does not split its time
+            parse.seconds["decode"] = time.perf_counter() - decoding
+        parse.seconds["features"] = decoding - started
+        return self._labelled(parse, table, i)
+
+    def scores_of_trees(self, treebank: Treebank) -> list[float]:
+        """What the model gives the trees of `treebank` themselves, on the scale of `Parse.value`.
+
+        -inf where a tree has an arc that the pruner removed, or another number of roots than the model's trees.
+        """
+        table = _table(self.model, treebank)
+        return [self._score_of_tree(table, i, treebank.heads(i)) for i in range(len(treebank))]
+
+    def _score_of_tree(self, table: TokenTable, i: int, heads: np.ndarray) -> float:
+        scored = self._scores(table, i, False)
+        arcs = arcs_of_tree(scored.arc_index, heads)
+        if np.any(arcs < 0) or (self.single_root and np.count_nonzero(heads[1:] == 0) != 1):
+            return -np.inf
+        parts = (score[scored.selected(family, arcs)].sum() for family, score in scored.by_family.items())
+        return float(scored.arc[arcs].sum() + sum(parts))
+
+    def labelled(self, parse: Parse, treebank: Treebank, i: int) -> Parse:
+        """A parse of sentence i with the labels that the model gives the arcs of its tree."""
+        return self._labelled(parse, _table(self.model, treebank), i)
+
+    def _labelled(self, parse: Parse, table: TokenTable, i: int) -> Parse:
+        """The parse with the labels that the model gives its arcs; as it is where the model has none."""
+        model = self.model
+        if not model.labelling.names:
+            return parse
+        started = time.perf_counter()
+        labels = np.full(len(parse.heads), -1, np.int32)
+        labels[1:] = model.labelling.of_tree(model.weights, table.sentence(i)[0], parse.heads)
+        parse.seconds["labels"] = time.perf_counter() - started
+        return replace(parse, labels=labels)
+
+    def parse(
+        self,
+        treebank: Treebank,
+        workers: int = 1,
+        progress: Callable[[Iterable, str], Iterable] | None = None,
+        confidence: Assessment | None = None,
+        scheduler: str | None = None,
+    ) -> list[Parse]:
+        """One Parse a sentence, in order; the same for any number of workers, here or on a cluster.
+
+        confidence  `treebound.decoders.confidence.Assess`, for parses that say how sure they are
+        workers, scheduler  as for `treebound.support.workers.spread`
+        """
+        blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
+        given = self, _table(self.model, treebank), confidence
+        found = spread(_block, given, blocks, workers=workers, scheduler=scheduler, short=True)
+        results = chain.from_iterable(found)
+        return list(progress(results, "parse") if progress else results)
+
+    def _block(self, table: TokenTable, sentences: range, confidence: Assessment | None = None) -> list[Parse]:
+        parses = [self._parse(table, i) for i in sentences]
+        if confidence is None:
+            return parses
+        pairs = zip(sentences, parses, strict=True)
+        return [confidence(self.decoder, self._solved_problem(table, i), parse) for i, parse in pairs]
+
+
+def _block(given: tuple[Parser, TokenTable, Assessment | None], sentences: range) -> list[Parse]:
+    parser, table, confidence = given
+    return parser._block(table, sentences, confidence)
+
+
+def _table(model: Model, treebank: Treebank) -> TokenTable:
+    """Token table under the conventions that the model was trained with."""
+    meta = treebank.meta | {k: model.meta[k] for k in ("tag", "coarse", "attributes") if k in model.meta}
+    own = Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta)
+    return TokenTable(own, model.scorer.matches(own))
+
+
+def load(path: str | Path, **options: Any) -> Parser:
+    """A parser from a model file; `options` as for `Parser`."""
+    return Parser(Model.load(path), **options)

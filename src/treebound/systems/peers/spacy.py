@@ -1,0 +1,134 @@
+"""spaCy (Honnibal & Montani): an arc-eager transition parser over a convolutional encoder."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treebound.core.dtypes import INDEX, NO_HEAD
+from treebound.core.errors import InputError
+from treebound.core.treebank import Sentence, Treebank
+from treebound.support.atomic import replacing
+from treebound.systems.peers.peer import Tree, package, single_rooted
+
+#: the encoder and the parser of spaCy's quickstart for one CPU ("efficiency"), and the fine tag beside the form
+CONFIG: dict[str, Any] = {
+    "nlp": {"lang": "xx", "pipeline": ["parser"]},
+    "components": {
+        "parser": {
+            "factory": "parser",
+            "model": {
+                "@architectures": "spacy.TransitionBasedParser.v2",
+                "state_type": "parser",
+                "extra_state_tokens": False,
+                "hidden_width": 128,
+                "maxout_pieces": 3,
+                "use_upper": True,
+                "tok2vec": {
+                    "@architectures": "spacy.Tok2Vec.v2",
+                    "embed": {
+                        "@architectures": "spacy.MultiHashEmbed.v2",
+                        "width": 96,
+                        "attrs": ["NORM", "PREFIX", "SUFFIX", "SHAPE", "TAG"],
+                        "rows": [5000, 1000, 2500, 2500, 1000],
+                        "include_static_vectors": False,
+                    },
+                    "encode": {
+                        "@architectures": "spacy.MaxoutWindowEncoder.v2",
+                        "width": 96,
+                        "depth": 4,
+                        "window_size": 1,
+                        "maxout_pieces": 3,
+                    },
+                },
+            },
+        }
+    },
+}
+
+
+class SpaCy:
+    """The parser alone, from a blank pipeline: no vectors, the tags are given."""
+
+    package = "spacy"
+    module = "spacy"
+    notes = "sees the same fine tags; greedy; projective, lifted arcs put back (Nivre & Nilsson 2005)"
+
+    def train(self, train: Treebank, dev: Treebank, path: Path, *, seed: int, **settings: Any) -> None:
+        """`settings`: epochs (at most 20), patience (epochs without a better dev UAS, 3), dropout (0.1)."""
+        spacy = package(self)
+        from spacy.training import Example
+        from spacy.util import compounding, fix_random_seed, minibatch
+
+        epochs, patience = int(settings.get("epochs", 20)), int(settings.get("patience", 3))
+        fix_random_seed(seed)
+        nlp = _blank(spacy)
+        column = str(train.meta.get("tag", "xpos"))
+        examples = [Example(_doc(nlp, s, column), _doc(nlp, s, column, annotated=True)) for s in train]
+        optimizer = nlp.initialize(lambda: examples)
+        order = random.Random(seed)
+        best, best_score, since = nlp.to_bytes(), -1.0, 0
+        for _ in range(epochs):
+            order.shuffle(examples)
+            for batch in minibatch(examples, size=compounding(4.0, 32.0, 1.001)):
+                nlp.update(batch, sgd=optimizer, drop=float(settings.get("dropout", 0.1)))
+            with nlp.use_params(optimizer.averages):
+                score = _accuracy(dev, _parse(nlp, dev))
+                if score > best_score:
+                    best, best_score, since = nlp.to_bytes(), score, -1
+            since += 1
+            if since >= patience:
+                break
+        with replacing(path) as file:
+            file.write(best)
+
+    def load(self, path: Path) -> Callable[[Treebank], list[Tree]]:
+        """A parser from a model file."""
+        spacy = package(self)
+        try:
+            nlp = _blank(spacy).from_bytes(path.read_bytes())
+        except Exception as error:  # whatever its layers make of bytes that are none of theirs
+            raise InputError(f"not a spaCy model ({error})", path=path, hint="train it again") from None
+        return lambda treebank: _parse(nlp, treebank)
+
+
+def _blank(spacy: Any) -> Any:
+    return spacy.util.load_model_from_config(CONFIG, auto_fill=True)
+
+
+def _parse(nlp: Any, treebank: Treebank) -> list[Tree]:
+    single_root = bool(treebank.meta.get("single_root", True))
+    column = str(treebank.meta.get("tag", "xpos"))
+    return [_tree(doc, single_root) for doc in nlp.pipe(_doc(nlp, sentence, column) for sentence in treebank)]
+
+
+def _tree(doc: Any, single_root: bool) -> Tree:
+    heads = np.full(len(doc) + 1, NO_HEAD, INDEX)
+    for token in doc:
+        heads[token.i + 1] = 0 if token.head.i == token.i else token.head.i + 1
+    return single_rooted(heads, single_root), [token.dep_ for token in doc]
+
+
+def _doc(nlp: Any, sentence: Sentence, column: str, annotated: bool = False) -> Any:
+    """Forms and tags, and the tree for training; one sentence, wherever the parser would rather end it."""
+    from spacy.tokens import Doc
+
+    tree: dict[str, Any] = {}
+    if annotated:
+        heads = sentence.heads[1:].tolist()
+        tree = {
+            "heads": [i if head == 0 else head - 1 for i, head in enumerate(heads)],
+            "deps": [label if head else "ROOT" for label, head in zip(sentence.strings("deprel"), heads, strict=True)],
+        }
+    else:
+        tree = {"sent_starts": [True] + [False] * (sentence.n - 1)}
+    return Doc(nlp.vocab, words=sentence.strings("form"), tags=sentence.strings(column), **tree)
+
+
+def _accuracy(gold: Treebank, trees: list[Tree]) -> float:
+    found = np.concatenate([heads[1:] for heads, _ in trees])
+    return float(np.mean(found == gold.head))

@@ -1,0 +1,181 @@
+"""Taggers of several columns in one file, applied in turn: each may see what those before it predicted.
+
+UPOS and XPOS are tagged as sequences where they have few tags. Columns with many - features, fine-grained XPOS, lemmas
+by their edits - are tagged word by word, given a tag that was predicted before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
+
+from treebound.core.errors import InputError, ModelError
+from treebound.core.treebank import Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.learning.storage import Layout, load_arrays, save_arrays
+from treebound.support.workers import spread
+from treebound.systems.tagging.jackknife import FOLDS, fold_of
+from treebound.systems.tagging.learn import accuracy, train_tagger
+from treebound.systems.tagging.tagger import Description, Tagger, with_tags
+
+#: columns that can be tagged, in the order in which they are
+COLUMNS = ("upos", "xpos", "feats", "lemma")
+SEQUENCE = 64  #: tags up to which a column is tagged as a sequence
+KIND, VERSION = "taggers", 1
+
+Progress = Callable[[Iterable, str], Iterable]
+
+
+@checked(config=ConfigDict(extra="forbid"))
+class Header:
+    """The header of a file with several taggers."""
+
+    format: str
+    kind: str
+    version: int
+    taggers: Annotated[list[Description], Field(min_length=1)]
+
+    def __post_init__(self) -> None:
+        if len({tagger.column for tagger in self.taggers}) < len(self.taggers):
+            raise ValueError("taggers: a column twice")
+
+
+HEADER = TypeAdapter(Header)
+
+
+def _layouts(header: dict) -> dict[str, Layout]:
+    return {tagger.column: tagger.layout for tagger in HEADER.validate_python(header).taggers}
+
+
+class Taggers:
+    """One tagger a column, in the order in which they are applied."""
+
+    def __init__(self, taggers: Sequence[Tagger]):
+        self.taggers = tuple(taggers)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What they predict."""
+        return tuple(tagger.column for tagger in self.taggers)
+
+    def apply(self, treebank: Treebank) -> Treebank:
+        """The treebank with predicted values in all their columns."""
+        for tagger in self.taggers:
+            treebank = tagger.apply(treebank)
+        return treebank
+
+    def save(self, path: str | Path) -> None:
+        """Write one file, atomically; a single tagger as `Tagger.save` does."""
+        if len(self.taggers) == 1:
+            return self.taggers[0].save(path)
+        header = {"kind": KIND, "version": VERSION, "taggers": [tagger.header() for tagger in self.taggers]}
+        save_arrays(path, header, {tagger.column: tagger.weights for tagger in self.taggers})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Taggers:
+        """Read what `save` or `Tagger.save` wrote. ModelError for anything else."""
+        try:
+            return cls([Tagger.load(path)])
+        except ModelError as error:
+            other = error
+        if not other.reason.startswith("not a"):
+            raise other
+        try:
+            header, arrays = load_arrays(path, KIND, VERSION, HEADER, _layouts)
+        except ModelError as error:
+            raise other if error.reason.startswith("not a") else error from None
+        return cls([Tagger.restored(each, arrays[each["column"]], path) for each in header["taggers"]])
+
+
+def train_taggers(
+    train: Treebank,
+    dev: Treebank | None,
+    columns: Sequence[str],
+    *,
+    epochs: int = 6,
+    bits: int = 22,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Taggers:
+    """Taggers of these of COLUMNS. InputError for a column in which nothing is annotated.
+
+    dev  the best epoch is chosen on it, for each column with the annotated values of the others
+    """
+    out: list[Tagger] = []
+    given = ""
+    for column in (name for name in COLUMNS if name in columns):
+        many = column not in ("upos", "xpos") or len(np.unique(train.columns[column])) > SEQUENCE
+        if many and not given:
+            given = "upos"  # as it stands in the files
+        tagger = train_tagger(
+            train,
+            dev,
+            column=column,
+            epochs=epochs,
+            bits=bits,
+            seed=seed,
+            given=given if many else "",
+            edits=column == "lemma",
+            progress=progress,
+        )
+        if not many:
+            given = column
+        out.append(tagger)
+    if not out:
+        raise InputError("no column to tag", hint="choose from " + ", ".join(COLUMNS))
+    return Taggers(out)
+
+
+def jackknifed(
+    train: Treebank,
+    columns: Sequence[str],
+    *,
+    folds: int = FOLDS,
+    workers: int = 1,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Treebank:
+    """The treebank with predicted values in these columns, every sentence by taggers that have not seen it.
+
+    workers   as for `treebound.support.workers.spread`; the values do not depend on it
+    settings  of `train_taggers`
+    InputError for fewer sentences than folds.
+    """
+    if not 2 <= folds <= len(train):
+        raise InputError(f"{folds} folds of {len(train)} sentences", hint="give at least 2, and a sentence for each")
+    member = fold_of(len(train), folds)
+    results = spread(_fold, (train, tuple(columns), member, settings), range(folds), workers=workers)
+    values = {name: np.array(train.strings(name), object) for name in columns}
+    of_word = np.repeat(member, train.lengths)
+    for fold in progress(range(folds), "jackknife") if progress else range(folds):
+        found = next(results)
+        for name in columns:
+            values[name][of_word == fold] = found[name]
+    out = train
+    for name in columns:
+        vocabulary = Vocabulary(dict.fromkeys(values[name]))
+        out = with_tags(out, name, vocabulary.strings, np.array([vocabulary.get(v) for v in values[name]], np.int32))
+    return out
+
+
+def _fold(given: tuple[Treebank, tuple[str, ...], np.ndarray, dict[str, Any]], fold: int) -> dict[str, list[str]]:
+    """Column -> values of the words of a fold, by taggers of the others."""
+    train, columns, member, settings = given
+    taggers = train_taggers(train.select(np.flatnonzero(member != fold)), None, columns, **settings)
+    found = taggers.apply(train.select(np.flatnonzero(member == fold)))
+    return {name: found.strings(name) for name in columns}
+
+
+def accuracies(gold: Treebank, taggers: Taggers) -> dict[str, float]:
+    """Words with the right value, in %, of each column; each tagger sees what those before it predicted."""
+    out = {}
+    found = gold
+    for tagger in taggers.taggers:
+        out[tagger.column] = accuracy(gold, tagger, found)
+        found = tagger.apply(found)
+    return out

@@ -1,0 +1,181 @@
+"""A trained tagger: integer weights, tags and a dictionary in one file without pickle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic.dataclasses import dataclass as checked
+
+from treebound.core.dtypes import INDEX
+from treebound.core.errors import ModelError
+from treebound.core.treebank import Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.learning.storage import History, Layout, Names, load_arrays, save_arrays, tables
+from treebound.systems.tagging.lemmas import apply, parts
+from treebound.systems.tagging.sequence import tag_sentences
+from treebound.systems.tagging.templates import compile_templates
+from treebound.systems.tagging.words import Dictionary, alone, word_table
+
+VERSION = 1
+#: candidates of a word, which the search numbers in 16 bits
+MOST_CANDIDATES = 1 << 15
+Number = Annotated[int, Field(ge=0)]
+Column = Literal["upos", "xpos", "feats", "lemma"]
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class Description:
+    """All of a tagger but its weights."""
+
+    column: Column
+    tags: Annotated[Names, Field(min_length=1)]
+    templates: tuple[str, ...]
+    forms: dict[str, Number]
+    seen: dict[str, Number]
+    lists: Annotated[
+        list[Annotated[list[Number], Field(min_length=1, max_length=MOST_CANDIDATES)]], Field(min_length=1)
+    ]
+    history: History
+    given: Column | Literal[""] = ""
+    edits: bool = False
+    lists_of_given: dict[str, Number] = Field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if any(sorted(set(listed)) != listed or listed[-1] >= len(self.tags) for listed in self.lists):
+            raise ValueError("lists: tags out of range")
+        if any(max(of.values(), default=0) >= len(self.lists) for of in (self.forms, self.seen, self.lists_of_given)):
+            raise ValueError("forms, seen: lists out of range")
+        for tag in self.tags if self.edits else ():
+            parts(tag)
+
+    @property
+    def layout(self) -> Layout:
+        """Of its weights."""
+        return Layout(np.int32, tables(0, 28, beyond=len(self.tags)))
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class Header(Description):
+    """The header of a file with one tagger."""
+
+    format: str
+    kind: str
+    version: int
+
+
+HEADER, DESCRIPTION = TypeAdapter(Header), TypeAdapter(Description)
+
+
+class Tagger:
+    """Weights as integers: every score is an exact integer sum.
+
+    column      what it predicts
+    tags        the tags by number
+    dictionary  the tags that words may have
+    templates   the templates of its features
+    weights     int32[2 ** bits + tags]
+    history     one record per epoch
+    given       a column whose tags it is given, or none. Given one, it looks at words one by one, and their tags may be
+                many: the best sequence of them is searched for in the cube of their number
+    edits       its tags are edits that make lemmas (`tagging.lemmas`)
+    """
+
+    def __init__(
+        self,
+        column: str,
+        tags: list[str],
+        dictionary: Dictionary,
+        templates: tuple[str, ...],
+        weights: np.ndarray,
+        history: list[dict],
+        given: str = "",
+        edits: bool = False,
+    ):
+        self.given, self.edits = given, edits
+        self.column, self.tags, self.dictionary, self.templates = column, tags, dictionary, templates
+        self.weights, self.history = weights, history
+        self.compiled = compile_templates(templates)
+        self.mask = len(weights) - len(tags) - 1
+
+    def tag(self, treebank: Treebank) -> np.ndarray:
+        """int32[W]: the number of every word's tag in the best sequence of its sentence."""
+        rows, starts, group = word_table(treebank, self.dictionary, self.given)
+        offsets = treebank.offsets
+        if self.given:
+            starts, offsets = alone(starts, treebank)
+        return tag_sentences(
+            self.compiled,
+            rows,
+            starts,
+            offsets,
+            group,
+            self.dictionary.candidates,
+            self.weights,
+            self.mask,
+            len(self.tags),
+        )
+
+    def apply(self, treebank: Treebank) -> Treebank:
+        """The treebank with predicted tags in the tagger's column."""
+        found = self.tag(treebank)
+        if not self.edits:
+            return with_tags(treebank, self.column, self.tags, found)
+        made: dict[tuple[int, int], int] = {}
+        pairs = list(zip(treebank.columns["form"].tolist(), found.tolist(), strict=True))
+        ids = np.array([made.setdefault(pair, len(made)) for pair in pairs], INDEX)
+        forms = treebank.vocab["form"].strings
+        lemmas = [apply(forms[form], self.tags[tag]) for form, tag in made]
+        number = {lemma: i for i, lemma in enumerate(dict.fromkeys(lemmas))}
+        return with_tags(treebank, self.column, list(number), np.array([number[s] for s in lemmas], INDEX)[ids])
+
+    def save(self, path: str | Path) -> None:
+        """Write one file, atomically."""
+        save_arrays(path, {"kind": "tagger", "version": VERSION, **self.header()}, {"weights": self.weights})
+
+    def header(self) -> dict[str, Any]:
+        """All but the weights, as JSON values."""
+        header: dict[str, Any] = {
+            "column": self.column,
+            "tags": self.tags,
+            "templates": self.templates,
+            "forms": self.dictionary.forms,
+            "seen": self.dictionary.seen,
+            "lists": self.dictionary.lists,
+            "history": self.history,
+        }
+        if self.given:
+            header |= {"given": self.given, "edits": self.edits, "lists_of_given": self.dictionary.given}
+        return header
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tagger:
+        """Read what `save` wrote. ModelError for anything else."""
+
+        def layouts(header: dict) -> dict[str, Layout]:
+            return {"weights": HEADER.validate_python(header).layout}
+
+        header, arrays = load_arrays(path, "tagger", VERSION, HEADER, layouts)
+        return cls.restored(header, arrays["weights"], path)
+
+    @classmethod
+    def restored(cls, header: dict[str, Any], weights: np.ndarray, path: str | Path) -> Tagger:
+        """From a `header` that was checked, and the weights. ModelError for templates that are none."""
+        try:
+            lists = [tuple(listed) for listed in header["lists"]]
+            dictionary = Dictionary(header["forms"], lists, header["seen"], header.get("lists_of_given"))
+            templates, given, edits = tuple(header["templates"]), header.get("given", ""), header.get("edits", False)
+            return cls(
+                header["column"], header["tags"], dictionary, templates, weights, header["history"], given, edits
+            )
+        except ValueError as error:
+            raise ModelError(f"damaged tagger file ({error})", path=path, hint="train it again") from None
+
+
+def with_tags(treebank: Treebank, column: str, tags: list[str], ids: np.ndarray) -> Treebank:
+    """The treebank with tags[ids] in a column."""
+    columns = treebank.columns | {column: ids.astype(INDEX)}
+    return replace(treebank, columns=columns, vocab=treebank.vocab | {column: Vocabulary(tags)})
