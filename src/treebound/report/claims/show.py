@@ -1,0 +1,119 @@
+"""The verdicts as a table for people and as one for programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+
+from treebound.report import collect
+from treebound.report.claims.judge import VERDICTS, Judged, judge
+from treebound.report.collect import Results
+from treebound.report.show import Remarks
+from treebound.treebanks.atomic import replacing
+
+NAME = "claims.csv"
+
+
+@dataclass(frozen=True)
+class Replication:
+    """*Does it replicate?* as HTML: a body for each paper, a row for each claim; narrow screens stack the cells.
+
+    judged  run -> its verdicts, all over the same claims; the last one's figures are shown
+    """
+
+    judged: dict[str, list[Judged]]
+    caption: str
+
+    def __repr__(self) -> str:
+        return self.caption
+
+    def _repr_html_(self) -> str:
+        heads = ["Claim", "Published", "Ours", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
+        cells = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+        lines = [
+            '<table class="claims">',
+            f"<caption>{escape(self.caption)}</caption>",
+            f"<thead><tr>{cells}</tr></thead>",
+        ]
+        rows = zip(*self.judged.values(), strict=True)
+        for paper, group in groupby(rows, key=lambda row: row[0].paper):
+            title = f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
+            lines += ["<tbody>", f'<tr><th scope="rowgroup" colspan="{len(heads)}">{title}</th></tr>']
+            lines += [_row(row, heads) for row in group]
+            lines.append("</tbody>")
+        return "\n".join([*lines, "</table>"])
+
+
+def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
+    last = row[-1]
+    if last.claim is None:
+        cells = [f"All claims of the paper. {escape(last.because)}", "", ""]
+    else:
+        page = f' <a href="{last.claim.page}.ipynb">table</a>' if last.claim.page else ""
+        section = f'<span class="where">section {escape(last.claim.section)}{page}</span>'
+        cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), escape(last.because)]
+    marks = [f'<span class="verdict {one.verdict.replace(" ", "-")}">{one.verdict}</span>' for one in row]
+    body = "".join(
+        f'<td data-label="{escape(head)}">{cell}</td>'
+        for head, cell in zip(heads[1:], [*cells[1:], *marks], strict=True)
+    )
+    return f'<tr><th scope="row">{cells[0]}</th>{body}</tr>'
+
+
+def verdicts(root: Path) -> dict[str, list[Judged]]:
+    """Run -> verdicts, for the runs of `collect.provenances`; the reference is judged by its other corpora too."""
+    return {run.name: judge(_together(root, run)) for run in collect.provenances(root)}
+
+
+def _together(root: Path, run: Results) -> list[Results]:
+    more = collect.multilingual(root) if run.name == collect.REFERENCE else None
+    return [run] if more is None else [run, more]
+
+
+def replication(root: Path, page: str = "") -> Replication:
+    """The table of the front page; with the name of a notebook, that of the claims whose tables it has."""
+    judged = verdicts(root)
+    if page:
+        judged = {run: [one for one in found if one.claim and one.claim.page == page] for run, found in judged.items()}
+    return Replication(judged, "Does it replicate?" if not page else "What is claimed, and what came out")
+
+
+def summary(judged: Sequence[Judged]) -> Remarks:
+    """How many claims of each paper have which verdict."""
+    said = []
+    for paper, group in groupby(judged, key=lambda one: one.paper):
+        counts = Counter(one.verdict for one in group if one.claim is not None)
+        parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+        if parts:
+            said.append(f"{paper.cite}: of {counts.total()} claims {', '.join(parts)}.")
+    if absent := [one.paper.cite for one in judged if one.claim is None]:
+        said.append(f"Not built yet: {', '.join(absent)}.")
+    return Remarks(tuple(said))
+
+
+def frame(judged: Sequence[Judged]) -> pd.DataFrame:
+    """One row a claim: paper, name, claim, section, published, verdict, because, counts of places, figures, page."""
+    rows = []
+    for one in judged:
+        row = {"paper": one.paper.key, "name": "", "claim": "", "section": "", "published": "", "page": ""}
+        sides: Sequence[int] = ()
+        if one.claim is not None:
+            row |= one.claim.model_dump(include=set(row) - {"paper"})
+            sides = one.sides
+        counts = {"for it": sides.count(1), "against it": sides.count(-1), "undecided": sides.count(0)}
+        row |= {"verdict": one.verdict, "because": one.because}
+        rows.append({**row, **counts, "figures": one.figures})
+    return pd.DataFrame(rows)
+
+
+def write(root: Path, run: Results, path: Path) -> None:
+    """`frame` of a run as CSV."""
+    text = frame(judge(_together(root, run))).to_csv(index=False, lineterminator="\n")
+    with replacing(path) as file:
+        file.write(text.encode())
