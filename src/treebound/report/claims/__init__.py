@@ -5,8 +5,21 @@ measure that it is about and the rows that this reads (`measures`); the test tha
 `judge` applies them to a run, `export` writes `claims.csv`; `show` makes the tables of the pages.
 """
 
-from treebound.report.claims.judge import VERDICTS, Judged, judge
+from treebound.report.claims.judge import VERDICTS, Judged, differences_of, judge
 from treebound.report.claims.load import Claim, Paper, load
-from treebound.report.claims.show import frame, replication, summary, write
+from treebound.report.claims.show import NAME, frame, replication, summary, write
 
-__all__ = ["VERDICTS", "Claim", "Judged", "Paper", "frame", "judge", "load", "replication", "summary", "write"]
+__all__ = [
+    "NAME",
+    "VERDICTS",
+    "Claim",
+    "Judged",
+    "Paper",
+    "differences_of",
+    "frame",
+    "judge",
+    "load",
+    "replication",
+    "summary",
+    "write",
+]

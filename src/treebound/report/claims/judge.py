@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import pandas as pd
+
 from treebound.report.claims.load import Claim, Paper, load
-from treebound.report.claims.measures import MEASURES, Measured
+from treebound.report.claims.measures import MEASURES, Measured, pairs
 from treebound.report.collect import Results
+from treebound.report.tables.differences import differences
 
 VERDICTS = HOLDS, MIXED, CONTRADICTED, NOT_TESTED, NOT_BUILT = (
     "holds",
@@ -107,6 +110,12 @@ def side(claim: Claim, one: Measured) -> int:
         return 1 if low <= one.low and one.high <= high else -1 if one.high < low or high < one.low else 0
     passed = [_TESTS[claim.test](end, claim.than) for end in (one.low, one.high)]
     return 1 if all(passed) else 0 if any(passed) else -1
+
+
+def differences_of(results: Results) -> pd.DataFrame:
+    """`tables.differences` of all rows that claims compare: what a reference keeps, as its sentences are not kept."""
+    asked = [claim for paper in load() for claim in paper.claims if claim.measure == "UAS"]
+    return differences(results, [("UAS", *pair) for claim in asked for pair in pairs(claim.rows, claim.compare)])
 
 
 def judge(runs: Sequence[Results], papers: Sequence[Paper] | None = None) -> list[Judged]:

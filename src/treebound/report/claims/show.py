@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +14,7 @@ import pandas as pd
 
 from treebound.report import collect
 from treebound.report.claims.judge import VERDICTS, Judged, judge
+from treebound.report.claims.load import Paper, load
 from treebound.report.collect import Results
 from treebound.report.show import Remarks
 from treebound.treebanks.atomic import replacing
@@ -25,15 +27,18 @@ class Replication:
     """*Does it replicate?* as HTML: a body for each paper, a row for each claim; narrow screens stack the cells.
 
     judged  run -> its verdicts, all over the same claims; the last one's figures are shown
+    file    name of the same as CSV beside the page; empty: there is none
     """
 
     judged: dict[str, list[Judged]]
     caption: str
+    file: str = ""
 
-    def __repr__(self) -> str:
-        return self.caption
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        data = {"text/plain": self.caption, "text/html": self._html()}
+        return data | ({"text/csv": _csv(list(self.judged.values())[-1])} if self.file else {})
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> str:
         heads = ["Claim", "Published", "Ours", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
         cells = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
         lines = [
@@ -47,7 +52,8 @@ class Replication:
             lines += ["<tbody>", f'<tr><th scope="rowgroup" colspan="{len(heads)}">{title}</th></tr>']
             lines += [_row(row, heads) for row in group]
             lines.append("</tbody>")
-        return "\n".join([*lines, "</table>"])
+        lines += ["</table>", f'<p class="where"><a href="{self.file}">The table as CSV</a></p>' if self.file else ""]
+        return "\n".join(lines)
 
 
 def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
@@ -66,22 +72,24 @@ def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
     return f'<tr><th scope="row">{cells[0]}</th>{body}</tr>'
 
 
-def verdicts(root: Path) -> dict[str, list[Judged]]:
-    """Run -> verdicts, for the runs of `collect.provenances`; the reference is judged by its other corpora too."""
-    return {run.name: judge(_together(root, run)) for run in collect.provenances(root)}
-
-
 def _together(root: Path, run: Results) -> list[Results]:
     more = collect.multilingual(root) if run.name == collect.REFERENCE else None
     return [run] if more is None else [run, more]
 
 
 def replication(root: Path, page: str = "") -> Replication:
-    """The table of the front page; with the name of a notebook, that of the claims whose tables it has."""
-    judged = verdicts(root)
-    if page:
-        judged = {run: [one for one in found if one.claim and one.claim.page == page] for run, found in judged.items()}
-    return Replication(judged, "Does it replicate?" if not page else "What is claimed, and what came out")
+    """The table of the front page, all claims judged by every run of `collect.provenances`, the reference by its other
+    corpora too; with the name of a notebook, the claims whose tables it has.
+    """
+    papers = load() if not page else [paper for paper in map(partial(_on, page), load()) if paper.claims]
+    judged = {run.name: judge(_together(root, run), papers) for run in collect.provenances(root)}
+    return Replication(
+        judged, "What the paper claims, and what came out" if page else "Does it replicate?", "" if page else NAME
+    )
+
+
+def _on(page: str, paper: Paper) -> Paper:
+    return paper.model_copy(update={"claims": tuple(claim for claim in paper.claims if claim.page == page)})
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:
@@ -114,6 +122,9 @@ def frame(judged: Sequence[Judged]) -> pd.DataFrame:
 
 def write(root: Path, run: Results, path: Path) -> None:
     """`frame` of a run as CSV."""
-    text = frame(judge(_together(root, run))).to_csv(index=False, lineterminator="\n")
     with replacing(path) as file:
-        file.write(text.encode())
+        file.write(_csv(judge(_together(root, run))).encode())
+
+
+def _csv(judged: Sequence[Judged]) -> str:
+    return frame(judged).to_csv(index=False, lineterminator="\n")
