@@ -2,24 +2,10 @@
 
 A claim stands in `<paper>.toml` beside this file: what is claimed, in our words; where, and what was published; the
 measure that it is about and the rows that this reads (`measures`); the test that it must pass. `load` reads the files,
-`judge` applies them to a run, `export` writes `claims.csv`; `show` makes the tables of the pages.
+`judge` applies them to runs, `show` makes the table of the pages and `claims.csv`.
 """
 
-from treebound.report.claims.judge import VERDICTS, Judged, differences_of, judge
-from treebound.report.claims.load import Claim, Paper, load
-from treebound.report.claims.show import NAME, frame, replication, summary, write
+from treebound.report.claims.judge import differences_of
+from treebound.report.claims.show import NAME, replication, summary, verdicts, write
 
-__all__ = [
-    "NAME",
-    "VERDICTS",
-    "Claim",
-    "Judged",
-    "Paper",
-    "differences_of",
-    "frame",
-    "judge",
-    "load",
-    "replication",
-    "summary",
-    "write",
-]
+__all__ = ["NAME", "differences_of", "replication", "summary", "verdicts", "write"]

@@ -118,10 +118,10 @@ def differences_of(results: Results) -> pd.DataFrame:
     return differences(results, [("UAS", *pair) for claim in asked for pair in pairs(claim.rows, claim.compare)])
 
 
-def judge(runs: Sequence[Results], papers: Sequence[Paper] | None = None) -> list[Judged]:
-    """Every claim of every paper, judged by runs that belong together: a main one, and one over more corpora."""
+def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
+    """Every claim of these papers, judged by runs that belong together: a main one, and one over more corpora."""
     out = []
-    for paper in load() if papers is None else papers:
+    for paper in papers:
         for claim in paper.claims or (None,):
             found: list[Measured] = []
             if claim is not None and claim.measure and paper.built:

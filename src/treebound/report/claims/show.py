@@ -72,9 +72,10 @@ def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
     return f'<tr><th scope="row">{cells[0]}</th>{body}</tr>'
 
 
-def _together(root: Path, run: Results) -> list[Results]:
+def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) -> list[Judged]:
+    """The claims of all or some papers judged by one run of a project; the reference by its other corpora as well."""
     more = collect.multilingual(root) if run.name == collect.REFERENCE else None
-    return [run] if more is None else [run, more]
+    return judge([run] if more is None else [run, more], load() if papers is None else papers)
 
 
 def replication(root: Path, page: str = "") -> Replication:
@@ -82,7 +83,7 @@ def replication(root: Path, page: str = "") -> Replication:
     corpora too; with the name of a notebook, the claims whose tables it has.
     """
     papers = load() if not page else [paper for paper in map(partial(_on, page), load()) if paper.claims]
-    judged = {run.name: judge(_together(root, run), papers) for run in collect.provenances(root)}
+    judged = {run.name: verdicts(root, run, papers) for run in collect.provenances(root)}
     return Replication(
         judged, "What the paper claims, and what came out" if page else "Does it replicate?", "" if page else NAME
     )
@@ -123,7 +124,7 @@ def frame(judged: Sequence[Judged]) -> pd.DataFrame:
 def write(root: Path, run: Results, path: Path) -> None:
     """`frame` of a run as CSV."""
     with replacing(path) as file:
-        file.write(_csv(judge(_together(root, run))).encode())
+        file.write(_csv(verdicts(root, run)).encode())
 
 
 def _csv(judged: Sequence[Judged]) -> str:
