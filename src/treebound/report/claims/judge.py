@@ -69,7 +69,7 @@ class Judged:
         if self.claim.needs:
             return f"It needs {self.claim.needs}."
         if not self.measured:
-            return "This run lacks the rows, or the corpora, that it reads."
+            return "The rows or corpora that it reads are not there."
         text, values = MEASURES[self.claim.measure].text, [one.value for one in self.measured]
         if len(self.measured) == 1:
             (one,) = self.measured
@@ -77,6 +77,8 @@ class Judged:
         out, against, n = self.sides.count(1), self.sides.count(-1), len(self.sides)
         low, middle = (_number(text).format(value) for value in (min(values), median(values)))
         spread = f"{low} to {text.format(max(values))}, median {middle}"
+        if text.format(max(values)) == text.format(min(values)):
+            spread = f"{text.format(max(values))} everywhere"
         return f"{spread}; of {n} tests {out} for it, {against} against it, {n - out - against} undecided."
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from treebound.report import collect
-from treebound.report.claims.judge import VERDICTS, Judged, judge
+from treebound.report.claims.judge import NOT_BUILT, VERDICTS, Judged, judge
 from treebound.report.claims.load import Paper, load
 from treebound.report.collect import Results
 from treebound.report.show import Remarks
@@ -83,14 +83,15 @@ def replication(root: Path, page: str = "") -> Replication:
     corpora too; with the name of a notebook, the claims whose tables it has.
     """
     papers = load() if not page else [paper for paper in map(partial(_on, page), load()) if paper.claims]
-    judged = {run.name: verdicts(root, run, papers) for run in collect.provenances(root)}
-    return Replication(
-        judged, "What the paper claims, and what came out" if page else "Does it replicate?", "" if page else NAME
-    )
+    runs = collect.provenances(root)
+    judged = {run.name: verdicts(root, run, papers) for run in runs}
+    return Replication(judged, f"What is claimed, and what {runs[-1].title} says", "" if page else NAME)
 
 
 def _on(page: str, paper: Paper) -> Paper:
-    return paper.model_copy(update={"claims": tuple(claim for claim in paper.claims if claim.page == page)})
+    """A paper with the claims whose tables a page has, which need no link to it."""
+    here = [claim.model_copy(update={"page": ""}) for claim in paper.claims if claim.page == page]
+    return paper.model_copy(update={"claims": tuple(here)})
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:
@@ -98,11 +99,11 @@ def summary(judged: Sequence[Judged]) -> Remarks:
     said = []
     for paper, group in groupby(judged, key=lambda one: one.paper):
         counts = Counter(one.verdict for one in group if one.claim is not None)
-        parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+        parts = [f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
         if parts:
-            said.append(f"{paper.cite}: of {counts.total()} claims {', '.join(parts)}.")
-    if absent := [one.paper.cite for one in judged if one.claim is None]:
-        said.append(f"Not built yet: {', '.join(absent)}.")
+            said.append(f"{paper.cite}, {counts.total()} claims: {', '.join(parts)}.")
+    if absent := [one.paper.cite for one in judged if one.verdict == NOT_BUILT and one.claim is None]:
+        said.append(f"Not built yet: {'; '.join(absent)}.")
     return Remarks(tuple(said))
 
 
