@@ -22,6 +22,8 @@ META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 def write(folder: Path, params: Params, seed: int = 0) -> None:
     """Fill `folder` (which becomes `results/` or `results/reference/`) with what the stages of `params` would write."""
     rng = np.random.default_rng(seed)
+    for corpus in params.cross_validation.corpora:
+        constraint_metrics(folder, corpus, params.cross_validation.folds)
     for corpus in params.corpora:
         lengths = rng.integers(1, 65, SENTENCES)
         splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
@@ -40,6 +42,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         if params.ablation is not None:
             rows = [_ablation(rng, name, i) for i, name in enumerate(params.ablation.configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
+        if params.confidence is not None:
+            _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
         if params.arena is not None:
             _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
         benchmark = []

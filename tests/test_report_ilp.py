@@ -108,6 +108,6 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
     assert all(table.empty for table in tables)
     assert all("</table>" in Table(table, "empty")._repr_html_() for table in tables)
     assert len(ilp.constraint_accuracy(data)) == 2  # what is published
-    for said in (remarks_ilp.accuracy, remarks_ilp.times, remarks_ilp.approximation):
+    for said in (remarks_ilp.accuracy, remarks_ilp.times):
         assert "params/ilp.yaml" in str(said(data))
     assert "experiments.run arena" in str(remarks_ilp.arena(arena_data, arena_data))

@@ -342,7 +342,7 @@ def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: 
         "40-tuning": [remarks.tuning(tables.tunings(results))],
         "42-steps": [remarks_steps.changes(tables.steps(results), steps)],
         "50-integer-programming": [remarks_ilp.accuracy(data), remarks_ilp.times(data)],
-        "51-arena": [remarks_ilp.arena(contest, ilp.arena_lengths(contest)), remarks_ilp.explicit(contest)],
+        "51-arena": [remarks_ilp.arena(contest, ilp.arena_lengths(contest))],
         "60-multilingual": [remarks.multilingual(more)],
     }
     for name, sentences in said.items():

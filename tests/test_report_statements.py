@@ -175,12 +175,6 @@ def test_a_family_is_above_or_below_the_baseline_only_where_that_is_told_from_ch
     assert "Told from chance, below the baseline: comb on tr_twt (this run, -0.30, p = 0.010)." in said
     assert "the most is brought by" not in said
     assert "28 differences of single families 27 are not told from chance" in said
-    corpora = len(this.corpora)
-    # against the paper, whose great-grandchildren lose on both treebanks
-    assert "where all great-grandchild is -0.03 and -0.12 and was left out" in said
-    assert f"It is ahead on {corpora} of {corpora} and behind on 0 (sign test over corpora: p = 0.062)" in said
-    assert "Against the third-order parser the combined system is" in said
-    assert "in the paper +0.14 and +0.18" in said
 
 
 def test_a_learner_of_one_corpus_says_what_it_was_not_trained_on(this: collect.Results) -> None:
@@ -326,13 +320,8 @@ def crossed(first: float, loop: float) -> pd.DataFrame:
     return pd.DataFrame([row | {"system": name, "first": 10 * share} for name, share in systems.items()])
 
 
-@pytest.mark.parametrize(
-    ("shares", "verdict"),
-    [((0.03, 0.17), "that is contradicted"), ((0.6, 0.9), "that holds"), ((0.2, 0.9), "the two disagree")],
-)
-def test_the_claim_on_the_first_iteration_gets_its_verdict(shares: tuple[float, float], verdict: str) -> None:
-    said = str(remarks_ilp.times(crossed(*shares)))
-    assert f"{100 * shares[0]:.1f} % (ours) and {100 * shares[1]:.1f} % (the loop as published): {verdict}" in said
+def test_published_times_stand_beside_ours() -> None:
+    said = str(remarks_ilp.times(crossed(0.03, 0.17)))
     assert "20 s for Chu-Liu-Edmonds on the corpus" in said
     assert "about 15 minutes, against about 25" in said
 
@@ -386,8 +375,6 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
     assert "In 1 of 2 bins of lengths some program proves every sentence." in said
     assert "100.0 times at least (c, sib, projective, over 0 words, 2 sentences)" in said
     assert "The 1 bins in which every program gave up somewhere have no such figure" in said
-    told = str(remarks_ilp.explicit(data))
-    assert "With sib explicit prove 2 of 4 within the limit: 2 do not." in told
 
 
 def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:

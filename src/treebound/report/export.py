@@ -1,10 +1,10 @@
-"""The tables and figures of a run as files: CSV and Markdown, SVG and PNG.
+"""The tables and figures of a run as files, CSV and Markdown, SVG and PNG, and its verdicts on the papers' claims.
 
     python -m treebound.report.export FOLDER [--only TABLE...]
 
-Writes FOLDER/tables and FOLDER/figures from the results of the project in the working folder; what stood there before
-is replaced. With --only, some tables and no figures. A table or figure that the run has no results for is left out,
-with a line that says so.
+Writes FOLDER/tables, FOLDER/figures and FOLDER/claims.csv from the results of the project in the working folder; what
+stood there before is replaced. With --only, some tables and nothing else. A table or figure that the run has no
+results for is left out, with a line that says so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from treebound.core.errors import InputError
 from treebound.plots import figures
 from treebound.plots.style import style
 from treebound.plots.svg import as_svg
-from treebound.report import collect, tables
+from treebound.report import claims, collect, tables
 from treebound.report.collect import Results
 from treebound.report.command import status
 from treebound.report.show import NOTHING, is_p, p_value
@@ -39,6 +39,7 @@ TABLES: dict[str, tuple[str, Callable[[Results], pd.DataFrame]]] = {
     "accuracy": ("UAS, LAS, complete matches and trees proved optimal, %", lambda r: tables.accuracy([r])),
     "significance-uas": ("Differences from the baseline, UAS points", lambda r: tables.significance(r)),
     "significance-las": ("Differences from the baseline, LAS points", lambda r: tables.significance(r, figure="LAS")),
+    "differences": ("Differences that claims are about, UAS points", claims.differences_of),
     "seeds": ("Mean and standard deviation over seeds, %", lambda r: tables.seeds([r])),
     "tags": ("Predicted and gold tags, %", lambda r: tables.tags([r])),
     "errors": ("Errors of the search and of the model", lambda r: tables.errors(r)),
@@ -82,7 +83,7 @@ DPI = 150
 def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
     """Write tables and figures of the run in the project `root` under `out`; returns what was left out, and why.
 
-    only  names of tables: these alone, and no figures
+    only  names of tables: these alone, no figures and no claims
     """
     run = collect.this_run(root)
     more = collect.multilingual(root)
@@ -103,6 +104,8 @@ def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
             continue
         _write(out / "tables" / f"{name}.csv", data.to_csv(lineterminator="\n").encode())
         _write(out / "tables" / f"{name}.md", f"# {title}\n\n{markdown(data)}\n".encode())
+    if not only:
+        claims.write(root, run, out / claims.NAME)
     for name, (title, draw) in () if only else FIGURES.items():
         try:
             figure = draw(run)

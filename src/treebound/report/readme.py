@@ -15,7 +15,7 @@ import pandas as pd
 from treebound.core.errors import InputError
 from treebound.plots.figures import accuracy_speed
 from treebound.plots.svg import Svg, as_svg
-from treebound.report import collect, tables
+from treebound.report import claims, collect, tables
 from treebound.report.command import status
 from treebound.report.show import p_value
 from treebound.report.tables.comparison import BASELINE, GAIN
@@ -24,6 +24,7 @@ from treebound.support.atomic import replacing
 
 BEGIN, END = "<!-- headline: made by `python -m treebound.report.readme` -->", "<!-- end of headline -->"
 FIGURE = Path("docs/headline.svg")
+CLAIMS = Path("results", "reference", claims.NAME)
 LEARNER = "mira"
 
 
@@ -60,6 +61,9 @@ def headline(root: Path) -> tuple[str, Svg | None]:
         "two-sided "
         f"*p* are those of a paired bootstrap over test sentences: told from chance at 5 % on "
         f"{(tested['p'] < 0.05).sum()} of {len(tested)} treebanks, with one training of each system.",
+        "",
+        f"**Does it replicate?** {claims.summary(claims.verdicts(root, reference))} Each [claim]({CLAIMS}) with its "
+        "figures.",
     ]
     return "\n".join(lines), figure
 

@@ -12,7 +12,6 @@ import pandas as pd
 from treebound.report.collect import THIS_RUN
 from treebound.report.show import Remarks, by_chance, said_p
 from treebound.report.tables.comparison import OWN, PEERS
-from treebound.report.tables.ilp import binomial
 from treebound.report.tables.repeats import AGAINST
 
 #: p below which a difference counts as told from chance
@@ -122,8 +121,7 @@ def comparison(data: pd.DataFrame, tested: pd.DataFrame, learner: str) -> Remark
         if len(gains := gains.dropna()):
             listed = [_with_p(gain, place, model, by) for place, gain in gains.items()]
             said.append(f"{kind}, UAS over our baseline: {', '.join(listed)}.")
-    said += _third_order(printed, ours)
-    said += _families(printed, ours, base, by)
+    said += _families(ours, base, by)
     return Remarks(tuple(said))
 
 
@@ -138,28 +136,8 @@ def _with_p(gain: float, place: tuple[str, str], model: str, by: pd.Series) -> s
     return f"{gain:+.2f} on {corpus} ({name}{p})"
 
 
-def _third_order(printed: pd.DataFrame, ours: pd.DataFrame) -> list[str]:
-    """The combined system against the third-order parser, of whose difference no test is kept."""
-    gains = (_row(ours, "all sibling + comb") - _row(ours, "third order")).dropna()
-    if gains.empty:
-        return []
-    paper = _row(printed, "all sibling + comb") - _row(printed, "third order")
-    listed = ", ".join(f"{gain:+.2f} on {corpus} ({name})" for (name, corpus), gain in gains.items())
-    return [
-        f"Against the third-order parser the combined system is {listed}; in the paper {paper['PTB']:+.2f} and "
-        f"{paper['CTB']:+.2f}. {_signs(gains)} The single differences were not tested."
-    ]
-
-
-def _signs(gains: pd.Series) -> str:
-    """How many differences have one sign, and how often chance alone would do that."""
-    up, down = int((gains > 0).sum()), int((gains < 0).sum())
-    p = said_p(binomial(up, down))
-    return f"It is ahead on {up} of {len(gains)} and behind on {down} (sign test over corpora: {p})."
-
-
-def _families(printed: pd.DataFrame, ours: pd.DataFrame, base: pd.Series, by: pd.Series) -> list[str]:
-    """The single families: which differences are told from chance, and where ours go the other way than the paper's."""
+def _families(ours: pd.DataFrame, base: pd.Series, by: pd.Series) -> list[str]:
+    """The single families: which differences are told from chance."""
     gains = {name: (_row(ours, f"B&B + {name}") - base).dropna() for name in FAMILIES}
     rows = [(name, place, gain) for name, found in gains.items() for place, gain in found.items()]
     if not rows:
@@ -174,14 +152,6 @@ def _families(printed: pd.DataFrame, ours: pd.DataFrame, base: pd.Series, by: pd
         f"Of the {len(rows)} differences of single families {len(rows) - len(sure)} are not told from chance; of so "
         f"many tests {by_chance(len(rows), LEVEL)} would pass {100 * LEVEL:g} % by chance alone."
     )
-    for name, found in gains.items():
-        paper = (_row(printed, f"B&B + {name}") - _row(printed, "baseline")).dropna()
-        if len(found) > 1 and len(paper) and ((paper < 0).all() and (found > 0).all()):
-            said.append(
-                f"Against the paper, where {name} is {' and '.join(f'{value:+.2f}' for value in paper)} and was left "
-                f"out of the final system, it is above the baseline here from {found.min():+.2f} to "
-                f"{found.max():+.2f}. " + _signs(found)
-            )
     return said
 
 

@@ -158,7 +158,7 @@ def length(data: pd.DataFrame) -> Remarks:
                 said.append(f"{corpus} has too few sentences for a trend {name}.")
                 continue
             first, before, last = curve.iloc[0], curve.iloc[-2], curve.iloc[-1]
-            whole, end = _power(first, last), _power(before, last)
+            whole, end = power(first, last), power(before, last)
             steps.append({"k": name, "corpus": corpus, "whole": whole, "end": end})
             said.append(
                 f"On {corpus} {name} the mean time grows from {_ms(first)} ({_words(first)}) to {_ms(last)} "
@@ -198,7 +198,7 @@ def _words(row: pd.Series) -> str:
     return f"{row['lo']}-{row['hi']} words"
 
 
-def _power(low: pd.Series, high: pd.Series) -> float:
+def power(low: pd.Series, high: pd.Series) -> float:
     """p of time ~ length ** p between the middles of two bins."""
     middle = [(row["lo"] + row["hi"]) / 2 for row in (low, high)]
     return math.log(high["mean_s"] / low["mean_s"]) / math.log(middle[1] / middle[0])

@@ -134,7 +134,10 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
     if "text/html" in data:
-        return f'<div class="scroll" role="region" aria-label="Table" tabindex="0">{data["text/html"]}</div>'
+        markup = re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"])
+        if "text/csv" in data and (file := re.search(r'href="([\w-]+\.csv)"', markup)):  # the same table for programs
+            (site / file[1]).write_text(data["text/csv"], encoding="utf-8")
+        return f'<div class="scroll" role="region" aria-label="Table" tabindex="0">{markup}</div>'
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"

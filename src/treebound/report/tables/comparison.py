@@ -152,10 +152,10 @@ def significance(
             runs = corpus_rows(results.params, corpus, learner)
             if BASELINE not in runs:
                 continue
-            base = _scored(results, corpus, runs[BASELINE], figure)
+            base = scored(results, corpus, runs[BASELINE], figure)
             for model, run in runs.items() if len(base) else ():
                 if model != BASELINE and (not models or model in models):
-                    found = _scored(results, corpus, run, figure)
+                    found = scored(results, corpus, run, figure)
                     row = {"corpus": corpus, "learner": learner, "system": model}
                     rows.append(row | tested(found, base, figure, results.params.seed))
     return pd.DataFrame(rows, columns=[*names, *TESTED]).set_index(names)
@@ -190,7 +190,7 @@ def tested(found: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> d
     return test | {"only it": words["only_a"], "only the baseline": words["only_b"], "p (words)": words["p"]}
 
 
-def _scored(results: Results, corpus: str, run: Run | Variant, figure: str) -> pd.DataFrame:
+def scored(results: Results, corpus: str, run: Run | Variant, figure: str) -> pd.DataFrame:
     """`Results.sentences` with `correct` for the figure; empty where it is one of labels and there are none."""
     data = results.sentences(corpus, run)
     right = FIGURES[figure][1]
@@ -198,7 +198,7 @@ def _scored(results: Results, corpus: str, run: Run | Variant, figure: str) -> p
 
 
 def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
-    """bool[W]: whether each scored word of `_scored` counts as right."""
+    """bool[W]: whether each scored word of `scored` counts as right."""
     good = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
     return np.isin(list("".join(data["words"])), good)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import get_args
 
 import pandas as pd
 
 from treebound.core.errors import InputError
-from treebound.experiments.params import Params, Run, Variant
+from treebound.experiments.params import Params, PeerName, Run, Variant
+from treebound.plots.figures import pruning
 from treebound.report.collect import Results
 
 #: what identifies a row of the metrics
@@ -135,3 +138,34 @@ def tour_row(params: Params, model: str = "", k: int | str = 10) -> Run:
         raise InputError(f"no row decodes {model!r} with k = {k}", path="params.yaml", hint="see its list decode:")
     learner = sweep(params)[0].learner
     return next((run for run in rows if run.learner == learner), rows[0])
+
+
+# --- rows by name: how claims call them
+
+ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH = "all factors", "published search", "tuned search"
+
+
+def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Run | Variant]:
+    """The rows of a corpus and learner by name: each model's of the main comparison; that of the model of `sweep` as
+    ALL_FACTORS, and pruned otherwise as `k = 3`, `no pruning`; the same scores searched as published and as tuned.
+    """
+    rows = corpus_rows(params, corpus, learner)
+    every, swept, compared = "combined", [], []
+    with suppress(InputError):
+        swept = sweep(params)
+        every = swept[0].model
+    with suppress(InputError):
+        compared = configurations(params)
+    if every in rows:
+        rows[ALL_FACTORS] = rows[every]
+    rows |= {pruning(run.k): run for run in swept if run.learner == learner}
+    if compared and compared[0].learner == learner:
+        rows |= {PUBLISHED_SEARCH: compared[0], TUNED_SEARCH: compared[-1]}
+    return rows
+
+
+def row_names(params: Params) -> Collection[str]:
+    """Every name that a row of these parameters, or a parser of others, can have."""
+    ks = ("none", params.train.k, *params.pruner.ks)
+    roles = (ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH)
+    return {*params.models, *roles, *(pruning(k) for k in ks), *get_args(PeerName)}

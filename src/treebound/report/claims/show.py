@@ -1,0 +1,132 @@
+"""The verdicts as a table for people and as one for programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+
+from treebound.report import collect
+from treebound.report.claims.judge import NOT_BUILT, VERDICTS, Judged, judge
+from treebound.report.claims.load import Paper, load
+from treebound.report.collect import Results
+from treebound.report.show import Remarks
+from treebound.treebanks.atomic import replacing
+
+NAME = "claims.csv"
+
+
+@dataclass(frozen=True)
+class Replication:
+    """*Does it replicate?* as HTML: a body for each paper, a row for each claim; narrow screens stack the cells.
+
+    judged  run -> its verdicts, all over the same claims; the last one's figures are shown
+    file    name of the same as CSV beside the page; empty: there is none
+    """
+
+    judged: dict[str, list[Judged]]
+    caption: str
+    file: str = ""
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        data = {"text/plain": self.caption, "text/html": self._html()}
+        return data | ({"text/csv": _csv(list(self.judged.values())[-1])} if self.file else {})
+
+    def _html(self) -> str:
+        heads = ["Claim", "Published", "Ours", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
+        cells = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+        lines = [
+            '<table class="claims">',
+            f"<caption>{escape(self.caption)}</caption>",
+            f"<thead><tr>{cells}</tr></thead>",
+        ]
+        rows = zip(*self.judged.values(), strict=True)
+        for paper, group in groupby(rows, key=lambda row: row[0].paper):
+            title = f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
+            lines += ["<tbody>", f'<tr><th scope="rowgroup" colspan="{len(heads)}">{title}</th></tr>']
+            lines += [_row(row, heads) for row in group]
+            lines.append("</tbody>")
+        lines += ["</table>", f'<p class="where"><a href="{self.file}">The table as CSV</a></p>' if self.file else ""]
+        return "\n".join(lines)
+
+
+def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
+    last = row[-1]
+    if last.claim is None:
+        cells = [f"All claims of the paper. {escape(last.because)}", "", ""]
+    else:
+        page = f' <a href="{last.claim.page}.ipynb">table</a>' if last.claim.page else ""
+        section = f'<span class="where">section {escape(last.claim.section)}{page}</span>'
+        cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), escape(last.because)]
+    marks = [f'<span class="verdict {one.verdict.replace(" ", "-")}">{one.verdict}</span>' for one in row]
+    body = "".join(
+        f'<td data-label="{escape(head)}">{cell}</td>'
+        for head, cell in zip(heads[1:], [*cells[1:], *marks], strict=True)
+    )
+    return f'<tr><th scope="row">{cells[0]}</th>{body}</tr>'
+
+
+def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) -> list[Judged]:
+    """The claims of all or some papers judged by one run of a project; the reference by its other corpora as well."""
+    more = collect.multilingual(root) if run.name == collect.REFERENCE else None
+    return judge([run] if more is None else [run, more], load() if papers is None else papers)
+
+
+def replication(root: Path, page: str = "") -> Replication:
+    """The table of the front page, all claims judged by every run of `collect.provenances`, the reference by its other
+    corpora too; with the name of a notebook, the claims whose tables it has.
+    """
+    papers = load() if not page else [paper for paper in map(partial(_on, page), load()) if paper.claims]
+    runs = collect.provenances(root)
+    judged = {run.name: verdicts(root, run, papers) for run in runs}
+    return Replication(judged, f"What is claimed, and what {runs[-1].title} says", "" if page else NAME)
+
+
+def _on(page: str, paper: Paper) -> Paper:
+    """A paper with the claims whose tables a page has, which need no link to it."""
+    here = [claim.model_copy(update={"page": ""}) for claim in paper.claims if claim.page == page]
+    return paper.model_copy(update={"claims": tuple(here)})
+
+
+def summary(judged: Sequence[Judged]) -> Remarks:
+    """How many claims of each paper have which verdict."""
+    said = []
+    for paper, group in groupby(judged, key=lambda one: one.paper):
+        counts = Counter(one.verdict for one in group if one.claim is not None)
+        parts = [f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
+        if parts:
+            said.append(f"{paper.cite}, {counts.total()} claims: {', '.join(parts)}.")
+    if absent := [one.paper.cite for one in judged if one.verdict == NOT_BUILT and one.claim is None]:
+        said.append(f"Not built yet: {'; '.join(absent)}.")
+    return Remarks(tuple(said))
+
+
+def frame(judged: Sequence[Judged]) -> pd.DataFrame:
+    """One row a claim: paper, name, claim, section, published, verdict, because, counts of places, figures, page."""
+    rows = []
+    for one in judged:
+        row = {"paper": one.paper.key, "name": "", "claim": "", "section": "", "published": "", "page": ""}
+        sides: Sequence[int] = ()
+        if one.claim is not None:
+            row |= one.claim.model_dump(include=set(row) - {"paper"})
+            sides = one.sides
+        counts = {"for it": sides.count(1), "against it": sides.count(-1), "undecided": sides.count(0)}
+        row |= {"verdict": one.verdict, "because": one.because}
+        rows.append({**row, **counts, "figures": one.figures})
+    return pd.DataFrame(rows)
+
+
+def write(root: Path, run: Results, path: Path) -> None:
+    """`frame` of a run as CSV."""
+    with replacing(path) as file:
+        file.write(_csv(verdicts(root, run)).encode())
+
+
+def _csv(judged: Sequence[Judged]) -> str:
+    return frame(judged).to_csv(index=False, lineterminator="\n")
