@@ -17,7 +17,7 @@ from treebound.report.claims.judge import NOT_BUILT, VERDICTS, Judged, judge
 from treebound.report.claims.load import Paper, load
 from treebound.report.collect import Results
 from treebound.report.show import Remarks
-from treebound.treebanks.atomic import replacing
+from treebound.support.atomic import replacing
 
 NAME = "claims.csv"
 
