@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,66 @@ def test_data_of_another_signature_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "kept").rename(tmp_path / "f.1.nbc")
     assert one.load("a") is None
     assert CheckedFile(str(tmp_path), "f", "another state of the source").load("a") is None
+
+
+TAKE = """
+import sys
+from treebound.kernels.cache import Turn
+turn = Turn(sys.argv[1])
+turn.take()
+print(flush=True)
+"""
+TOGETHER = """
+import sys, time, treebound.kernels
+from pathlib import Path
+folder = Path(sys.argv[1])
+sys.path.insert(0, str(folder))
+import small
+(folder / sys.argv[2]).touch()
+while not all((folder / name).exists() for name in "01"):
+    time.sleep(0.001)
+for value in eval(sys.argv[3]):
+    small.twice(value)
+print(sum(small.twice.stats.cache_misses.values()))
+"""
+
+
+def test_of_processes_that_start_together_one_compiles_and_nothing_is_lost(tmp_path: Path) -> None:
+    """Both want the code for two types, in another order: each is compiled once, and both are kept."""
+    (tmp_path / "small.py").write_text(FUNCTION)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def start(name: str, values: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", TOGETHER, str(tmp_path), name, values]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    both = [start("0", "(1, 1.5)"), start("1", "(1.5, 1)")]
+    assert sum(int(process.communicate()[0]) for process in both) == 2
+    assert start("0", "(1, 1.5)").communicate()[0] == "0\n"
+
+
+def test_a_process_that_ended_while_it_compiled_holds_nobody_up(tmp_path: Path) -> None:
+    script = (
+        "import os, sys; from treebound.kernels.cache import Turn; Turn(sys.argv[1]).take(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "f.nbi.lock")], check=False)
+    assert CheckedFile(str(tmp_path), "f", "stamp").load("a signature") is None
+
+
+def test_who_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compilation of another process may have failed, and it go on with other things."""
+    command = [sys.executable, "-c", TAKE + "input()", tmp_path / "f.nbi.lock"]
+    other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"\n"
+    monkeypatch.setattr("treebound.kernels.cache._PATIENCE", 0.1)
+    cached = CheckedFile(str(tmp_path), "f", "stamp")
+    started = time.monotonic()
+    assert cached.load("a signature") is None
+    assert time.monotonic() - started > 0.1
+    cached.save("a signature", ["code"])
+    assert cached.load("a signature") == ["code"]
+    other.communicate(b"\n")
 
 
 def test_every_file_that_compiles_functions_counts():

@@ -4,6 +4,8 @@ Numba unpickles its cache and runs the machine code in it unseen: a damaged file
 file begins with a checksum, which an exception handler around the loading could not replace - a flipped bit in machine
 code raises nothing. What is damaged, or was written for something else, is compiled again, with one line on standard
 error; so is everything where the folder cannot be written.
+
+Of several processes that want a function that nobody has compiled, one compiles it and the others wait.
 """
 
 from __future__ import annotations
@@ -16,16 +18,23 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numba
 from numba.core import caching
 
 from treebound.support.imports import closure, module_of, path_of
 
+try:
+    import fcntl
+except ImportError:  # not on Windows: there every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
 _IMPORT = rb"(?m)^\s*(from|import) numba\b"
 _CHECKSUM = 16  #: bytes
+_PATIENCE = 600.0  #: seconds, after which a function is compiled that another process seems to compile
 _said: set[str] = set()
 
 
@@ -80,24 +89,77 @@ def _say(what: str) -> None:
         print(f"treebound: {what}", file=sys.stderr, flush=True)
 
 
+class Turn:
+    """Whose turn it is to compile a function: a lock of a process, which ends with it.
+
+    Processes take the turns of a function and of those that it calls in this order, so none waits for another in a
+    circle. Where locks do not work, it is always everybody's turn.
+    """
+
+    def __init__(self, path: str):
+        self._path = path
+        self._file: BinaryIO | None = None
+
+    def take(self) -> None:
+        """Wait until no other process has the turn. It may be taken again by the process that has it."""
+        if self._file is not None or fcntl is None:
+            return
+        until = time.monotonic() + _PATIENCE  # a process whose compilation failed has the turn as long as it lives
+        try:
+            file = open(self._path, "ab")  # noqa: SIM115 - closing it is giving the turn
+            while True:
+                try:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except (BlockingIOError, PermissionError):
+                    if time.monotonic() > until:
+                        break
+                    time.sleep(0.05)
+            self._file = file
+        except OSError:
+            pass
+
+    def give(self) -> None:
+        """Let others have the turn."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
 class CheckedFile(caching.IndexDataCacheFile):
     """The cached code of one function, with a checksum ahead of every file.
 
-    A data file also says what it was compiled for: of two processes that fill the cache together, one may write the
-    index and the other the data.
+    A data file also says what it was compiled for: where there are no locks, of two processes that fill the cache
+    together, one may write the index and the other the data.
     """
 
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: Any):
+        super().__init__(cache_path, filename_base, source_stamp)
+        self._turn = Turn(f"{self._index_path}.lock")
+
     def load(self, key: Any) -> Any:
-        """The code for a signature, None where there is none or it cannot be used."""
+        """The code for a signature. None where there is none or it cannot be used: it is this process's to compile."""
+        found = self._kept(key)
+        if found is None:
+            self._turn.take()
+            found = self._kept(key)
+            if found is not None:
+                self._turn.give()
+        return found
+
+    def _kept(self, key: Any) -> Any:
         found = super().load(key)
         return found[1] if found is not None and found[0] == key else None
 
     def save(self, key: Any, data: Any) -> None:
         """Keep the code for a signature, as far as the disk allows."""
+        self._turn.take()
         try:
             super().save(key, (key, data))
         except OSError as error:
             _say(f"compiled code cannot be kept in {self._cache_path}: {error.strerror or error}")
+        finally:
+            self._turn.give()
 
     def _load_index(self) -> dict:
         version, stamp, overloads = self._read(self._index_path) or (None, None, {})
