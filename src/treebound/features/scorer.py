@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treebound.core.errors import InputError
-from treebound.core.problem import PRODUCTS
+from treebound.core.problem import PRODUCTS, PartTable, Problem
 from treebound.core.treebank import Treebank
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
@@ -17,6 +17,7 @@ from treebound.features.compiling import compile_templates
 from treebound.features.patterns import Matches, compile_patterns, find
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, PartIndex, parts_of_tree
+from treebound.kernels.arcs.problem_index import Index
 from treebound.kernels.arcs.wide_parts import products_of_tree
 from treebound.kernels.features.patterns import pattern_features, pattern_parts, pattern_scores
 from treebound.kernels.features.scoring import FamilyTemplates, Templates, arc_features, part_features, score_sentence
@@ -95,6 +96,15 @@ class Scores(NamedTuple):
     by_family: dict[str, np.ndarray]
     arcs: dict[str, np.ndarray]
     words: dict[str, np.ndarray]
+
+    def problem(self, unit: float) -> Problem:
+        """The problem to be solved, which is in canonical form and has its index; unit > 0, as of `Problem`."""
+        index, parts = self.arc_index, self.part_index
+        tables = {f: PartTable(f, self.arcs[f], score) for f, score in self.by_family.items()}
+        space = "projective" if parts.projective else "non-projective"
+        n, root = len(index.right) - 1, parts.single_root
+        problem = Problem.unchecked(n, index.head, index.mod, self.arc, tables, root, unit, space)
+        return problem.knowing(index=Index(index, parts), finite=True)
 
     def selected(self, family: str, arc_into: np.ndarray) -> np.ndarray:
         """int32[*]: the parts of a family (`arc` too) that a tree selects; arc_into as of `arcs_of_tree`."""
