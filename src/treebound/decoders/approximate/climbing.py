@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+
 import numpy as np
 
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.approximate.climb_kernel import climb_heads
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.door import CheckedDecoder, Space, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, counts_of, projective_tree
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import heads_of
@@ -25,7 +26,7 @@ class HillClimbing(CheckedDecoder):
     """
 
     name = "hill-climbing"
-    space = "non-projective"
+    space: Space = "non-projective"
     exact = False
     supports = frozenset(FAMILIES)
     cite = "McDonald & Pereira (2006), section 3.2"

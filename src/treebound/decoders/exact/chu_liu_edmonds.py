@@ -6,7 +6,7 @@ import numpy as np
 
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.door import CheckedDecoder, Space, without_infinities
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
@@ -17,7 +17,7 @@ class ChuLiuEdmonds(CheckedDecoder):
     """Best tree, projective or not, under arc scores."""
 
     name = "chu-liu-edmonds"
-    space = "non-projective"
+    space: Space = "non-projective"
     exact = True
     supports = frozenset({"arc"})
     cite = "McDonald, Pereira, Ribarov & Hajic (2005), section 2.2.1"

@@ -9,7 +9,7 @@ import numpy as np
 
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.door import CheckedDecoder, Space, without_infinities
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.hypergraph import NEG_TEST
@@ -22,7 +22,7 @@ class GrandparentSpans(CheckedDecoder):
     model  0: arcs and all grandchildren; 1: also adjacent siblings, grand-siblings and outermost grandchildren
     """
 
-    space = "projective"
+    space: Space = "projective"
     exact = True
 
     def __init__(self, model: Literal[0, 1]):
