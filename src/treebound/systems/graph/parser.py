@@ -83,6 +83,9 @@ class Parser:
         return arborescence(index, nothing, n, self.single_root, np.empty(n, np.int32), nothing[:0], scratch) > NEG_TEST
 
     def _problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Problem:
+        return self._scores(table, i, k, widen).problem(self.model.unit)
+
+    def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Scores:
         """Sentence i, every word with its k best heads; `widen` adds the pruner's best tree to the candidate arcs."""
         model = self.model
         rows, tag = table.sentence(i)
@@ -93,7 +96,7 @@ class Parser:
         scored = model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
         scored = model.labelling.fold(model.weights, rows, scored)[0]
         self._check_size(scored)
-        return scored.problem(model.unit)
+        return scored
 
     def _check_size(self, scored: Scores) -> None:
         """ModelError where sums of scores might be rounded, as weights that were never trained can make it happen.
