@@ -24,6 +24,10 @@ NONE_OUTER = -2
 PRODUCTS = frozenset({"grandchild", "sibling", "head-bigram", "great-grandchild", "tri-sibling", "comb", "pattern"})
 #: those of them whose arcs have no order
 SETS = frozenset({"sibling", "head-bigram", "tri-sibling", "comb", "pattern"})
+#: words in a comb (Qian & Liu 2013, section 4.3: more than three modifiers)
+SHORTEST_COMB, LONGEST_COMB = 4, 8
+#: the last valency part of a word with more candidates stands for this many modifiers or more
+MAX_COUNT = 7
 #: integer scores: their absolute values sum to less, so that no sum of scores, shares and penalties is ever rounded
 LARGEST_SUM = 2.0**46
 #: real scores: their absolute values sum to less, far from what stands for "impossible" in kernels

@@ -65,19 +65,19 @@ def _direction(h, m):
 def _add_words(templates, tokens, n, rows, direction, weights, place, out):
     """As `_add_rows` for rows int32[1, N] of n words and the root, each summed once per direction."""
     N, L = out.shape
-    place = np.full((3, n + 1 + PAD), -1, np.int32)
+    known = np.full((3, n + 1 + PAD), -1, np.int32)
     alone = np.empty((1, min(N, 2 * (n + 1))), np.int32)
     variant = np.empty(alone.shape[1], np.int64)
     count = 0
     for i in range(N):
-        if place[direction[i], rows[0, i]] < 0:
-            place[direction[i], rows[0, i]] = count
+        if known[direction[i], rows[0, i]] < 0:
+            known[direction[i], rows[0, i]] = count
             alone[0, count], variant[count] = rows[0, i], direction[i]
             count += 1
     total = np.zeros((count, L), np.float64)
     _add_rows(templates, tokens, alone, variant, weights, place, total)
     for i in range(N):
-        out[i] += total[place[direction[i], rows[0, i]]]
+        out[i] += total[known[direction[i], rows[0, i]]]
 
 
 @njit(cache=True, nogil=True)

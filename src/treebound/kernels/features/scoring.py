@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from treebound.core.problem import LONGEST_COMB, SHORTEST_COMB
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import (
     COMB,
@@ -32,7 +33,6 @@ from treebound.kernels.arcs.parts import (
     fill_parts,
     index_parts,
 )
-from treebound.kernels.arcs.wide_parts import LONGEST_COMB, SHORTEST_COMB
 from treebound.kernels.features.hashing import M1 as _M1
 from treebound.kernels.features.hashing import finish as _finish
 
