@@ -17,6 +17,7 @@ from treebound.core.problem import LARGEST_SUM, Problem
 from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
 from treebound.features.tree_score import PartScore
@@ -44,13 +45,13 @@ class Parser:
     def __init__(
         self,
         model: Model,
-        decoder: str = "branch-and-bound",
+        decoder: str = BranchAndBound.name,
         k: int | Literal["model"] | None = "model",
         **options: Any,
     ):
         self.model = model
         self.k: int | None = model.spec.k if k == "model" else k
-        if decoder == "branch-and-bound":
+        if decoder == BranchAndBound.name:
             options.setdefault("space", model.spec.space)
         self.decoder = DECODERS[decoder](**options)
         self.single_root = bool(model.meta.get("single_root", True))
