@@ -25,7 +25,7 @@ from numba import njit
 from treebound.experiments import scratch
 from treebound.features.tokens import TokenTable
 from treebound.kernels.features.labels import context_words
-from treebound.kernels.features.scoring import arc_features
+from treebound.kernels.features.scoring import Output, Place, arc_features
 from treebound.kernels.features.updates import all_arcs
 from treebound.learning.difference import Difference
 from treebound.systems.graph.parser import Parser, _table
@@ -186,10 +186,11 @@ def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray, diffe
     every = np.arange(len(head), dtype=np.int32)
     pruner = model.pruner
     slots, signs, _ = difference.reserve(2 * len(every) * sum(len(group.seed) for group in pruner.templates))
-    count = arc_features(pruner.templates, rows, tag, every, 1.0, head, mod, pruner.mask, slots, signs, 0)
+    out = Output(slots, signs, 1.0, Place(0, pruner.mask))
+    count = arc_features(pruner.templates, rows, tag, every, head, mod, out, 0)
     pruned = slots[:count].astype(np.uint32)
 
-    scored = parser._scores(table, i, False)
+    scored = parser._scores(table, i, parser.k)
     chosen = {f: np.arange(len(s), dtype=np.int32) for f, s in scored.by_family.items()}
     chosen["arc"] = arcs = np.arange(len(scored.arc), dtype=np.int32)
     slots, signs, _ = difference.reserve(model.scorer.room(chosen, n))
@@ -201,7 +202,7 @@ def slots_of(parser: Parser, table: TokenTable, i: int, heads: np.ndarray, diffe
     slots, signs, _ = difference.reserve(room)
     if labelling.joint is not None:
         first = np.zeros(len(arcs), np.int32)
-        count = labelling.joint.arc_features(arcs, first, 1.0, rows, index.head, index.mod, slots, signs, count)
+        count = labelling.joint.arc_features(index.head, index.mod, first, 1.0, rows, slots, signs, count)
     if labelling.stage is not None:
         words, first = context_words(heads), np.zeros(n, np.int32)
         count = labelling.stage.tree_features(words, first, 1.0, rows, n, slots, signs, count)

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from treebound.core.certificate import Step
 from treebound.core.problem import NONE
-from treebound.evaluation.majorants import PRODUCT_FAMILIES, Step
+from treebound.evaluation.majorants import PRODUCT_FAMILIES
 from treebound.evaluation.stars import STAR_FAMILIES
 
 #: what only multipliers bound

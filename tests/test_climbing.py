@@ -9,11 +9,9 @@ from oracles.trees import trees
 from strategies import random_problem
 from synthetic import synthetic_treebank
 
-from treebound.decoders.approximate.climbing import climb
+from treebound.decoders.approximate.climbing import HillClimbing
 from treebound.evaluation.attachment import evaluate
 from treebound.factors import FAMILIES
-from treebound.kernels.arcs.numbering import index_arcs
-from treebound.kernels.arcs.parts import index_parts
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.spec import ModelSpec
@@ -21,16 +19,6 @@ from treebound.systems.graph.trainer import train
 
 DEFAULT = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 ALL = tuple(family for family in FAMILIES if family != "arc")
-
-
-def climbed(problem):
-    allowed = np.zeros((problem.n + 1, problem.n + 1), bool)
-    allowed[problem.head, problem.mod] = True
-    index = index_arcs(problem.n, allowed)
-    parts = index_parts(index, problem.single_root, False)
-    arcs = {family: table.arcs for family, table in problem.parts.items()}
-    given = {family: table.score for family, table in problem.parts.items()}
-    return climb(index, parts, problem.arc, arcs, given, problem.unit)
 
 
 def neighbours(every: np.ndarray, heads: np.ndarray, single_root: bool) -> np.ndarray:
@@ -53,7 +41,7 @@ def test_no_neighbour_scores_more(families, single_root):
         problem = random_problem(
             rng, families, max_n=5, space="non-projective", single_root=single_root, integer=True, feasible=True
         )
-        parse = climbed(problem)
+        parse = HillClimbing().decode(problem)
         every, score = trees(problem.n, "non-projective", single_root), scores(problem, "non-projective")
         at = np.flatnonzero((every[:, 1:] == parse.heads[1:]).all(axis=1))
         assert parse.value == score[at[0]]
@@ -69,11 +57,9 @@ def test_no_neighbour_scores_more(families, single_root):
 def test_without_a_tree_it_says_so():
     rng = np.random.default_rng(1)
     problem = random_problem(rng, DEFAULT, max_n=4, space="non-projective", feasible=True)
-    keep = problem.head != 0
-    index = index_arcs(problem.n, np.zeros((problem.n + 1, problem.n + 1), bool))
-    parts = index_parts(index, True, False)
-    assert not keep.all()
-    assert climb(index, parts, problem.arc[:0], {}, {}, 1.0).status == "infeasible"
+    rootless = problem.with_arc(np.where(problem.head == 0, -np.inf, problem.arc))
+    assert HillClimbing().decode(problem).status == "heuristic"
+    assert HillClimbing().decode(rootless).status == "infeasible"
 
 
 def test_learning_over_crossing_trees_costs_what_learning_over_projective_ones_does():

@@ -101,8 +101,8 @@ def twin(labeller: Labeller, attributes: frozenset, weights: np.ndarray, rows: n
     for templates, slots, end, variant in groups:
         for template in templates:
             if {atom.split(".")[1] for atom in template.split()} <= attributes:
-                at = row_of(template, salt + end, variant, {s: words[s] for s in slots}, rows, labeller.mask)
-                total += weights[labeller.first + at :][: len(total)]
+                at = row_of(template, salt + end, variant, {s: words[s] for s in slots}, rows, labeller.place.mask)
+                total += weights[labeller.place.first + at :][: len(total)]
     return total
 
 

@@ -14,6 +14,7 @@ from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
 from treebound.features.tokens import TokenTable
+from treebound.kernels.features.scoring import Output, Place
 from treebound.systems.constrained.features import labelled_features
 from treebound.systems.constrained.model import LabelledModel, LabelledSpec, train_labelled
 
@@ -65,8 +66,8 @@ def test_scores_are_exact_sums_of_the_features(model):
         assert (scores == np.rint(scores)).all()
         for a in range(0, len(head), 7):
             for label in range(len(model.names)):
-                arguments = (rows, tag, head[a], mod[a], label, 1.0, model.weights.shape[1], model.mask)
-                count = labelled_features(model.templates, *arguments, slots, signs, 0)
+                arc, out = (int(head[a]), int(mod[a]), label), Output(slots, signs, 1.0, Place(0, model.mask))
+                count = labelled_features(model.templates, rows, tag, arc, model.weights.shape[1], out, 0)
                 assert scores[a, label] == flat[slots[:count]].astype(np.int64).sum()
 
 

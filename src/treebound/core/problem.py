@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ NONE_OUTER = -2
 PRODUCTS = frozenset({"grandchild", "sibling", "head-bigram", "great-grandchild", "tri-sibling", "comb", "pattern"})
 #: those of them whose arcs have no order
 SETS = frozenset({"sibling", "head-bigram", "tri-sibling", "comb", "pattern"})
+#: words in a comb (Qian & Liu 2013, section 4.3: more than three modifiers)
+SHORTEST_COMB, LONGEST_COMB = 4, 8
+#: the last valency part of a word with more candidates stands for this many modifiers or more
+MAX_COUNT = 7
 #: integer scores: their absolute values sum to less, so that no sum of scores, shares and penalties is ever rounded
 LARGEST_SUM = 2.0**46
 #: real scores: their absolute values sum to less, far from what stands for "impossible" in kernels
@@ -73,6 +78,8 @@ class Problem:
     unit: float = 0.0
     #: the space for which arcs and tables have the canonical form of docs/architecture.md; None: not known
     canonical: str | None = field(default=None, init=False, repr=False, compare=False)
+    #: the index of arcs and parts, once something has asked for it (`treebound.kernels.arcs.problem_index.index_of`)
+    index: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         given = _checked(self.n, self.head, self.mod, self.arc, self.parts, self.single_root, self.unit)
@@ -100,10 +107,19 @@ class Problem:
 
     def with_arc(self, arc: np.ndarray) -> Problem:
         """The same arcs and parts under other scores of arcs, -inf among them. InputError as above. O(arcs)."""
-        arc = _scores("arc", arc, len(self.head), self.unit)
-        return Problem.unchecked(
-            self.n, self.head, self.mod, arc, self.parts, self.single_root, self.unit, self.canonical
+        return self.rescored(_scores("arc", arc, len(self.head), self.unit), self.parts)
+
+    def rescored(self, arc: np.ndarray, parts: dict[str, PartTable]) -> Problem:
+        """The same arcs and parts under other scores, which nobody checks. The index is shared."""
+        problem = Problem.unchecked(
+            self.n, self.head, self.mod, arc, parts, self.single_root, self.unit, self.canonical
         )
+        return problem.knowing(index=self.index)
+
+    def knowing(self, **facts: Any) -> Problem:
+        """This problem, told by its maker what it would have to find out: its `index`, whether it is `finite`."""
+        self.__dict__.update(facts)
+        return self
 
     @property
     def arcs(self) -> int:
@@ -114,6 +130,11 @@ class Problem:
     def families(self) -> frozenset[str]:
         """Families with scores, `arc` included."""
         return frozenset(self.parts) | {"arc"}
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether nothing is forbidden: no score is -inf. O(arcs + parts), once."""
+        return all(bool(np.all(s > -np.inf)) for s in (self.arc, *(table.score for table in self.parts.values())))
 
     @property
     def total(self) -> float:

@@ -18,11 +18,11 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Confidence, Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
-from treebound.decoders.door import arc_index, canonical
+from treebound.decoders.door import canonical
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, EMPTY, MAX_EDGES, smallest_backbone
 from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins
-from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 
 
@@ -81,9 +81,8 @@ def arc_marginals(
         log_z, marginal = matrix_tree_marginals(n, problem.head, problem.mod, scale * problem.arc, problem.single_root)
         return marginal if log_z > -np.inf else np.full(problem.arcs, np.nan)
     asked = canonical(problem, space)
-    problem, index = asked.problem, arc_index(problem)
+    problem, (index, parts) = asked.problem, index_of(asked.problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]
-    parts = index_parts(index, problem.single_root)
     given = {f: scale * problem.parts[f].score for f in backbone.families & problem.parts.keys()}
     graph = backbone.graph(index, parts, n, problem.single_root, lambda f: given.get(f, EMPTY), MAX_EDGES)
     assert graph is not None  # of a projective backbone

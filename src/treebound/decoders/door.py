@@ -7,6 +7,7 @@ the canonical form of docs/architecture.md: arcs sorted, every part of a family 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,8 +18,10 @@ from treebound.core.labelled import LabelledProblem
 from treebound.core.parse import Parse
 from treebound.core.problem import NONE, PartTable, Problem, canonical_order
 from treebound.factors import FAMILIES
-from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
+from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
+from treebound.kernels.arcs.problem_index import Index, arc_index
+from treebound.kernels.chart.hypergraph import NEG
 
 Space = Literal["projective", "non-projective"]
 
@@ -69,12 +72,32 @@ def _within_tolerance(problem: Problem, parse: Parse) -> Parse:
     if problem.unit or parse.status != "optimal":
         return parse
     tables = problem.parts.values()
-    forbidden = any(np.isneginf(table.score).any() for table in tables)  # they become penalties, see `_penalty`
+    forbidden = any(np.isneginf(table.score).any() for table in tables)  # see `without_infinities`
     largest = max(float(np.abs(s[s > -np.inf]).max(initial=0.0)) for s in (problem.arc, *(t.score for t in tables)))
     largest = 4.0 * problem.total if forbidden else largest
     if largest * ROUNDING <= TOLERANCE * max(1.0, abs(parse.value)):
         return parse
     return replace(parse, status="gap", bound=parse.value + largest * ROUNDING * 2**10)
+
+
+def without_infinities(problem: Problem, exact: Set[str] = frozenset()) -> tuple[Problem, float]:
+    """(the problem with finite scores, a value below which a tree has something forbidden).
+
+    What is forbidden of the arcs and of the families in `exact` is impossible to kernels. Where a bound must stay
+    finite, a forbidden part costs a penalty instead: more than any two trees can differ by.
+    """
+    if problem.finite:
+        return problem, NEG / 2
+    penalty = 4.0 * np.ceil(problem.total) + 4.0
+
+    def stated(score: np.ndarray, forbidden: float) -> np.ndarray:
+        return np.where(np.isneginf(score), forbidden, score)
+
+    tables = {
+        family: PartTable(family, table.arcs, stated(table.score, NEG if family in exact else -penalty))
+        for family, table in problem.parts.items()
+    }
+    return problem.rescored(stated(problem.arc, NEG), tables).knowing(finite=True), -penalty / 2
 
 
 @dataclass(frozen=True)
@@ -110,16 +133,17 @@ def canonical(problem: Problem, space: Space) -> Canonical:
     order = canonical_order(problem.n, problem.head, problem.mod)
     rank = np.empty(problem.arcs, np.int64)
     rank[order] = np.arange(problem.arcs)
-    index = arc_index(problem)
+    arcs = arc_index(problem)
+    index = Index(arcs, index_parts(arcs, problem.single_root, space == "projective"))
     tables, rows = {}, {}
     for family, table in problem.parts.items():
         if family not in FAMILIES or family == "arc":
             raise InputError(f"parts: unknown family {family!r}", hint="choose from " + ", ".join(FAMILIES))
-        tables[family], rows[family] = _completed(problem, table, rank, index, space)
+        tables[family], rows[family] = _completed(problem, table, rank, index)
     made = Problem.unchecked(
-        problem.n, index.head, index.mod, problem.arc[order], tables, problem.single_root, problem.unit, space
+        problem.n, arcs.head, arcs.mod, problem.arc[order], tables, problem.single_root, problem.unit, space
     )
-    return Canonical(made, order, rows, problem)
+    return Canonical(made.knowing(index=index), order, rows, problem)
 
 
 def canonical_labels(problem: LabelledProblem, space: Space) -> LabelledProblem:
@@ -130,16 +154,7 @@ def canonical_labels(problem: LabelledProblem, space: Space) -> LabelledProblem:
     return LabelledProblem(given.problem, problem.label[given.order], problem.score[given.order], problem.names)
 
 
-def arc_index(problem: Problem) -> ArcIndex:
-    """The index of a problem's arcs, which are in canonical order in it. O(n^2)."""
-    allowed = np.zeros((problem.n + 1, problem.n + 1), np.bool_)
-    allowed[problem.head, problem.mod] = True
-    return index_arcs(problem.n, allowed)
-
-
-def _completed(
-    problem: Problem, table: PartTable, rank: np.ndarray, index: ArcIndex, space: Space
-) -> tuple[PartTable, np.ndarray]:
+def _completed(problem: Problem, table: PartTable, rank: np.ndarray, index: Index) -> tuple[PartTable, np.ndarray]:
     """(all parts of a family, the given row of each or -1). rank: given number of an arc -> its number in `index`."""
     family, given = table.family, table.arcs
     code = FAMILIES[family].code
@@ -153,14 +168,14 @@ def _completed(
         if np.any(empty := (rows == NONE).all(axis=1)):
             raise _no_part(problem, table, int(np.argmax(empty)), "it has no arc")
         return PartTable(family, rows, table.score), np.arange(len(rows))
-    listed, _ = list_parts(code, index, index_parts(index, problem.single_root, space == "projective"))
+    listed, _ = list_parts(code, *index)
     place = _places(rows, listed, problem)
     if np.any(absent := place < 0):
-        _refuse_strangers(problem, table, np.flatnonzero(absent), rows, index)
+        _refuse_strangers(problem, table, np.flatnonzero(absent), rows, index.arcs)
     score, row_of = np.zeros(len(listed)), np.full(len(listed), -1)
     score[place[~absent]], row_of[place[~absent]] = table.score[~absent], np.flatnonzero(~absent)
     if family in _CHAINS:
-        score[_reversed(listed, index)] = 0.0
+        score[_reversed(listed, index.arcs)] = 0.0
     return PartTable(family, listed, score), row_of
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treebound.core.certificate import Certificate, CertNode, Step
 from treebound.core.problem import Problem
 from treebound.decoders.exact.branch_and_bound.trace import ALL_STARS, NO_STARS, Record
-from treebound.evaluation.certificates import Certificate, CertNode, Step
 
 
 @dataclass(frozen=True)

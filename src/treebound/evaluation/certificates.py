@@ -1,9 +1,9 @@
 """An independent check of what a decoder claims: the tree, its score, and the proof that no tree scores more.
 
-A proof is a search tree of branch and bound. Every node stands for the trees over the arcs that it still allows. A step
-bounds every score from above by a function that is linear in the arcs (`majorants`), plus the families that the chart
-scores exactly (Qian & Liu 2013, section 3); what cannot exceed the claimed bound is removed. Nothing here is shared
-with a decoder.
+A proof is a search tree of branch and bound (`core.certificate`). Every node stands for the trees over the arcs that it
+still allows. A step bounds every score from above by a function that is linear in the arcs (`majorants`), plus the
+families that the chart scores exactly (Qian & Liu 2013, section 3); what cannot exceed the claimed bound is removed.
+Nothing here is shared with a decoder.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 
+from treebound.core.certificate import Certificate, CertNode, Step
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.evaluation.chart import CHART_FAMILIES, Number, exact_number
 from treebound.evaluation.compiled.proofs import WholeNumbers
 from treebound.evaluation.compiled.tables import TooLarge
-from treebound.evaluation.majorants import BOUNDED_FAMILIES, PRODUCT_FAMILIES, TOLERANCE, Majorant, Step, majorant
+from treebound.evaluation.majorants import BOUNDED_FAMILIES, PRODUCT_FAMILIES, TOLERANCE, Majorant, majorant
 from treebound.evaluation.ordered import Ordered
 from treebound.evaluation.regions import Region, whole_space
 from treebound.evaluation.scoring import tree_score
@@ -32,35 +33,6 @@ __all__ = ["CertNode", "Certificate", "Step", "certificate_faults", "check_parse
 
 Space = Literal["projective", "non-projective"]
 R = TypeVar("R", bound=Region)
-
-
-@dataclass(frozen=True)
-class CertNode:
-    """One node of the search tree: its parent's trees, less those that the decision rules out.
-
-    parent  its place in `Certificate.nodes`, before this one; -1 at the root, which comes first
-    arc     the arc decided on; -1 at the root
-    value   0: trees without the arc; 1: trees with it
-    steps   bounds, in the order in which they are to be applied
-    """
-
-    parent: int
-    arc: int
-    value: Literal[0, 1]
-    steps: list[Step] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A search tree. A node is closed when none of its trees can exceed the bound; else it needs two children, one for
-    each value of the same arc. Children of a closed node do no harm.
-
-    exact_families  families that are left to the chart (projective trees) instead of being bounded; `arc` may be named
-                    or not
-    """
-
-    nodes: list[CertNode]
-    exact_families: frozenset[str] = frozenset()
 
 
 def check_parse(

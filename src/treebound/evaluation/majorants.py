@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from treebound.core.certificate import Step
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.evaluation.chart import Number, exact_number
 from treebound.evaluation.stars import STAR_FAMILIES, Stars
@@ -25,30 +26,6 @@ BOUNDED_FAMILIES = PRODUCT_FAMILIES | STAR_FAMILIES
 
 #: relative slack where scores are real numbers; none where they are integers
 TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Step:
-    """One linear bound. Every family that the chart does not score exactly is bounded in one of these ways.
-
-    shares  family -> numbers, aligned with `problem.parts[family]`. The parts are products of arcs.
-            [F], for two arcs: a part (e, f) with score phi >= 0 is bounded by share z_e + (phi - share) z_f with share
-            in 0..phi, one with phi < 0 by share (1 - z_e - z_f) with share in 0..-phi.
-            [F, r]: one with phi >= 0 by the sum of share_i z_i, shares >= 0 with the sum phi; one with phi < 0 by
-            share (r - 1) - share (sum of z_i), share in 0..-phi in column 0. Empty slots (NONE) have no share.
-            [F] for `grand-sibling` (a, s, b), projective trees: e is the arc a, f the adjacent-sibling part (s, b)
-    shift   [A] or None: shift[a] is added to arc a = (h, m), h > 0, and subtracted from the scores of all grandchild
-            parts ((g, h), (h, m)) before they are bounded by shares. No tree's score changes: h has exactly one head
-    slope   [n + 1] or None, for `valency`: f(count) <= slope * count + the most of f(c) - slope * c
-    child, parent  [A] each, or both None: the multipliers u and w of `stars.Stars`, for every family that is not
-            bounded otherwise
-    """
-
-    shares: dict[str, np.ndarray]
-    shift: np.ndarray | None = None
-    slope: np.ndarray | None = None
-    child: np.ndarray | None = None
-    parent: np.ndarray | None = None
 
 
 @dataclass

@@ -11,13 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from treebound.core.problem import NONE, PartTable, Problem, canonical_order
-from treebound.evaluation.majorants import Step
-from treebound.evaluation.stars import LONGEST_COMB
+from treebound.core.certificate import Step
+from treebound.core.problem import LONGEST_COMB, MAX_COUNT, NONE, PartTable, Problem, canonical_order
 
-MOST_COUNTED = 7  #: the valency part of so many modifiers stands for more as well
-
-C = TypeVar("C", bound=Any)  #: `certificates.Certificate`, which imports this module
+C = TypeVar("C", bound=Any)  #: `Certificate`
 
 
 class Ordered:
@@ -87,7 +84,7 @@ class Ordered:
 
 def _complete(given: Problem, table: PartTable) -> PartTable:
     """Every number of modifiers of every word that has one, in order: those that were left out score 0."""
-    most = np.minimum(np.bincount(given.head, minlength=given.n + 1), MOST_COUNTED)
+    most = np.minimum(np.bincount(given.head, minlength=given.n + 1), MAX_COUNT)
     words = sorted(set(table.arcs[:, 0].tolist()))
     known = {tuple(row): score for row, score in zip(table.arcs.tolist(), table.score.tolist(), strict=True)}
     rows = [(h, c) for h in words for c in range(most[h] + 1)]

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from treebound.core.problem import NONE, NONE_OUTER, PRODUCTS, Problem
+from treebound.core.problem import LONGEST_COMB, MAX_COUNT, NONE, NONE_OUTER, PRODUCTS, SHORTEST_COMB, Problem
 
 
 def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
@@ -74,10 +74,10 @@ def tree_parts(family: str, heads: np.ndarray) -> list[tuple]:
             out += [(arc, (head[m + 1], m + 1))] if m + 1 < len(head) else []
         elif family == "comb":
             away = 1 if m > h else -1
-            runs = [[m + away * i for i in range(size)] for size in range(4, 9) if h > 0]
+            runs = [[m + away * i for i in range(size)] for size in range(SHORTEST_COMB, LONGEST_COMB + 1) if h > 0]
             out += [tuple((h, w) for w in run) for run in runs if set(run) <= set(modifiers[h])]
         elif family == "valency":
-            out.append((m, min(len(modifiers[m]), 7)))
+            out.append((m, min(len(modifiers[m]), MAX_COUNT)))
         else:
             raise ValueError(f"unknown factor family {family!r}")
     return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
+from treebound.core.problem import MAX_COUNT, NONE, NONE_OUTER, SHORTEST_COMB, PartTable, Problem
 
 #: arcs of a part, where their number is fixed
 WIDTH = {
@@ -19,7 +19,6 @@ WIDTH = {
     "valency": 2,
     "comb": 8,
 }
-SHORTEST_COMB = 4
 
 
 def problem_faults(problem: Problem) -> list[str]:
@@ -113,12 +112,12 @@ def _neighbours(head: np.ndarray, mod: np.ndarray, arcs: np.ndarray) -> np.ndarr
 
 
 def _counts_are_whole(problem: Problem, parts: np.ndarray) -> bool:
-    """Every word that has parts has all of 0, 1, .. up to its number of arcs, or to the 7 that stands for more."""
+    """Every word that has parts has all of 0, 1, .. up to its number of arcs, or to the MAX_COUNT."""
     word, count = parts.T
     if word.min() < 1 or word.max() > problem.n or count.min() < 0:
         return False
     most, listed = np.zeros(problem.n + 1, np.int64), np.bincount(word, minlength=problem.n + 1)
     np.maximum.at(most, word, count)
-    possible = np.minimum(7, np.bincount(problem.head, minlength=problem.n + 1))
-    full = (listed == most + 1) & ((most == 7) | (most == possible))
+    possible = np.minimum(MAX_COUNT, np.bincount(problem.head, minlength=problem.n + 1))
+    full = (listed == most + 1) & ((most == MAX_COUNT) | (most == possible))
     return _once(parts, int(parts.max())) and bool((full | (listed == 0)).all())

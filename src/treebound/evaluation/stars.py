@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
+from treebound.core.problem import LONGEST_COMB, NONE, NONE_OUTER, PartTable, Problem
 from treebound.evaluation.chart import Number, exact_number
 
 #: families whose parts have one head, with or without the arc into it
@@ -31,7 +31,6 @@ STAR_FAMILIES = frozenset(
 )
 #: parts of these hold together modifiers that are not neighbours: no dynamic program along the modifiers
 SET_FAMILIES = frozenset({"sibling", "tri-sibling"})
-LONGEST_COMB = 8
 IMPOSSIBLE = 10**30  #: larger than any score
 
 

@@ -19,7 +19,6 @@ PIPELINE = Path("dvc.yaml")
 #: imports that change no result of a stage
 WITHOUT = frozenset(
     {
-        ("decoders.record", "evaluation.certificates"),  # a record can be turned into a proof, which no stage does
         ("experiments.params", "factors"),  # names of families are checked; the values are tracked as parameters
     }
 )

@@ -20,7 +20,7 @@ from treebound.kernels.features.labels import (
     score_context,
     score_labels,
 )
-from treebound.kernels.features.scoring import LINE
+from treebound.kernels.features.scoring import LINE, Output, Place
 
 #: features of one word of the arc with the arc's direction
 HEAD = lines("""
@@ -69,8 +69,8 @@ class Labeller:
     """
 
     def __init__(self, names: tuple[str, ...], attributes: frozenset[str], first: int, bits: int, tree: bool):
-        self.names, self.first, self.tree = names, first, tree
-        self.mask = (1 << bits) // LINE - 1
+        self.names, self.tree = names, tree
+        self.place = Place(first, (1 << bits) // LINE - 1)
         self.width = width(len(names))
         salt = "label-tree" if tree else "label"
         self.groups = (
@@ -84,7 +84,7 @@ class Labeller:
     def of_arcs(self, weights: np.ndarray, rows: np.ndarray, n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
         """float64[A, width]: the score of each label on each arc; columns behind the last label mean nothing."""
         out = np.zeros((len(head), self.width), np.float64)
-        score_labels(self.groups, rows, n, head, mod, weights, self.first, self.mask, out)
+        score_labels(self.groups, rows, n, head, mod, weights, self.place, out)
         return out
 
     def of_tree(self, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ class Labeller:
         words = context_words(heads)
         out = self.of_arcs(weights, rows, len(heads) - 1, words[0], words[1])
         if self.tree:
-            score_context(self.context, rows, words, weights, self.first, self.mask, out)
+            score_context(self.context, rows, words, weights, self.place, out)
         return out
 
     def best(
@@ -112,20 +112,17 @@ class Labeller:
 
     def arc_features(
         self,
-        arcs: np.ndarray,
+        head: np.ndarray,
+        mod: np.ndarray,
         labels: np.ndarray,
         sign: float,
         rows: np.ndarray,
-        head: np.ndarray,
-        mod: np.ndarray,
         slots: np.ndarray,
         signs: np.ndarray,
         count: int,
     ) -> int:
-        """Append the weight slots of labels[i] on arc arcs[i] with `sign`; returns the new count."""
-        return label_features(
-            self.groups, rows, head, mod, arcs, labels, sign, self.first, self.mask, slots, signs, count
-        )
+        """Append the weight slots of labels[i] on the arc head[i] -> mod[i] with `sign`; the new count."""
+        return label_features(self.groups, rows, head, mod, labels, Output(slots, signs, sign, self.place), count)
 
     def tree_features(
         self,
@@ -139,9 +136,8 @@ class Labeller:
         count: int,
     ) -> int:
         """As `arc_features` for labels[i] of the arc in words[:, i], columns of `kernels.labels.context_words`."""
-        arcs = np.arange(words.shape[1], dtype=np.int32)
-        count = self.arc_features(arcs, labels, sign, rows, words[0], words[1], slots, signs, count)
-        return context_features(self.context, rows, words, n, labels, sign, self.first, self.mask, slots, signs, count)
+        count = self.arc_features(words[0], words[1], labels, sign, rows, slots, signs, count)
+        return context_features(self.context, rows, words, n, labels, Output(slots, signs, sign, self.place), count)
 
 
 def width(labels: int) -> int:

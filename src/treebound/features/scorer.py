@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treebound.core.errors import InputError
-from treebound.core.problem import PRODUCTS
+from treebound.core.problem import PRODUCTS, PartTable, Problem
 from treebound.core.treebank import Treebank
 from treebound.factors import FAMILIES
 from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
@@ -17,9 +17,18 @@ from treebound.features.compiling import compile_templates
 from treebound.features.patterns import Matches, compile_patterns, find
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, PartIndex, parts_of_tree
+from treebound.kernels.arcs.problem_index import Index
 from treebound.kernels.arcs.wide_parts import products_of_tree
 from treebound.kernels.features.patterns import pattern_features, pattern_parts, pattern_scores
-from treebound.kernels.features.scoring import FamilyTemplates, Templates, arc_features, part_features, score_sentence
+from treebound.kernels.features.scoring import (
+    FamilyTemplates,
+    Output,
+    Place,
+    Templates,
+    arc_features,
+    part_features,
+    score_sentence,
+)
 
 NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 3), np.int32), np.empty(0)
 #: products whose place in the table is no arithmetic on their arcs
@@ -96,6 +105,15 @@ class Scores(NamedTuple):
     arcs: dict[str, np.ndarray]
     words: dict[str, np.ndarray]
 
+    def problem(self, unit: float) -> Problem:
+        """The problem to be solved, which is in canonical form and has its index; unit > 0, as of `Problem`."""
+        index, parts = self.arc_index, self.part_index
+        tables = {f: PartTable(f, self.arcs[f], score) for f, score in self.by_family.items()}
+        space = "projective" if parts.projective else "non-projective"
+        n, root = len(index.right) - 1, parts.single_root
+        problem = Problem.unchecked(n, index.head, index.mod, self.arc, tables, root, unit, space)
+        return problem.knowing(index=Index(index, parts), finite=True)
+
     def selected(self, family: str, arc_into: np.ndarray) -> np.ndarray:
         """int32[*]: the parts of a family (`arc` too) that a tree selects; arc_into as of `arcs_of_tree`."""
         return selected_parts(family, self.arc_index, self.part_index, self.arcs.get(family), arc_into)
@@ -123,12 +141,13 @@ class Scorer:
         self.rates = [FAMILIES[f].rate for f in ("arc", *self.listed, *(["pattern"] if self.patterns else []))]
         self.attributes = attributes
         self.mask = (1 << (bits - 4)) - 1  # over lines of 16 weights
-        self.arc_templates = compile_arc(attributes, FAMILIES["arc"].templates.pairs, HEAD, MODIFIER, BETWEEN)
-        self.family_templates = compile_families(self.listed, attributes)
-        each = np.diff(self.family_templates.part_first) + np.diff(self.family_templates.pair_first)
+        of_arcs = compile_arc(attributes, FAMILIES["arc"].templates.pairs, HEAD, MODIFIER, BETWEEN)
+        of_parts = compile_families(self.listed, attributes)
+        self.templates = of_arcs, of_parts
+        each = np.diff(of_parts.part_first) + np.diff(of_parts.pair_first)
         #: templates of a part at most, but for those of an arc and a word in between
         self.most = dict(zip(self.listed, each.tolist(), strict=True))
-        self.most["arc"] = sum(len(templates.seed) for templates in self.arc_templates[:-1])
+        self.most["arc"] = sum(len(templates.seed) for templates in of_arcs[:-1])
         if self.pattern_index is not None:
             self.most["pattern"] = int(np.diff(self.pattern_index.first).max(initial=0))
 
@@ -152,7 +171,7 @@ class Scorer:
         matches     `TokenTable.matches` of the sentence: what a model with patterns needs
         """
         index, parts, arc, first, arcs, words, scores = score_sentence(
-            self.arc_templates, self.family_templates, rows, tag, allowed, single_root, projective, weights, self.mask
+            self.templates, rows, tag, allowed, single_root, projective, weights, self.mask
         )
         out = Scores(index, parts, arc, {}, {}, {})
         cell = 0
@@ -173,7 +192,7 @@ class Scorer:
 
     def room(self, chosen: dict[str, np.ndarray], n: int) -> int:
         """How many features at most `features` appends for these parts of a sentence of n words."""
-        features = 2 * len(chosen["arc"]) * (self.most["arc"] + n * len(self.arc_templates[-1].seed))
+        features = 2 * len(chosen["arc"]) * (self.most["arc"] + n * len(self.templates[0][-1].seed))
         features += sum(2 * len(chosen[family]) * self.most[family] for family in self.listed)
         if self.pattern_index is not None:
             features += len(chosen["pattern"]) * self.most["pattern"]
@@ -199,30 +218,15 @@ class Scorer:
         n = len(tag) - 1
         ends = [count]
         head, mod = scored.arc_index.head, scored.arc_index.mod
-        count = arc_features(
-            self.arc_templates, rows, tag, chosen["arc"], sign, head, mod, self.mask, slots, signs, count
-        )
+        out = Output(slots, signs, sign, Place(0, self.mask))
+        count = arc_features(self.templates[0], rows, tag, chosen["arc"], head, mod, out, count)
         ends.append(count)
         for f, family in enumerate(self.listed):
-            count = part_features(
-                self.family_templates,
-                f,
-                scored.words[family],
-                chosen[family],
-                sign,
-                rows,
-                n,
-                self.mask,
-                slots,
-                signs,
-                count,
-            )
+            count = part_features(self.templates[1], f, scored.words[family], chosen[family], rows, n, out, count)
             ends.append(count)
         if self.pattern_index is not None:
             words = scored.words["pattern"]
-            count = pattern_features(
-                self.pattern_index, words, chosen["pattern"], sign, rows, self.mask, slots, signs, count
-            )
+            count = pattern_features(self.pattern_index, words, chosen["pattern"], rows, out, count)
             ends.append(count)
         if rates is not None:
             for rate, (first, end) in zip(self.rates, pairwise(ends), strict=True):

@@ -1,58 +1,52 @@
-"""Good trees where arcs may cross, quickly and without a proof: what learning asks for.
-
-The best projective tree and the best arborescence of the arcs' own scores climb from head to head (McDonald & Pereira
-2006, section 3.2); the better one is returned. Every family is scored.
-"""
+"""Good trees where arcs may cross, quickly and without a proof: what learning asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
 
 import numpy as np
 
 from treebound.core.parse import Parse
-from treebound.decoders.approximate.climb_kernel import climb_heads, factors_of
-from treebound.decoders.exact.branch_and_bound.decoder import (
-    AUTOMATON_FAMILIES,
-    COUNT_FAMILY,
-    EMPTY,
-    STAR_FAMILIES,
-    counts_of,
-    heads_of,
-    joined,
-    projective_tree,
-)
-from treebound.kernels.arcs.numbering import ArcIndex
-from treebound.kernels.arcs.parts import PartIndex
+from treebound.core.problem import Problem
+from treebound.decoders.approximate.climb_kernel import climb_heads
+from treebound.decoders.door import CheckedDecoder, Space, without_infinities
+from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, counts_of, projective_tree
+from treebound.factors import FAMILIES
+from treebound.kernels.arcs.numbering import heads_of
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
-from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
-from treebound.kernels.head_stars.tables import star_tables
+from treebound.kernels.chart.hypergraph import NEG_TEST
+from treebound.kernels.tree_moves import scoring_of
 
 
-def climb(
-    index: ArcIndex,
-    parts: PartIndex,
-    arc: np.ndarray,
-    arcs: Mapping[str, np.ndarray],
-    scores: Mapping[str, np.ndarray],
-    unit: float,
-) -> Parse:
-    """A tree, projective or not, with status "heuristic", or "infeasible"; arguments as of `BranchAndBound.solve`.
+class HillClimbing(CheckedDecoder):
+    """The best projective tree and the best arborescence of the arcs' scores climb from head to head; the better one.
 
-    parts.projective is False, and all scores are finite.
+    Status "heuristic"; "infeasible" where arcs make no tree, "limit" where every tree that was met is forbidden.
     """
-    n, A = len(index.right) - 1, len(index.head)
-    theta = np.append(arc, 0.0)
-    stars = {f: s for f, s in scores.items() if f in AUTOMATON_FAMILIES or f in STAR_FAMILIES}
-    tables = star_tables(index, stars, arcs["comb"]) if "comb" in stars else star_tables(index, stars)
-    factors = factors_of(*joined(arcs, scores, tuple(f for f in scores if f not in stars)), A)
-    counts = counts_of(n, arcs, {f: s for f, s in scores.items() if f == COUNT_FAMILY})
-    value, tree, dp_calls = projective_tree(index, parts, theta, arcs, scores, counts, unit)
-    starts = [tree] if value > NEG_TEST else []
-    work = {"dp_calls": dp_calls + 1}
-    into = np.empty(n, np.int32)
-    if arborescence(index, theta, n, parts.single_root, into, EMPTY, arborescence_scratch(n, A)) <= NEG_TEST:
-        return Parse(heads_of(index, into[:0], n), NEG, NEG, "infeasible", work)
-    found = [climb_heads(index, parts, tables, theta, factors, start) for start in (*starts, into)]
-    value, tree = max(found, key=lambda pair: pair[0])
-    return Parse(heads_of(index, tree, n), float(value), np.inf, "heuristic", work)
+
+    name = "hill-climbing"
+    space: Space = "non-projective"
+    exact = False
+    supports = frozenset(FAMILIES)
+    cite = "McDonald & Pereira (2006), section 3.2"
+
+    def _decode(self, problem: Problem) -> Parse:
+        """O(A d^2) a sweep over the arcs, d the largest number of modifiers, and the dynamic programs of the start."""
+        started = time.perf_counter()
+        given, least = without_infinities(problem)
+        n, index = problem.n, index_of(given).arcs
+        value, tree, dp_calls = projective_tree(given, counts_of(n, given.parts))
+        starts = [tree] if value > NEG_TEST else []
+        work = {"dp_calls": dp_calls + 1}
+        into, theta = np.empty(n, np.int32), np.append(given.arc, 0.0)
+        scratch = arborescence_scratch(n, problem.arcs)
+        if arborescence(index, theta, n, problem.single_root, into, EMPTY, scratch) <= NEG_TEST:
+            return Parse(heads_of(index, into[:0]), -np.inf, -np.inf, "infeasible", work)
+        scoring = scoring_of(given)
+        found = [climb_heads(scoring, start) for start in (*starts, into)]
+        value, tree = max(found, key=lambda pair: pair[0])
+        seconds = {"decode": time.perf_counter() - started}
+        if value < least:
+            return Parse(heads_of(index, into[:0]), -np.inf, np.inf, "limit", work, seconds)
+        return Parse(heads_of(index, tree), float(value), np.inf, "heuristic", work, seconds)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.decoders.door import CheckedDecoder, arc_index
-from treebound.kernels.arcs.parts import index_parts
-from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.decoders.door import CheckedDecoder, Space, without_infinities
+from treebound.kernels.arcs.numbering import heads_of
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.kernels.chart.model1 import model0, model1
 
 
@@ -22,7 +22,7 @@ class GrandparentSpans(CheckedDecoder):
     model  0: arcs and all grandchildren; 1: also adjacent siblings, grand-siblings and outermost grandchildren
     """
 
-    space: Literal["projective"] = "projective"
+    space: Space = "projective"
     exact = True
 
     def __init__(self, model: Literal[0, 1]):
@@ -34,38 +34,25 @@ class GrandparentSpans(CheckedDecoder):
 
     def _decode(self, problem: Problem) -> Parse:
         started = time.perf_counter()
-        n, index = problem.n, arc_index(problem)
-        parts = index_parts(index, problem.single_root)
-        given = {family: _finite(table.score) for family, table in problem.parts.items()}
+        index, parts = index_of(problem)
+        stated = without_infinities(problem, problem.families)[0]
         sizes = {
-            "grandchild": parts.grandchild[-1],
             "adjacent-sibling": parts.adjacent[-1],
+            "outermost-grandchild": 0,
+            "grandchild": parts.grandchild[-1],
             "grand-sibling": parts.grand_sibling[-1],
         }
-        scores: Mapping[str, np.ndarray] = {f: given.get(f, np.zeros(size)) for f, size in sizes.items()}
-        arc = _finite(problem.arc)
+        tables = stated.parts
+        scores = [tables[f].score if f in tables else np.zeros(size) for f, size in sizes.items()]
         if self.model == 0:
-            value, arcs = model0(index, parts, n, problem.single_root, arc, scores["grandchild"])
+            value, arcs = model0(index, parts, stated.arc, scores[2])
         else:
-            value, arcs = model1(
-                index,
-                parts,
-                n,
-                problem.single_root,
-                arc,
-                scores["adjacent-sibling"],
-                given.get("outermost-grandchild", np.zeros(0)),
-                scores["grandchild"],
-                scores["grand-sibling"],
-            )
-        heads = np.zeros(n + 1, np.int32)
-        heads[0] = -1
-        heads[index.mod[arcs]] = index.head[arcs]
+            value, arcs = model1(index, parts, stated.arc, *scores)
         found = value > NEG_TEST
         value = float(value) if found else -np.inf
         work = {"dp_calls": 1, "nodes": 1, "root_solved": 1}
         seconds = {"decode": time.perf_counter() - started}
-        return Parse(heads, value, value, "optimal" if found else "infeasible", work, seconds)
+        return Parse(heads_of(index, arcs), value, value, "optimal" if found else "infeasible", work, seconds)
 
 
 def koo_model0() -> GrandparentSpans:
@@ -76,8 +63,3 @@ def koo_model0() -> GrandparentSpans:
 def koo_model1() -> GrandparentSpans:
     """All grandchildren and grand-siblings; with adjacent siblings and outermost grandchildren, which it covers."""
     return GrandparentSpans(1)
-
-
-def _finite(score: np.ndarray) -> np.ndarray:
-    """-inf as the kernels' "impossible"."""
-    return np.where(np.isneginf(score), NEG, score)

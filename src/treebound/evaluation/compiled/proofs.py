@@ -9,11 +9,12 @@ from typing import Self
 
 import numpy as np
 
+from treebound.core.certificate import Step
 from treebound.core.problem import PartTable, Problem
 from treebound.evaluation.chart import Number
 from treebound.evaluation.compiled import arborescences, bounds, charts, stars
 from treebound.evaluation.compiled.tables import LARGEST, NO, Arcs, Tables, TooLarge, index, tables, whole
-from treebound.evaluation.majorants import PRODUCT_FAMILIES, Step
+from treebound.evaluation.majorants import PRODUCT_FAMILIES
 from treebound.evaluation.stars import STAR_FAMILIES
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numba import njit
 
 import treebound.kernels  # noqa: F401  # places the cache of compiled code
+from treebound.core.problem import LONGEST_COMB
 from treebound.evaluation.compiled.charts import end_score, modifier_score
 from treebound.evaluation.compiled.tables import NO
 
-LONGEST_COMB = 8
 BARRED = NO // 2  #: what is below cannot be chosen
 
 

@@ -77,3 +77,11 @@ def arcs_of_tree(index, heads):
             if index.head[index.into[i]] == heads[m]:
                 out[m - 1] = index.into[i]
     return out
+
+
+def heads_of(index: ArcIndex, arcs: np.ndarray) -> np.ndarray:
+    """int32[n + 1]: the heads of the tree made of `arcs`; all 0 for no arcs."""
+    heads = np.zeros(len(index.right), np.int32)
+    heads[0] = -1
+    heads[index.mod[arcs]] = index.head[arcs]
+    return heads

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.core.problem import NONE, NONE_OUTER
+from treebound.core.problem import MAX_COUNT, NONE, NONE_OUTER
 from treebound.kernels.arcs.wide_parts import (
-    MAX_COUNT,
     combs,
     grand_sibling_rank,
     grand_siblings,
@@ -235,6 +234,28 @@ def sibling_rank(index, i, j):
 
 
 @njit(cache=True, nogil=True)
+def _modifiers(index, arc_into):
+    """(first int32[n + 2], arcs int32[n], pairs) of a tree: arcs out of h, ascending by modifier, are arcs[first[h] :
+    first[h + 1]]; pairs of arcs with one head are so many. O(n).
+    """
+    n = len(arc_into)
+    first = np.zeros(n + 2, np.int32)
+    for m in range(1, n + 1):
+        first[index.head[arc_into[m - 1]] + 1] += 1
+    pairs = 0
+    for h in range(n + 1):
+        pairs += first[h + 1] * (first[h + 1] - 1) // 2
+        first[h + 1] += first[h]
+    arcs = np.empty(n, np.int32)
+    fill = first[: n + 1].copy()
+    for m in range(1, n + 1):
+        h = index.head[arc_into[m - 1]]
+        arcs[fill[h]] = arc_into[m - 1]
+        fill[h] += 1
+    return first, arcs, pairs
+
+
+@njit(cache=True, nogil=True)
 def parts_of_tree(code, index, parts, arc_into):
     """int32[*]: the parts of a family that a tree selects; arc_into as of `arcs_of_tree`.
 
@@ -244,22 +265,7 @@ def parts_of_tree(code, index, parts, arc_into):
         return products_of_tree(list_parts(code, index, parts)[0], arc_into, len(index.head))
     n = len(arc_into)
     head, mod = index.head, index.mod
-    # modifiers of each head, ascending (0 .. n)
-    first = np.zeros(n + 2, np.int32)
-    for m in range(1, n + 1):
-        first[head[arc_into[m - 1]] + 1] += 1
-    for h in range(n + 1):
-        first[h + 1] += first[h]
-    children = np.empty(n, np.int32)
-    fill = first[: n + 1].copy()
-    pairs = 0
-    for m in range(1, n + 1):
-        h = head[arc_into[m - 1]]
-        children[fill[h]] = arc_into[m - 1]
-        fill[h] += 1
-    for h in range(n + 1):
-        k = first[h + 1] - first[h]
-        pairs += k * (k - 1) // 2
+    first, children, pairs = _modifiers(index, arc_into)
     out = np.empty(2 * n + pairs, np.int32)
     c = 0
     if code == ARC:

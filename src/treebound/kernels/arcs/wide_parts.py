@@ -10,10 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from treebound.core.problem import NONE
-
-SHORTEST_COMB, LONGEST_COMB = 4, 8  #: words in a comb (Qian & Liu 2013, section 4.3: more than three modifiers)
-MAX_COUNT = 7  #: the last valency part of a word with more candidates stands for this many or more
+from treebound.core.problem import LONGEST_COMB, NONE, SHORTEST_COMB
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -21,14 +21,14 @@ _M1 = -7046029254386353131  # 0x9E3779B97F4A7C15, odd
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _start(x, variant, first, mask):
+def _start(x, variant, place):
     """Where the row of a hashed feature joined with a variant begins."""
     x = x + variant * _M1
-    return first + (((x ^ (x >> 29)) >> 4) & mask) * LINE
+    return place.first + (((x ^ (x >> 29)) >> 4) & place.mask) * LINE
 
 
 @njit(cache=True, nogil=True)
-def _add_rows(templates, tokens, rows, variant, weights, first, mask, out):
+def _add_rows(templates, tokens, rows, variant, weights, place, out):
     """out[i] += rows of all templates over the words rows[:, i], joined with variant[i]; out [N, L]. O(N T L)."""
     T, (N, L) = len(templates.seed), out.shape
     x = np.empty((T, N), np.int64)
@@ -37,19 +37,20 @@ def _add_rows(templates, tokens, rows, variant, weights, first, mask, out):
     for i in range(N):
         total = out[i]
         for t in range(T):
-            start = np.uint64(_start(x[t, i], variant[i], first, mask))
+            start = np.uint64(_start(x[t, i], variant[i], place))
             for y in range(L):
                 total[y] += weights[start + np.uint64(y)]
 
 
 @njit(cache=True, nogil=True)
-def _emit_rows(templates, tokens, rows, variant, label, sign, first, mask, slots, signs, c):
+def _emit_rows(templates, tokens, rows, variant, label, out, c):
     """Append the slots of label[i] in the rows of all templates over rows[:, i]; returns the new count. O(N T)."""
+    slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)
     for t in range(len(templates.seed)):
         _hash_all(templates, t, tokens, rows, x)
         for i in range(rows.shape[1]):
-            slots[c] = _start(x[i], variant[i], first, mask) + label[i]
+            slots[c] = _start(x[i], variant[i], place) + label[i]
             signs[c] = sign
             c += 1
     return c
@@ -61,26 +62,26 @@ def _direction(h, m):
 
 
 @njit(cache=True, nogil=True)
-def _add_words(templates, tokens, n, rows, direction, weights, first, mask, out):
+def _add_words(templates, tokens, n, rows, direction, weights, place, out):
     """As `_add_rows` for rows int32[1, N] of n words and the root, each summed once per direction."""
     N, L = out.shape
-    place = np.full((3, n + 1 + PAD), -1, np.int32)
+    known = np.full((3, n + 1 + PAD), -1, np.int32)
     alone = np.empty((1, min(N, 2 * (n + 1))), np.int32)
     variant = np.empty(alone.shape[1], np.int64)
     count = 0
     for i in range(N):
-        if place[direction[i], rows[0, i]] < 0:
-            place[direction[i], rows[0, i]] = count
+        if known[direction[i], rows[0, i]] < 0:
+            known[direction[i], rows[0, i]] = count
             alone[0, count], variant[count] = rows[0, i], direction[i]
             count += 1
     total = np.zeros((count, L), np.float64)
-    _add_rows(templates, tokens, alone, variant, weights, first, mask, total)
+    _add_rows(templates, tokens, alone, variant, weights, place, total)
     for i in range(N):
-        out[i] += total[place[direction[i], rows[0, i]]]
+        out[i] += total[known[direction[i], rows[0, i]]]
 
 
 @njit(cache=True, nogil=True)
-def score_labels(groups, tokens, n, head, mod, weights, first, mask, out):
+def score_labels(groups, tokens, n, head, mod, weights, place, out):
     """out[a, y] += score of label y on arc a; out float64[A, L]. O((n T_word + A T_pair) L).
 
     groups  (head, modifier, pair, far) Templates: one word with the direction of the arc (summed once per word and
@@ -95,28 +96,28 @@ def score_labels(groups, tokens, n, head, mod, weights, first, mask, out):
         h, m = head[a], mod[a]
         rows[0, a], rows[1, a] = h + PAD, m + PAD
         near[a], far[a] = _direction(h, m), arc_variant(h, m)
-    _add_words(t_head, tokens, n, rows[:1], near, weights, first, mask, out)
-    _add_words(t_mod, tokens, n, rows[1:], near, weights, first, mask, out)
-    _add_rows(t_pair, tokens, rows, near, weights, first, mask, out)
-    _add_rows(t_far, tokens, rows, far, weights, first, mask, out)
+    _add_words(t_head, tokens, n, rows[:1], near, weights, place, out)
+    _add_words(t_mod, tokens, n, rows[1:], near, weights, place, out)
+    _add_rows(t_pair, tokens, rows, near, weights, place, out)
+    _add_rows(t_far, tokens, rows, far, weights, place, out)
 
 
 @njit(cache=True, nogil=True)
-def label_features(groups, tokens, head, mod, arcs, label, sign, first, mask, slots, signs, c):
-    """Append the weight slots of label[i] on arc arcs[i] with `sign`; returns the new count. O(arcs T)."""
+def label_features(groups, tokens, head, mod, label, out, c):
+    """Append the weight slots of label[i] on the arc head[i] -> mod[i]; returns the new count. O(arcs T)."""
     t_head, t_mod, t_pair, t_far = groups
-    K = len(arcs)
+    K = len(head)
     rows = np.empty((2, K), np.int32)
     near = np.empty(K, np.int64)
     far = np.empty(K, np.int64)
     for i in range(K):
-        h, m = head[arcs[i]], mod[arcs[i]]
+        h, m = head[i], mod[i]
         rows[0, i], rows[1, i] = h + PAD, m + PAD
         near[i], far[i] = _direction(h, m), arc_variant(h, m)
-    c = _emit_rows(t_head, tokens, rows[:1], near, label, sign, first, mask, slots, signs, c)
-    c = _emit_rows(t_mod, tokens, rows[1:], near, label, sign, first, mask, slots, signs, c)
-    c = _emit_rows(t_pair, tokens, rows, near, label, sign, first, mask, slots, signs, c)
-    return _emit_rows(t_far, tokens, rows, far, label, sign, first, mask, slots, signs, c)
+    c = _emit_rows(t_head, tokens, rows[:1], near, label, out, c)
+    c = _emit_rows(t_mod, tokens, rows[1:], near, label, out, c)
+    c = _emit_rows(t_pair, tokens, rows, near, label, out, c)
+    return _emit_rows(t_far, tokens, rows, far, label, out, c)
 
 
 @njit(cache=True, nogil=True)
@@ -159,17 +160,17 @@ def _context_rows(words, n):
 
 
 @njit(cache=True, nogil=True)
-def score_context(templates, tokens, words, weights, first, mask, out):
+def score_context(templates, tokens, words, weights, place, out):
     """out[i, y] += score of label y for the words words[:, i] of `context_words`; out float64[n, L]."""
     rows, direction = _context_rows(words, words.shape[1])
-    _add_rows(templates, tokens, rows, direction, weights, first, mask, out)
+    _add_rows(templates, tokens, rows, direction, weights, place, out)
 
 
 @njit(cache=True, nogil=True)
-def context_features(templates, tokens, words, n, label, sign, first, mask, slots, signs, c):
-    """Append the weight slots of label[i] for words[:, i] of a sentence of n words with `sign`; the new count."""
+def context_features(templates, tokens, words, n, label, out, c):
+    """Append the weight slots of label[i] for words[:, i] of a sentence of n words; returns the new count."""
     rows, direction = _context_rows(words, n)
-    return _emit_rows(templates, tokens, rows, direction, label, sign, first, mask, slots, signs, c)
+    return _emit_rows(templates, tokens, rows, direction, label, out, c)
 
 
 @njit(cache=True, nogil=True)

@@ -141,8 +141,9 @@ def pattern_scores(patterns, words, tokens, weights, mask):
 
 
 @njit(cache=True, nogil=True)
-def pattern_features(patterns, words, chosen, sign, tokens, mask, slots, signs, c):
-    """Append the weight slots of the parts `chosen` with `sign` times their coefficients; returns the new count."""
+def pattern_features(patterns, words, chosen, tokens, out, c):
+    """Append the weight slots of the parts `chosen`, which count their coefficients; returns the new count."""
+    slots, signs, sign, (_, mask) = out
     for i in chosen:
         p = words[i, -1]
         for t in range(patterns.first[p], patterns.first[p + 1]):

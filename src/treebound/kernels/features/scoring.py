@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from treebound.core.problem import LONGEST_COMB, SHORTEST_COMB
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import (
     COMB,
@@ -32,7 +33,6 @@ from treebound.kernels.arcs.parts import (
     fill_parts,
     index_parts,
 )
-from treebound.kernels.arcs.wide_parts import LONGEST_COMB, SHORTEST_COMB
 from treebound.kernels.features.hashing import M1 as _M1
 from treebound.kernels.features.hashing import finish as _finish
 
@@ -69,6 +69,25 @@ class FamilyTemplates(NamedTuple):
     part_first: np.ndarray
     pair: Templates
     pair_first: np.ndarray
+
+
+class Place(NamedTuple):
+    """Where the weights of hashed features stand: from `first` on, the lines that `mask` leaves of a hash."""
+
+    first: int
+    mask: int
+
+
+class Output(NamedTuple):
+    """Where features are appended: kernels write without looking whether there is room.
+
+    slots, signs  int64[*], float32[*]: place of each weight, and what its feature counts, which is `sign` or -`sign`
+    """
+
+    slots: np.ndarray
+    signs: np.ndarray
+    sign: float
+    place: Place
 
 
 LINE = 16
@@ -177,9 +196,10 @@ def _weight(weights, line, o):
 
 
 @njit(cache=True, nogil=True)
-def _add_all(templates, first, last, tokens, rows, variant, weights, mask, x, out):
-    """out[i] += weights of templates first .. last - 1 over rows[:, i], by themselves and with variant[i]."""
-    for t in range(first, last):
+def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
+    """out[i] += weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i]."""
+    x = np.empty(len(out), np.int64)
+    for t in range(span[0], span[1]):
         _hash_all(templates, t, tokens, rows, x)
         for i in range(len(out)):
             line = ((x[i] >> 4) & mask) * LINE
@@ -220,14 +240,13 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
     rows = np.empty((2, A), np.int32)
     variant = np.empty(A, np.int64)
     out = np.empty(A, np.float64)
-    x = np.empty(A, np.int64)
     for a in range(A):
         h, m = head[a], mod[a]
         v = arc_variant(h, m)
         rows[0, a], rows[1, a], variant[a] = h + PAD, m + PAD, v
         out[a] = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
     first = np.int64(0)  # not a literal, for which numba would compile the kernel once more
-    _add_all(t_pair, first, len(t_pair.seed), tokens, rows, variant, weights, mask, x, out)
+    _add_all(t_pair, (first, len(t_pair.seed)), tokens, rows, variant, weights, mask, out)
     if len(t_between.seed) > 0:
         tags = local_tags(tag)
         seen = np.full(n + 2, -1, np.int32)
@@ -344,10 +363,10 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
     if u_slot >= 0:
         for p in range(F):
             rows[u_slot, p] = _part_row(code, words, p, u_slot, n)
-    x = np.empty(max(F, pairs), np.int64)
+    x = np.empty(pairs, np.int64)
     memo = np.zeros((pairs, 3), np.float64)
     for t in range(families.pair_first[f], families.pair_first[f + 1]):
-        _hash_all(families.pair, t, tokens, pair_rows, x[:pairs])
+        _hash_all(families.pair, t, tokens, pair_rows, x)
         for q in range(pairs):
             line = ((x[q] >> 4) & mask) * LINE
             o = x[q] & (LINE - 1)
@@ -356,8 +375,8 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
                 memo[q, s] += w + _weight(weights, line, o ^ pair_variants[q, s])
     for p in range(F):
         out[p] = memo[pair_of[p], side_at[p]]
-    first, last = families.part_first[f], families.part_first[f + 1]
-    _add_all(families.part, first, last, tokens, rows, variant, weights, mask, x[:F], out)
+    span = families.part_first[f], families.part_first[f + 1]
+    _add_all(families.part, span, tokens, rows, variant, weights, mask, out)
 
 
 @njit(cache=True, nogil=True)
@@ -376,14 +395,16 @@ def _silence(code, words, out):
 
 
 @njit(cache=True, nogil=True)
-def score_sentence(arc_templates, families, tokens, tag, allowed, single_root, projective, weights, mask):
+def score_sentence(templates, tokens, tag, allowed, single_root, projective, weights, mask):
     """Everything that a decoder needs of a sentence, in one call.
 
-    allowed  bool[n + 1, n + 1] candidate arcs, head first
+    templates  (those of arcs, FamilyTemplates)
+    allowed    bool[n + 1, n + 1] candidate arcs, head first
     Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words
     int32[parts, 4], scores float64[parts]): family f has the parts first[f] .. first[f + 1] - 1, and its arcs
     int32[F, r] stand one after another, those of the first family first.
     """
+    arc_templates, families = templates
     n = len(tag) - 1
     index = index_arcs(n, allowed)
     parts = index_parts(index, single_root, projective)
@@ -423,8 +444,9 @@ def _emit(x, v, mask, sign, slots, signs, c):
 
 
 @njit(cache=True, nogil=True)
-def arc_features(arc_templates, tokens, tag, arcs, sign, head, mod, mask, slots, signs, c):
-    """Append the weight slots of the given arcs with `sign`; returns the new count."""
+def arc_features(arc_templates, tokens, tag, arcs, head, mod, out, c):
+    """Append the weight slots of the given arcs to an Output; returns the new count."""
+    slots, signs, sign, (_, mask) = out
     t_head, t_mod, t_pair, t_between = arc_templates
     n = len(tag) - 1
     tags = local_tags(tag)
@@ -447,8 +469,9 @@ def arc_features(arc_templates, tokens, tag, arcs, sign, head, mod, mask, slots,
 
 
 @njit(cache=True, nogil=True)
-def part_features(families, f, words, chosen, sign, tokens, n, mask, slots, signs, c):
-    """Append the weight slots of the parts `chosen` of family f with `sign`; returns the new count."""
+def part_features(families, f, words, chosen, tokens, n, out, c):
+    """Append the weight slots of the parts `chosen` of family f to an Output; returns the new count."""
+    slots, signs, sign, (_, mask) = out
     code = families.code[f]
     x_slot, y_slot, z_slot, u_slot = families.slot[f]
     if code == COMB and len(chosen) > 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -67,13 +69,25 @@ def round_means(weights, sums, examples, unit):
     return rounded
 
 
+class AdaGrad(NamedTuple):
+    """weights float32[table], squares float32[table] sums of squared gradients, learning rate."""
+
+    weights: np.ndarray
+    squares: np.ndarray
+    rate: float
+
+
 @njit(cache=True, nogil=True)
-def pruner_step(arc_templates, tokens, tag, head, mod, scores, gold, weights, squares, mask, rate, slots, signs):
+def pruner_step(arc_templates, tokens, tag, gold, learner, out):
     """One AdaGrad step on the log-likelihood of each word's gold head among all heads; returns the loss.
 
-    gold int32[n + 1] heads; squares float32[table] sums of squared gradients.
+    gold  int32[n + 1] heads
+    out   Output for the features of one arc, of sign 1
     """
+    weights, squares, rate = learner
     n = len(gold) - 1
+    head, mod = all_arcs(n)
+    scores = score_arcs(arc_templates, tokens, tag, head, mod, weights, out.place.mask)
     A = len(head)
     top = np.full(n + 1, -1e300)
     for a in range(A):
@@ -92,9 +106,9 @@ def pruner_step(arc_templates, tokens, tag, head, mod, scores, gold, weights, sq
         if abs(g) < 0.01:
             continue
         one[0] = a
-        c = arc_features(arc_templates, tokens, tag, one, 1.0, head, mod, mask, slots, signs, first)
+        c = arc_features(arc_templates, tokens, tag, one, head, mod, out, first)
         for i in range(c):
-            s = slots[i]
+            s = out.slots[i]
             squares[s] += g * g
             weights[s] += np.float32(rate * g / np.sqrt(squares[s] + 1e-8))
     return loss

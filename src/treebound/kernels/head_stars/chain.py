@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.kernels.arcs.wide_parts import MAX_COUNT
+from treebound.core.problem import MAX_COUNT
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 
 OUT, FREE, IN = range(3)  #: state of a candidate modifier

@@ -77,7 +77,8 @@ def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
 
 
 @njit(cache=True, nogil=True)
-def _emit(x, variant, mask, columns, label, sign, slots, signs, c):
+def _emit(x, variant, columns, label, out, c):
+    slots, signs, sign, (_, mask) = out
     first = _row(x, variant, mask) * columns
     slots[c], slots[c + 1] = first, first + 1 + label
     signs[c], signs[c + 1] = sign, sign
@@ -85,28 +86,29 @@ def _emit(x, variant, mask, columns, label, sign, slots, signs, c):
 
 
 @njit(cache=True, nogil=True)
-def labelled_features(arc_templates, tokens, tag, h, m, label, sign, columns, mask, slots, signs, c):
-    """Append the places in the flat weight table of the features of one labelled arc; returns the new count."""
+def labelled_features(arc_templates, tokens, tag, labelled_arc, columns, out, c):
+    """Append the places in the flat weight table of the features of an arc (h, m, label); returns the new count."""
+    h, m, label = labelled_arc
     t_head, t_mod, t_pair, t_between = arc_templates
     right = 1 if m > h else 0
     v = arc_variant(h, m)
     for t in range(len(t_head.seed)):
         x = _feature(t_head, t, tokens, h + PAD, h + PAD, h + PAD, 0)
-        c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
-        c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
+        c = _emit(x, 0, columns, label, out, c)
+        c = _emit(x, 1 + right, columns, label, out, c)
     for t in range(len(t_mod.seed)):
         x = _feature(t_mod, t, tokens, m + PAD, m + PAD, m + PAD, 0)
-        c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
-        c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
+        c = _emit(x, 0, columns, label, out, c)
+        c = _emit(x, 1 + right, columns, label, out, c)
     for t in range(len(t_pair.seed)):
         x = _feature(t_pair, t, tokens, h + PAD, m + PAD, 0, 0)
-        c = _emit(x, 0, mask, columns, label, sign, slots, signs, c)
-        c = _emit(x, v, mask, columns, label, sign, slots, signs, c)
+        c = _emit(x, 0, columns, label, out, c)
+        c = _emit(x, v, columns, label, out, c)
     tags = local_tags(tag)
     seen = np.full(len(tag) + 1, -1, np.int32)
     between = np.empty(len(tag), np.int32)
     for i in range(between_tags(tags, h, m, seen, 0, between)):
         for t in range(len(t_between.seed)):
             x = _feature(t_between, t, tokens, h + PAD, between[i] + PAD, m + PAD, 0)
-            c = _emit(x, 1 + right, mask, columns, label, sign, slots, signs, c)
+            c = _emit(x, 1 + right, columns, label, out, c)
     return c

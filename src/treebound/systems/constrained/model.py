@@ -27,6 +27,7 @@ from treebound.factors.templates import lines
 from treebound.features.scorer import compile_arc
 from treebound.features.tokens import TokenTable, attributes_of
 from treebound.kernels.chart.arborescence import maximum_arborescence
+from treebound.kernels.features.scoring import Output, Place
 from treebound.kernels.features.updates import all_arcs, margin, merge, step
 from treebound.learning.averages import averaged
 from treebound.learning.difference import Difference
@@ -198,13 +199,10 @@ def train_labelled(
             count = 0
             slots, signs, rates = difference.reserve(2 * len(errors) * (4 * sum(of_an_arc) + 2 * n * between))
             for m in errors.tolist():
-                arguments = (columns, model.mask, slots, signs)
-                count = labelled_features(
-                    model.templates, rows, tag, int(gold[m]), m, int(gold_labels[m - 1]), 1.0, *arguments, count
-                )
-                count = labelled_features(
-                    model.templates, rows, tag, int(heads[m]), m, int(labels[m]), -1.0, *arguments, count
-                )
+                right, other = (int(gold[m]), m, int(gold_labels[m - 1])), (int(heads[m]), m, int(labels[m]))
+                for arc, sign in ((right, 1.0), (other, -1.0)):
+                    out = Output(slots, signs, sign, Place(0, model.mask))
+                    count = labelled_features(model.templates, rows, tag, arc, columns, out, count)
             count, norm = merge(slots, signs, rates, count, scratch)
             if norm == 0.0:
                 continue

@@ -84,9 +84,8 @@ class Labelling:
         assert self.joint is not None
         words = np.flatnonzero((gold[0] != found[0]) | (gold[1] != found[1]))
         for (arcs, labels), sign in ((gold, 1.0), (found, -1.0)):
-            count = self.joint.arc_features(
-                arcs[words], labels[words], sign, rows, index.head, index.mod, slots, signs, count
-            )
+            ends = index.head[arcs[words]], index.mod[arcs[words]]
+            count = self.joint.arc_features(*ends, labels[words], sign, rows, slots, signs, count)
         return count
 
     def stage_difference(

@@ -13,14 +13,16 @@ import numpy as np
 
 from treebound.core.errors import ModelError, UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import LARGEST_SUM, PartTable, Problem
+from treebound.core.problem import LARGEST_SUM, Problem
 from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
-from treebound.kernels.arcs.numbering import ArcIndex, arcs_of_tree
+from treebound.features.tree_score import PartScore
+from treebound.kernels.arcs.numbering import ArcIndex
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST
@@ -43,7 +45,7 @@ class Parser:
     def __init__(
         self,
         model: Model,
-        decoder: str = "branch-and-bound",
+        decoder: str = BranchAndBound.name,
         k: int | Literal["model"] | None = "model",
         **options: Any,
     ):
@@ -67,10 +69,10 @@ class Parser:
         return self._solved_problem(_table(self.model, treebank), i)
 
     def _solved_problem(self, table: TokenTable, i: int) -> Problem:
-        scored = self._scores(table, i, False)
-        if not self._has_tree(scored.arc_index):  # the k best heads of the words admit no tree
-            scored = self._scores(table, i, True)
-        return self._problem(scored)
+        problem = self._problem(table, i, self.k)
+        if self._has_tree(index_of(problem).arcs):
+            return problem
+        return self._problem(table, i, self.k, widen=True)  # the k best heads of the words admit no tree
 
     def _has_tree(self, index: ArcIndex) -> bool:
         """Whether the arcs make up a tree of the decoder's space."""
@@ -81,11 +83,14 @@ class Parser:
         nothing, scratch = np.zeros(A), arborescence_scratch(n, A)
         return arborescence(index, nothing, n, self.single_root, np.empty(n, np.int32), nothing[:0], scratch) > NEG_TEST
 
-    def _scores(self, table: TokenTable, i: int, widen: bool) -> Scores:
-        """Arcs and parts of sentence i with their scores; `widen` adds the pruner's best tree to the candidate arcs."""
+    def _problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Problem:
+        return self._scores(table, i, k, widen).problem(self.model.unit)
+
+    def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Scores:
+        """Sentence i, every word with its k best heads; `widen` adds the pruner's best tree to the candidate arcs."""
         model = self.model
         rows, tag = table.sentence(i)
-        allowed = model.pruner.allowed(rows, tag, self.k)
+        allowed = model.pruner.allowed(rows, tag, k)
         if widen:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
         projective = self.decoder.space == "projective"
@@ -108,48 +113,37 @@ class Parser:
                 f"scores of a sentence sum to {total:.3g}, which is no longer exact", hint="train the model again"
             )
 
-    def _problem(self, scored: Scores) -> Problem:
-        index = scored.arc_index
-        tables = {f: PartTable(f, scored.arcs[f], s) for f, s in scored.by_family.items()}
-        n, space = len(index.right) - 1, self.decoder.space
-        return Problem.unchecked(n, index.head, index.mod, scored.arc, tables, self.single_root, self.model.unit, space)
-
-    def _parse(self, table: TokenTable, i: int, widen: bool = False) -> Parse:
-        started = time.perf_counter()
-        scored = self._scores(table, i, widen)
-        decoding = time.perf_counter()
-        if isinstance(self.decoder, BranchAndBound) and not self.decoder.record:
-            index, parts, arc, by_family, arcs, _ = scored
-            parse, _ = self.decoder.solve(index, parts, self.single_root, arc, arcs, by_family, self.model.unit)
-        else:
-            parse = self.decoder.decode(self._problem(scored))
-        if parse.status == "infeasible" and not widen:
-            return self._parse(table, i, widen=True)  # the k best heads of the words admit no tree
+    def _parse(self, table: TokenTable, i: int) -> Parse:
+        parse = self._decoded(table, i, self.k)
         if parse.status == "limit" and np.isinf(parse.bound) and (self.k is None or self.k > WIDEST):
             # too large to search unpruned: the best tree of the pruned space, with nothing proved about the whole one
-            narrow = Parser.__new__(Parser)
-            narrow.__dict__ = self.__dict__ | {"k": WIDEST}
-            parse = replace(narrow._parse(table, i), status="limit", bound=np.inf)
+            parse = replace(self._decoded(table, i, WIDEST), status="limit", bound=np.inf)
+        return self._labelled(parse, table, i)
+
+    def _decoded(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Parse:
+        """Sentence i decoded; where the k best heads of its words admit no tree, with those of one more tree."""
+        started = time.perf_counter()
+        problem = self._problem(table, i, k, widen)
+        decoding = time.perf_counter()
+        parse = self.decoder.decode(problem)
+        if parse.status == "infeasible" and not widen:
+            return self._decoded(table, i, k, widen=True)
         if not parse.seconds:  # a decoder that does not split its time
             parse.seconds["decode"] = time.perf_counter() - decoding
         parse.seconds["features"] = decoding - started
-        return self._labelled(parse, table, i)
+        return parse
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
         """What the model gives the trees of `treebank` themselves, on the scale of `Parse.value`.
 
         -inf where a tree has an arc that the pruner removed, or another number of roots than the model's trees.
         """
-        table = _table(self.model, treebank)
-        return [self._score_of_tree(table, i, treebank.heads(i)) for i in range(len(treebank))]
-
-    def _score_of_tree(self, table: TokenTable, i: int, heads: np.ndarray) -> float:
-        scored = self._scores(table, i, False)
-        arcs = arcs_of_tree(scored.arc_index, heads)
-        if np.any(arcs < 0) or (self.single_root and np.count_nonzero(heads[1:] == 0) != 1):
-            return -np.inf
-        parts = (score[scored.selected(family, arcs)].sum() for family, score in scored.by_family.items())
-        return float(scored.arc[arcs].sum() + sum(parts))
+        table, out = _table(self.model, treebank), []
+        for i in range(len(treebank)):
+            heads = treebank.heads(i)
+            rooted = not self.single_root or np.count_nonzero(heads[1:] == 0) == 1
+            out.append(PartScore(self._problem(table, i, self.k)).score(heads) if rooted else -np.inf)
+        return out
 
     def labelled(self, parse: Parse, treebank: Treebank, i: int) -> Parse:
         """A parse of sentence i with the labels that the model gives the arcs of its tree."""

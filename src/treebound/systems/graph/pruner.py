@@ -16,8 +16,8 @@ from treebound.features.tokens import TokenTable, attributes_of
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import best_arcs, inside
-from treebound.kernels.features.scoring import score_arcs
-from treebound.kernels.features.updates import all_arcs, best_heads, pruner_step
+from treebound.kernels.features.scoring import Output, Place, score_arcs
+from treebound.kernels.features.updates import AdaGrad, all_arcs, best_heads, pruner_step
 from treebound.learning.storage import Attributes, History, Layout, load_arrays, save_arrays, tables
 
 HEAD = lines("h.tag; h.form; h-1.tag h.tag; h.tag h+1.tag; h-1.tag h.tag h+1.tag; h.suffix h.tag")
@@ -130,31 +130,15 @@ def train_pruner(
     """Train by AdaGrad on the log-likelihood of the gold heads; O(n^2) features a sentence and epoch."""
     attributes = attributes_of(train)
     pruner = Pruner(np.zeros(1 << bits, np.float32), attributes)
-    squares = np.zeros(1 << bits, np.float32)
+    learner = AdaGrad(pruner.weights, np.zeros(1 << bits, np.float32), rate)
     table = TokenTable(train)
-    slots = np.empty(1 << 12, np.int64)
-    signs = np.empty(1 << 12, np.float32)
+    room = Output(np.empty(1 << 12, np.int64), np.empty(1 << 12, np.float32), 1.0, Place(0, pruner.mask))
     rng = np.random.default_rng(seed)
     for epoch in range(epochs):
         loss = 0.0
         order: Iterable[int] = rng.permutation(len(train))
         for i in progress(order, f"pruner epoch {epoch + 1}/{epochs}") if progress else order:
             rows, tag = table.sentence(i)
-            head, mod, scores = pruner.scores(rows, tag)
-            loss += pruner_step(
-                pruner.templates,
-                rows,
-                tag,
-                head,
-                mod,
-                scores,
-                train.heads(i),
-                pruner.weights,
-                squares,
-                pruner.mask,
-                rate,
-                slots,
-                signs,
-            )
+            loss += pruner_step(pruner.templates, rows, tag, train.heads(i), learner, room)
         pruner.history.append({"epoch": epoch + 1, "loss": loss / max(1, train.words)})
     return pruner

@@ -17,9 +17,9 @@ from pydantic import ConfigDict, FiniteFloat, TypeAdapter
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
-from treebound.core.parse import Parse
+from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
-from treebound.decoders.approximate.climbing import climb
+from treebound.decoders.approximate.climbing import HillClimbing
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.factors.pattern_language import PatternSet, named_patterns
 from treebound.features.labels import inventory, numbered
@@ -144,7 +144,7 @@ def train(
     label_cost = 0.0 if perceptron else spec.label_cost
     limit = np.inf if perceptron else spec.C
     scale = 1.0 if perceptron else FIXED_UNIT
-    decode = _decoder(spec)
+    decoder = _decoder(spec)
     difference = Difference()
     for epoch in range(len(history), spec.epochs):
         started, started_wall = time.process_time(), time.perf_counter()
@@ -162,13 +162,13 @@ def train(
                 learner.update(slots, signs, rates, count, label_cost * int((found != labels).sum()), limit)
             scored = scorer.score(learner.weights, rows, tag, allowed[i], single_root, projective, table.matches(i))
             scored, folded = labelling.fold(learner.weights, rows, scored, labels, label_cost)
-            index, parts = scored.arc_index, scored.part_index
+            index = scored.arc_index
             gold_arcs = arcs_of_tree(index, gold[i])
             cost_arc = np.full(len(scored.arc), cost)
             cost_arc[gold_arcs] = 0.0
             arc = np.rint((scored.arc + cost_arc) * scale)
             scores = {f: np.rint(s * scale) for f, s in scored.by_family.items()}
-            parse = decode(index, parts, arc, scored.arcs, scores)
+            parse = decoder.decode(scored._replace(arc=arc, by_family=scores).problem(1.0))
             heads = parse.heads
             dp_calls += parse.work["dp_calls"]
             limited += parse.status == "limit"
@@ -247,18 +247,13 @@ def _projective_heads(treebank: Treebank) -> tuple[list[np.ndarray], int]:
     return out, lifted
 
 
-def _decoder(spec: ModelSpec) -> Callable[..., Parse]:
-    """How training sentences are decoded: indexed arcs and parts, scores of arcs, arcs and scores of parts -> Parse.
+def _decoder(spec: ModelSpec) -> Decoder:
+    """How training sentences are decoded.
 
     Where arcs may cross, a good tree has to do: the search for the best one costs many times as much and a model is
     no better for it.
     """
-    if spec.space == "non-projective":
-        return lambda index, parts, arc, arcs, scores: climb(index, parts, arc, arcs, scores, 1.0)
-    search = BranchAndBound(max_dp_calls=spec.max_dp_calls)
-    return lambda index, parts, arc, arcs, scores: search.solve(
-        index, parts, parts.single_root, arc, arcs, scores, 1.0
-    )[0]
+    return HillClimbing() if spec.space == "non-projective" else BranchAndBound(max_dp_calls=spec.max_dp_calls)
 
 
 def _candidates(

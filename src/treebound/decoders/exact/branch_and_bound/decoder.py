@@ -12,8 +12,8 @@ import numpy as np
 
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
-from treebound.core.problem import Problem
-from treebound.decoders.door import CheckedDecoder, arc_index
+from treebound.core.problem import PartTable, Problem
+from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
 from treebound.decoders.exact.branch_and_bound.lower_bound import climb
 from treebound.decoders.exact.branch_and_bound.published import search_published
@@ -21,20 +21,21 @@ from treebound.decoders.exact.branch_and_bound.search import search
 from treebound.decoders.exact.branch_and_bound.state import TUNED
 from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.decoders.record import SearchRecord, make_record
-from treebound.features.scorer import selected_parts
-from treebound.kernels.arcs.numbering import ArcIndex
-from treebound.kernels.arcs.parts import PartIndex, index_parts
+from treebound.features.tree_score import PartScore
+from treebound.kernels.arcs.numbering import ArcIndex, heads_of
+from treebound.kernels.arcs.parts import PartIndex
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
 from treebound.kernels.chart.backbones import carreras_graph, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
 from treebound.kernels.head_stars.agreement import Handover
-from treebound.kernels.head_stars.tables import star_tables
+from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES, joined, stars_of
 
 Space = Literal["projective", "non-projective"]
 
 
 EMPTY = np.zeros(0, np.float64)
-NO_PARTS = np.zeros((0, 2), np.int32)
+NO_ARCS = np.zeros(0, np.int32)
 NO_COUNTS = Counts(np.zeros(0, np.int32), EMPTY)
 
 
@@ -88,10 +89,6 @@ PAIR_FAMILIES = ("grandchild", "sibling", "head-bigram", "grand-sibling")
 PRODUCT_FAMILIES = ("tri-sibling", "comb", "great-grandchild", "pattern")
 COUNT_FAMILY = "valency"
 BOUNDED = frozenset((*PAIR_FAMILIES, *PRODUCT_FAMILIES, COUNT_FAMILY))
-#: families of one head and the arc into it, which head stars can score
-STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
-#: those that only head stars can score where trees may cross: they speak of what is not selected, too
-AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling")
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
@@ -194,18 +191,13 @@ class BranchAndBound(CheckedDecoder):
 
     def _decode(self, problem: Problem) -> Parse:
         """Best tree with its certificate."""
-        n, index = problem.n, arc_index(problem)
-        penalty = _penalty(problem)
         exact = self._backbone(problem.families).families
-        scores = {f: _finite(t.score, -NEG if f in exact else penalty) for f, t in problem.parts.items()}
-        arc = _finite(problem.arc, -NEG)
-        arcs = {f: t.arcs for f, t in problem.parts.items()}
-        parts = index_parts(index, problem.single_root, self.space == "projective")
-        parse, kept = self.solve(index, parts, problem.single_root, arc, arcs, scores, problem.unit)
-        if parse.value < -penalty / 2:  # every tree that was found has a forbidden part
+        stated, least = without_infinities(problem, exact)
+        parse, kept = self._solve(stated)
+        if parse.value < least:  # there is no tree, or every one that was found has a forbidden part
             limited = parse.status == "limit"
             bound = parse.bound if limited else -np.inf
-            heads = heads_of(index, EMPTY.astype(np.int32), n)
+            heads = heads_of(index_of(problem).arcs, NO_ARCS)
             status: Status = "limit" if limited else "infeasible"
             parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
@@ -231,27 +223,14 @@ class BranchAndBound(CheckedDecoder):
         other.options, other.record = self.options._replace(floor=max(bound, NEG)), True
         return other.decode(problem).record
 
-    def solve(
-        self,
-        index: ArcIndex,
-        parts: PartIndex,
-        single_root: bool,
-        arc: np.ndarray,
-        arcs: Mapping[str, np.ndarray],
-        scores: Mapping[str, np.ndarray],
-        unit: float,
-    ) -> tuple[Parse, Record | None]:
-        """As `decode`, for finite scores that are indexed already (what a parser calls); with the kernel's record.
-
-        arcs, scores  family -> int32[F, r] arcs of its parts, float64[F]
-        """
-        n = len(index.right) - 1
-        automata = self._automata(frozenset(scores))
-        theta = np.append(arc, 0.0)
+    def _solve(self, problem: Problem) -> tuple[Parse, Record | None]:
+        """The best tree of a problem of finite scores, value NEG where there is none; with the kernel's record."""
+        n, unit, (index, parts) = problem.n, problem.unit, index_of(problem)
+        automata = self._automata(problem.families)
         started = time.perf_counter()
-        stated = _state(self._backbone(frozenset(scores)), index, parts, theta, arcs, scores, automata, MAX_EDGES, unit)
+        stated = _state(problem, self._backbone(problem.families), automata, MAX_EDGES)
         if stated is None:
-            return self._too_large(index, parts, single_root, theta, arcs, scores), None
+            return _too_large(problem), None
         graph, theta, pairs, products, left = stated
         built = time.perf_counter()
         if self.config == "published":
@@ -262,15 +241,15 @@ class BranchAndBound(CheckedDecoder):
             )
             kept: Record | None = None
         else:
-            counts = counts_of(n, arcs, left)
+            counts = counts_of(n, left)
             handover, options = None, self.options
             if left.keys().isdisjoint(STAR_FAMILIES):
                 options = options._replace(stars=0)
             if options.stars or self.space == "non-projective":
-                handover = _handover(index, arcs, left, automata, len(pairs.phi))
+                handover = _handover(index, left, automata, len(pairs.phi))
             known: tuple[float, np.ndarray] = NEG, np.zeros(n, np.int32)
             if self.space == "non-projective":
-                known = projective_tree(index, parts, theta, arcs, scores, counts, unit)[:2]
+                known = projective_tree(problem, counts)[:2]
             climbing = 0
             if self.climbs:
                 score, tree, climbing = climb(graph, index, parts, theta, pairs, products, counts, handover)
@@ -281,7 +260,7 @@ class BranchAndBound(CheckedDecoder):
             dp_calls += climbing
         work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
-        heads = heads_of(index, tree if value > NEG / 2 else tree[:0], n)
+        heads = heads_of(index, tree if value > NEG / 2 else tree[:0])
         return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
 
     def _backbone(self, families: frozenset[str]) -> Backbone:
@@ -294,25 +273,15 @@ class BranchAndBound(CheckedDecoder):
             return ()
         return *AUTOMATON_FAMILIES, "grandchild"  # as grandchildren are scored at the same heads, they come along
 
-    def _too_large(
-        self,
-        index: ArcIndex,
-        parts: PartIndex,
-        single_root: bool,
-        theta: np.ndarray,
-        arcs: Mapping[str, np.ndarray],
-        scores: Mapping[str, np.ndarray],
-    ) -> Parse:
-        """The best tree of the arcs' own scores, with its score under everything: a tree without a claim."""
-        n = len(index.right) - 1
-        work = {"dp_calls": 1, "nodes": 0, "root_solved": 0}
-        into = first_order_tree(index, n, single_root, theta)
-        if len(into) == 0:
-            return Parse(heads_of(index, into, n), NEG, NEG, "infeasible", work)
-        value = theta[into].sum()
-        for family, score in scores.items():
-            value += score[selected_parts(family, index, parts, arcs[family], into)].sum()
-        return Parse(heads_of(index, into, n), float(value), np.inf, "limit", work)
+
+def _too_large(problem: Problem) -> Parse:
+    """The best tree of the arcs' own scores, with its score under everything: a tree without a claim."""
+    index, work = index_of(problem).arcs, {"dp_calls": 1, "nodes": 0, "root_solved": 0}
+    into = first_order_tree(index, problem.n, problem.single_root, np.append(problem.arc, 0.0))
+    heads = heads_of(index, into)
+    if len(into) == 0:
+        return Parse(heads, NEG, NEG, "infeasible", work)
+    return Parse(heads, PartScore(problem).score(heads), np.inf, "limit", work)
 
 
 class _Stated(NamedTuple):
@@ -322,70 +291,44 @@ class _Stated(NamedTuple):
     theta: np.ndarray
     pairs: Pairs
     products: Products
-    left: dict[str, np.ndarray]
+    left: dict[str, PartTable]
 
 
-def _state(
-    backbone: Backbone,
-    index: ArcIndex,
-    parts: PartIndex,
-    theta: np.ndarray,
-    arcs: Mapping[str, np.ndarray],
-    scores: Mapping[str, np.ndarray],
-    automata: tuple[str, ...],
-    limit: int,
-    unit: float,
-) -> _Stated | None:
+def _state(problem: Problem, backbone: Backbone, automata: tuple[str, ...], limit: int) -> _Stated | None:
     """The sentence under a backbone; `automata` are left to head stars. None: more than `limit` hyperedges."""
-    n = len(index.right) - 1
-    graph = backbone.graph(index, parts, n, parts.single_root, lambda family: scores.get(family, EMPTY), limit)
+    tables, (index, parts) = problem.parts, index_of(problem)
+    theta = np.append(problem.arc, 0.0)
+
+    def scores(family: str) -> np.ndarray:
+        return tables[family].score if family in tables else EMPTY
+
+    graph = backbone.graph(index, parts, problem.n, problem.single_root, scores, limit)
     if graph is not None and len(graph.first) == 1:
         return None
-    left = {f: s for f, s in scores.items() if f not in backbone.families}
-    bounded = {f: s for f, s in left.items() if f not in automata}
+    left = {f: t for f, t in tables.items() if f not in backbone.families}
+    bounded = {f: t for f, t in left.items() if f not in automata}
     if "grand-sibling" in bounded:
-        arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
+        given = bounded["grand-sibling"]
+        bounded["grand-sibling"] = replace(given, arcs=_with_adjacent(index, parts, given.arcs))
         theta = np.append(theta, np.zeros(parts.adjacent[-1]))
-    pairs = make_pairs(*joined(arcs, bounded, PAIR_FAMILIES), unit)
-    products = make_products(*joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
+    pairs = make_pairs(*joined(bounded, PAIR_FAMILIES), problem.unit)
+    products = make_products(*joined(bounded, PRODUCT_FAMILIES), problem.unit, len(pairs.phi))
     return _Stated(graph, theta, pairs, products, left)
 
 
-def projective_tree(
-    index: ArcIndex,
-    parts: PartIndex,
-    theta: np.ndarray,
-    arcs: Mapping[str, np.ndarray],
-    scores: Mapping[str, np.ndarray],
-    counts: Counts,
-    unit: float,
-) -> tuple[float, np.ndarray, int]:
+def projective_tree(problem: Problem, counts: Counts) -> tuple[float, np.ndarray, int]:
     """(score, arcs int32[n], DP calls) of a good projective tree, NEG if none was found: what a tree has to beat."""
-    nothing = NEG, np.zeros(len(index.right) - 1, np.int32)
-    backbone = BACKBONES[smallest_backbone(frozenset(scores))]
-    stated = _state(backbone, index, parts, theta, arcs, scores, (), MAX_EDGES // 10, unit)
+    nothing = NEG, np.zeros(problem.n, np.int32)
+    stated = _state(problem, BACKBONES[smallest_backbone(problem.families)], (), MAX_EDGES // 10)
     if stated is None:
         return *nothing, 0
     graph, theta, pairs, products, _ = stated
+    unit, (index, parts) = problem.unit, index_of(problem)
     options = TUNED._replace(max_dp_calls=PROJECTIVE_CALLS)
     value, _, tree, _, dp_calls, *_ = search(
         graph, index, parts, theta, pairs, products, counts, None, nothing, unit, options, False
     )
     return float(value), tree, int(dp_calls)
-
-
-def joined(
-    arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray], families: tuple[str, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[F, r], float64[F]): arcs and scores of the families that are there, one family after another."""
-    there = [f for f in families if f in scores and len(scores[f])]
-    if not there:
-        return NO_PARTS, EMPTY
-    if len(there) == 1:
-        return arcs[there[0]], scores[there[0]]
-    width = max(arcs[f].shape[1] for f in there)
-    wide = [np.pad(arcs[f], ((0, 0), (0, width - arcs[f].shape[1])), constant_values=-1) for f in there]
-    return np.concatenate(wide), np.concatenate([scores[f] for f in there])
 
 
 def _flat(pairs: Pairs, products: Products, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -401,30 +344,24 @@ def _flat(pairs: Pairs, products: Products, theta: np.ndarray) -> tuple[np.ndarr
     return first, var, np.concatenate((pairs.phi, products.phi[wide]))
 
 
-def counts_of(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray]) -> Counts:
+def counts_of(n: int, tables: Mapping[str, PartTable]) -> Counts:
     """Valency scores by word."""
-    if COUNT_FAMILY not in scores:
+    if COUNT_FAMILY not in tables:
         return NO_COUNTS
-    first = np.searchsorted(arcs[COUNT_FAMILY][:, 0], np.arange(n + 2)).astype(np.int32)
-    return Counts(first, scores[COUNT_FAMILY])
+    first = np.searchsorted(tables[COUNT_FAMILY].arcs[:, 0], np.arange(n + 2)).astype(np.int32)
+    return Counts(first, tables[COUNT_FAMILY].score)
 
 
-def _handover(
-    index: ArcIndex,
-    arcs: Mapping[str, np.ndarray],
-    left: Mapping[str, np.ndarray],
-    automata: tuple[str, ...],
-    pairs: int,
-) -> Handover:
+def _handover(index: ArcIndex, left: Mapping[str, PartTable], automata: tuple[str, ...], pairs: int) -> Handover:
     """What head stars score from the beginning (`automata`), and what they take over later from so many pairs."""
 
     def used(family: str) -> int:
-        return 0 if family in automata else int(np.count_nonzero(left.get(family, EMPTY)))
+        return 0 if family in automata or family not in left else int(np.count_nonzero(left[family].score))
 
-    first = star_tables(index, {f: s for f, s in left.items() if f in automata})
-    together = {f: s for f, s in left.items() if f in automata or f in STAR_FAMILIES}
-    later = star_tables(index, together, arcs["comb"]) if "comb" in together else star_tables(index, together)
-    places = sum(int(np.count_nonzero(arcs[f][left[f] != 0.0] >= 0)) for f in ("tri-sibling", "comb") if f in left)
+    first = stars_of(index, {f: t for f, t in left.items() if f in automata})
+    later = stars_of(index, {f: t for f, t in left.items() if f in automata or f in STAR_FAMILIES})
+    wide = (left[f] for f in ("tri-sibling", "comb") if f in left)
+    places = sum(int(np.count_nonzero(t.arcs[t.score != 0.0] >= 0)) for t in wide)
     grandchildren = used("grandchild")
     return Handover(first, later, grandchildren, grandchildren + used("sibling"), pairs + places)
 
@@ -436,24 +373,3 @@ def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.nd
     side = np.where(b < index.right[h], index.start[h], index.right[h])
     part = parts.adjacent[b] + np.where(s < 0, 0, 1 + s - side)
     return np.stack((a, len(index.head) + 1 + part), axis=1).astype(np.int32)
-
-
-def heads_of(index: ArcIndex, arcs: np.ndarray, n: int) -> np.ndarray:
-    """int32[n + 1] heads of the tree made of `arcs`; all 0 for no arcs."""
-    heads = np.zeros(n + 1, np.int32)
-    heads[0] = -1
-    heads[index.mod[arcs]] = index.head[arcs]
-    return heads
-
-
-def _penalty(problem: Problem) -> float:
-    """More than any two trees can differ by: what a forbidden part costs where a bound must stay finite."""
-    total = 0.0
-    for score in (problem.arc, *(p.score for p in problem.parts.values())):
-        total += float(np.abs(score[np.isfinite(score)]).sum())
-    return 4.0 * np.ceil(total) + 4.0
-
-
-def _finite(score: np.ndarray, penalty: float) -> np.ndarray:
-    """-inf as a finite penalty."""
-    return np.where(np.isneginf(score), -penalty, score)

@@ -1,0 +1,34 @@
+"""The index of a problem's arcs and parts: made when a decoder first asks for it, and kept with the problem."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.core.problem import Problem
+from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
+from treebound.kernels.arcs.parts import PartIndex, index_parts
+
+
+class Index(NamedTuple):
+    """What kernels walk: the arcs by head and by modifier, the parts by arc and by head."""
+
+    arcs: ArcIndex
+    parts: PartIndex
+
+
+def index_of(problem: Problem) -> Index:
+    """The index of a problem in canonical form. O(n^2 + arcs * modifiers), once."""
+    if problem.index is None:
+        arcs = arc_index(problem)
+        parts = index_parts(arcs, problem.single_root, problem.canonical == "projective")
+        problem.knowing(index=Index(arcs, parts))
+    return problem.index
+
+
+def arc_index(problem: Problem) -> ArcIndex:
+    """The index of a problem's arcs, which are in canonical order in it. O(n^2)."""
+    allowed = np.zeros((problem.n + 1, problem.n + 1), np.bool_)
+    allowed[problem.head, problem.mod] = True
+    return index_arcs(problem.n, allowed)
