@@ -64,7 +64,7 @@ def total(rules, arcs, scores, known, living, multipliers, loss):
     rules        `Rules` of the trees
     living       (alive, certain) bool[A]: arcs that there still are; those of them that every tree has
     multipliers  (u, w) int64[A] of an arc as a modifier's and as the one into a head
-    loss         gets for every living arc what of the sum is lost if it is the one into its word; NO where it has no star
+    loss         gets for every living arc what of the sum is lost if it is the one into its word; NO: it has no star
     """
     alive, certain = living
     u, w = multipliers
