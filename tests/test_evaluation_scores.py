@@ -11,7 +11,7 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.attachment import HEAD, LABELLED, WRONG, evaluate, marks, scored_words
-from treebound.evaluation.breakdown import bin_labels, by_distance, by_length
+from treebound.evaluation.breakdown import bin_labels, by_length
 from treebound.evaluation.significance import mcnemar, mcnemar_words, paired_bootstrap
 from treebound.evaluation.timing import Stopwatch, measure, speed
 
@@ -112,16 +112,6 @@ def test_bins():
     assert rows.loc["3+", "uas"] == 50.0
     assert rows.mean_seconds.tolist() == [0.4, 0.2, 0.3]
     assert by_length(table, (2, 9)).index.tolist() == ["1-2", "3-9"]
-
-
-def test_distances():
-    rows = by_distance(GOLD, PARSED, (1, 2))
-    assert rows.index.tolist() == ["root", "1", "2", "3+"]
-    assert rows.gold.tolist() == [2, 1, 0, 0]
-    assert rows.predicted.tolist() == [2, 0, 1, 0]
-    assert rows.correct.tolist() == [2, 0, 0, 0]
-    assert rows.loc["root", "recall"] == 100.0
-    assert rows.loc["2", "precision"] == 0.0
 
 
 def frame(correct, scored=10):

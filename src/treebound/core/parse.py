@@ -34,8 +34,9 @@ class Parse:
     heads   int32[n + 1], heads[0] = -1
     value   score of the tree under the problem (in the problem's integer units where it has them)
     bound   proved upper bound on the score of every tree; equals `value` when optimal; inf when nothing is proved
-    status  optimal: proved; gap: a search that ended with bound > value; limit: a node or DP-call limit was hit;
-            heuristic: the decoder proves nothing; infeasible: no tree exists (heads are then all 0)
+    status  optimal: proved; gap: a search that ended with bound > value; limit: a node or DP-call limit was hit, or no
+            tree was met that is allowed; heuristic: the decoder proves nothing; infeasible: no tree exists (heads are
+            then all 0). Integer programs prove up to the tolerance of a solver in floating point, not exactly
     work    dp_calls, nodes, root_solved and whatever else the decoder counts
     seconds wall seconds by phase: features, then backbone (writing its hypergraph) and search, or decode for decoders
             that do not split their time

@@ -47,7 +47,8 @@ def check_parse(
     space, and its score. Without a certificate nothing more is: that nothing is wrong does not mean then that the bound
     is proved. With one, no tree of the space scores more than `parse.bound`; none exists, if `infeasible`.
     """
-    faults = _ordered(problem, space)[1] or claim_faults(parse)
+    given, faults = _ordered(problem, space)
+    faults = faults or claim_faults(parse)
     if not faults and parse.value == -math.inf:
         no_heads = len(parse.heads) == problem.n + 1 and not np.any(parse.heads[1:] != 0)
         faults = [] if no_heads else [f"no tree is claimed ({parse.status}), but heads are given"]
@@ -56,7 +57,7 @@ def check_parse(
         faults = faults or _score_faults(problem, parse)
     if faults or certificate is None:
         return faults
-    return certificate_faults(problem, parse.bound, certificate, space)
+    return _proof_faults(given, parse.bound, certificate, space)
 
 
 def claim_faults(parse: Parse) -> list[str]:
@@ -137,6 +138,13 @@ def certificate_faults(
     compiled where they fit; Fraction where scores are real, where the bound is widened by `TOLERANCE`. O(edges + parts)
     for every step; non-projective trees cost up to a maximum spanning tree for every arc.
     """
+    given, faults = _ordered(problem, space)
+    return faults or _proof_faults(given, bound, certificate, space)
+
+
+def _proof_faults(given: Ordered | Problem, bound: float, certificate: Certificate, space: Space) -> list[str]:
+    """As `certificate_faults`, of a problem without faults."""
+    problem = given.problem if isinstance(given, Ordered) else given
     if not bound < math.inf:
         return [f"there is nothing to be proved about the bound {bound}"]
     exact = certificate.exact_families - {"arc"}
@@ -145,11 +153,7 @@ def certificate_faults(
     unproved |= exact - (CHART_FAMILIES if projective else frozenset())
     if unproved:
         return [f"no bound is known for the family {family}" for family in sorted(unproved)]
-    given, faults = _ordered(problem, space)
-    if faults:
-        return faults
-    if given is not None:
-        problem = given.problem
+    if isinstance(given, Ordered):
         try:
             certificate = given.certificate(certificate)
         except (ValueError, TypeError, IndexError, AttributeError) as error:
@@ -161,14 +165,14 @@ def certificate_faults(
     return _walk(problem, bound, certificate, _Numbers(problem, bounded, exact, projective))
 
 
-def _ordered(problem: Problem, space: str) -> tuple[Ordered | None, list[str]]:
-    """(the problem in order, None where its maker says that it is; what is wrong with it, whatever he says)."""
+def _ordered(problem: Problem, space: str) -> tuple[Ordered | Problem, list[str]]:
+    """(the problem in order, as it is where its maker says that it is; what is wrong with it, whatever he says)."""
     if problem.canonical == space:
-        return None, problem_faults(problem)
+        return problem, problem_faults(problem)
     try:
         given = Ordered(problem, space == "projective")
     except (ValueError, IndexError) as error:
-        return None, [str(error)]
+        return problem, [str(error)]
     return given, problem_faults(given.problem)
 
 

@@ -167,14 +167,12 @@ def change_of(scoring, tree, heads, m, h):
             a = arc_between(index, heads[x], x)
             if a == NONE:
                 return np.nan
-            for y in (index.head[tree.into[x]], index.head[a], x):
-                tree.value[y] = np.nan  # to be scored once all words have their heads: until then there is no tree
+            # to be scored once all words have their heads: until then there is no tree
+            tree.value[index.head[tree.into[x]]] = tree.value[index.head[a]] = tree.value[x] = np.nan
             _select(scoring, tree, a)
     for y in range(len(heads)):
         if np.isnan(tree.value[y]):
-            tree.value[y] = score_head(
-                scoring.arc_index, scoring.part_index, scoring.stars, tree.z, tree.into, tree.taken, y
-            )
+            tree.value[y] = score_head(index, scoring.part_index, scoring.stars, tree.z, tree.into, tree.taken, y)
     return gain(scoring, tree, b, NONE)
 
 

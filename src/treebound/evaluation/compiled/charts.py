@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 import treebound.kernels  # noqa: F401  # places the cache of compiled code
-from treebound.evaluation.compiled.tables import NO
+from treebound.evaluation.compiled.tables import NO, Arcs, Tables
 
 
 class Edges(NamedTuple):
@@ -49,6 +49,17 @@ class _Items(NamedTuple):
     heads: bool
 
 
+class _Chart(NamedTuple):
+    """What items and edges are made of; fields as the arguments of `build`, which makes it."""
+
+    n: int
+    alive: np.ndarray
+    arcs: Arcs
+    scores: Tables
+    adjacent_at: np.ndarray
+    items: _Items
+
+
 @njit(cache=True, nogil=True)
 def _no_items(n, arcs, heads):
     A, deg = len(arcs.head), np.diff(arcs.out_first)
@@ -65,15 +76,16 @@ def _no_items(n, arcs, heads):
 
 
 @njit(cache=True, nogil=True)
-def _add(edges, sizes, table, place, left, right, arc, pair, score):
-    """Write an edge, whose head is the item at `place` of `table`; returns the perhaps larger edges."""
+def _add(edges, sizes, table, place, rest):
+    """Write an edge, whose head is the item at `place` of `table`; `rest` are its other fields. The edges, or more."""
     if table[place] < 0:
         table[place] = sizes[1]
         sizes[1] += 1
     if sizes[0] == len(edges):
         edges = np.concatenate((edges, np.empty_like(edges)))
     row = edges[sizes[0]]
-    row[0], row[1], row[2], row[3], row[4], row[5] = table[place], left, right, arc, pair, score
+    row[0] = table[place]
+    row[1], row[2], row[3], row[4], row[5] = rest
     sizes[0] += 1
     return edges
 
@@ -95,7 +107,8 @@ def _slot(arcs, heads, h, j):
 
 
 @njit(cache=True, nogil=True)
-def _between_siblings(edges, n, alive, arcs, items, h, d, width):
+def _between_siblings(edges, chart, h, d, width):
+    n, alive, arcs, _, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     side = (d + 1) // 2
     for i in range(deg):
@@ -114,13 +127,14 @@ def _between_siblings(edges, n, alive, arcs, items, h, d, width):
             left = items.complete[(of_s * (n + 1) + r) * 2 + side]
             right = items.complete[(of_m * (n + 1) + r + d) * 2 + 1 - side]
             if left >= 0 and right >= 0:
-                edges = _add(edges, items.sizes, items.between, place, left, right, -1, -1, 0)
+                edges = _add(edges, items.sizes, items.between, place, (left, right, -1, -1, 0))
             r += d
     return edges
 
 
 @njit(cache=True, nogil=True)
-def _incomplete(edges, n, alive, arcs, scores, items, adjacent_at, h, d, width):
+def _incomplete(edges, chart, h, d, width):
+    n, alive, arcs, scores, adjacent_at, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     m = h + d * width
     if m < 1 or m > n or arcs.number[h, m] < 0 or not alive[arcs.number[h, m]]:
@@ -147,12 +161,13 @@ def _incomplete(edges, n, alive, arcs, scores, items, adjacent_at, h, d, width):
             if left >= 0 and score != NO:
                 pair = adjacent_at[h] + arcs.rank_out[b] * (deg + 1) + i + 1
                 place = items.half_at[slot] + arcs.rank_out[b]
-                edges = _add(edges, items.sizes, items.half, place, left, right, b, pair, score)
+                edges = _add(edges, items.sizes, items.half, place, (left, right, b, pair, score))
     return edges
 
 
 @njit(cache=True, nogil=True)
-def _complete(edges, n, alive, arcs, scores, items, h, d, width):
+def _complete(edges, chart, h, d, width):
+    n, alive, arcs, scores, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     e, side = h + d * width, (d + 1) // 2
     if (e < 1 or e > n) and e != h:
@@ -166,7 +181,7 @@ def _complete(edges, n, alive, arcs, scores, items, h, d, width):
         if width == 0:
             score = end_score(arcs, scores, deg, h, x, side, -1)
             if score != NO:
-                edges = _add(edges, items.sizes, items.complete, place, -1, -1, -1, -1, score)
+                edges = _add(edges, items.sizes, items.complete, place, (-1, -1, -1, -1, score))
             continue
         for i in range(deg):
             b = arcs.out[arcs.out_first[h] + i]
@@ -177,7 +192,7 @@ def _complete(edges, n, alive, arcs, scores, items, h, d, width):
             right = items.complete[((b if items.heads else arcs.mod[b]) * (n + 1) + e) * 2 + side]
             score = end_score(arcs, scores, deg, h, x, side, i)
             if left >= 0 and right >= 0 and score != NO:
-                edges = _add(edges, items.sizes, items.complete, place, left, right, -1, -1, score)
+                edges = _add(edges, items.sizes, items.complete, place, (left, right, -1, -1, score))
     return edges
 
 
@@ -193,14 +208,15 @@ def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
     O(E) time for E edges.
     """
     items = _no_items(n, arcs, heads)
+    chart = _Chart(n, alive, arcs, scores, adjacent_at, items)
     edges = np.empty((1024, 6), np.int64)
     for width in range(n + 1):
         for h in range(1 if single_root else 0, n + 1):
             for d in (-1, 1):
                 if width > 0:
-                    edges = _between_siblings(edges, n, alive, arcs, items, h, d, width)
-                    edges = _incomplete(edges, n, alive, arcs, scores, items, adjacent_at, h, d, width)
-                edges = _complete(edges, n, alive, arcs, scores, items, h, d, width)
+                    edges = _between_siblings(edges, chart, h, d, width)
+                    edges = _incomplete(edges, chart, h, d, width)
+                edges = _complete(edges, chart, h, d, width)
     goal = np.zeros(1, np.int64)
     if single_root:
         for i in range(arcs.out_first[0], arcs.out_first[1]):
@@ -208,11 +224,11 @@ def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
             at = (a if heads else arcs.mod[a]) * (n + 1)
             left, right = items.complete[(at + 1) * 2], items.complete[(at + n) * 2 + 1]
             if alive[a] and left >= 0 and right >= 0:
-                edges = _add(edges, items.sizes, goal, 0, left, right, a, -1, 0)
+                edges = _add(edges, items.sizes, goal, 0, (left, right, a, -1, 0))
     else:
         whole = items.complete[((len(arcs.head) if heads else 0) * (n + 1) + n) * 2 + 1]
         if whole >= 0:
-            edges = _add(edges, items.sizes, goal, 0, whole, -1, -1, -1, 0)
+            edges = _add(edges, items.sizes, goal, 0, (whole, -1, -1, -1, 0))
     return edges[: items.sizes[0]].copy(), items.sizes[1]
 
 

@@ -200,10 +200,8 @@ class WholeNumbers:
             u, w = (self._numbers(x, (len(arc),)) for x in (step.child, step.parent))
             given, known = self._tables(frozenset(in_stars))
             loss = np.zeros(len(arc), np.int64)
-            problem = self.problem
-            of_stars = stars.total(
-                *(problem.n, problem.single_root, self.projective, self.arcs, given, known, alive, certain, u, w, loss)
-            )
+            rules = stars.Rules(self.problem.single_root, self.projective)
+            of_stars = stars.total(rules, self.arcs, given, known, (alive, certain), (u, w), loss)
             some = of_stars != NO
             dead = loss == NO
             # every word has one arc: what its star loses by it, the tree pays for it

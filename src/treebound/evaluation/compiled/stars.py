@@ -37,6 +37,13 @@ def nothing_known(size: int) -> Known:
     return Known(np.full(size + 1, NO, np.int64), valid, flags, flags.copy(), np.zeros(size, np.int64))
 
 
+class Rules(NamedTuple):
+    """Which trees there are."""
+
+    single_root: bool
+    projective: bool
+
+
 class _Star(NamedTuple):
     """A word h with the arc x above it (-1: the root) and the modifiers that it may have, near to far on either side.
 
@@ -51,12 +58,17 @@ class _Star(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def total(n, single_root, projective, arcs, scores, known, alive, certain, u, w, loss):
+def total(rules, arcs, scores, known, living, multipliers, loss):
     """The sum over heads of their best star, less multipliers; NO where a word has none. `known` is brought up to date.
 
-    loss  gets for every living arc what of the sum is lost if it is the one into its word; NO where it has no star
+    rules        `Rules` of the trees
+    living       (alive, certain) bool[A]: arcs that there still are; those of them that every tree has
+    multipliers  (u, w) int64[A] of an arc as a modifier's and as the one into a head
+    loss         gets for every living arc what of the sum is lost if it is the one into its word; NO: it has no star
     """
-    A = len(arcs.head)
+    alive, certain = living
+    u, w = multipliers
+    A, n = len(arcs.head), len(arcs.into_first) - 2
     for h in range(n + 1):
         same = True
         for i in range(arcs.out_first[h], arcs.out_first[h + 1]):
@@ -79,7 +91,7 @@ def total(n, single_root, projective, arcs, scores, known, alive, certain, u, w,
                 continue
             place = x if x >= 0 else A
             if not known.valid[place]:
-                known.score[place] = _best(single_root, projective, arcs, scores, h, x, alive, certain, u)
+                known.score[place] = _best(rules, arcs, scores, h, x, living, u)
                 known.valid[place] = True
             if known.score[place] != NO:
                 best = max(best, known.score[place] - (w[x] if x >= 0 else 0))
@@ -94,8 +106,10 @@ def total(n, single_root, projective, arcs, scores, known, alive, certain, u, w,
 
 
 @njit(cache=True, nogil=True)
-def _best(single_root, projective, arcs, scores, h, x, alive, certain, u):
+def _best(rules, arcs, scores, h, x, living, u):
     """The best star of h below x, NO where there is none."""
+    single_root, projective = rules
+    alive, certain = living
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     below, must = np.empty(deg, np.int64), np.empty(deg, np.bool_)
     size, turn = 0, 0
@@ -219,8 +233,12 @@ def _first_gains(arcs, scores, star, u, pair):
 
 
 @njit(cache=True, nogil=True)
-def _added(arcs, scores, star, u, pair, i, last, run, taken):
-    """(what modifier i adds to the `taken` ones (bool by rank), or NO; the length of the run that it ends)."""
+def _added(arcs, scores, star, u, pair, i, before, taken):
+    """(what modifier i adds to the `taken` ones (bool by rank), or NO; the length of the run that it ends).
+
+    before  the last modifier that is taken, -1 for none, and the length of the run that it ends
+    """
+    last, run = before
     h = star.h
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
     a = star.below[i]
@@ -316,7 +334,7 @@ def _search(single_root, arcs, scores, star, u):
         taken[place] = False
         value[i + 1], last[i + 1], run[i + 1], number[i + 1] = value[i], last[i], run[i], number[i]
         if take:
-            more, longer = _added(arcs, scores, star, u, pair, i, last[i], run[i], taken)
+            more, longer = _added(arcs, scores, star, u, pair, i, (last[i], run[i]), taken)
             if more == NO:
                 continue
             value[i + 1], last[i + 1], run[i + 1], number[i + 1] = value[i] + more, star.below[i], longer, number[i] + 1
