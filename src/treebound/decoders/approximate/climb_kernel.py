@@ -1,6 +1,6 @@
 """Better trees by giving one word another head, as often as that helps (McDonald & Pereira 2006, section 3.2).
 
-The score of a tree is that of its arcs, of the stars of its heads (`kernels.head_stars.agreement.score_head`) and of
+The score of a tree is that of its arcs, of the stars of its heads (`kernels.head_stars.scoring.score_head`) and of
 factors over any arcs. Giving m another head changes the stars of the old head, of the new one and of m alone, so that
 a sweep over all candidate arcs is cheap.
 
@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from treebound.core.problem import NONE
-from treebound.kernels.head_stars.agreement import score_head
+from treebound.kernels.head_stars.scoring import score_head
 
 ENOUGH = 1e-6  #: a smaller gain may be rounding
 

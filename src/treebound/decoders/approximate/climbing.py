@@ -14,10 +14,8 @@ from treebound.core.parse import Parse
 from treebound.decoders.approximate.climb_kernel import climb_heads, factors_of
 from treebound.decoders.exact.branch_and_bound.decoder import (
     AUTOMATON_FAMILIES,
-    COUNT_FAMILY,
     EMPTY,
     STAR_FAMILIES,
-    counts_of,
     heads_of,
     joined,
     projective_tree,
@@ -26,7 +24,7 @@ from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import PartIndex
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
-from treebound.kernels.head_stars.tables import star_tables
+from treebound.kernels.head_stars.tables import NO_ARCS, star_tables
 
 
 def climb(
@@ -44,10 +42,9 @@ def climb(
     n, A = len(index.right) - 1, len(index.head)
     theta = np.append(arc, 0.0)
     stars = {f: s for f, s in scores.items() if f in AUTOMATON_FAMILIES or f in STAR_FAMILIES}
-    tables = star_tables(index, stars, arcs["comb"]) if "comb" in stars else star_tables(index, stars)
+    tables = star_tables(index, stars, arcs["comb"] if "comb" in stars else NO_ARCS, unit)
     factors = factors_of(*joined(arcs, scores, tuple(f for f in scores if f not in stars)), A)
-    counts = counts_of(n, arcs, {f: s for f, s in scores.items() if f == COUNT_FAMILY})
-    value, tree, dp_calls = projective_tree(index, parts, theta, arcs, scores, counts, unit)
+    value, tree, dp_calls = projective_tree(index, parts, theta, arcs, scores, unit)
     starts = [tree] if value > NEG_TEST else []
     work = {"dp_calls": dp_calls + 1}
     into = np.empty(n, np.int32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.door import CheckedDecoder, arc_index
 from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.chart.model1 import model0, model1
 
@@ -38,26 +38,16 @@ class GrandparentSpans(CheckedDecoder):
         parts = index_parts(index, problem.single_root)
         given = {family: _finite(table.score) for family, table in problem.parts.items()}
         sizes = {
-            "grandchild": parts.grandchild[-1],
-            "adjacent-sibling": parts.adjacent[-1],
-            "grand-sibling": parts.grand_sibling[-1],
+            "grandchild": parts.grandchild,
+            "adjacent-sibling": parts.adjacent,
+            "grand-sibling": parts.grand_sibling,
         }
-        scores: Mapping[str, np.ndarray] = {f: given.get(f, np.zeros(size)) for f, size in sizes.items()}
+        scores = chart_scores({f: np.zeros(first[-1]) for f, first in sizes.items()} | given)
         arc = _finite(problem.arc)
         if self.model == 0:
-            value, arcs = model0(index, parts, n, problem.single_root, arc, scores["grandchild"])
+            value, arcs = model0(index, parts, arc, scores.grandchild)
         else:
-            value, arcs = model1(
-                index,
-                parts,
-                n,
-                problem.single_root,
-                arc,
-                scores["adjacent-sibling"],
-                given.get("outermost-grandchild", np.zeros(0)),
-                scores["grandchild"],
-                scores["grand-sibling"],
-            )
+            value, arcs = model1(index, parts, arc, scores)
         heads = np.zeros(n + 1, np.int32)
         heads[0] = -1
         heads[index.mod[arcs]] = index.head[arcs]

@@ -14,21 +14,21 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.decoders.door import CheckedDecoder, arc_index
+from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
 from treebound.decoders.exact.branch_and_bound.lower_bound import climb
 from treebound.decoders.exact.branch_and_bound.published import search_published
 from treebound.decoders.exact.branch_and_bound.search import search
-from treebound.decoders.exact.branch_and_bound.state import TUNED
+from treebound.decoders.exact.branch_and_bound.state import TUNED, Found, Task
 from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.decoders.record import SearchRecord, make_record
 from treebound.features.scorer import selected_parts
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import PartIndex, index_parts
-from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
-from treebound.kernels.chart.backbones import carreras_graph, eisner_graph, grandparent_sibling_graph
+from treebound.kernels.bounded import Counts, make_pairs, make_products
+from treebound.kernels.chart.backbones import carreras_graph, chart_scores, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
-from treebound.kernels.head_stars.agreement import Handover
-from treebound.kernels.head_stars.tables import star_tables
+from treebound.kernels.head_stars.tables import NO_ARCS, StarTables, star_tables
 
 Space = Literal["projective", "non-projective"]
 
@@ -44,8 +44,7 @@ class Backbone:
 
     space     the trees that it searches
     families  what it scores exactly
-    graph     (index, parts, n, single_root, scores, limit) -> Hypergraph, empty above `limit` edges. `scores` gives the
-              scores of a family, none if it is absent. None: arborescences
+    graph     (index, parts, ChartScores, limit) -> Hypergraph, empty above `limit` edges. None: arborescences
     """
 
     space: Space
@@ -57,29 +56,13 @@ BACKBONES = {
     "eisner": Backbone(
         "projective",
         frozenset({"arc"}),
-        lambda index, parts, n, root, s, limit: eisner_graph(index, n, root, limit),
+        lambda index, parts, scores, limit: eisner_graph(index, len(index.right) - 1, parts.single_root, limit),
     ),
-    "carreras": Backbone(
-        "projective",
-        frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}),
-        lambda index, parts, n, root, s, limit: carreras_graph(
-            index, parts, n, root, s("adjacent-sibling"), s("outermost-grandchild"), limit, len(s("grand-sibling")) > 0
-        ),
-    ),
+    "carreras": Backbone("projective", frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}), carreras_graph),
     "grandparent-sibling": Backbone(
         "projective",
         frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"}),
-        lambda index, parts, n, root, s, limit: grandparent_sibling_graph(
-            index,
-            parts,
-            n,
-            root,
-            s("adjacent-sibling"),
-            s("outermost-grandchild"),
-            s("grandchild"),
-            limit,
-            s("grand-sibling"),
-        ),
+        grandparent_sibling_graph,
     ),
     "arborescence": Backbone("non-projective", frozenset({"arc"}), lambda *_: None),
 }
@@ -252,37 +235,41 @@ class BranchAndBound(CheckedDecoder):
         stated = _state(self._backbone(frozenset(scores)), index, parts, theta, arcs, scores, automata, MAX_EDGES, unit)
         if stated is None:
             return self._too_large(index, parts, single_root, theta, arcs, scores), None
-        graph, theta, pairs, products, left = stated
         built = time.perf_counter()
-        if self.config == "published":
-            first, var, phi = _flat(pairs, products, theta)
-            limits = self.options.max_dp_calls, self.options.max_nodes
-            value, bound, tree, status, dp_calls, nodes, root_solved = search_published(
-                graph, n, index.head, index.mod, theta, first, var, phi, unit, *limits
-            )
-            kept: Record | None = None
-        else:
-            counts = counts_of(n, arcs, left)
-            handover, options = None, self.options
-            if left.keys().isdisjoint(STAR_FAMILIES):
-                options = options._replace(stars=0)
-            if options.stars or self.space == "non-projective":
-                handover = _handover(index, arcs, left, automata, len(pairs.phi))
-            known: tuple[float, np.ndarray] = NEG, np.zeros(n, np.int32)
-            if self.space == "non-projective":
-                known = projective_tree(index, parts, theta, arcs, scores, counts, unit)[:2]
-            climbing = 0
-            if self.climbs:
-                score, tree, climbing = climb(graph, index, parts, theta, pairs, products, counts, handover)
-                known = max(known, (score, tree), key=lambda pair: pair[0])
-            value, bound, tree, status, dp_calls, nodes, root_solved, kept = search(
-                graph, index, parts, theta, pairs, products, counts, handover, known, unit, options, self.record
-            )
-            dp_calls += climbing
-        work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
+        found = self._search(stated, arcs, scores, automata)
+        work = {"dp_calls": found.dp_calls, "nodes": found.nodes, "root_solved": int(found.root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
-        heads = heads_of(index, tree if value > NEG / 2 else tree[:0], n)
-        return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
+        heads = heads_of(index, found.arcs if found.value > max(NEG / 2, self.options.floor) else found.arcs[:0], n)
+        parse = Parse(heads, float(found.value), float(found.bound), STATUS[found.status], work, seconds)
+        return parse, found.record if self.record else None
+
+    def _search(
+        self,
+        stated: _Stated,
+        arcs: Mapping[str, np.ndarray],
+        scores: Mapping[str, np.ndarray],
+        automata: tuple[str, ...],
+    ) -> Found:
+        """The search of the configuration, from the first trees that it asks for."""
+        graph, task, left = stated
+        options = self.options._replace(record=self.record)
+        if self.config == "published":
+            return search_published(graph, task, options.max_dp_calls, options.max_nodes)
+        if left.keys().isdisjoint(STAR_FAMILIES):
+            options = options._replace(stars=0)
+        handover = None
+        if options.stars or self.space == "non-projective":
+            handover = _handover(task, arcs, left, automata)
+        known: tuple[float, np.ndarray] = NEG, np.zeros(len(task.arcs.right) - 1, np.int32)
+        if self.space == "non-projective":
+            theta = task.theta[: len(task.arcs.head) + 1]
+            known = projective_tree(task.arcs, task.parts, theta, arcs, scores, task.unit)[:2]
+        climbing = 0
+        if self.climbs:
+            score, tree, climbing = climb(graph, task, handover)
+            known = max(known, (score, tree), key=lambda pair: pair[0])
+        found = search(graph, task, handover, known, options)
+        return found._replace(dp_calls=found.dp_calls + climbing)
 
     def _backbone(self, families: frozenset[str]) -> Backbone:
         """The backbone for these families: the one asked for, or the smallest that scores most of them exactly."""
@@ -316,12 +303,10 @@ class BranchAndBound(CheckedDecoder):
 
 
 class _Stated(NamedTuple):
-    """A sentence as the search takes it: graph, scores of the variables, bounded factors; what the graph leaves out."""
+    """A sentence under a backbone: its graph, what is bounded, and the scores that the graph leaves out."""
 
     graph: Hypergraph | None
-    theta: np.ndarray
-    pairs: Pairs
-    products: Products
+    task: Task
     left: dict[str, np.ndarray]
 
 
@@ -338,7 +323,7 @@ def _state(
 ) -> _Stated | None:
     """The sentence under a backbone; `automata` are left to head stars. None: more than `limit` hyperedges."""
     n = len(index.right) - 1
-    graph = backbone.graph(index, parts, n, parts.single_root, lambda family: scores.get(family, EMPTY), limit)
+    graph = backbone.graph(index, parts, chart_scores(scores), limit)
     if graph is not None and len(graph.first) == 1:
         return None
     left = {f: s for f, s in scores.items() if f not in backbone.families}
@@ -348,7 +333,7 @@ def _state(
         theta = np.append(theta, np.zeros(parts.adjacent[-1]))
     pairs = make_pairs(*joined(arcs, bounded, PAIR_FAMILIES), unit)
     products = make_products(*joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
-    return _Stated(graph, theta, pairs, products, left)
+    return _Stated(graph, Task(index, parts, theta, pairs, products, counts_of(n, arcs, left), unit), left)
 
 
 def projective_tree(
@@ -357,7 +342,6 @@ def projective_tree(
     theta: np.ndarray,
     arcs: Mapping[str, np.ndarray],
     scores: Mapping[str, np.ndarray],
-    counts: Counts,
     unit: float,
 ) -> tuple[float, np.ndarray, int]:
     """(score, arcs int32[n], DP calls) of a good projective tree, NEG if none was found: what a tree has to beat."""
@@ -366,12 +350,9 @@ def projective_tree(
     stated = _state(backbone, index, parts, theta, arcs, scores, (), MAX_EDGES // 10, unit)
     if stated is None:
         return *nothing, 0
-    graph, theta, pairs, products, _ = stated
-    options = TUNED._replace(max_dp_calls=PROJECTIVE_CALLS)
-    value, _, tree, _, dp_calls, *_ = search(
-        graph, index, parts, theta, pairs, products, counts, None, nothing, unit, options, False
-    )
-    return float(value), tree, int(dp_calls)
+    graph, task, _ = stated
+    found = search(graph, task, None, nothing, TUNED._replace(max_dp_calls=PROJECTIVE_CALLS))
+    return float(found.value), found.arcs, int(found.dp_calls)
 
 
 def joined(
@@ -388,19 +369,6 @@ def joined(
     return np.concatenate(wide), np.concatenate([scores[f] for f in there])
 
 
-def _flat(pairs: Pairs, products: Products, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(first int32[F + 1], variables int32[*], scores) of all factors, pairs before products.
-
-    A product of one variable is its score, and is added to theta.
-    """
-    size = np.diff(products.first)
-    np.add.at(theta, products.var[products.first[:-1][size == 1]], products.phi[size == 1])
-    wide = size > 1
-    first = np.cumsum(np.concatenate(([0], np.full(len(pairs.phi), 2), size[wide]))).astype(np.int32)
-    var = np.concatenate((np.stack((pairs.e, pairs.f), axis=1).ravel(), products.var[np.repeat(wide, size)]))
-    return first, var, np.concatenate((pairs.phi, products.phi[wide]))
-
-
 def counts_of(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.ndarray]) -> Counts:
     """Valency scores by word."""
     if COUNT_FAMILY not in scores:
@@ -410,23 +378,23 @@ def counts_of(n: int, arcs: Mapping[str, np.ndarray], scores: Mapping[str, np.nd
 
 
 def _handover(
-    index: ArcIndex,
-    arcs: Mapping[str, np.ndarray],
-    left: Mapping[str, np.ndarray],
-    automata: tuple[str, ...],
-    pairs: int,
+    task: Task, arcs: Mapping[str, np.ndarray], left: Mapping[str, np.ndarray], automata: tuple[str, ...]
 ) -> Handover:
-    """What head stars score from the beginning (`automata`), and what they take over later from so many pairs."""
+    """What head stars score from the beginning (`automata`), and what they take over later."""
 
     def used(family: str) -> int:
         return 0 if family in automata else int(np.count_nonzero(left.get(family, EMPTY)))
 
-    first = star_tables(index, {f: s for f, s in left.items() if f in automata})
-    together = {f: s for f, s in left.items() if f in automata or f in STAR_FAMILIES}
-    later = star_tables(index, together, arcs["comb"]) if "comb" in together else star_tables(index, together)
+    def tables(families: tuple[str, ...]) -> StarTables:
+        there = {f: s for f, s in left.items() if f in families}
+        return star_tables(task.arcs, there, arcs["comb"] if "comb" in there else NO_ARCS, task.unit)
+
     places = sum(int(np.count_nonzero(arcs[f][left[f] != 0.0] >= 0)) for f in ("tri-sibling", "comb") if f in left)
     grandchildren = used("grandchild")
-    return Handover(first, later, grandchildren, grandchildren + used("sibling"), pairs + places)
+    later = tables((*automata, *STAR_FAMILIES))
+    return Handover(
+        tables(automata), later, grandchildren, grandchildren + used("sibling"), len(task.pairs.phi) + places
+    )
 
 
 def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.ndarray:
