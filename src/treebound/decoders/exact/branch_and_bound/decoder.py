@@ -6,7 +6,7 @@ import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -229,14 +229,16 @@ class BranchAndBound(CheckedDecoder):
         arcs, scores  family -> int32[F, r] arcs of its parts, float64[F]
         """
         n = len(index.right) - 1
-        automata = self._automata(frozenset(scores))
         theta = np.append(arc, 0.0)
         started = time.perf_counter()
-        stated = _state(self._backbone(frozenset(scores)), index, parts, theta, arcs, scores, automata, MAX_EDGES, unit)
-        if stated is None:
+        backbone = self._backbone(frozenset(scores))
+        graph = backbone.graph(index, parts, chart_scores(scores), MAX_EDGES)
+        if graph is not None and len(graph.first) == 1:
             return self._too_large(index, parts, single_root, theta, arcs, scores), None
+        left = {f: s for f, s in scores.items() if f not in backbone.families}
+        task = _task(index, parts, theta, arcs, left, self._automata(frozenset(scores)), unit)
         built = time.perf_counter()
-        found = self._search(stated, arcs, scores, automata)
+        found = self._search(graph, task, arcs, scores, left)
         work = {"dp_calls": found.dp_calls, "nodes": found.nodes, "root_solved": int(found.root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
         heads = heads_of(index, found.arcs if found.value > max(NEG / 2, self.options.floor) else found.arcs[:0], n)
@@ -245,13 +247,13 @@ class BranchAndBound(CheckedDecoder):
 
     def _search(
         self,
-        stated: _Stated,
+        graph: Hypergraph | None,
+        task: Task,
         arcs: Mapping[str, np.ndarray],
         scores: Mapping[str, np.ndarray],
-        automata: tuple[str, ...],
+        left: Mapping[str, np.ndarray],
     ) -> Found:
-        """The search of the configuration, from the first trees that it asks for."""
-        graph, task, left = stated
+        """The search of the configuration, from first trees that it asks for; left: scores that the graph leaves."""
         options = self.options._replace(record=self.record)
         if self.config == "published":
             return search_published(graph, task, options.max_dp_calls, options.max_nodes)
@@ -259,7 +261,7 @@ class BranchAndBound(CheckedDecoder):
             options = options._replace(stars=0)
         handover = None
         if options.stars or self.space == "non-projective":
-            handover = _handover(task, arcs, left, automata)
+            handover = _handover(task, arcs, left, self._automata(frozenset(scores)))
         known: tuple[float, np.ndarray] = NEG, np.zeros(len(task.arcs.right) - 1, np.int32)
         if self.space == "non-projective":
             theta = task.theta[: len(task.arcs.head) + 1]
@@ -302,38 +304,23 @@ class BranchAndBound(CheckedDecoder):
         return Parse(heads_of(index, into, n), float(value), np.inf, "limit", work)
 
 
-class _Stated(NamedTuple):
-    """A sentence under a backbone: its graph, what is bounded, and the scores that the graph leaves out."""
-
-    graph: Hypergraph | None
-    task: Task
-    left: dict[str, np.ndarray]
-
-
-def _state(
-    backbone: Backbone,
+def _task(
     index: ArcIndex,
     parts: PartIndex,
     theta: np.ndarray,
     arcs: Mapping[str, np.ndarray],
-    scores: Mapping[str, np.ndarray],
+    left: Mapping[str, np.ndarray],
     automata: tuple[str, ...],
-    limit: int,
     unit: float,
-) -> _Stated | None:
-    """The sentence under a backbone; `automata` are left to head stars. None: more than `limit` hyperedges."""
-    n = len(index.right) - 1
-    graph = backbone.graph(index, parts, chart_scores(scores), limit)
-    if graph is not None and len(graph.first) == 1:
-        return None
-    left = {f: s for f, s in scores.items() if f not in backbone.families}
+) -> Task:
+    """What is bounded of the scores that a graph leaves out; `automata` are left to head stars."""
     bounded = {f: s for f, s in left.items() if f not in automata}
     if "grand-sibling" in bounded:
         arcs = {**arcs, "grand-sibling": _with_adjacent(index, parts, arcs["grand-sibling"])}
         theta = np.append(theta, np.zeros(parts.adjacent[-1]))
     pairs = make_pairs(*joined(arcs, bounded, PAIR_FAMILIES), unit)
     products = make_products(*joined(arcs, bounded, PRODUCT_FAMILIES), unit, len(pairs.phi))
-    return _Stated(graph, Task(index, parts, theta, pairs, products, counts_of(n, arcs, left), unit), left)
+    return Task(index, parts, theta, pairs, products, counts_of(len(index.right) - 1, arcs, left), unit)
 
 
 def projective_tree(
@@ -347,10 +334,11 @@ def projective_tree(
     """(score, arcs int32[n], DP calls) of a good projective tree, NEG if none was found: what a tree has to beat."""
     nothing = NEG, np.zeros(len(index.right) - 1, np.int32)
     backbone = BACKBONES[smallest_backbone(frozenset(scores))]
-    stated = _state(backbone, index, parts, theta, arcs, scores, (), MAX_EDGES // 10, unit)
-    if stated is None:
+    graph = backbone.graph(index, parts, chart_scores(scores), MAX_EDGES // 10)
+    if graph is None or len(graph.first) == 1:
         return *nothing, 0
-    graph, task, _ = stated
+    left = {f: s for f, s in scores.items() if f not in backbone.families}
+    task = _task(index, parts, theta, arcs, left, (), unit)
     found = search(graph, task, None, nothing, TUNED._replace(max_dp_calls=PROJECTIVE_CALLS))
     return float(found.value), found.arcs, int(found.dp_calls)
 
