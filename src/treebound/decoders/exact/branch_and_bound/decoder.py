@@ -17,7 +17,7 @@ from treebound.decoders.door import CheckedDecoder, arc_index
 from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
 from treebound.decoders.exact.branch_and_bound.lower_bound import climb
-from treebound.decoders.exact.branch_and_bound.published import search_published
+from treebound.decoders.exact.branch_and_bound.published import flat_factors, search_published
 from treebound.decoders.exact.branch_and_bound.search import search
 from treebound.decoders.exact.branch_and_bound.state import TUNED, Found, Task
 from treebound.decoders.exact.branch_and_bound.trace import Record
@@ -256,7 +256,7 @@ class BranchAndBound(CheckedDecoder):
         """The search of the configuration, from first trees that it asks for; left: scores that the graph leaves."""
         options = self.options._replace(record=self.record)
         if self.config == "published":
-            return search_published(graph, task, options.max_dp_calls, options.max_nodes)
+            return search_published(graph, task, flat_factors(task), options.max_dp_calls, options.max_nodes)
         if left.keys().isdisjoint(STAR_FAMILIES):
             options = options._replace(stars=0)
         handover = None

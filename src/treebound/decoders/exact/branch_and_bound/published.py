@@ -15,7 +15,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.decoders.exact.branch_and_bound.state import LIMIT, OPTIMAL, Found, closed, conclude, spent
+from treebound.decoders.exact.branch_and_bound.state import (
+    EVERYTHING,
+    LIMIT,
+    OPTIMAL,
+    Found,
+    Task,
+    closed,
+    conclude,
+    spent,
+)
 from treebound.decoders.exact.branch_and_bound.trace import empty_log, recorded
 from treebound.kernels.chart.best_tree import OracleScratch, keep_arcs, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_variables, inside
@@ -25,7 +34,6 @@ MAX_STEPS = (
     200  #: steps of one node. The paper names no limit, but a step that has decayed too early creeps for 10^5 steps
 )
 ROUNDING = 1e-3  #: shares are real numbers here: a bound this little above an integer is rounded down to it
-EVERYTHING = 1e300  #: the bound of a node before its first tree
 
 
 class Factors(NamedTuple):
@@ -66,31 +74,15 @@ class Scratch(NamedTuple):
     best_arcs: np.ndarray
 
 
-@njit(cache=True, nogil=True)
-def flat_factors(task):
-    """Factors of a Task, pairs before products; a product of one variable is its score, and is added to theta. O(K)."""
+def flat_factors(task: Task) -> Factors:
+    """Pairs before products; a product of one variable is its score, and is added to theta. O(K)."""
     pairs, products = task.pairs, task.products
-    count, size = len(pairs.phi), 2 * len(pairs.phi)
-    for i in range(len(products.phi)):
-        wide = products.first[i + 1] - products.first[i]
-        if wide > 1:
-            count += 1
-            size += wide
-    out = Factors(np.zeros(count + 1, np.int32), np.empty(size, np.int32), np.empty(count))
-    for i in range(len(pairs.phi)):
-        out.var[2 * i], out.var[2 * i + 1], out.phi[i] = pairs.e[i], pairs.f[i], pairs.phi[i]
-        out.first[i + 1] = 2 * i + 2
-    c = len(pairs.phi)
-    for i in range(len(products.phi)):
-        lo, hi = products.first[i], products.first[i + 1]
-        if hi - lo == 1:
-            task.theta[products.var[lo]] += products.phi[i]
-        elif hi > lo:
-            out.first[c + 1] = out.first[c] + hi - lo
-            out.var[out.first[c] : out.first[c + 1]] = products.var[lo:hi]
-            out.phi[c] = products.phi[i]
-            c += 1
-    return out
+    size = np.diff(products.first)
+    np.add.at(task.theta, products.var[products.first[:-1][size == 1]], products.phi[size == 1])
+    wide = size > 1
+    first = np.cumsum(np.concatenate(([0], np.full(len(pairs.phi), 2), size[wide]))).astype(np.int32)
+    var = np.concatenate((np.stack((pairs.e, pairs.f), axis=1).ravel(), products.var[np.repeat(wide, size)]))
+    return Factors(first, var, np.concatenate((pairs.phi, products.phi[wide])))
 
 
 @njit(cache=True, nogil=True)
@@ -311,14 +303,13 @@ def _next_level(survivors, index, best, unit):
 
 
 @njit(cache=True, nogil=True)
-def search_published(graph, task, max_dp_calls, max_nodes):
+def search_published(graph, task, factors, max_dp_calls, max_nodes):
     """Best tree and its certificate, with the paper's search; Found without a record.
 
-    graph, task  as of `search.search`; counts are not scored. theta takes the scores of products of one variable
+    graph, task  as of `search.search`; factors: `flat_factors` of the task. Counts are not scored
     """
     A, n, V = len(task.arcs.mod), len(task.arcs.right) - 1, len(task.theta)
     unit = task.unit
-    factors = flat_factors(task)
     scratch = Scratch(
         oracle_scratch(graph, n, A),
         np.empty(V),

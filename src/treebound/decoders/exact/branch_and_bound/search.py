@@ -49,6 +49,7 @@ from treebound.decoders.exact.branch_and_bound.share_steps import (
     step_length,
 )
 from treebound.decoders.exact.branch_and_bound.state import (
+    EVERYTHING,
     LIMIT,
     MAX_MARGINAL,
     OPTIMAL,
@@ -101,7 +102,6 @@ from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
 
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
-EVERYTHING = 1e300  #: the bound of a node before its first tree
 
 
 @njit(cache=True, nogil=True)

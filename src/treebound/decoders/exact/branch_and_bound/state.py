@@ -19,6 +19,7 @@ from treebound.kernels.head_stars.tables import Multipliers
 DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 SLACK, MAX_MARGINAL = range(2)
 OPTIMAL, LIMIT, INFEASIBLE = range(3)
+EVERYTHING = 1e300  #: the bound of a node before its first tree
 
 
 class Task(NamedTuple):
