@@ -9,8 +9,8 @@ import numpy as np
 from oracles.score import best
 from strategies import random_problem
 
+from treebound.decoders.exact.branch_and_bound import agreement
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.kernels.head_stars import agreement
 
 FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "adjacent-sibling")
 

@@ -11,7 +11,7 @@ from strategies import draw, random_problem
 from treebound.core.problem import PartTable, Problem
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import ADJACENT_SIBLING, index_parts, parts_of_tree
-from treebound.kernels.chart.backbones import carreras_graph
+from treebound.kernels.chart.backbones import ChartScores, carreras_graph
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_arcs, inside
 
 NOTHING = np.zeros(0)
@@ -30,16 +30,9 @@ def test_weights_of_adjacent_sibling_parts() -> None:
         index = index_arcs(problem.n, allowed)
         parts = index_parts(index, problem.single_root)
         adjacent = finite(scored.score) if seed % 2 else NOTHING
-        graph = carreras_graph(
-            index,
-            parts,
-            problem.n,
-            problem.single_root,
-            adjacent,
-            finite(problem.parts["outermost-grandchild"].score),
-            10**9,
-            True,
-        )
+        outermost = finite(problem.parts["outermost-grandchild"].score)
+        some = np.zeros(1)  # grand-siblings, scored outside
+        graph = carreras_graph(index, parts, ChartScores(adjacent, outermost, NOTHING, some), 10**9)
         weight = np.concatenate([finite(problem.arc), [0.0], extra])
         value, edges = np.empty(len(graph.first)), np.empty(len(graph.first), np.int32)
         top = inside(graph, weight, value, edges)

@@ -10,13 +10,14 @@ from oracles.score import best, scores
 from strategies import build_problem, random_problem
 
 from treebound.decoders.exact.branch_and_bound import decoder as branch_and_bound
-from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, EMPTY, BranchAndBound
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound
 from treebound.decoders.exact.branch_and_bound.published import project_simplex
 from treebound.decoders.record import certificate
 from treebound.evaluation.certificates import certificate_faults, check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG_TEST, best_arcs, compact, inside, mark
 
 PROJECTIVE = [name for name, backbone in BACKBONES.items() if backbone.space == "projective"]
@@ -29,7 +30,7 @@ def graph_of(problem, backbone):
     index = index_arcs(problem.n, allowed)
     parts = index_parts(index, problem.single_root)
     given = {f: table.score for f, table in problem.parts.items()}
-    return BACKBONES[backbone].graph(index, parts, problem.n, problem.single_root, lambda f: given.get(f, EMPTY), 10**9)
+    return BACKBONES[backbone].graph(index, parts, chart_scores(given), 10**9)
 
 
 @pytest.mark.parametrize("backbone", PROJECTIVE)

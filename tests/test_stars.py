@@ -33,7 +33,9 @@ from treebound.kernels.arcs.parts import (
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import NEG, best_arcs, inside
-from treebound.kernels.head_stars.tables import solve_stars, star_scratch, star_tables
+from treebound.kernels.head_stars.modifiers import star_scratch
+from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
+from treebound.kernels.head_stars.tables import NO_ARCS, Multipliers, star_tables
 
 CHAIN = {
     "adjacent-sibling": ADJACENT_SIBLING,
@@ -68,21 +70,21 @@ class Case:
         A = len(self.head)
         self.u, self.w = (draw(rng, A, kind, self.integer) for _ in range(2))
         self.alive = rng.random(A) < (rng.choice([0.6, 1.0]) if density is None else density)
-        self.tables = star_tables(self.index, self.score, self.arcs.get("comb", np.empty((0, 8), np.int32)))
+        self.tables = star_tables(self.index, self.score, self.arcs.get("comb", NO_ARCS), float(self.integer))
 
     def scratch(self):
         return star_scratch(self.index, self.tables)
 
     def solve(self, dirty=None, node_limit=100_000, scratch=None):
         A = len(self.head)
-        value, x = np.full(self.n + 1, 7.0), np.full(self.n + 1, 7, np.int32)
-        y, x_bound = np.full(A, 7, np.int8), np.full(A, 7.0)
         dirty = np.ones(self.n + 1, bool) if dirty is None else dirty
+        value, x, x_bound = np.full(self.n + 1, 7.0), np.full(self.n + 1, 7, np.int32), np.full(A, 7.0)
+        stars = Stars(value, x, np.full(A, 7, np.int8), x_bound, dirty)
         over, _ = solve_stars(
-            self.index, self.parts, self.tables, self.alive, self.u, self.w, dirty, value, x, y, x_bound, node_limit,
-            1.0 if self.integer else 0.0, scratch or self.scratch(),
+            self.index, self.parts, self.tables, self.alive, Multipliers(self.u, self.w), stars, node_limit,
+            scratch or self.scratch(),
         )  # fmt: skip
-        return over, value, x, y, x_bound
+        return over, stars.value, stars.x, stars.y, stars.x_bound
 
     def star_score(self, h, x, modifiers):
         """Score of one star without multipliers, from the lists of parts."""
@@ -268,7 +270,7 @@ def best_tree(problem, index, space):
     return solve
 
 
-def lagrangian(tree, index, parts, tables, theta, lower, unit, steps, rho=1.9, patience=8):
+def lagrangian(tree, index, parts, tables, theta, lower, steps, rho=1.9, patience=8):
     """Subgradient steps on  max_z sum (theta + u + w) z + sum_h S_h(u, w); yields (bound, arcs of z, agreement).
 
     tree     weight -> (value, arcs) of the best tree
@@ -278,16 +280,15 @@ def lagrangian(tree, index, parts, tables, theta, lower, unit, steps, rho=1.9, p
     """
     n, A = len(index.right) - 1, len(index.head)
     u, w, alive = np.zeros(A), np.zeros(A), np.ones(A, bool)
-    value, x, y, x_bound = np.zeros(n + 1), np.full(n + 1, NONE, np.int32), np.zeros(A, np.int8), np.zeros(A)
-    dirty, scratch = np.ones(n + 1, bool), star_scratch(index, tables)
+    stars, scratch = no_stars(A, n), star_scratch(index, tables)
     best, stale = np.inf, 0
     for _ in range(steps):
-        solve_stars(index, parts, tables, alive, u, w, dirty, value, x, y, x_bound, 10**6, unit, scratch)
+        solve_stars(index, parts, tables, alive, Multipliers(u, w), stars, 10**6, scratch)
         v, arcs = tree(theta + u + w)
-        bound = v + value.sum()
+        bound = v + stars.value.sum()
         z, above = np.zeros(A), np.zeros(A)
-        z[arcs], above[x[1:]] = 1.0, 1.0
-        child, parent = z - y, z - above
+        z[arcs], above[stars.x[1:]] = 1.0, 1.0
+        child, parent = z - stars.y, z - above
         apart = int((child != 0).sum() + (parent != 0).sum())
         yield bound, arcs.copy(), apart == 0
         if apart == 0:
@@ -296,13 +297,13 @@ def lagrangian(tree, index, parts, tables, theta, lower, unit, steps, rho=1.9, p
         if stale == patience:
             rho, stale = rho / 2, 0
         alpha = rho * max(bound - lower, 0.0) / apart
-        if unit > 0.0:
+        if tables.unit > 0.0:
             alpha = max(1.0, np.floor(alpha))
         u -= alpha * child
         w -= alpha * parent
-        dirty[:] = False
-        dirty[index.head[child != 0]] = True
-        dirty[index.mod[parent != 0]] = True
+        stars.dirty[:] = False
+        stars.dirty[index.head[child != 0]] = True
+        stars.dirty[index.mod[parent != 0]] = True
 
 
 @given(
@@ -320,12 +321,13 @@ def test_lagrangian_bounds(families, seed, space):
     index = index_arcs(problem.n, allowed)
     parts = index_parts(index, problem.single_root, space == "projective")
     score = {f: t.score for f, t in problem.parts.items()}
-    tables = star_tables(index, score, problem.parts["comb"].arcs if "comb" in score else np.empty((0, 8), np.int32))
+    combs = problem.parts["comb"].arcs if "comb" in score else NO_ARCS
+    tables = star_tables(index, score, combs, problem.unit)
     every = scores(problem, space)
     top = every.max()
     slack = 0.0 if problem.unit else 1e-9 * max(1.0, abs(top))
     tree = best_tree(problem, index, space)
-    for bound, arcs, agree in lagrangian(tree, index, parts, tables, problem.arc, top, problem.unit, 25):
+    for bound, arcs, agree in lagrangian(tree, index, parts, tables, problem.arc, top, 25):
         assert bound >= top - slack
         if agree:
             assert abs(bound - top) <= slack
@@ -345,10 +347,10 @@ def test_stars_close_what_pairs_leave_open():
         allowed[problem.head, problem.mod] = True
         index = index_arcs(problem.n, allowed)
         parts = index_parts(index, problem.single_root)
-        tables = star_tables(index, {f: t.score for f, t in problem.parts.items()})
+        tables = star_tables(index, {f: t.score for f, t in problem.parts.items()}, unit=1.0)
         top = scores(problem).max()
         tree = best_tree(problem, index, "projective")
-        bounds = [b for b, _, _ in lagrangian(tree, index, parts, tables, problem.arc, top, 1.0, 200)]
+        bounds = [b for b, _, _ in lagrangian(tree, index, parts, tables, problem.arc, top, 200)]
         closed += min(bounds) < top + 1
     assert closed >= 15
 

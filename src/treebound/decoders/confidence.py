@@ -19,10 +19,11 @@ from treebound.core.parse import Confidence, Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.decoders.door import canonical
-from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, EMPTY, MAX_EDGES, smallest_backbone
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, smallest_backbone
 from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins
 from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 
 
@@ -84,7 +85,7 @@ def arc_marginals(
     problem, (index, parts) = asked.problem, index_of(asked.problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]
     given = {f: scale * problem.parts[f].score for f in backbone.families & problem.parts.keys()}
-    graph = backbone.graph(index, parts, n, problem.single_root, lambda f: given.get(f, EMPTY), MAX_EDGES)
+    graph = backbone.graph(index, parts, chart_scores(given), MAX_EDGES)
     assert graph is not None  # of a projective backbone
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)

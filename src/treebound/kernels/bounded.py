@@ -458,20 +458,18 @@ def visit_counts(counts, number, best):
 
 @njit(cache=True, nogil=True)
 def ascend(pairs, products, theta, z, weight):
-    """Arc weights of the paper's lower bound pi at its best p for the tree z (section 3.4); returns its constant.
+    """Arc weights of the paper's lower bound pi at its best p for the tree z (section 3.4).
 
     phi >= 0 that fires:  phi (z_1 + ... + z_r - (r - 1));  phi < 0 that does not: phi z_i for one i that is off.
     pi is the score at z and never more than the score of any tree, so its best tree scores at least as much. O(K).
     """
     weight[:] = theta
-    constant = 0.0
     for i in range(len(pairs.phi)):
         x, y, p = pairs.e[i], pairs.f[i], pairs.phi[i]
         if p >= 0.0:
             if z[x] == 1 and z[y] == 1:
                 weight[x] += p
                 weight[y] += p
-                constant -= p
         elif z[x] == 0:
             weight[x] += p
         else:
@@ -487,7 +485,5 @@ def ascend(pairs, products, theta, z, weight):
             if off < 0:
                 for j in range(lo, hi):
                     weight[var[j]] += phi[i]
-                constant -= phi[i] * (hi - lo - 1)
         else:
             weight[var[off if off >= 0 else lo]] += phi[i]
-    return constant

@@ -1,6 +1,6 @@
 """The score of a tree as its words get other heads, one at a time: only what a move touches is scored again.
 
-The score of a tree is that of its arcs, of the stars of its heads (`kernels.head_stars.agreement.score_head`) and of
+The score of a tree is that of its arcs, of the stars of its heads (`kernels.head_stars.scoring.score_head`) and of
 factors over any arcs. Giving m another head changes the stars of the old head, of the new one and of m alone.
 
 Oracle: tests/test_tree_score.py scores every tree of long walks from scratch.
@@ -18,8 +18,8 @@ from treebound.core.problem import NONE, PartTable, Problem
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import PartIndex
 from treebound.kernels.arcs.problem_index import index_of
-from treebound.kernels.head_stars.agreement import score_head, score_heads
-from treebound.kernels.head_stars.tables import StarTables, star_tables
+from treebound.kernels.head_stars.scoring import score_head, score_heads
+from treebound.kernels.head_stars.tables import NO_ARCS, StarTables, star_tables
 
 #: families of one head and the arc into it that speak of what is selected alone
 STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
@@ -77,10 +77,10 @@ def scoring_of(problem: Problem) -> Scoring:
     return Scoring(index, parts, problem.arc, stars, factors)
 
 
-def stars_of(index: ArcIndex, tables: Mapping[str, PartTable]) -> StarTables:
-    """The tables of families `AT_HEADS` as the kernels of head stars take them."""
+def stars_of(index: ArcIndex, tables: Mapping[str, PartTable], unit: float = 0.0) -> StarTables:
+    """The tables of families `AT_HEADS` as the kernels of head stars take them. unit > 0: all scores are integers."""
     scores = {family: table.score for family, table in tables.items()}
-    return star_tables(index, scores, tables["comb"].arcs) if "comb" in tables else star_tables(index, scores)
+    return star_tables(index, scores, tables["comb"].arcs if "comb" in tables else NO_ARCS, unit)
 
 
 def joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:

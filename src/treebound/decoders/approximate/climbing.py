@@ -10,7 +10,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.approximate.climb_kernel import climb_heads
 from treebound.decoders.door import CheckedDecoder, Space, without_infinities
-from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, counts_of, projective_tree
+from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, projective_tree
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
@@ -36,7 +36,7 @@ class HillClimbing(CheckedDecoder):
         started = time.perf_counter()
         given, least = without_infinities(problem)
         n, index = problem.n, index_of(given).arcs
-        value, tree, dp_calls = projective_tree(given, counts_of(n, given.parts))
+        value, tree, dp_calls = projective_tree(given)
         starts = [tree] if value > NEG_TEST else []
         work = {"dp_calls": dp_calls + 1}
         into, theta = np.empty(n, np.int32), np.append(given.arc, 0.0)

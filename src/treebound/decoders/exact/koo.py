@@ -12,6 +12,7 @@ from treebound.core.problem import Problem
 from treebound.decoders.door import CheckedDecoder, Space, without_infinities
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.kernels.chart.model1 import model0, model1
 
@@ -37,17 +38,16 @@ class GrandparentSpans(CheckedDecoder):
         index, parts = index_of(problem)
         stated = without_infinities(problem, problem.families)[0]
         sizes = {
-            "adjacent-sibling": parts.adjacent[-1],
-            "outermost-grandchild": 0,
-            "grandchild": parts.grandchild[-1],
-            "grand-sibling": parts.grand_sibling[-1],
+            "grandchild": parts.grandchild,
+            "adjacent-sibling": parts.adjacent,
+            "grand-sibling": parts.grand_sibling,
         }
-        tables = stated.parts
-        scores = [tables[f].score if f in tables else np.zeros(size) for f, size in sizes.items()]
+        given = {family: table.score for family, table in stated.parts.items()}
+        scores = chart_scores({f: np.zeros(first[-1]) for f, first in sizes.items()} | given)
         if self.model == 0:
-            value, arcs = model0(index, parts, stated.arc, scores[2])
+            value, arcs = model0(index, parts, stated.arc, scores.grandchild)
         else:
-            value, arcs = model1(index, parts, stated.arc, *scores)
+            value, arcs = model1(index, parts, stated.arc, scores)
         found = value > NEG_TEST
         value = float(value) if found else -np.inf
         work = {"dp_calls": 1, "nodes": 1, "root_solved": 1}

@@ -73,6 +73,91 @@ def arborescence_scratch(n, A):
     )
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _begin(index, weight, scratch):
+    """Every word is a component, entered by its arcs that are not forbidden. O(A)."""
+    scratch.component[0] = 0
+    scratch.state[0] = DONE
+    for w in range(1, len(index.right)):
+        c = index.into_start[w]
+        for i in range(index.into_start[w], index.into_start[w + 1]):
+            a = index.into[i]
+            if weight[a] > NEG_TEST:
+                scratch.arc[c] = a
+                scratch.left[c] = weight[a]
+                c += 1
+        scratch.arc_end[w] = c
+        scratch.component[w], scratch.first[w], scratch.last[w] = w, w, w
+        scratch.parent[w], scratch.state[w], scratch.dual[w] = -1, NEW, 0.0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _enter(index, top, cycle, root_last, arc_max, scratch):
+    """(best arc that enters the component on top of the path, -1: none; what is left of it).
+
+    cycle: parts of the component if it was just contracted, above it on the path. Their duals are taken from their
+    arcs, and arcs inside are put away. O(arcs into it).
+    """
+    arc, left, arc_end, component = scratch.arc, scratch.left, scratch.arc_end, scratch.component
+    c = scratch.path[top]
+    best, best_root = NEG_TEST, NEG_TEST
+    arg, arg_root = -1, -1
+    for k in range(top + min(cycle, 1), top + 1 + cycle):
+        part = scratch.path[k]
+        off = scratch.dual[part]
+        w = scratch.first[part]
+        while True:
+            e = index.into_start[w]
+            for i in range(index.into_start[w], arc_end[w]):
+                a = arc[i]
+                u = index.head[a]
+                x = left[i] - off
+                if component[u] == c:
+                    if len(arc_max) > 0:
+                        arc_max[a] = x
+                    continue
+                arc[e] = a
+                left[e] = x
+                e += 1
+                if u == 0 and root_last:
+                    if x > best_root:
+                        best_root = x
+                        arg_root = a
+                elif x > best:
+                    best = x
+                    arg = a
+            arc_end[w] = e
+            if w == scratch.last[part]:
+                break
+            w = scratch.next_word[w]
+    if arg < 0:
+        return arg_root, best_root
+    return arg, best
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _merge(k, top, t, scratch):
+    """Path k .. top becomes component t, in place k; the parts stay above it until it has taken its arc. O(words)."""
+    first, last, path = scratch.first, scratch.last, scratch.path
+    first[t], last[t] = first[path[k]], last[path[k]]
+    for j in range(k, top + 1):
+        part = path[j]
+        scratch.parent[part] = t
+        if j > k:
+            scratch.next_word[last[t]] = first[part]
+            last[t] = last[part]
+        w = first[part]
+        while True:
+            scratch.component[w] = t
+            if w == last[part]:
+                break
+            w = scratch.next_word[w]
+    scratch.parent[t], scratch.state[t] = -1, NEW
+    for j in range(top, k - 1, -1):
+        path[j + 1] = path[j]
+    path[k] = t
+
+
 @njit(cache=True, nogil=True)
 def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
     """Contract until every component is reached from the root.
@@ -81,24 +166,9 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
     OUT: arc_max (if not empty) of arcs inside components: minus their reduced cost.
     Returns how many components there were in all, words included; 0 for more than most_roots root arcs, -1 for no tree.
     """
-    head, into, into_start = index.head, index.into, index.into_start
-    arc, left, arc_end = scratch.arc, scratch.left, scratch.arc_end
-    component, next_word, first, last = scratch.component, scratch.next_word, scratch.first, scratch.last
-    parent, pick, dual, state, path = scratch.parent, scratch.pick, scratch.dual, scratch.state, scratch.path
-    bounds = len(arc_max) > 0
-    component[0] = 0
-    state[0] = DONE
-    for w in range(1, n + 1):
-        c = into_start[w]
-        for i in range(into_start[w], into_start[w + 1]):
-            a = into[i]
-            if weight[a] > NEG_TEST:
-                arc[c] = a
-                left[c] = weight[a]
-                c += 1
-        arc_end[w] = c
-        component[w], first[w], last[w] = w, w, w
-        parent[w], state[w], dual[w] = -1, NEW, 0.0
+    head, component = index.head, scratch.component
+    pick, state, path = scratch.pick, scratch.state, scratch.path
+    _begin(index, weight, scratch)
     made = n + 1  # components so far
     roots = 0
     for s in range(1, n + 1):
@@ -111,47 +181,15 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
             c = path[top]
             if state[c] == NEW:
                 state[c] = ON_PATH
-                # best entering arc, after taking the duals of the parts from their arcs; arcs inside are put away
-                best, best_root = NEG_TEST, NEG_TEST
-                arg, arg_root = -1, -1
-                for k in range(top + min(cycle, 1), top + 1 + cycle):
-                    part = path[k]
-                    off = dual[part]
-                    w = first[part]
-                    while True:
-                        e = into_start[w]
-                        for i in range(into_start[w], arc_end[w]):
-                            a = arc[i]
-                            u = head[a]
-                            x = left[i] - off
-                            if component[u] == c:
-                                if bounds:
-                                    arc_max[a] = x
-                                continue
-                            arc[e] = a
-                            left[e] = x
-                            e += 1
-                            if u == 0 and root_last:
-                                if x > best_root:
-                                    best_root = x
-                                    arg_root = a
-                            elif x > best:
-                                best = x
-                                arg = a
-                        arc_end[w] = e
-                        if w == last[part]:
-                            break
-                        w = next_word[w]
+                arg, best = _enter(index, top, cycle, root_last, arc_max, scratch)
                 cycle = 0
                 if arg < 0:
-                    if arg_root < 0:
-                        return -1
-                    best, arg = best_root, arg_root
+                    return -1
                 if head[arg] == 0:
                     roots += 1
                     if roots > most_roots:
                         return 0
-                dual[c] = best
+                scratch.dual[c] = best
                 pick[c] = arg
             u = component[head[pick[c]]]
             if state[u] == DONE:
@@ -166,26 +204,8 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
             k = top
             while path[k] != u:
                 k -= 1
-            t = made
+            _merge(k, top, made, scratch)
             made += 1
-            first[t], last[t] = first[u], last[u]
-            for j in range(k, top + 1):
-                part = path[j]
-                parent[part] = t
-                if j > k:
-                    next_word[last[t]] = first[part]
-                    last[t] = last[part]
-                w = first[part]
-                while True:
-                    component[w] = t
-                    if w == last[part]:
-                        break
-                    w = next_word[w]
-            parent[t], state[t] = -1, NEW
-            # the members stay above the new top until it has taken its arc: shift them up by one
-            for j in range(top, k - 1, -1):
-                path[j + 1] = path[j]
-            path[k] = t
             cycle = top + 1 - k
             top = k
     return made

@@ -21,25 +21,25 @@ class Hypergraph(NamedTuple):
     first   int32[I + 1]  hyperedges of item i are first[i] .. first[i + 1] - 1 (item 0 has none)
     left    int32[E]      tail items; 0 where a deduction has fewer than two antecedents
     right   int32[E]
-    arc     int32[E]      the arc that the deduction builds, or A (number of arcs) for none; above A, what else a search
-                          puts multipliers on (`backbones.carreras_graph`)
-    weight  float64[E]    score of the parts that the backbone handles itself, without the arc's own
+    var     int32[E]      the variable that the deduction chooses; which number stands for what, the chart knows: of
+                          dependencies 0 .. A - 1 are arcs, A is none, what lies above are parts (`kernels.bounded`)
+    weight  float64[E]    score of the parts that the backbone handles itself, without the variable's own
     """
 
     first: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    arc: np.ndarray
+    var: np.ndarray
     weight: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def inside(graph, arc_weight, value, best):
-    """Best derivation of every item, ties to the first edge; arc_weight float64[A + 1] or longer, with 0 at A.
+def inside(graph, score, value, best):
+    """Best derivation of every item, ties to the first edge; score float64[V] of the variables, 0 of none.
 
     OUT value float64[>= I], best int32[>= I] (edge, -1 where impossible). Returns the goal's value. O(E).
     """
-    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     value[0] = 0.0
     best[0] = -1
     items = len(first) - 1
@@ -47,7 +47,7 @@ def inside(graph, arc_weight, value, best):
         top = NEG_TEST
         arg = -1
         for e in range(first[i], first[i + 1]):
-            x = weight[e] + arc_weight[arc[e]] + value[left[e]] + value[right[e]]
+            x = weight[e] + score[var[e]] + value[left[e]] + value[right[e]]
             if x > top:
                 top = x
                 arg = e
@@ -57,11 +57,11 @@ def inside(graph, arc_weight, value, best):
 
 
 @njit(cache=True, nogil=True)
-def best_variables(graph, no_arc, best, out, stack, beyond=True):
+def best_variables(graph, none, best, out, stack, beyond=True):
     """Variables of the goal's best derivation into `out`; returns (sum of the edges' own weights, how many variables).
 
-    no_arc is the number that stands for none (A); variables with larger numbers (`treebound.kernels.bounded`) are
-    wanted if `beyond`. stack int32[>= 2 n + 4] is scratch. O(n).
+    none is the number that stands for none; variables with larger numbers are wanted if `beyond`.
+    stack int32[>= 2 n + 4] is scratch. O(n).
     """
     top = 1
     stack[0] = len(graph.first) - 2
@@ -71,8 +71,8 @@ def best_variables(graph, no_arc, best, out, stack, beyond=True):
         top -= 1
         e = best[stack[top]]
         local += graph.weight[e]
-        if graph.arc[e] < no_arc or (beyond and graph.arc[e] > no_arc):
-            out[c] = graph.arc[e]
+        if graph.var[e] < none or (beyond and graph.var[e] > none):
+            out[c] = graph.var[e]
             c += 1
         if graph.left[e] > 0:
             stack[top] = graph.left[e]
@@ -84,35 +84,35 @@ def best_variables(graph, no_arc, best, out, stack, beyond=True):
 
 
 @njit(cache=True, nogil=True)
-def best_arcs(graph, no_arc, best, out, stack):
-    """Arcs of the goal's best derivation into `out` int32[n]; returns the sum of the edges' own weights."""
-    return best_variables(graph, no_arc, best, out, stack, False)[0]
+def best_arcs(graph, none, best, out, stack):
+    """Its variables below `none` (arcs) into `out` int32[n]; returns the sum of the edges' own weights."""
+    return best_variables(graph, none, best, out, stack, False)[0]
 
 
 @njit(cache=True, nogil=True)
-def mark(graph, arc_weight, value, cut, outside, keep, arc_max):
+def mark(graph, score, value, cut, outside, keep, var_max):
     """Outside pass: keep[e] tells whether the best tree through edge e has a value > cut.
 
     value as left by `inside`. A tree through a removed edge has a value <= cut: removing the edge loses no better tree.
-    OUT outside float64[>= I], keep bool[>= E], arc_max float64[A + 1] (max-marginal of each arc, NEG where impossible).
+    OUT outside float64[>= I], keep bool[>= E], var_max float64[V] (max-marginals of the variables, NEG: impossible).
     Returns (kept edges, kept items). O(E).
     """
-    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     items = len(first) - 1
     outside[:items] = NEG
     outside[items - 1] = 0.0
-    arc_max[:] = NEG
+    var_max[:] = NEG
     edges = 0
     kept_items = 1
     for i in range(items - 1, 0, -1):
         o = outside[i]
         any_kept = False
         for e in range(first[i], first[i + 1]):
-            x_left, x_right, a = left[e], right[e], arc[e]
-            x = o + weight[e] + arc_weight[a]
+            x_left, x_right, v = left[e], right[e], var[e]
+            x = o + weight[e] + score[v]
             through = x + value[x_left] + value[x_right]
-            if through > arc_max[a]:
-                arc_max[a] = through
+            if through > var_max[v]:
+                var_max[v] = through
             keep[e] = through > cut and through > NEG_TEST
             if keep[e]:
                 any_kept = True
@@ -129,11 +129,11 @@ def mark(graph, arc_weight, value, cut, outside, keep, arc_max):
 @njit(cache=True, nogil=True)
 def compact(graph, keep, edges, items):
     """The hypergraph of the kept edges and of the items that still have one. O(E)."""
-    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     new_first = np.empty(items + 1, np.int32)
     new_left = np.empty(edges, np.int32)
     new_right = np.empty(edges, np.int32)
-    new_arc = np.empty(edges, np.int32)
+    new_var = np.empty(edges, np.int32)
     new_weight = np.empty(edges, np.float64)
     number = np.zeros(len(first) - 1, np.int32)
     new_first[0] = 0
@@ -145,7 +145,7 @@ def compact(graph, keep, edges, items):
             if keep[e]:
                 new_left[c] = number[left[e]]
                 new_right[c] = number[right[e]]
-                new_arc[c] = arc[e]
+                new_var[c] = var[e]
                 new_weight[c] = weight[e]
                 c += 1
         if c > begin:
@@ -153,4 +153,4 @@ def compact(graph, keep, edges, items):
             new_first[i_new] = begin
             i_new += 1
     new_first[i_new] = c
-    return Hypergraph(new_first[: i_new + 1], new_left[:c], new_right[:c], new_arc[:c], new_weight[:c])
+    return Hypergraph(new_first[: i_new + 1], new_left[:c], new_right[:c], new_var[:c], new_weight[:c])

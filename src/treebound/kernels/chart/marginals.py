@@ -10,23 +10,23 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def log_inside_outside(graph, arc_weight, inner, outer, marginal):
-    """Log partition function; marginal float64[A + 1] receives the probability of every arc (that of "none" is unused).
+def log_inside_outside(graph, score, inner, outer, marginal):
+    """Log partition function; marginal float64[V] receives the probability of every variable ("none" is unused).
 
-    arc_weight float64[A + 1] as in `hypergraph.inside`, in natural logarithms; impossible arcs at -inf.
+    score float64[V] as in `hypergraph.inside`, in natural logarithms; impossible variables at -inf.
     inner, outer float64[>= items] scratch. Every tree must have one derivation. O(edges).
     """
-    first, left, right, arc, weight = graph.first, graph.left, graph.right, graph.arc, graph.weight
+    first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     items = len(first) - 1
     inner[0] = 0.0
     for i in range(1, items):
         top = -np.inf
         for e in range(first[i], first[i + 1]):
-            top = max(top, weight[e] + arc_weight[arc[e]] + inner[left[e]] + inner[right[e]])
+            top = max(top, weight[e] + score[var[e]] + inner[left[e]] + inner[right[e]])
         total = 0.0
         if top > -np.inf:
             for e in range(first[i], first[i + 1]):
-                total += np.exp(weight[e] + arc_weight[arc[e]] + inner[left[e]] + inner[right[e]] - top)
+                total += np.exp(weight[e] + score[var[e]] + inner[left[e]] + inner[right[e]] - top)
         inner[i] = top + np.log(total) if total > 0.0 else -np.inf
     marginal[:] = 0.0
     log_z = inner[items - 1] if items > 1 else -np.inf
@@ -39,10 +39,10 @@ def log_inside_outside(graph, arc_weight, inner, outer, marginal):
         if outer[i] == 0.0:
             continue
         for e in range(first[i], first[i + 1]):
-            p = weight[e] + arc_weight[arc[e]] + inner[left[e]] + inner[right[e]] - inner[i]
+            p = weight[e] + score[var[e]] + inner[left[e]] + inner[right[e]] - inner[i]
             if p > -np.inf:
                 flow = outer[i] * np.exp(p)
-                marginal[arc[e]] += flow
+                marginal[var[e]] += flow
                 outer[left[e]] += flow
                 outer[right[e]] += flow
     return log_z

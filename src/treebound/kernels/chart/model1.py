@@ -292,27 +292,28 @@ def model0(index, parts, arc, grandchild):
 
 
 @njit(cache=True, nogil=True)
-def model1(index, parts, arc, adjacent, outermost, grandchild, grand_sibling):
+def model1(index, parts, arc, scores):
     """Best projective tree under arcs, adjacent siblings, all grandchildren and grand-siblings.
 
-    The scores of every family, all of full length; NEG forbids. outermost (outermost-grandchild) may be empty: the
-    paper does not have these parts, but the step that completes a g-span knows them.
+    arc     float64[A]
+    scores  ChartScores, all of full length; NEG forbids. Those of outermost-grandchild may be empty: the paper does not
+            have these parts, but the step that completes a g-span knows them
     Returns (value, arcs int32[n]); NEG and no arcs where there is no tree. O(n^4) time, O(n^3) space.
     """
     A, n, single_root = len(index.head), len(index.right) - 1, parts.single_root
     chart = Chart(
         arc,
-        grandchild,
-        adjacent,
-        outermost,
-        grand_sibling,
+        scores.grandchild,
+        scores.adjacent,
+        scores.outermost,
+        scores.grand_sibling,
         np.full((A + 1, n + 2), NEG),
         np.full(parts.grandchild[A] + A, NEG),
         np.full(parts.adjacent[A], NEG),
     )
     for a in range(A):
         for side in range(2):
-            chart.complete[a, index.mod[a] + side] = no_grandchild(index, parts, outermost, a, side)
+            chart.complete[a, index.mod[a] + side] = no_grandchild(index, parts, scores.outermost, a, side)
     chart.complete[A, 1] = 0.0
     order, first = arcs_by_length(index, n)
     pairs, pair_first = pairs_by_length(index, parts, n)

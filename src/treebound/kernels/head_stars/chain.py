@@ -28,6 +28,7 @@ class ChainScratch(NamedTuple):
     best     float64[K, COUNTS] of a side up to a modifier, by the number of modifiers taken
     back, back_count  int32[K, COUNTS] the modifier before, and how many there were
     sides    float64[2, COUNTS] of a whole side by the number of modifiers; ends int32[2, COUNTS] its last modifier
+    chosen   int8[K]  OUT of all functions here: the modifiers of the best set
     """
 
     trans: np.ndarray
@@ -38,14 +39,47 @@ class ChainScratch(NamedTuple):
     back_count: np.ndarray
     sides: np.ndarray
     ends: np.ndarray
+    chosen: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def best_free(k, status, gain, count_score, last, chosen):
-    """Best set of modifiers that score one by one, plus count_score[how many] (last = 0: none). OUT chosen. O(k last).
+def chain_scratch(K):
+    """ChainScratch for heads of up to K modifiers, and as many arcs into them."""
+    return ChainScratch(
+        np.empty((K, K + 1), np.float64),
+        np.empty((K, K + 1), np.float64),
+        np.empty((K, K + 2), np.float64),
+        np.empty((K, COUNTS), np.float64),
+        np.empty((K, COUNTS), np.int32),
+        np.empty((K, COUNTS), np.int32),
+        np.empty((2, COUNTS), np.float64),
+        np.empty((2, COUNTS), np.int32),
+        np.empty(K, np.int8),
+    )
 
-    count_score[last] is for that many or more.
+
+@njit(cache=True, nogil=True, inline="always")
+def best_choice(mods, status, gain, follow, end, scratch):
+    """The best set of modifiers (`Modifiers`) in whichever way they are scored; OUT scratch.chosen.
+
+    status  int8[k] OUT, FREE or IN
+    gain    float64[k] what each adds by itself
+    follow, end  float64[k, k + 1], float64[k + 2] as `ChainScratch.trans` and `end`, where neighbours are scored
     """
+    if not mods.chained:
+        return best_free(mods.size, status, gain, mods.count_score, scratch.chosen)
+    if len(mods.count_score) == 1:
+        return best_chain(mods.size, mods.left, status, gain, follow, end, scratch)
+    return best_counted_chain(mods.size, mods.left, status, gain, follow, end, mods.count_score, scratch)
+
+
+@njit(cache=True, nogil=True)
+def best_free(k, status, gain, count_score, chosen):
+    """Best set of modifiers that score one by one, plus count_score[how many]. OUT chosen. O(k last).
+
+    count_score float64[last + 1] is for `last` or more in the end; of length 1, the number does not matter.
+    """
+    last = len(count_score) - 1
     total = 0.0
     count = 0
     for j in range(k):
@@ -91,9 +125,9 @@ def best_free(k, status, gain, count_score, last, chosen):
 
 
 @njit(cache=True, nogil=True)
-def best_chain(k, left, status, gain, trans, end, scratch, chosen):
-    """Best set of modifiers along both sides: gains, transitions and ends. OUT chosen. O(k^2)."""
-    best, back = scratch.best, scratch.back
+def best_chain(k, left, status, gain, trans, end, scratch):
+    """Best set of modifiers along both sides: gains, transitions and ends. OUT scratch.chosen. O(k^2)."""
+    best, back, chosen = scratch.best, scratch.back, scratch.chosen
     total = 0.0
     for side in range(2):
         low, high = (0, left) if side == 0 else (left, k)
@@ -141,11 +175,12 @@ def best_chain(k, left, status, gain, trans, end, scratch, chosen):
 
 
 @njit(cache=True, nogil=True)
-def best_counted_chain(k, left, status, gain, trans, end, count_score, last, scratch, chosen):
-    """As `best_chain`, plus count_score[number of modifiers], count_score[last] for that many or more. O(k^2 last)."""
-    best, back, back_count = scratch.best, scratch.back, scratch.back_count
+def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
+    """As `best_chain`, plus count_score[number of modifiers], as of `best_free`. O(k^2 last)."""
+    best, back, back_count, chosen = scratch.best, scratch.back, scratch.back_count, scratch.chosen
     sides, ends = scratch.sides, scratch.ends
-    size = last + 1
+    size = len(count_score)
+    last = size - 1
     sides[:] = 2.0 * NEG
     ends[:] = -1
     for side in range(2):

@@ -14,21 +14,22 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import PartTable, Problem
 from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
 from treebound.decoders.exact.branch_and_bound.lower_bound import climb
-from treebound.decoders.exact.branch_and_bound.published import search_published
+from treebound.decoders.exact.branch_and_bound.published import flat_factors, search_published
 from treebound.decoders.exact.branch_and_bound.search import search
-from treebound.decoders.exact.branch_and_bound.state import TUNED
+from treebound.decoders.exact.branch_and_bound.state import TUNED, Found, Task
 from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.decoders.record import SearchRecord, make_record
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.parts import PartIndex
 from treebound.kernels.arcs.problem_index import index_of
-from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
-from treebound.kernels.chart.backbones import carreras_graph, eisner_graph, grandparent_sibling_graph
+from treebound.kernels.bounded import Counts, make_pairs, make_products
+from treebound.kernels.chart.backbones import carreras_graph, chart_scores, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
-from treebound.kernels.head_stars.agreement import Handover
+from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES, joined, stars_of
 
 Space = Literal["projective", "non-projective"]
@@ -45,8 +46,7 @@ class Backbone:
 
     space     the trees that it searches
     families  what it scores exactly
-    graph     (index, parts, n, single_root, scores, limit) -> Hypergraph, empty above `limit` edges. `scores` gives the
-              scores of a family, none if it is absent. None: arborescences
+    graph     (index, parts, ChartScores, limit) -> Hypergraph, empty above `limit` edges. None: arborescences
     """
 
     space: Space
@@ -58,29 +58,13 @@ BACKBONES = {
     "eisner": Backbone(
         "projective",
         frozenset({"arc"}),
-        lambda index, parts, n, root, s, limit: eisner_graph(index, n, root, limit),
+        lambda index, parts, scores, limit: eisner_graph(index, len(index.right) - 1, parts.single_root, limit),
     ),
-    "carreras": Backbone(
-        "projective",
-        frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}),
-        lambda index, parts, n, root, s, limit: carreras_graph(
-            index, parts, n, root, s("adjacent-sibling"), s("outermost-grandchild"), limit, len(s("grand-sibling")) > 0
-        ),
-    ),
+    "carreras": Backbone("projective", frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}), carreras_graph),
     "grandparent-sibling": Backbone(
         "projective",
         frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"}),
-        lambda index, parts, n, root, s, limit: grandparent_sibling_graph(
-            index,
-            parts,
-            n,
-            root,
-            s("adjacent-sibling"),
-            s("outermost-grandchild"),
-            s("grandchild"),
-            limit,
-            s("grand-sibling"),
-        ),
+        grandparent_sibling_graph,
     ),
     "arborescence": Backbone("non-projective", frozenset({"arc"}), lambda *_: None),
 }
@@ -225,43 +209,40 @@ class BranchAndBound(CheckedDecoder):
 
     def _solve(self, problem: Problem) -> tuple[Parse, Record | None]:
         """The best tree of a problem of finite scores, value NEG where there is none; with the kernel's record."""
-        n, unit, (index, parts) = problem.n, problem.unit, index_of(problem)
-        automata = self._automata(problem.families)
         started = time.perf_counter()
+        automata = self._automata(problem.families)
         stated = _state(problem, self._backbone(problem.families), automata, MAX_EDGES)
         if stated is None:
             return _too_large(problem), None
-        graph, theta, pairs, products, left = stated
         built = time.perf_counter()
-        if self.config == "published":
-            first, var, phi = _flat(pairs, products, theta)
-            limits = self.options.max_dp_calls, self.options.max_nodes
-            value, bound, tree, status, dp_calls, nodes, root_solved = search_published(
-                graph, n, index.head, index.mod, theta, first, var, phi, unit, *limits
-            )
-            kept: Record | None = None
-        else:
-            counts = counts_of(n, left)
-            handover, options = None, self.options
-            if left.keys().isdisjoint(STAR_FAMILIES):
-                options = options._replace(stars=0)
-            if options.stars or self.space == "non-projective":
-                handover = _handover(index, left, automata, len(pairs.phi))
-            known: tuple[float, np.ndarray] = NEG, np.zeros(n, np.int32)
-            if self.space == "non-projective":
-                known = projective_tree(problem, counts)[:2]
-            climbing = 0
-            if self.climbs:
-                score, tree, climbing = climb(graph, index, parts, theta, pairs, products, counts, handover)
-                known = max(known, (score, tree), key=lambda pair: pair[0])
-            value, bound, tree, status, dp_calls, nodes, root_solved, kept = search(
-                graph, index, parts, theta, pairs, products, counts, handover, known, unit, options, self.record
-            )
-            dp_calls += climbing
-        work = {"dp_calls": dp_calls, "nodes": nodes, "root_solved": int(root_solved)}
+        found = self._search(problem, stated, automata)
+        work = {"dp_calls": found.dp_calls, "nodes": found.nodes, "root_solved": int(found.root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
-        heads = heads_of(index, tree if value > NEG / 2 else tree[:0])
-        return Parse(heads, float(value), float(bound), STATUS[status], work, seconds), kept if self.record else None
+        tree = found.arcs if found.value > max(NEG / 2, self.options.floor) else found.arcs[:0]
+        heads = heads_of(stated.task.arcs, tree)
+        parse = Parse(heads, float(found.value), float(found.bound), STATUS[found.status], work, seconds)
+        return parse, found.record if self.record else None
+
+    def _search(self, problem: Problem, stated: _Stated, automata: tuple[str, ...]) -> Found:
+        """The search of the configuration, from the first trees that it asks for."""
+        graph, task, left = stated
+        options = self.options._replace(record=self.record)
+        if self.config == "published":
+            return search_published(graph, task, flat_factors(task), options.max_dp_calls, options.max_nodes)
+        if left.keys().isdisjoint(STAR_FAMILIES):
+            options = options._replace(stars=0)
+        handover = None
+        if options.stars or self.space == "non-projective":
+            handover = _handover(task, left, automata)
+        known: tuple[float, np.ndarray] = NEG, np.zeros(problem.n, np.int32)
+        if self.space == "non-projective":
+            known = projective_tree(problem)[:2]
+        climbing = 0
+        if self.climbs:
+            score, tree, climbing = climb(graph, task, handover)
+            known = max(known, (score, tree), key=lambda pair: pair[0])
+        found = search(graph, task, handover, known, options)
+        return found._replace(dp_calls=found.dp_calls + climbing)
 
     def _backbone(self, families: frozenset[str]) -> Backbone:
         """The backbone for these families: the one asked for, or the smallest that scores most of them exactly."""
@@ -285,12 +266,10 @@ def _too_large(problem: Problem) -> Parse:
 
 
 class _Stated(NamedTuple):
-    """A sentence as the search takes it: graph, scores of the variables, bounded factors; what the graph leaves out."""
+    """A sentence under a backbone: its graph, what is bounded, and the tables that the graph leaves out."""
 
     graph: Hypergraph | None
-    theta: np.ndarray
-    pairs: Pairs
-    products: Products
+    task: Task
     left: dict[str, PartTable]
 
 
@@ -298,11 +277,8 @@ def _state(problem: Problem, backbone: Backbone, automata: tuple[str, ...], limi
     """The sentence under a backbone; `automata` are left to head stars. None: more than `limit` hyperedges."""
     tables, (index, parts) = problem.parts, index_of(problem)
     theta = np.append(problem.arc, 0.0)
-
-    def scores(family: str) -> np.ndarray:
-        return tables[family].score if family in tables else EMPTY
-
-    graph = backbone.graph(index, parts, problem.n, problem.single_root, scores, limit)
+    scores = {family: table.score for family, table in tables.items()}
+    graph = backbone.graph(index, parts, chart_scores(scores), limit)
     if graph is not None and len(graph.first) == 1:
         return None
     left = {f: t for f, t in tables.items() if f not in backbone.families}
@@ -313,35 +289,18 @@ def _state(problem: Problem, backbone: Backbone, automata: tuple[str, ...], limi
         theta = np.append(theta, np.zeros(parts.adjacent[-1]))
     pairs = make_pairs(*joined(bounded, PAIR_FAMILIES), problem.unit)
     products = make_products(*joined(bounded, PRODUCT_FAMILIES), problem.unit, len(pairs.phi))
-    return _Stated(graph, theta, pairs, products, left)
+    task = Task(index, parts, theta, pairs, products, counts_of(problem.n, left), problem.unit)
+    return _Stated(graph, task, left)
 
 
-def projective_tree(problem: Problem, counts: Counts) -> tuple[float, np.ndarray, int]:
+def projective_tree(problem: Problem) -> tuple[float, np.ndarray, int]:
     """(score, arcs int32[n], DP calls) of a good projective tree, NEG if none was found: what a tree has to beat."""
     nothing = NEG, np.zeros(problem.n, np.int32)
     stated = _state(problem, BACKBONES[smallest_backbone(problem.families)], (), MAX_EDGES // 10)
     if stated is None:
         return *nothing, 0
-    graph, theta, pairs, products, _ = stated
-    unit, (index, parts) = problem.unit, index_of(problem)
-    options = TUNED._replace(max_dp_calls=PROJECTIVE_CALLS)
-    value, _, tree, _, dp_calls, *_ = search(
-        graph, index, parts, theta, pairs, products, counts, None, nothing, unit, options, False
-    )
-    return float(value), tree, int(dp_calls)
-
-
-def _flat(pairs: Pairs, products: Products, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(first int32[F + 1], variables int32[*], scores) of all factors, pairs before products.
-
-    A product of one variable is its score, and is added to theta.
-    """
-    size = np.diff(products.first)
-    np.add.at(theta, products.var[products.first[:-1][size == 1]], products.phi[size == 1])
-    wide = size > 1
-    first = np.cumsum(np.concatenate(([0], np.full(len(pairs.phi), 2), size[wide]))).astype(np.int32)
-    var = np.concatenate((np.stack((pairs.e, pairs.f), axis=1).ravel(), products.var[np.repeat(wide, size)]))
-    return first, var, np.concatenate((pairs.phi, products.phi[wide]))
+    found = search(stated.graph, stated.task, None, nothing, TUNED._replace(max_dp_calls=PROJECTIVE_CALLS))
+    return float(found.value), found.arcs, int(found.dp_calls)
 
 
 def counts_of(n: int, tables: Mapping[str, PartTable]) -> Counts:
@@ -352,18 +311,22 @@ def counts_of(n: int, tables: Mapping[str, PartTable]) -> Counts:
     return Counts(first, tables[COUNT_FAMILY].score)
 
 
-def _handover(index: ArcIndex, left: Mapping[str, PartTable], automata: tuple[str, ...], pairs: int) -> Handover:
-    """What head stars score from the beginning (`automata`), and what they take over later from so many pairs."""
+def _handover(task: Task, left: Mapping[str, PartTable], automata: tuple[str, ...]) -> Handover:
+    """What head stars score from the beginning (`automata`), and what they take over later."""
 
     def used(family: str) -> int:
         return 0 if family in automata or family not in left else int(np.count_nonzero(left[family].score))
 
-    first = stars_of(index, {f: t for f, t in left.items() if f in automata})
-    later = stars_of(index, {f: t for f, t in left.items() if f in automata or f in STAR_FAMILIES})
+    def stars(families: tuple[str, ...]) -> StarTables:
+        return stars_of(task.arcs, {f: t for f, t in left.items() if f in families}, task.unit)
+
     wide = (left[f] for f in ("tri-sibling", "comb") if f in left)
     places = sum(int(np.count_nonzero(t.arcs[t.score != 0.0] >= 0)) for t in wide)
     grandchildren = used("grandchild")
-    return Handover(first, later, grandchildren, grandchildren + used("sibling"), pairs + places)
+    later = stars((*automata, *STAR_FAMILIES))
+    return Handover(
+        stars(automata), later, grandchildren, grandchildren + used("sibling"), len(task.pairs.phi) + places
+    )
 
 
 def _with_adjacent(index: ArcIndex, parts: PartIndex, arcs: np.ndarray) -> np.ndarray:

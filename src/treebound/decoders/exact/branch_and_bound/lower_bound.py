@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
+from treebound.decoders.exact.branch_and_bound.agreement import score_stars, star_state
 from treebound.kernels.bounded import ascend, visit_counts, visit_pairs, visit_products
 from treebound.kernels.chart.best_tree import best_tree, keep_arcs, lay_tree, lift_tree, oracle_scratch, tree_variables
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
-from treebound.kernels.head_stars.agreement import score_stars, star_state
 
 MOST = 20  #: trees that are tried
 
 
 @njit(cache=True, nogil=True)
-def climb(graph, index, parts, theta, pairs, products, counts, handover):
+def climb(graph, task, handover):
     """Alternate the tree and the shares of pi: (best score, its arcs int32[n], trees computed).
 
     Arguments as of `search.search`, which takes the tree as one that is known. Starts at the best
     tree of the variables' own scores; every tree scores at least as much as the one before (but for counts and stars,
     which pi leaves out).
     """
+    index, theta, pairs, products, counts = task.arcs, task.theta, task.pairs, task.products, task.counts
     A, n = len(index.head), len(index.right) - 1
     oracle = oracle_scratch(graph, n, A)
     weight = theta.copy()
@@ -32,13 +31,11 @@ def climb(graph, index, parts, theta, pairs, products, counts, handover):
     direction = np.empty(len(pairs.phi), np.int8)
     on = np.empty(len(products.phi), np.int32)
     number = np.zeros(n + 1, np.int32)
-    star: Any = None
-    if handover is not None:
-        star = star_state(index, handover)
+    star = star_state(index, handover)
     top = NEG
     used = 0
     while used < MOST:
-        v = best_tree(graph, index, weight, parts.single_root, chosen, oracle)
+        v = best_tree(graph, index, weight, task.parts.single_root, chosen, oracle)
         used += 1
         if v <= NEG_TEST:
             break
@@ -47,8 +44,7 @@ def climb(graph, index, parts, theta, pairs, products, counts, handover):
         score += visit_pairs(pairs, z, direction)[0] + visit_products(products, z, on)[0]
         if len(counts.first) > 0:
             score += visit_counts(counts, number, number)[0]
-        if handover is not None:
-            score += score_stars(index, parts, handover.first, z, chosen, size, star)
+        score += score_stars(star, task, z, chosen, size)
         if score > top:
             ascend(pairs, products, theta, z, weight)
         lift_tree(chosen, size, z)

@@ -10,11 +10,23 @@ Oracle: enumeration; equality with the tuned search on real sentences.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from treebound.decoders.exact.branch_and_bound.state import LIMIT, OPTIMAL, closed, conclude
-from treebound.kernels.chart.best_tree import keep_arcs
+from treebound.decoders.exact.branch_and_bound.state import (
+    EVERYTHING,
+    LIMIT,
+    OPTIMAL,
+    Found,
+    Task,
+    closed,
+    conclude,
+    spent,
+)
+from treebound.decoders.exact.branch_and_bound.trace import empty_log, recorded
+from treebound.kernels.chart.best_tree import OracleScratch, keep_arcs, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_variables, inside
 
 EPSILON = 1e-8  #: the paper's precision of the stopping test
@@ -22,6 +34,55 @@ MAX_STEPS = (
     200  #: steps of one node. The paper names no limit, but a step that has decayed too early creeps for 10^5 steps
 )
 ROUNDING = 1e-3  #: shares are real numbers here: a bound this little above an integer is rounded down to it
+
+
+class Factors(NamedTuple):
+    """Factors of two variables or more: int32[F + 1], int32[*], float64[F].
+
+    Factor c has the variables var[first[c] : first[c + 1]]. Dual variables (p) are float64[*]: for phi >= 0 a share for
+    each variable; for phi < 0 (p1, p2) in the factor's first two places.
+    """
+
+    first: np.ndarray
+    var: np.ndarray
+    phi: np.ndarray
+
+
+class Node(NamedTuple):
+    """An open node: duals, int8[V] arcs that are fixed (1: in, -1: out), and its parent's bound.
+
+    Once searched: its own bound, the best score among its trees, the arc that it would branch on (-1: none).
+    """
+
+    p: np.ndarray
+    fixed: np.ndarray
+    bound: float
+    lower: float
+    propose: int
+
+
+class Scratch(NamedTuple):
+    """Working memory: of the tree oracle, weights float64[V], a tree (its variables, z int8[V]), slack float64[V];
+    best float64[1] and best_arcs int32[n] are the best tree so far."""
+
+    oracle: OracleScratch
+    weight: np.ndarray
+    chosen: np.ndarray
+    z: np.ndarray
+    gap: np.ndarray
+    best: np.ndarray
+    best_arcs: np.ndarray
+
+
+def flat_factors(task: Task) -> Factors:
+    """Pairs before products; a product of one variable is its score, and is added to theta. O(K)."""
+    pairs, products = task.pairs, task.products
+    size = np.diff(products.first)
+    np.add.at(task.theta, products.var[products.first[:-1][size == 1]], products.phi[size == 1])
+    wide = size > 1
+    first = np.cumsum(np.concatenate(([0], np.full(len(pairs.phi), 2), size[wide]))).astype(np.int32)
+    var = np.concatenate((np.stack((pairs.e, pairs.f), axis=1).ravel(), products.var[np.repeat(wide, size)]))
+    return Factors(first, var, np.concatenate((pairs.phi, products.phi[wide])))
 
 
 @njit(cache=True, nogil=True)
@@ -45,8 +106,9 @@ def project_simplex(q):
 
 
 @njit(cache=True, nogil=True)
-def _fix(head, mod, fixed, a, value):
+def _fix(index, fixed, a, value):
     """Fix arc a; value 1 forbids the modifier's other arcs and every crossing arc, in place. O(A)."""
+    head, mod = index.head, index.mod
     fixed[a] = 1 if value == 1 else -1
     if value != 1:
         return
@@ -60,18 +122,19 @@ def _fix(head, mod, fixed, a, value):
 
 
 @njit(cache=True, nogil=True)
-def _linear(theta, fixed, first, arcs, phi, p, weight):
+def _linear(theta, fixed, factors, p, weight):
     """Arc weights of psi(p, .) into `weight`; returns its constant. O(sum of factor sizes)."""
+    first, var, phi = factors
     weight[:] = theta
     constant = 0.0
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
         if phi[c] >= 0.0:
             for i in range(lo, hi):
-                weight[arcs[i]] += p[i] * phi[c]
+                weight[var[i]] += p[i] * phi[c]
         else:
             for i in range(lo, hi):
-                weight[arcs[i]] += p[lo] * phi[c]
+                weight[var[i]] += p[lo] * phi[c]
             constant -= p[lo] * phi[c] * (hi - lo - 1)
     for a in range(len(fixed)):
         if fixed[a] < 0:
@@ -80,16 +143,17 @@ def _linear(theta, fixed, first, arcs, phi, p, weight):
 
 
 @njit(cache=True, nogil=True)
-def _decide(fixed, first, arcs, phi, p):
+def _decide(fixed, factors, p):
     """Exact shares for factors whose arcs are all fixed, in place."""
+    first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
         off = -1
         free = False
         for i in range(lo, hi):
-            if fixed[arcs[i]] == 0:
+            if fixed[var[i]] == 0:
                 free = True
-            elif fixed[arcs[i]] < 0:
+            elif fixed[var[i]] < 0:
                 off = i
         if phi[c] >= 0.0:
             if not free and off >= 0:
@@ -101,168 +165,183 @@ def _decide(fixed, first, arcs, phi, p):
 
 
 @njit(cache=True, nogil=True)
-def search_published(graph, n, head, mod, theta, first, arcs, phi, unit, max_dp_calls, max_nodes):
-    """Best tree and its certificate, with the paper's search.
+def _on(factors, c, z):
+    """How many variables of factor c the tree z has."""
+    on = 0
+    for i in range(factors.first[c], factors.first[c + 1]):
+        on += z[factors.var[i]]
+    return on
 
-    theta        float64[V] scores of the variables (see `treebound.kernels.bounded`)
-    first, arcs  int32[F + 1], int32[*]: factor c has the variables arcs[first[c] : first[c + 1]], at least two
-    phi          float64[F]
-    Dual variables: for phi >= 0 one share per arc; for phi < 0 (p1, p2) in the factor's first two places.
-    Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root).
-    """
-    A, V = len(mod), len(theta)
-    F = len(phi)
-    items = len(graph.first) - 1
-    value = np.empty(items + 1, np.float64)
-    best = np.empty(items + 1, np.int32)
-    weight = np.empty(V, np.float64)
-    z = np.zeros(V, np.int8)
-    chosen = np.empty(2 * n + 1, np.int32)
-    stack = np.empty(2 * n + 8, np.int32)
-    gap = np.empty(V, np.float64)
-    scale = unit if unit > 0.0 else 1.0  # the paper's scores are averages: units would shrink its first step
-    alpha0 = 0.0
-    for c in range(F):
-        if phi[c] != 0.0:
-            alpha0 = max(alpha0, scale / abs(phi[c]))
-    p_root = np.zeros(len(arcs), np.float64)
-    for c in range(F):
+
+@njit(cache=True, nogil=True)
+def _visit(factors, p, z, score, gap):
+    """score plus that of the factors at the tree z; OUT gap: slack of the factors of each variable. O(K)."""
+    first, var, phi = factors
+    gap[:] = 0.0
+    for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
+        on = _on(factors, c, z)
+        fires = on == hi - lo
+        if fires:
+            score += phi[c]
         if phi[c] >= 0.0:
-            p_root[lo:hi] = 1.0 / (hi - lo)
+            slack = 0.0
+            for i in range(lo, hi):
+                slack += p[i] * phi[c] * z[var[i]]
         else:
-            p_root[lo + 1] = 1.0
-    incumbent = NEG
-    incumbent_arcs = np.zeros(n, np.int32)
-    level = [(p_root, np.zeros(V, np.int8), 1e300)]
-    dp = 0
-    nodes = 0
+            slack = p[lo] * phi[c] * (on - (hi - lo - 1))
+        slack -= phi[c] if fires else 0.0
+        if slack > 0.0:
+            for i in range(lo, hi):
+                gap[var[i]] += slack
+    return score
+
+
+@njit(cache=True, nogil=True)
+def _step(factors, p, z, alpha):
+    """A projected subgradient step of length alpha, in place. O(K log r)."""
+    first, var, phi = factors
+    for c in range(len(phi)):
+        lo, hi = first[c], first[c + 1]
+        on = _on(factors, c, z)
+        if phi[c] >= 0.0:
+            if 0 < on < hi - lo:
+                for i in range(lo, hi):
+                    p[i] -= alpha * phi[c] * z[var[i]]
+                project_simplex(p[lo:hi])
+        else:
+            sigma = phi[c] * (on - (hi - lo - 1))
+            if sigma != 0.0:
+                p[lo] -= alpha * sigma
+                project_simplex(p[lo : lo + 2])
+
+
+@njit(cache=True, nogil=True)
+def _start(factors, unit):
+    """(longest step, duals of the root)."""
+    first, _, phi = factors
+    scale = unit if unit > 0.0 else 1.0  # the paper's scores are averages: units would shrink its first step
+    alpha = 0.0
+    p = np.zeros(len(factors.var))
+    for c in range(len(phi)):
+        lo, hi = first[c], first[c + 1]
+        if phi[c] != 0.0:
+            alpha = max(alpha, scale / abs(phi[c]))
+        if phi[c] >= 0.0:
+            p[lo:hi] = 1.0 / (hi - lo)
+        else:
+            p[lo + 1] = 1.0
+    return alpha, p
+
+
+@njit(cache=True, nogil=True)
+def _search_node(graph, task, factors, node, alpha, limit, scratch):
+    """(the node with its own bound, whether that closes it, DP calls), after steps until nothing moves or the limit."""
+    p, fixed, bound, lower, propose = node
+    A, unit, z, gap, best = len(task.arcs.mod), task.unit, scratch.z, scratch.gap, scratch.best
+    value, back, chosen = scratch.oracle.value, scratch.oracle.best, scratch.chosen
+    scale = unit if unit > 0.0 else 1.0
+    _decide(fixed, factors, p)
+    old = EVERYTHING
+    ups, steps = 0, 0
+    while True:
+        constant = _linear(task.theta, fixed, factors, p, scratch.weight)
+        v = inside(graph, scratch.weight, value, back)
+        steps += 1
+        if v <= NEG_TEST:
+            return Node(p, fixed, NEG, lower, propose), True, steps
+        psi = v + constant
+        bound = min(bound, psi)
+        score, size = best_variables(graph, A, back, chosen, scratch.oracle.stack, True)
+        for i in range(size):
+            z[chosen[i]] = 1
+            score += task.theta[chosen[i]]
+        score = _visit(factors, p, z, score, gap)
+        lower = max(lower, score)
+        if score > best[0]:
+            best[0] = score
+            keep_arcs(chosen, size, A, scratch.best_arcs)
+        propose = -1
+        for a in range(A):
+            if fixed[a] == 0 and (propose < 0 or gap[a] > gap[propose]):
+                propose = a
+        solved = propose < 0 or closed(bound, best[0], unit, ROUNDING)
+        stop = solved or gap[propose] <= 0.0 or (0.0 <= old - psi <= EPSILON * scale)
+        stop = stop or steps >= MAX_STEPS or spent(limit, steps)
+        if not stop:
+            ups += psi > old
+            old = psi
+            _step(factors, p, z, alpha * 0.5**ups / scale)
+            _decide(fixed, factors, p)
+        for i in range(size):
+            z[chosen[i]] = 0
+        if stop:
+            return Node(p, fixed, bound, lower, propose), solved, steps
+
+
+@njit(cache=True, nogil=True)
+def _next_level(survivors, index, best, unit):
+    """The children of the nodes that the best score leaves open; one branching arc for all of them."""
+    top = NEG
+    branch = -1
+    for node in survivors:
+        if not closed(node.bound, best, unit, ROUNDING) and (branch < 0 or node.lower > top):
+            top = node.lower
+            branch = node.propose
+    level = survivors[:0]
+    for node in survivors:
+        if closed(node.bound, best, unit, ROUNDING):
+            continue
+        if branch < 0 or node.fixed[branch] != 0:
+            level.append(Node(node.p, node.fixed, node.bound, NEG, -1))
+            continue
+        for value in range(2):
+            fixed = node.fixed.copy()
+            _fix(index, fixed, branch, value)
+            level.append(Node(node.p.copy(), fixed, node.bound, NEG, -1))
+    return level
+
+
+@njit(cache=True, nogil=True)
+def search_published(graph, task, factors, max_dp_calls, max_nodes):
+    """Best tree and its certificate, with the paper's search; Found without a record.
+
+    graph, task  as of `search.search`; factors: `flat_factors` of the task. Counts are not scored
+    """
+    A, n, V = len(task.arcs.mod), len(task.arcs.right) - 1, len(task.theta)
+    unit = task.unit
+    scratch = Scratch(
+        oracle_scratch(graph, n, A),
+        np.empty(V),
+        np.empty(2 * n + 1, np.int32),
+        np.zeros(V, np.int8),
+        np.empty(V),
+        np.array([NEG]),
+        np.zeros(n, np.int32),
+    )
+    alpha, p = _start(factors, unit)
+    level = [Node(p, np.zeros(V, np.int8), EVERYTHING, NEG, -1)]
+    dp_calls, nodes, status = 0, 0, OPTIMAL
     root_solved = False
-    status = OPTIMAL
     limit_bound = NEG
     while len(level) > 0:
-        survivors = [(p_root, np.zeros(V, np.int8), 0.0, 0.0, 0)]
-        survivors.pop()
-        for p, fixed, inherited in level:
-            if (max_dp_calls > 0 and dp >= max_dp_calls) or (max_nodes > 0 and nodes >= max_nodes):
+        survivors = level[:0]
+        for node in level:
+            if spent(max_dp_calls, dp_calls) or spent(max_nodes, nodes):
                 status = LIMIT
-                limit_bound = max(limit_bound, inherited)
+                limit_bound = max(limit_bound, node.bound)
                 continue
             nodes += 1
-            _decide(fixed, first, arcs, phi, p)
-            bound = inherited
-            lower = NEG
-            old = 1e300
-            ups = 0
-            steps = 0
-            propose = -1
-            solved = False
-            while True:
-                constant = _linear(theta, fixed, first, arcs, phi, p, weight)
-                v = inside(graph, weight, value, best)
-                dp += 1
-                if v <= NEG_TEST:
-                    bound = NEG
-                    solved = True
-                    break
-                psi = v + constant
-                bound = min(bound, psi)
-                score, size = best_variables(graph, A, best, chosen, stack, True)
-                for i in range(size):
-                    z[chosen[i]] = 1
-                    score += theta[chosen[i]]
-                gap[:] = 0.0
-                for c in range(F):
-                    lo, hi = first[c], first[c + 1]
-                    on = 0
-                    for i in range(lo, hi):
-                        on += z[arcs[i]]
-                    fires = on == hi - lo
-                    if fires:
-                        score += phi[c]
-                    if phi[c] >= 0.0:
-                        slack = 0.0
-                        for i in range(lo, hi):
-                            slack += p[i] * phi[c] * z[arcs[i]]
-                    else:
-                        slack = p[lo] * phi[c] * (on - (hi - lo - 1))
-                    slack -= phi[c] if fires else 0.0
-                    if slack > 0.0:
-                        for i in range(lo, hi):
-                            gap[arcs[i]] += slack
-                lower = max(lower, score)
-                if score > incumbent:
-                    incumbent = score
-                    keep_arcs(chosen, size, A, incumbent_arcs)
-                propose = -1
-                for a in range(A):
-                    if fixed[a] == 0 and (propose < 0 or gap[a] > gap[propose]):
-                        propose = a
-                solved = closed(bound, incumbent, unit, ROUNDING)
-                if propose < 0:
-                    solved = True
-                stop = solved or gap[propose] <= 0.0 or (0.0 <= old - psi <= EPSILON * scale)
-                steps += 1
-                if steps >= MAX_STEPS or (max_dp_calls > 0 and dp >= max_dp_calls):
-                    stop = True
-                if not stop:
-                    if psi > old:
-                        ups += 1
-                    old = psi
-                    alpha = alpha0 * 0.5**ups / scale
-                    for c in range(F):
-                        lo, hi = first[c], first[c + 1]
-                        if phi[c] >= 0.0:
-                            on = 0
-                            for i in range(lo, hi):
-                                on += z[arcs[i]]
-                            if 0 < on < hi - lo:
-                                for i in range(lo, hi):
-                                    p[i] -= alpha * phi[c] * z[arcs[i]]
-                                project_simplex(p[lo:hi])
-                        else:
-                            on = 0
-                            for i in range(lo, hi):
-                                on += z[arcs[i]]
-                            sigma = phi[c] * (on - (hi - lo - 1))
-                            if sigma != 0.0:
-                                p[lo] -= alpha * sigma
-                                project_simplex(p[lo : lo + 2])
-                    _decide(fixed, first, arcs, phi, p)
-                for i in range(size):
-                    z[chosen[i]] = 0
-                if stop:
-                    break
-            if solved:
-                if nodes == 1:
-                    root_solved = True
-            else:
-                survivors.append((p, fixed, bound, lower, propose))
-        # prune with the incumbent of the whole level; one branching arc for all survivors
-        top = NEG
-        branch = -1
-        count = 0
-        for _, _, bound, lower, propose in survivors:
-            if not closed(bound, incumbent, unit, ROUNDING):
-                count += 1
-                if branch < 0 or lower > top:
-                    top = lower
-                    branch = propose
-        next_level = [(p_root, np.zeros(V, np.int8), 0.0)]
-        next_level.pop()
-        if count > 0:
-            for p, fixed, bound, _, _ in survivors:
-                if closed(bound, incumbent, unit, ROUNDING):
-                    continue
-                if branch < 0 or fixed[branch] != 0:
-                    next_level.append((p, fixed, bound))
-                    continue
-                for value_of_branch in range(2):
-                    child = fixed.copy()
-                    _fix(head, mod, child, branch, value_of_branch)
-                    next_level.append((p.copy(), child, bound))
-        level = next_level
-    bound, status = conclude(incumbent, limit_bound, status)
+            left = max_dp_calls - dp_calls if max_dp_calls > 0 else 0
+            searched, solved, calls = _search_node(graph, task, factors, node, alpha, left, scratch)
+            dp_calls += calls
+            if not solved:
+                survivors.append(searched)
+            elif nodes == 1:
+                root_solved = True
+        level = _next_level(survivors, task.arcs, scratch.best[0], unit)
+    bound, status = conclude(scratch.best[0], limit_bound, status)
     if unit > 0.0:
         bound = np.floor(bound + ROUNDING)
-    return incumbent, bound, incumbent_arcs, status, dp, nodes, root_solved
+    record = recorded(empty_log(), 0)
+    return Found(scratch.best[0], bound, scratch.best_arcs, status, dp_calls, nodes, root_solved, record)

@@ -9,10 +9,10 @@ What is done beyond the paper, and why it is exact:
 - *folding*: a word with one arc left certainly takes it; a factor of a certain arc is a factor of its other arcs, a
   factor of a removed arc vanishes;
 - *head stars* (option): instead of bounding the parts of one head one by one, their best joint choice is found exactly,
-  and multipliers make it agree with the tree (`treebound.kernels.head_stars.tables`);
+  and multipliers make it agree with the tree (`treebound.kernels.head_stars.solve`);
 - children inherit graph and shares, and every node is searched by a few steps only.
 
-`graph` and `handover` may be None; numba then compiles the search without hypergraphs, or without stars.
+A graph and a StarState (`star`) may be None; numba then compiles the search without hypergraphs, or without stars.
 
 Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
 """
@@ -24,6 +24,18 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from treebound.decoders.exact.branch_and_bound.agreement import (
+    add_star_slack,
+    charge_stars,
+    hand_over,
+    mode_of,
+    move_multipliers,
+    settle_stars,
+    spoil_stars,
+    star_state,
+    total_of_stars,
+    visit_stars,
+)
 from treebound.decoders.exact.branch_and_bound.share_steps import (
     AVERAGED,
     BLOCK_COORDINATE,
@@ -37,28 +49,33 @@ from treebound.decoders.exact.branch_and_bound.share_steps import (
     step_length,
 )
 from treebound.decoders.exact.branch_and_bound.state import (
+    EVERYTHING,
     LIMIT,
     MAX_MARGINAL,
     OPTIMAL,
+    Found,
     Node,
+    Run,
     State,
     branching_arc,
+    changed,
     closed,
     conclude,
     copied,
     decide,
     find_certain,
     next_node,
+    search_scratch,
+    spent,
 )
 from treebound.decoders.exact.branch_and_bound.trace import (
     ALL_STARS,
     NO_STARS,
-    SOME_STARS,
-    Record,
     dual_variables,
+    empty_log,
     keep_step,
     log_call,
-    with_room,
+    recorded,
 )
 from treebound.kernels.bounded import (
     add_slack,
@@ -78,312 +95,311 @@ from treebound.kernels.chart.best_tree import (
     keep_arcs,
     lay_tree,
     lift_tree,
-    oracle_scratch,
     tree_variables,
     without_losers,
 )
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
-from treebound.kernels.head_stars.agreement import (
-    add_star_slack,
-    disagreements,
-    even_parents,
-    follow_tree,
-    hand_over,
-    have_stars,
-    move_multipliers,
-    score_stars,
-    solve_dirty,
-    star_state,
-)
+from treebound.kernels.head_stars.tables import Multipliers
 
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
 
 @njit(cache=True, nogil=True)
-def search(graph, index, parts, theta, pairs, products, counts, handover, known, unit, options, record):
+def search(graph, task, handover, known, options):
     """Best tree and its certificate.
 
-    graph       Hypergraph of a backbone, or None: all trees, by arborescences
-    index, parts  ArcIndex, PartIndex
-    theta       float64[V] scores of the variables (see `treebound.kernels.bounded`), 0 at A
-    pairs, products, counts  what is bounded
-    handover    Handover: what head stars score from the beginning, and after the root's steps if options.stars; or None
-    known       (score, arcs int32[n]) of a tree, or (NEG, ...)
-    unit        > 0: all scores are integers
-    options     Options
-    record      keep what `Record` holds
-    Returns (value, bound, arcs int32[n], status, dp_calls, nodes, solved at root, Record).
+    graph     Hypergraph of a backbone, or None: all trees, by arborescences
+    task      Task
+    handover  Handover: what head stars score from the beginning, and after the root's steps if options.stars; or None
+    known     (score, arcs int32[n]) of a tree, or (NEG, ...)
+    options   Options
+    Returns Found.
     """
-    head, single_root = index.head, parts.single_root
-    A, n, V = len(head), len(index.right) - 1, len(theta)
-    counted = len(counts.first) > 0
-    oracle = oracle_scratch(graph, n, A)
-    arc_max = np.full(V, NEG)
-    alive = np.ones(V, np.bool_)
-    certain = np.zeros(V, np.bool_)
-    z = np.zeros(V, np.int8)
-    chosen = np.empty(2 * n + 1, np.int32)
-    gap_of = np.zeros(V, np.float64)
-    direction = np.empty(len(pairs.phi), np.int8)
-    on = np.empty(len(products.phi), np.int32)
-    modifiers = np.zeros(n + 1, np.int32)
-    low, high, wanted = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int32)
-    evened = options.scheme == BLOCK_COORDINATE
-    ambiguity = np.empty(V if evened or options.branching == MAX_MARGINAL else 0)
-    degree = np.empty(V if evened else 0)
-    # of pairs, by number: velocity (momentum) or sum of shares (averaged)
-    trace = np.zeros(len(pairs.phi) if options.scheme in (MOMENTUM, AVERAGED) else 0)
-    mode = NO_STARS
-    tables: Any = None  # StarTables in force
-    star: Any = None
-    S = 0
-    if handover is not None:
-        tables = handover.first
-        if have_stars(tables):
-            mode = SOME_STARS
-        star = star_state(index, handover)
-        S = A
-        all_pairs, all_products = pairs, products
-
-    incumbent = max(options.floor, known[0])
-    incumbent_arcs = known[1].copy()
+    star = star_state(task.arcs, handover)
+    best = np.array([max(options.floor, known[0])])
+    run = Run(task, options, search_scratch(graph, task, options), empty_log(), best, known[1].copy())
+    root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record)
+    size = len(root.settled)
     # not literals, for which numba would compile the kernels that take them once more
-    dp: Any = np.int64(0)
+    dp_calls: Any = np.int64(0)
     nodes: Any = np.int64(0)
-    steps_kept: Any = np.int64(0)
     status: Any = np.int64(OPTIMAL)
-    D = len(pairs.phi) + len(products.share) + (n + 1 if counted else 0) + 2 * S + (S > 0)
-    calls = np.zeros((16 if record else 0, 3), np.float64)
-    table = np.zeros((16 if record else 0, 5), np.float64)
-    step_node = np.zeros(16 if record else 0, np.int32)
-    step_dual = np.zeros((16 if record else 0, D), np.float64)
-    best_dual = np.zeros(D if record else 0, np.float64)
     root_solved = False
     limit_bound = NEG  # largest bound among nodes left open by a limit
-
-    weight = theta.copy()
-    offset = apply_shares(pairs, products, weight)
-    slope = np.zeros(n + 1 if counted else 0, np.float64)
-    settled = np.zeros(D if record else 0, np.float64)
-    state = State(graph, theta, weight, pairs, products, slope, np.zeros(S), np.zeros(S), settled, offset)
-    open_nodes = [Node(state, 1e300, -1, 0, -1, 0)]
+    open_nodes = [Node(root, EVERYTHING, -1, 0, -1, 0)]
     while len(open_nodes) > 0:
-        opened = next_node(open_nodes, options.order)
-        branch, bound = opened.branch, opened.bound
-        if closed(bound, incumbent, unit, EXACT):
+        node = next_node(open_nodes, options.order)
+        if closed(node.bound, best[0], task.unit, EXACT):
             continue
-        if (options.max_dp_calls > 0 and dp >= options.max_dp_calls) or (
-            options.max_nodes > 0 and nodes >= options.max_nodes
-        ):
+        if spent(options.max_dp_calls, dp_calls) or spent(options.max_nodes, nodes):
             status = LIMIT
-            limit_bound = max(limit_bound, bound)
+            limit_bound = max(limit_bound, node.bound)
             continue
-        node = nodes
-        nodes += 1
-        g, th, w, pairs, products, slope, child, parent, settled, offset = copied(opened.state)
-        if record:
-            table = with_room(table, node)
-            table[node, 0], table[node, 1], table[node, 2] = opened.parent, branch, opened.value
-        kept_best = True
-        if branch >= 0:
-            decide(index, w, branch, opened.value)
-        refold = True  # what is alive is not known yet, or has changed
-        force_mark = branch >= 0
-        steps = options.root_steps if branch < 0 else options.node_steps
-        rho = options.rho
-        stale = 0
-        gap_at_mark = 1e300
-        node_best = 1e300
-        trace[:] = 0.0
-        averages = 0
-        done = False
-        step = 0
-        while True:
-            if refold:
-                for v in range(V):
-                    alive[v] = w[v] > NEG_TEST
-                find_certain(index, alive, certain)
-                pairs, constant = fold_pairs(pairs, alive, certain, th, w, settled)
-                offset += constant
-                products, constant = fold_products(products, alive, certain, th, w, settled)
-                offset += constant
-                if counted:
-                    range_counts(index, alive, certain, low, high)
-                if handover is not None:
-                    star.dirty[:] = True
-                refold = False
-            if handover is not None and mode != NO_STARS:
-                if not solve_dirty(index, parts, tables, alive, child, parent, unit, star):
-                    done = True
-                    bound = NEG
-                    break
-                if mode == SOME_STARS and even_parents(index, alive, parent, w, star):
-                    refold = True
-                    continue
-                star.dirty[:] = False
-            # the tree that maximises the bound
-            v = best_tree(g, index, w, single_root, chosen, oracle)
-            dp += 1
-            if v <= NEG_TEST:
-                done = True
-                bound = NEG
-                if record:
-                    calls = log_call(calls, dp - 1, node, NEG, incumbent)
-                break
-            upper = v + offset
-            if handover is not None and mode != NO_STARS:
-                upper += star.value.sum()
-            if counted:
-                upper += majorants(counts, slope, low, high, wanted)
-            bound = min(bound, upper)
-            if upper < node_best:
-                node_best = upper
-                stale = 0
-                if record:
-                    best_dual[:] = dual_variables(settled, pairs, products, slope, child, parent, mode)
-                    kept_best = False
-            else:
-                stale += 1
-                if stale >= options.patience:
-                    rho *= 0.5
-                    stale = 0
-            # its true score, and what its bound is slack in
-            score, size = tree_variables(g, index, chosen, oracle)
-            score += lay_tree(index, th, chosen, size, z, modifiers)
-            scored, moved = visit_pairs(pairs, z, direction)
-            score += scored
-            if len(products.phi) > 0:
-                scored, more = visit_products(products, z, on)
-                score += scored
-                moved += more
-            if handover is not None and mode != NO_STARS:
-                score += score_stars(index, parts, tables, z, chosen, size, star)
-                if mode == SOME_STARS:
-                    follow_tree(index, parts, tables, alive, child, parent, unit, star)
-                moved += disagreements(index, z, alive, star)
-            if counted:
-                scored, more = visit_counts(counts, modifiers, wanted)
-                score += scored
-                moved += more
-            if score > incumbent:
-                incumbent = score
-                keep_arcs(chosen, size, A, incumbent_arcs)
-            if record:
-                calls = log_call(calls, dp - 1, node, upper, incumbent)
-            if moved == 0 and upper - score <= (EXACT if unit > 0.0 else 1e-9 * max(1.0, abs(v), abs(offset))):
-                bound = min(bound, max(score, NEG))  # no factor has slack at its tree, which is optimal for the node
-                done = True
-                break
-            if closed(bound, incumbent, unit, EXACT):
-                done = True
-                break
-            if moved == 0:  # the search for a star was cut off: only fewer arcs make its bound tighter
-                break
-            last = step >= steps
-            gap = upper - incumbent
-            marking = options.eliminate and upper <= node_best and (force_mark or last or gap < 0.7 * gap_at_mark)
-            if marking or evened or (last and options.branching == MAX_MARGINAL):
-                cut = NEG
-                if marking:
-                    cut = incumbent - (upper - v)
-                    cut = cut + 0.5 if unit > 0.0 else cut + 1e-9 * max(1.0, abs(incumbent))
-                edges, items = bound_variables(g, index, w, single_root, cut, chosen, arc_max, oracle)
-                if len(ambiguity) > 0:
-                    ambiguities(index, arc_max, ambiguity)
-                if marking:
-                    gap_at_mark = gap
-                    force_mark = False
-                    if record:
-                        duals = dual_variables(settled, pairs, products, slope, child, parent, mode)
-                        step_node, step_dual = keep_step(step_node, step_dual, steps_kept, node, duals)
-                        steps_kept += 1
-                        kept_best = True
-                    if edges == 0:
-                        bound = incumbent
-                        done = True
-                        break
-                    g, fewer = without_losers(g, edges, items, oracle)
-                    if fewer or mode != NO_STARS:
-                        for a in range(V):
-                            if a == A or w[a] <= NEG_TEST:
-                                continue
-                            through = arc_max[a]
-                            if handover is not None and mode != NO_STARS and a < A:
-                                through -= (
-                                    star.value[index.mod[a]] - star.x_bound[a]
-                                )  # what its word's star loses by it
-                            if through <= cut:
-                                w[a] = NEG
-                                refold = True
-                    if refold:  # steps on factors that may be gone are stale: fold, and take the rest anew
-                        lift_tree(chosen, size, z)
-                        step += 1
-                        steps += last
-                        continue
-            if handover is not None and last and options.stars > 0 and branch < 0 and mode != ALL_STARS:
-                mode = ALL_STARS
-                tables = handover.later
-                pairs, products, constant = hand_over(
-                    index, counts, handover, all_pairs, all_products, pairs, products, slope, alive, certain,
-                    th, w, child, parent,
-                )  # fmt: skip
-                counted = False
-                offset += constant
-                star.dirty[:] = True
-                steps += options.stars
-                rho, stale, node_best = options.rho, 0, 1e300
-                lift_tree(chosen, size, z)
-                step += 1
-                continue
-            if last:
-                break
-            # a step on the dual variables that have slack
-            alpha = step_length(rho, gap, moved, unit)
-            if evened:
-                offset += even_out(pairs, ambiguity, degree, unit, w)
-            else:
-                offset += move_pairs(pairs, direction, alpha, options.scheme == MOMENTUM, trace, unit, w)
-                if options.scheme == AVERAGED:
-                    averages += 1
-                    offset += average_pairs(pairs, averages, step == steps - 1, trace, unit, w)
-            if len(products.phi) > 0:
-                offset += move_products(products, z, on, alpha, unit, w)
-            if handover is not None and mode != NO_STARS:
-                move_multipliers(index, z, alive, alpha, child, parent, w, star)
-            if counted:
-                move_slopes(index, counts, slope, modifiers, wanted, alpha, w)
-            lift_tree(chosen, size, z)
-            step += 1
-            if options.max_dp_calls > 0 and dp >= options.max_dp_calls:
-                break
-        if record:
-            table[node, 3] = bound
-            if not kept_best:
-                step_node, step_dual = keep_step(step_node, step_dual, steps_kept, node, best_dual)
-                steps_kept += 1
-        if done or (options.max_dp_calls > 0 and dp >= options.max_dp_calls):
-            z[:] = 0
+        state, bound, done, dp_calls = search_node(run, star, node, nodes, dp_calls)
+        if done or spent(options.max_dp_calls, dp_calls):
+            run.scratch.z[:] = 0
             if not done:
                 status = LIMIT
                 limit_bound = max(limit_bound, bound)
-            elif branch < 0:
+            elif node.branch < 0:
                 root_solved = True
-            continue
-        gap_of[:] = 0.0
-        add_slack(pairs, products, z, gap_of)
-        if handover is not None and mode != NO_STARS:
-            add_star_slack(index, z, alive, child, parent, star, gap_of)
-        if counted:
-            add_count_slack(index, counts, slope, modifiers, wanted, gap_of)
-        z[:] = 0
-        pick = branching_arc(index, w, certain, gap_of, ambiguity if options.branching == MAX_MARGINAL else gap_of[:0])
-        if pick < 0:  # one tree is left, and has been scored
-            continue
-        if record:
-            table[node, 4] = 1.0
-        state = State(g, th, w, pairs, products, slope, child, parent, settled, offset)
-        for branch_value in range(2):
-            open_nodes.append(Node(state, bound, pick, branch_value, node, 2 * node + branch_value))
-    kept = Record(calls[:dp], table[:nodes], step_node[:steps_kept], step_dual[:steps_kept])
-    bound, status = conclude(incumbent, limit_bound, status)
-    return incumbent, bound, incumbent_arcs, status, dp, nodes, root_solved, kept
+        else:
+            pick = branching(run, star, state)
+            if pick >= 0:  # else one tree is left, and has been scored
+                if options.record:
+                    run.log.nodes[nodes][4] = 1.0
+                for value in range(2):
+                    open_nodes.append(Node(state, bound, pick, value, nodes, 2 * nodes + value))
+        nodes += 1
+    bound, status = conclude(best[0], limit_bound, status)
+    return Found(best[0], bound, run.best_arcs, status, dp_calls, nodes, root_solved, recorded(run.log, size))
+
+
+@njit(cache=True, nogil=True)
+def root_state(graph, task, arcs, record):
+    """The state that a search begins with; arcs: how many have multipliers."""
+    pairs, products = task.pairs, task.products
+    slopes = len(task.counts.first) - 1 if len(task.counts.first) > 0 else 0
+    size = len(pairs.phi) + len(products.share) + slopes + 2 * arcs + (arcs > 0)
+    weight = task.theta.copy()
+    offset = np.array([apply_shares(pairs, products, weight)])
+    multipliers = Multipliers(np.zeros(arcs), np.zeros(arcs))
+    settled = np.zeros(size if record else 0)
+    return State(graph, pairs, products, task.theta, weight, np.zeros(slopes), multipliers, settled, offset)
+
+
+@njit(cache=True, nogil=True)
+def search_node(run, star, node, number, dp_calls):
+    """Lower the bound of a node by steps on its dual variables, and its graph with it.
+
+    Returns (its state then, its bound, whether it is closed, DP calls of the search). The last tree stays in scratch.z.
+    """
+    task, options, scratch, unit = run.task, run.options, run.scratch, run.task.unit
+    state, bound = begin_node(run, node), node.bound
+    refold = True  # what is alive is not known yet, or has changed
+    force_mark = node.branch >= 0
+    steps = options.root_steps if node.branch < 0 else options.node_steps
+    rho, stale, step, moves = options.rho, 0, 0, 0
+    gap_at_mark, node_best = EVERYTHING, EVERYTHING
+    done = True
+    while True:
+        state, feasible = settle(run, star, state, refold)
+        refold = False
+        if not feasible:
+            bound = NEG
+            break
+        # the tree that maximises the bound
+        v = best_tree(state.graph, task.arcs, state.weight, task.parts.single_root, scratch.chosen, scratch.oracle)
+        dp_calls += 1
+        if v <= NEG_TEST:
+            bound = NEG
+            if options.record:
+                log_call(run.log, number, NEG, run.best[0])
+            break
+        upper = upper_bound(run, star, state, v)
+        bound = min(bound, upper)
+        stale += 1
+        if upper < node_best:
+            node_best, stale = upper, 0
+            if options.record:
+                run.log.latest.clear()
+                run.log.latest.append(dual_variables(state, mode_of(star)))
+        elif stale >= options.patience:
+            rho, stale = 0.5 * rho, 0
+        score, size, moved = visit(run, star, state)
+        if options.record:
+            log_call(run.log, number, upper, run.best[0])
+        if moved == 0 and upper - score <= (EXACT if unit > 0.0 else 1e-9 * max(1.0, abs(v), abs(state.offset[0]))):
+            bound = min(bound, max(score, NEG))  # no factor has slack at its tree, which is optimal for the node
+            break
+        if closed(bound, run.best[0], unit, EXACT):
+            break
+        if moved == 0:  # the search for a star was cut off: only fewer arcs make its bound tighter
+            done = False
+            break
+        last = step >= steps
+        gap = upper - run.best[0]
+        marking = options.eliminate and upper <= node_best and (force_mark or last or gap < 0.7 * gap_at_mark)
+        if marking:
+            gap_at_mark, force_mark = gap, False
+        state, refold, empty = eliminate(run, star, state, upper - v, marking, last, number)
+        if empty:
+            bound = run.best[0]
+            break
+        if refold:  # steps on factors that may be gone are stale: fold, and take the rest anew
+            steps += last
+        elif last and options.stars > 0 and node.branch < 0 and mode_of(star) != ALL_STARS:
+            state = hand_over(star, task, state, scratch)
+            steps += options.stars
+            rho, stale, node_best = options.rho, 0, EVERYTHING
+        elif last:
+            done = False
+            break
+        else:
+            moves += 1
+            move(run, star, state, step_length(rho, gap, moved, unit), moves, step == steps - 1)
+            if spent(options.max_dp_calls, dp_calls):
+                done = False
+                break
+        lift_tree(scratch.chosen, size, scratch.z)
+        step += 1
+    if options.record:
+        run.log.nodes[number][3] = bound
+        if len(run.log.latest) > 0:
+            keep_step(run.log, number, run.log.latest[0])
+    return state, bound, done, dp_calls
+
+
+@njit(cache=True, nogil=True)
+def begin_node(run, node):
+    """The state of a node: its parent's, and what is decided."""
+    run.scratch.trace[:] = 0.0
+    state = copied(node.state)
+    if run.options.record:
+        run.log.nodes.append(np.array([node.parent, node.branch, node.value, 0.0, 0.0]))
+    if node.branch >= 0:
+        decide(run.task.arcs, state.weight, node.branch, node.value)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def counting(run, star):
+    """Whether numbers of modifiers are bounded by majorants: stars score them, too."""
+    return len(run.task.counts.first) > 0 and mode_of(star) != ALL_STARS
+
+
+@njit(cache=True, nogil=True)
+def settle(run, star, state, refold):
+    """Fold what is decided, if that has changed, and solve stars: (state, whether there may be a tree)."""
+    feasible = True
+    while True:
+        if refold:
+            state = fold(run, star, state)
+        feasible, refold = settle_stars(star, run.task, state, run.scratch.alive)
+        if not refold:
+            return state, feasible
+
+
+@njit(cache=True, nogil=True)
+def fold(run, star, state):
+    """The state without the factors that are decided; OUT scratch.alive, certain, low, high. O(V + K)."""
+    alive, certain, index = run.scratch.alive, run.scratch.certain, run.task.arcs
+    for v in range(len(alive)):
+        alive[v] = state.weight[v] > NEG_TEST
+    find_certain(index, alive, certain)
+    pairs, constant = fold_pairs(state.pairs, alive, certain, state.theta, state.weight, state.settled)
+    state.offset[0] += constant
+    products, constant = fold_products(state.products, alive, certain, state.theta, state.weight, state.settled)
+    state.offset[0] += constant
+    if counting(run, star):
+        range_counts(index, alive, certain, run.scratch.low, run.scratch.high)
+    spoil_stars(star)
+    return changed(state, state.graph, pairs, products)
+
+
+@njit(cache=True, nogil=True)
+def upper_bound(run, star, state, value):
+    """The bound of a node whose best tree weighs `value`. O(n)."""
+    bound = value + state.offset[0]
+    bound += total_of_stars(star)
+    if counting(run, star):
+        bound += majorants(run.task.counts, state.slope, run.scratch.low, run.scratch.high, run.scratch.wanted)
+    return bound
+
+
+@njit(cache=True, nogil=True)
+def visit(run, star, state):
+    """The last tree, laid into scratch.z: (its score, number of variables, how slack the bound is there). O(V + K).
+
+    The slack is a squared length of the subgradient; 0: the bound is tight. The tree is kept if it is the best so far.
+    """
+    scratch, index = run.scratch, run.task.arcs
+    score, size = tree_variables(state.graph, index, scratch.chosen, scratch.oracle)
+    score += lay_tree(index, state.theta, scratch.chosen, size, scratch.z, scratch.modifiers)
+    scored, moved = visit_pairs(state.pairs, scratch.z, scratch.direction)
+    score += scored
+    if len(state.products.phi) > 0:
+        scored, more = visit_products(state.products, scratch.z, scratch.on)
+        score += scored
+        moved += more
+    scored, more = visit_stars(star, run.task, state, scratch, size)
+    score += scored
+    moved += more
+    if counting(run, star):
+        scored, more = visit_counts(run.task.counts, scratch.modifiers, scratch.wanted)
+        score += scored
+        moved += more
+    if score > run.best[0]:
+        run.best[0] = score
+        keep_arcs(scratch.chosen, size, len(index.head), run.best_arcs)
+    return score, size, moved
+
+
+@njit(cache=True, nogil=True)
+def eliminate(run, star, state, beyond, marking, last, number):
+    """Remove arcs and edges whose trees cannot beat the best one, if `marking`; find ambiguities where they are used.
+
+    beyond  what the node's bound has more than the weight of its best tree
+    Returns (state, whether an arc was removed, whether no tree is left). O(edges + V).
+    """
+    options, scratch, index, weight = run.options, run.scratch, run.task.arcs, state.weight
+    wanted = options.scheme == BLOCK_COORDINATE or (last and options.branching == MAX_MARGINAL)
+    if not marking and not wanted:
+        return state, False, False
+    arc_max, oracle, best = scratch.arc_max, scratch.oracle, run.best[0]
+    cut = NEG
+    if marking:
+        cut = best - beyond
+        cut = cut + 0.5 if run.task.unit > 0.0 else cut + 1e-9 * max(1.0, abs(best))
+    single_root = run.task.parts.single_root
+    edges, items = bound_variables(state.graph, index, weight, single_root, cut, scratch.chosen, arc_max, oracle)
+    if len(scratch.ambiguity) > 0:
+        ambiguities(index, arc_max, scratch.ambiguity)
+    if not marking:
+        return state, False, False
+    if options.record:
+        keep_step(run.log, number, dual_variables(state, mode_of(star)))
+    if edges == 0:
+        return state, False, True
+    graph, fewer = without_losers(state.graph, edges, items, oracle)
+    removed = False
+    if fewer or mode_of(star) != NO_STARS:
+        charge_stars(star, index, weight, arc_max)
+        for v in range(len(weight)):
+            if v != len(index.head) and weight[v] > NEG_TEST and arc_max[v] <= cut:
+                weight[v] = NEG
+                removed = True
+    return changed(state, graph, state.pairs, state.products), removed, False
+
+
+@njit(cache=True, nogil=True)
+def move(run, star, state, alpha, moves, final):
+    """A step of length alpha on the dual variables with slack; of so many at this node, perhaps the last. O(V + K)."""
+    scratch, scheme, unit, weight = run.scratch, run.options.scheme, run.task.unit, state.weight
+    pairs, products = state.pairs, state.products
+    if scheme == BLOCK_COORDINATE:
+        state.offset[0] += even_out(pairs, scratch.ambiguity, scratch.degree, unit, weight)
+    else:
+        momentum = scheme == MOMENTUM
+        state.offset[0] += move_pairs(pairs, scratch.direction, alpha, momentum, scratch.trace, unit, weight)
+        if scheme == AVERAGED:
+            state.offset[0] += average_pairs(pairs, moves, final, scratch.trace, unit, weight)
+    if len(products.phi) > 0:
+        state.offset[0] += move_products(products, scratch.z, scratch.on, alpha, unit, weight)
+    move_multipliers(star, run.task.arcs, state, scratch, alpha)
+    if counting(run, star):
+        move_slopes(run.task.arcs, run.task.counts, state.slope, scratch.modifiers, scratch.wanted, alpha, weight)
+
+
+@njit(cache=True, nogil=True)
+def branching(run, star, state):
+    """The arc to branch on after the last tree, -1 where every arc is decided. O(V + K)."""
+    scratch, index, gap = run.scratch, run.task.arcs, run.scratch.gap
+    gap[:] = 0.0
+    add_slack(state.pairs, state.products, scratch.z, gap)
+    add_star_slack(star, index, state, scratch)
+    if counting(run, star):
+        add_count_slack(index, run.task.counts, state.slope, scratch.modifiers, scratch.wanted, gap)
+    scratch.z[:] = 0
+    ambiguity = scratch.ambiguity if run.options.branching == MAX_MARGINAL else gap[:0]
+    return branching_arc(index, state.weight, scratch.certain, gap, ambiguity)

@@ -1,4 +1,4 @@
-"""Nodes of the search: what they hold, which comes next, what a decision does, when one is closed."""
+"""What a search works on: its task and options, its nodes, the best tree so far, and small decisions about them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,54 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.decoders.exact.branch_and_bound.share_steps import POLYAK
-from treebound.kernels.bounded import Pairs, Products
+from treebound.decoders.exact.branch_and_bound.share_steps import AVERAGED, BLOCK_COORDINATE, MOMENTUM, POLYAK
+from treebound.decoders.exact.branch_and_bound.trace import Log, Record
+from treebound.kernels.arcs.numbering import ArcIndex
+from treebound.kernels.arcs.parts import PartIndex
+from treebound.kernels.bounded import Counts, Pairs, Products
+from treebound.kernels.chart.best_tree import OracleScratch, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
+from treebound.kernels.head_stars.tables import Multipliers
 
 DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 SLACK, MAX_MARGINAL = range(2)
 OPTIMAL, LIMIT, INFEASIBLE = range(3)
+EVERYTHING = 1e300  #: the bound of a node before its first tree
+
+
+class Task(NamedTuple):
+    """A sentence as the search takes it: what a backbone scores, and what is bounded.
+
+    theta                    float64[V] scores of the variables (see `treebound.kernels.bounded`), 0 at A
+    pairs, products, counts  factors that are bounded
+    unit                     > 0: all scores are integers
+    """
+
+    arcs: ArcIndex
+    parts: PartIndex
+    theta: np.ndarray
+    pairs: Pairs
+    products: Products
+    counts: Counts
+    unit: float
+
+
+class Found(NamedTuple):
+    """What a search returns: the best score, a bound of all trees, the tree (arcs int32[n]), and the work it took.
+
+    status       OPTIMAL, LIMIT or INFEASIBLE
+    root_solved  the first node was closed by its bound
+    record       Record, empty unless asked for
+    """
+
+    value: float
+    bound: float
+    arcs: np.ndarray
+    status: int
+    dp_calls: int
+    nodes: int
+    root_solved: bool
+    record: Record
 
 
 class Options(NamedTuple):
@@ -29,6 +70,7 @@ class Options(NamedTuple):
     eliminate               remove arcs and edges that cannot win
     stars                   steps at the root with head stars in the place of shares, before branching; 0: none
     floor                   only trees that score more are looked for; without one, the value is `floor`
+    record                  keep what `Record` holds
     """
 
     root_steps: int
@@ -43,6 +85,7 @@ class Options(NamedTuple):
     eliminate: bool
     stars: int
     floor: float = NEG
+    record: bool = False
 
 
 #: fewest DP calls and least time among those tried (docs/decisions): short budgets, then branch
@@ -50,26 +93,26 @@ TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, True, 0)
 
 
 class State(NamedTuple):
-    """What a node hands on to its children.
+    """The bound of a node, which its children begin with.
 
-    graph, theta, weight  hypergraph (or None), scores of the variables, the same with everything that the bound adds
-    pairs, products       factors still in play
-    slope                 float64[n + 1] of the majorants, where counts are scored
-    child, parent         multipliers of arcs in their two roles at stars
-    settled               shares of factors that were folded, for the record
-    offset                constant of the bound
+    graph            hypergraph (or None)
+    pairs, products  factors still in play
+    theta, weight    scores of the variables, the same with everything that the bound adds
+    slope            float64[n + 1] of the majorants, where counts are scored
+    multipliers      of arcs in their two roles at stars
+    settled          shares of factors that were folded, for the record
+    offset           float64[1] constant of the bound
     """
 
     graph: Hypergraph | None
-    theta: np.ndarray
-    weight: np.ndarray
     pairs: Pairs
     products: Products
+    theta: np.ndarray
+    weight: np.ndarray
     slope: np.ndarray
-    child: np.ndarray
-    parent: np.ndarray
+    multipliers: Multipliers
     settled: np.ndarray
-    offset: float
+    offset: np.ndarray
 
 
 class Node(NamedTuple):
@@ -84,6 +127,72 @@ class Node(NamedTuple):
     value: int
     parent: int
     serial: int
+
+
+class Scratch(NamedTuple):
+    """Working memory of a search.
+
+    oracle, chosen, arc_max, z  of the trees: see `kernels.chart.best_tree`
+    alive, certain    bool[V]
+    gap               float64[V] slack of the factors of a variable
+    direction, on     of pairs and of products at a tree
+    modifiers, wanted int32[n + 1] of a tree, of the majorants; low, high: how many each word can have
+    ambiguity, degree, trace  float64, of the schemes that need them
+    """
+
+    oracle: OracleScratch
+    chosen: np.ndarray
+    arc_max: np.ndarray
+    z: np.ndarray
+    alive: np.ndarray
+    certain: np.ndarray
+    gap: np.ndarray
+    direction: np.ndarray
+    on: np.ndarray
+    modifiers: np.ndarray
+    wanted: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    ambiguity: np.ndarray
+    degree: np.ndarray
+    trace: np.ndarray
+
+
+class Run(NamedTuple):
+    """A search that is under way; best float64[1] and best_arcs int32[n] are the best tree so far."""
+
+    task: Task
+    options: Options
+    scratch: Scratch
+    log: Log
+    best: np.ndarray
+    best_arcs: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def search_scratch(graph, task, options):
+    """Scratch for a task and all that is left of its graph later."""
+    A, n, V = len(task.arcs.head), len(task.arcs.right) - 1, len(task.theta)
+    evened = options.scheme == BLOCK_COORDINATE
+    traced = options.scheme == MOMENTUM or options.scheme == AVERAGED
+    return Scratch(
+        oracle_scratch(graph, n, A),
+        np.empty(2 * n + 1, np.int32),
+        np.full(V, NEG),
+        np.zeros(V, np.int8),
+        np.ones(V, np.bool_),
+        np.zeros(V, np.bool_),
+        np.zeros(V),
+        np.empty(len(task.pairs.phi), np.int8),
+        np.empty(len(task.products.phi), np.int32),
+        np.zeros(n + 1, np.int32),
+        np.zeros(n + 1, np.int32),
+        np.zeros(n + 1, np.int32),
+        np.zeros(n + 1, np.int32),
+        np.empty(V if evened or options.branching == MAX_MARGINAL else 0),
+        np.empty(V if evened else 0),
+        np.zeros(len(task.pairs.phi) if traced else 0),
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -123,19 +232,40 @@ def next_node(open_nodes, order):
 
 
 @njit(cache=True, nogil=True)
+def spent(limit, used):
+    """Whether a limit (0: none) is reached."""
+    return limit > 0 and used >= limit
+
+
+@njit(cache=True, nogil=True)
 def copied(state):
     """The state of a node, free to be changed."""
-    p, q = state.pairs, state.products
+    p, q, m = state.pairs, state.products, state.multipliers
     return State(
         state.graph,
-        state.theta.copy(),
-        state.weight.copy(),
         Pairs(p.number.copy(), p.e.copy(), p.f.copy(), p.phi.copy(), p.share.copy()),
         Products(q.first.copy(), q.var.copy(), q.number.copy(), q.phi.copy(), q.share.copy()),
+        state.theta.copy(),
+        state.weight.copy(),
         state.slope.copy(),
-        state.child.copy(),
-        state.parent.copy(),
+        Multipliers(m.child.copy(), m.parent.copy()),
         state.settled.copy(),
+        state.offset.copy(),
+    )
+
+
+@njit(cache=True, nogil=True, inline="always")
+def changed(state, graph, pairs, products):
+    """The state with another graph and other factors."""
+    return State(
+        graph,
+        pairs,
+        products,
+        state.theta,
+        state.weight,
+        state.slope,
+        state.multipliers,
+        state.settled,
         state.offset,
     )
 

@@ -26,10 +26,66 @@ class Record(NamedTuple):
     step_dual: np.ndarray
 
 
+class Log(NamedTuple):
+    """A `Record` in the making: lists of rows float64[*]. `latest`: the duals of a node's best bound until kept."""
+
+    calls: list
+    nodes: list
+    step_node: list
+    step_dual: list
+    latest: list
+
+
 @njit(cache=True, nogil=True)
-def dual_variables(settled, pairs, products, slope, child, parent, stars):
+def empty_log():
+    """A log without rows."""
+    return Log(
+        [np.empty(0) for _ in range(0)],
+        [np.empty(0) for _ in range(0)],
+        [0 for _ in range(0)],
+        [np.empty(0) for _ in range(0)],
+        [np.empty(0) for _ in range(0)],
+    )
+
+
+@njit(cache=True, nogil=True)
+def log_call(log, node, upper, incumbent):
+    """A row of Record.calls."""
+    log.calls.append(np.array([node, upper, incumbent]))
+
+
+@njit(cache=True, nogil=True)
+def keep_step(log, node, dual):
+    """The duals of a bound become part of the proof."""
+    log.step_node.append(node)
+    log.step_dual.append(dual)
+    log.latest.clear()
+
+
+@njit(cache=True, nogil=True)
+def stacked(rows, width):
+    """float64[len(rows), width]."""
+    out = np.empty((len(rows), width))
+    for i in range(len(rows)):
+        out[i] = rows[i]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def recorded(log, size):
+    """The Record of a log; size: number of dual variables."""
+    step_node = np.empty(len(log.step_node), np.int32)
+    for i in range(len(step_node)):
+        step_node[i] = log.step_node[i]
+    return Record(stacked(log.calls, 3), stacked(log.nodes, 5), step_node, stacked(log.step_dual, size))
+
+
+@njit(cache=True, nogil=True)
+def dual_variables(state, stars):
     """All dual variables, in the order of `Record`: factors still in play, those that were settled, slopes, stars."""
-    out = settled.copy()
+    pairs, products, slope = state.pairs, state.products, state.slope
+    child, parent = state.multipliers.child, state.multipliers.parent
+    out = state.settled.copy()
     for i in range(len(pairs.phi)):
         out[pairs.number[i]] = pairs.share[i]
     for i in range(len(products.phi)):
@@ -44,28 +100,3 @@ def dual_variables(settled, pairs, products, slope, child, parent, stars):
         out[at + len(child) : at + 2 * len(child)] = parent
         out[-1] = stars
     return out
-
-
-@njit(cache=True, nogil=True)
-def with_room(table, count):
-    """`table`, or a copy of twice its length, with room for row `count`."""
-    while count >= len(table):
-        table = np.concatenate((table, np.zeros_like(table)))
-    return table
-
-
-@njit(cache=True, nogil=True)
-def log_call(calls, call, node, upper, incumbent):
-    """Write row `call` of Record.calls; returns the perhaps larger table."""
-    calls = with_room(calls, call)
-    calls[call, 0], calls[call, 1], calls[call, 2] = node, upper, incumbent
-    return calls
-
-
-@njit(cache=True, nogil=True)
-def keep_step(step_node, step_dual, count, node, dual):
-    """Append a step; returns the perhaps larger tables."""
-    step_node, step_dual = with_room(step_node, count), with_room(step_dual, count)
-    step_node[count] = node
-    step_dual[count] = dual
-    return step_node, step_dual

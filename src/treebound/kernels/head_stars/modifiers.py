@@ -1,0 +1,334 @@
+"""The candidate modifiers of one head, and what they are worth: whatever the arc into the head is, and under one arc.
+
+`OUT`, `FREE` and `IN` say what may be done with a modifier: where its other arcs are gone it is certain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.arcs.wide_parts import LONGEST_COMB, SHORTEST_COMB
+from treebound.kernels.chart.hypergraph import NEG
+from treebound.kernels.head_stars.chain import COUNTS, FREE, IN, OUT, ChainScratch, chain_scratch
+from treebound.kernels.head_stars.chain_search import first_shares
+from treebound.kernels.head_stars.set_search import SetScratch, set_scratch
+from treebound.kernels.head_stars.tables import pair_rank, triple_rank
+
+COMB_SIZES = LONGEST_COMB - SHORTEST_COMB + 1
+
+
+class Modifiers(NamedTuple):
+    """The candidate modifiers of a head, and what is scored among them whatever the arc into the head is.
+
+    head, size, left  the head; how many there are, and how many of them are on the left
+    place        int32[size] rank of each among all candidates of the head, alive or not
+    candidates   number of those
+    count_score  float64[last + 1] of the number of modifiers taken, as in `best_free`
+    constant     what every star has
+    chained      neighbours are scored
+    sets         so are pairs, triples or combs, and only a search finds the best set
+    shift        what shares of pairs add to a bound whatever is chosen
+    tri, tri_first  triple scores of the sentence (empty: none), the first of this head
+    comb, comb_items  float64[combs], int32[combs, 8]: scores and members (local numbers, NONE padded) of runs
+    """
+
+    head: int
+    size: int
+    left: int
+    place: np.ndarray
+    candidates: int
+    count_score: np.ndarray
+    constant: float
+    chained: bool
+    sets: bool
+    shift: float
+    tri: np.ndarray
+    tri_first: int
+    comb: np.ndarray
+    comb_items: np.ndarray
+
+
+class Worth(NamedTuple):
+    """What the modifiers are worth under one arc into the head: see `StarScratch` and `ChainScratch`."""
+
+    status: np.ndarray
+    gain: np.ndarray
+    follow: np.ndarray
+    end: np.ndarray
+
+
+class StarScratch(NamedTuple):
+    """Working memory of `solve_stars` for up to K arcs out of or into a word; its contents mean nothing between calls.
+
+    item     int32[K]  arcs of the modifiers, left ones near to far, then right ones near to far
+    base     int8[K]   FREE or IN, whatever x
+    status   int8[K, K], gain float64[K, K]  under each arc into the word: OUT, FREE or IN; what a modifier adds
+    spread   float64[K] what the shares of parts among modifiers add to a gain; shared: a gain and that
+    share    float64[K, K] those shares of pairs (as of `search_chain`); pair_share float64[F] as of `first_shares`, of
+             all heads: what one call has found, the next begins with
+    place    int32[K]  rank of each modifier among all candidates of the head
+    solution int8[K]
+    comb, comb_items  float64[5 K], int32[5 K, 8]: runs of modifiers, padded with NONE
+    tried    bool[K]   arcs into the word
+    count_score  float64[COUNTS]
+    """
+
+    item: np.ndarray
+    base: np.ndarray
+    status: np.ndarray
+    gain: np.ndarray
+    spread: np.ndarray
+    shared: np.ndarray
+    share: np.ndarray
+    pair_share: np.ndarray
+    place: np.ndarray
+    solution: np.ndarray
+    comb: np.ndarray
+    comb_items: np.ndarray
+    tried: np.ndarray
+    count_score: np.ndarray
+    chain: ChainScratch
+    sets: SetScratch
+
+
+@njit(cache=True, nogil=True)
+def star_scratch(index, tables):
+    """Scratch for the stars of a sentence. O(K^2), with triples O(K^3)."""
+    K = 1
+    for h in range(len(index.right)):
+        K = max(K, index.start[h + 1] - index.start[h], index.into_start[h + 1] - index.into_start[h])
+    return StarScratch(
+        np.empty(K, np.int32),
+        np.empty(K, np.int8),
+        np.empty((K, K), np.int8),
+        np.empty((K, K), np.float64),
+        np.empty(K, np.float64),
+        np.empty(K, np.float64),
+        np.empty((K, K), np.float64),
+        first_shares(tables.sibling),
+        np.empty(K, np.int32),
+        np.empty(K, np.int8),
+        np.empty(COMB_SIZES * K, np.float64),
+        np.empty((COMB_SIZES * K, LONGEST_COMB), np.int32),
+        np.empty(K, np.bool_),
+        np.empty(COUNTS, np.float64),
+        chain_scratch(K),
+        set_scratch(K, len(tables.tri_sibling) > 0),
+    )
+
+
+@njit(cache=True, nogil=True)
+def modifiers_of(h, index, parts, tables, alive, scratch):
+    """Modifiers of head h. O(k^2), with triples O(k^3)."""
+    k, left = _candidates(h, index, alive, scratch)
+    last, constant = _counts(h, parts, tables, scratch.count_score)
+    adjacent = len(tables.adjacent) > 0 and parts.adjacent[index.start[h]] < parts.adjacent[index.start[h + 1]]
+    chained = adjacent or (h > 0 and len(tables.outermost) + len(tables.grand_sibling) > 0)
+    if chained:
+        _neighbours(h, index, parts, tables.adjacent if adjacent else tables.adjacent[:0], (k, left), scratch)
+    candidates = index.start[h + 1] - index.start[h]
+    sets = False
+    shift, combs = 0.0, 0
+    if h > 0 and k > 1:
+        sets = len(tables.sibling) > 0 or len(tables.tri_sibling) > 0
+        if sets:
+            first = parts.sibling[h]
+            shift = _pairs(k, candidates, tables.sibling[first : parts.sibling[h + 1]], first, scratch)
+        if len(tables.tri_sibling) > 0:
+            _triples(k, candidates, tables.tri_sibling, parts.tri_sibling[h], scratch)
+        if len(tables.comb) > 0:
+            combs = _combs(h, tables, alive, scratch)
+        if combs > 0 and not sets:
+            sets = True
+            scratch.sets.pairs[-1, :k, :k] = 0.0
+            scratch.share[:k, :k] = 0.0
+    return Modifiers(
+        h, k, left, scratch.place, candidates, scratch.count_score[: last + 1], constant, chained, sets, shift,
+        tables.tri_sibling, parts.tri_sibling[h], scratch.comb[:combs], scratch.comb_items[:combs],
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _candidates(h, index, alive, scratch):
+    """(number of modifiers, of those on the left); OUT scratch.item, place, base, spread. O(k * arcs into one)."""
+    k, left = 0, 0
+    for b in range(index.start[h], index.start[h + 1]):
+        if b == index.right[h]:
+            left = k
+        if alive[b]:
+            m = index.mod[b]
+            scratch.item[k] = b
+            scratch.place[k] = b - index.start[h]
+            scratch.spread[k] = 0.0
+            scratch.base[k] = IN
+            for i in range(index.into_start[m], index.into_start[m + 1]):
+                if index.into[i] != b and alive[index.into[i]]:
+                    scratch.base[k] = FREE
+                    break
+            k += 1
+    if index.right[h] == index.start[h + 1]:
+        left = k
+    return k, left
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _counts(h, parts, tables, count_score):
+    """(last count that matters, 0 if none does; constant); OUT count_score."""
+    last = 0
+    constant = 0.0
+    if h == 0:
+        last = 2 if parts.single_root else 1
+        count_score[0], count_score[1], count_score[2] = NEG, 0.0, NEG
+    elif len(tables.valency) > 0:
+        last = parts.valency[h + 1] - parts.valency[h] - 1
+        for c in range(last + 1):
+            count_score[c] = tables.valency[parts.valency[h] + c]
+        if last == 0:
+            constant = count_score[0]  # a word without candidates
+    return last, constant
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _neighbours(h, index, parts, adjacent, size, scratch):
+    """OUT scratch.chain.trans: scores of neighbours, 0 without any; size: as of `_candidates`. O(k^2)."""
+    trans, item = scratch.chain.trans, scratch.item
+    k, left = size
+    for j in range(k):
+        first = parts.adjacent[item[j]]
+        trans[j, 0] = adjacent[first] if len(adjacent) > 0 else 0.0
+        first += 1 - (index.start[h] if j < left else index.right[h])
+        for i in range(0 if j < left else left, j):
+            trans[j, i + 1] = adjacent[first + item[i]] if len(adjacent) > 0 else 0.0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _pairs(k, candidates, sibling, first, scratch):
+    """What shares of pairs add whatever is chosen; OUT scratch.sets.pairs[-1], share, spread. O(k^2).
+
+    sibling  float64 scores of the head's pairs, the first of which has the number `first`; empty: all are 0
+    """
+    pair, share, spread, place = scratch.sets.pairs[-1], scratch.share, scratch.spread, scratch.place
+    shift = 0.0
+    for j in range(k):
+        for i in range(j):
+            t, s = 0.0, 0.0
+            if len(sibling) > 0:
+                p = pair_rank(candidates, place[i], place[j])
+                t, s = sibling[p], scratch.pair_share[first + p]
+            pair[i, j] = t
+            pair[j, i] = t
+            if t < 0.0:
+                shift += s
+                s = -s
+            share[i, j] = s
+            share[j, i] = t - s if t > 0.0 else s
+            spread[i] += share[i, j]
+            spread[j] += share[j, i]
+        pair[j, j] = 0.0
+        share[j, j] = 0.0
+    return shift
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _triples(k, candidates, tri_sibling, first, scratch):
+    """Positive triples are shared out: scratch.spread. O(k^3)."""
+    spread, place = scratch.spread, scratch.place
+    for v in range(k):
+        for j in range(v):
+            for i in range(j):
+                t = tri_sibling[first + triple_rank(candidates, place[i], place[j], place[v])]
+                if t > 0.0:
+                    spread[i] += t / 3
+                    spread[j] += t / 3
+                    spread[v] += t / 3
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _combs(h, tables, alive, scratch):
+    """Number of runs of modifiers; OUT scratch.comb, comb_items; positive ones are shared out: scratch.spread."""
+    comb, comb_items = scratch.comb, scratch.comb_items
+    combs = 0
+    for p in range(tables.comb_start[h], tables.comb_start[h + 1]):
+        if tables.comb[p] == 0.0:
+            continue
+        size = 0
+        j = 0
+        for c in range(LONGEST_COMB):
+            b = tables.comb_arcs[p, c]
+            comb_items[combs, c] = NONE
+            if b == NONE or not alive[b]:
+                size = size if b == NONE else -1
+                break
+            while scratch.item[j] != b:
+                j += 1
+            comb_items[combs, c] = j
+            size += 1
+        if size > 0:
+            comb[combs] = tables.comb[p]
+            if comb[combs] > 0.0:
+                for c in range(size):
+                    scratch.spread[comb_items[combs, c]] += comb[combs] / size
+            combs += 1
+    return combs
+
+
+@njit(cache=True, nogil=True, inline="always")
+def worth_under(o, a, index, parts, tables, mods, u, scratch):
+    """OUT row o of scratch.status, gain and chain.end under arc a. False if a certain one cannot be there. O(k)."""
+    h, g = mods.head, index.head[a]
+    k, left = mods.size, mods.left
+    status, gain, end = scratch.status, scratch.gain, scratch.chain.end
+    first_grandchild, first_outermost = parts.grandchild[a], parts.outermost[a]
+    possible = True
+    for j in range(k):
+        b = scratch.item[j]
+        if j < left:
+            rank = b - index.start[h]
+            fits = rank < parts.below[a, 0]
+        else:
+            rank = b - index.right[h]
+            fits = rank < parts.below[a, 1]
+            rank += parts.below[a, 0]
+        value = -u[b]
+        state = scratch.base[j]
+        if not fits or index.mod[b] == g:
+            possible = possible and state != IN
+            state = OUT
+        else:
+            if len(tables.grandchild) > 0:
+                value += tables.grandchild[first_grandchild + rank]
+            if len(tables.outermost) > 0:
+                end[o, j] = tables.outermost[first_outermost + 2 + rank]
+        gain[o, j] = value
+        status[o, j] = state
+    if len(tables.outermost) > 0:
+        inner = 0 if g < h else 1  # the side towards g
+        end[o, k + inner] = tables.outermost[first_outermost]
+        end[o, k + 1 - inner] = tables.outermost[first_outermost + 1]
+    return possible
+
+
+@njit(cache=True, nogil=True, inline="always")
+def follow_under(o, a, index, parts, tables, mods, scratch):
+    """float64[k, k + 1]: scores of neighbours under arc a, with grand-siblings where there are any. O(k^2)."""
+    trans, trans_x, scores = scratch.chain.trans, scratch.chain.trans_x, tables.grand_sibling
+    if not mods.chained or len(scores) == 0:
+        return trans
+    left, item, status = mods.left, scratch.item, scratch.status
+    most_left = parts.below[a, 0]
+    for j in range(mods.size):
+        if status[o, j] == OUT:
+            continue
+        side = index.start[mods.head] if j < left else index.right[mods.head]
+        rank = item[j] - side
+        p = parts.grand_sibling[a] + rank * (rank + 1) // 2 + (0 if j < left else most_left * (most_left + 1) // 2)
+        trans_x[j, 0] = trans[j, 0] + scores[p]
+        p += 1 - side
+        for i in range(0 if j < left else left, j):
+            if status[o, i] != OUT:
+                trans_x[j, i + 1] = trans[j, i + 1] + scores[p + item[i]]
+    return trans_x

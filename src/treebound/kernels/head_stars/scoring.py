@@ -1,0 +1,89 @@
+"""What the parts at one head of a tree score, by arithmetic: for head stars, and for moves from tree to tree."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.arcs.parts import below_rank, sibling_rank
+from treebound.kernels.arcs.wide_parts import grand_sibling_rank
+from treebound.kernels.head_stars.tables import triple_rank
+
+
+@njit(cache=True, nogil=True)
+def score_head(index, parts, tables, z, into, taken, h):
+    """Score of the parts in `tables` at one head; arguments as of `score_heads`."""
+    start, right = index.start, index.right
+    a = into[h]
+    lo, mid, hi = start[h], right[h], start[h + 1]
+    score = 0.0
+    count = 0
+    before = NONE
+    last_left, last_right = NONE, NONE
+    adjacent = len(tables.adjacent) > 0 and parts.adjacent[hi] > parts.adjacent[lo]
+    for b in range(lo, hi):
+        if z[b] == 0:
+            continue
+        if b < mid:
+            last_left = b
+        else:
+            if last_right == NONE:
+                before = NONE
+            last_right = b
+        if adjacent:
+            side = lo if b < mid else mid
+            score += tables.adjacent[parts.adjacent[b] + (0 if before == NONE else 1 + before - side)]
+        if h > 0:
+            if len(tables.grandchild) > 0:
+                score += tables.grandchild[parts.grandchild[a] + below_rank(index, parts, a, b)]
+            if len(tables.grand_sibling) > 0:
+                p = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, before, b)
+                score += tables.grand_sibling[p]
+            if len(tables.sibling) > 0:
+                for i in range(count):
+                    score += tables.sibling[parts.sibling[h] + sibling_rank(index, taken[i], b)]
+            if len(tables.tri_sibling) > 0:
+                for j in range(1, count):
+                    for i in range(j):
+                        rank = triple_rank(hi - lo, taken[i] - lo, taken[j] - lo, b - lo)
+                        score += tables.tri_sibling[parts.tri_sibling[h] + rank]
+        before = b
+        taken[count] = b
+        count += 1
+    if h > 0:
+        if len(tables.outermost) > 0:
+            inner_left = index.head[a] < h
+            for side in range(2):
+                c = last_left if side == 0 else last_right
+                p = parts.outermost[a]
+                if c == NONE:
+                    p += 0 if (side == 0) == inner_left else 1
+                else:
+                    p += 2 + below_rank(index, parts, a, c)
+                score += tables.outermost[p]
+        if len(tables.valency) > 0:
+            size = parts.valency[h + 1] - parts.valency[h]
+            score += tables.valency[parts.valency[h] + min(count, size - 1)]
+        if len(tables.comb) > 0:
+            for p in range(tables.comb_start[h], tables.comb_start[h + 1]):
+                every = True
+                for i in range(tables.comb_arcs.shape[1]):
+                    c = tables.comb_arcs[p, i]
+                    every = every and (c < 0 or z[c] == 1)
+                if every:
+                    score += tables.comb[p]
+    return score
+
+
+@njit(cache=True, nogil=True)
+def score_heads(index, parts, tables, z, into, taken, out):
+    """OUT out float64[n + 1]: score of the parts in `tables` (StarTables) at each head of a tree; returns their sum.
+
+    z int8[>= A] selected arcs; into int32[n + 1] the arc into each word, NONE at 0; taken int32[n + 1] is scratch.
+    O(A + n d^3), d the largest number of modifiers.
+    """
+    total = 0.0
+    for h in range(len(index.right)):
+        out[h] = score_head(index, parts, tables, z, into, taken, h)
+        total += out[h]
+    return total

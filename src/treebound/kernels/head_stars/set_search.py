@@ -1,0 +1,411 @@
+"""The best modifiers of one head where all pairs, triples or runs of them are scored: depth-first search over sets.
+
+A node has modifiers that are in, out and free. What is scored between free ones is shared out to them: a positive part
+counts as much for each of its free modifiers, a negative one as nothing; then the shares of pairs are improved one by
+one. With shares the modifiers are chosen one by one, or by the dynamic program along them where neighbours are scored,
+and that bounds the node. A modifier that cannot help whatever else is chosen is out, one that cannot hurt is in.
+
+Oracle: tests/test_stars.py tries every set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.kernels.head_stars.chain import FREE, IN, OUT, best_choice
+from treebound.kernels.head_stars.tables import triple_rank
+
+ROUNDING = 1e-3  #: shares of thirds are not exact; bounds of integers are integers up to this
+
+
+class SetScratch(NamedTuple):
+    """Working memory of the search over sets: one row for every depth, up to K.
+
+    pairs    float64[K + 2, K, K] sibling scores, the last as they are, the others at each depth, with what triples add
+             once one of their arcs is in; [1, K, K] without triples: then they never change
+    state    int8[K + 1, K]     OUT, FREE, IN
+    linear   float64[K + 1, K]  what a free modifier adds by itself, given those that are in
+    constant float64[K + 1]     score of those that are in
+    bound    float64[K + 1]
+    branch, other  int32[K + 1], int8[K + 1]  the modifier branched on, the state still to be tried (NONE: it was)
+    free     int32[K]
+    weight, high, low  float64[K]  share of the bound; the most and the least that a modifier can add
+    """
+
+    pairs: np.ndarray
+    state: np.ndarray
+    linear: np.ndarray
+    constant: np.ndarray
+    bound: np.ndarray
+    branch: np.ndarray
+    other: np.ndarray
+    free: np.ndarray
+    weight: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def set_scratch(K, triples):
+    """SetScratch for sets of up to K modifiers. O(K^2), with triples O(K^3)."""
+    return SetScratch(
+        np.empty((K + 2 if triples else 1, K, K), np.float64),
+        np.empty((K + 1, K), np.int8),
+        np.empty((K + 1, K), np.float64),
+        np.empty(K + 1, np.float64),
+        np.empty(K + 1, np.float64),
+        np.empty(K + 1, np.int32),
+        np.empty(K + 1, np.int8),
+        np.empty(K, np.int32),
+        np.empty(K, np.float64),
+        np.empty(K, np.float64),
+        np.empty(K, np.float64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def beats(bound, best, unit):
+    """Could something under `bound` be better than `best`?"""
+    if unit > 0.0:
+        return bound >= best + 1.0 - ROUNDING
+    return bound > best
+
+
+@njit(cache=True, nogil=True, inline="always")
+def begin(worth, k, sets):
+    """The node that a search starts at; no certain modifier is taken yet. O(k)."""
+    sets.constant[0] = 0.0
+    for i in range(k):
+        sets.state[0, i] = OUT if worth.status[i] == OUT else FREE
+        sets.linear[0, i] = worth.gain[i]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def take(depth, v, k, row, sets):
+    """Put free modifier v in at a depth; its pairs (row) become scores of the others. O(k)."""
+    linear = sets.linear[depth]
+    sets.state[depth, v] = IN
+    sets.constant[depth] += linear[v]
+    for i in range(k):  # those that are not free, too: nobody looks at them again
+        linear[i] += row[i]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def begin_child(depth, k, sets):
+    """The node below one begins as it. O(k)."""
+    sets.constant[depth + 1] = sets.constant[depth]
+    for i in range(k):
+        sets.state[depth + 1, i] = sets.state[depth, i]
+        sets.linear[depth + 1, i] = sets.linear[depth, i]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def branch_on(depth, v, wanted, upper, sets):
+    """Branch on modifier v, first as it is `wanted`: IN or OUT, which is returned. upper: bound of the node."""
+    first = IN if wanted else OUT
+    sets.branch[depth] = v
+    sets.bound[depth] = upper
+    sets.other[depth] = OUT if first == IN else IN
+    return first
+
+
+@njit(cache=True, nogil=True)
+def go_back(depth, value, unit, bound, other):
+    """The last depth above this one whose other child may be better than `value`; -1: none. O(depth)."""
+    for d in range(depth - 1, -1, -1):
+        if other[d] != NONE and beats(bound[d], value, unit):
+            return d
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def open_bound(depth, upper, value, unit, bound, other):
+    """What no set exceeds where the search is cut off at a node with bound `upper`. O(depth)."""
+    for d in range(depth):
+        if other[d] != NONE:
+            upper = max(upper, bound[d])
+    if unit > 0.0:
+        upper = np.floor(upper + ROUNDING)
+    return max(upper, value)
+
+
+@njit(cache=True, nogil=True)
+def _triple(mods, i, j, v):
+    """Score of the triple of local modifiers i, j, v in any order."""
+    x, y, z = mods.place[i], mods.place[j], mods.place[v]
+    if x > y:
+        x, y = y, x
+    if y > z:
+        y, z = z, y
+        if x > y:
+            x, y = y, x
+    return mods.tri[mods.tri_first + triple_rank(mods.candidates, x, y, z)]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _copy(k, table, out):
+    """OUT out: the first k rows and columns of a table."""
+    for i in range(k):
+        for j in range(k):
+            out[i, j] = table[i, j]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _take(depth, v, mods, sets):
+    """`take`, and its triples become pairs of the others. O(k), with triples O(k^2)."""
+    row = sets.pairs[depth if len(mods.tri) > 0 else -1]
+    take(depth, v, mods.size, row[v], sets)
+    if len(mods.tri) > 0:
+        for i in range(mods.size):
+            if sets.state[depth, i] == FREE:
+                for j in range(i):
+                    if sets.state[depth, j] == FREE:
+                        t = _triple(mods, i, j, v)
+                        row[i, j] += t
+                        row[j, i] += t
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _share_pairs(depth, k, table, sets):
+    """(free modifiers, modifiers that are in, whether pairs tie free ones); OUT free, high, low, weight. O(k^2)."""
+    state, linear, free = sets.state[depth], sets.linear[depth], sets.free
+    high, low, weight = sets.high, sets.low, sets.weight
+    f = 0
+    count = 0
+    for i in range(k):
+        if state[i] == FREE:
+            free[f] = i
+            f += 1
+        elif state[i] == IN:
+            count += 1
+    for i in range(k):
+        high[i] = 0.0
+        low[i] = 0.0
+    for p in range(f):
+        row = table[free[p]]
+        for i in range(k):  # shut out and chosen ones too, so that it is done four at a time
+            t = row[i]
+            high[i] += t if t > 0.0 else 0.0
+            low[i] += t if t < 0.0 else 0.0
+    tied = False
+    for p in range(f):
+        i = free[p]
+        t = linear[i]
+        tied = tied or high[i] > 0.0 or low[i] < 0.0
+        weight[i] = t + 0.5 * high[i]
+        high[i] += t
+        low[i] += t
+    return f, count, tied
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _share_triples(f, mods, sets):
+    """Whether triples tie free modifiers; OUT high, low, weight. O(f^3)."""
+    free, high, low, weight = sets.free, sets.high, sets.low, sets.weight
+    tied = False
+    for p in range(f):
+        for q in range(p):
+            for r in range(q):
+                i, j, v = free[p], free[q], free[r]
+                t = _triple(mods, i, j, v)
+                if t > 0.0:
+                    high[i] += t
+                    high[j] += t
+                    high[v] += t
+                    weight[i] += t / 3
+                    weight[j] += t / 3
+                    weight[v] += t / 3
+                    tied = True
+                elif t < 0.0:
+                    low[i] += t
+                    low[j] += t
+                    low[v] += t
+                    tied = True
+    return tied
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _share_combs(depth, mods, sets):
+    """(score of the runs that are in, whether others tie free modifiers); OUT high, low, weight. O(runs)."""
+    comb, comb_items, state = mods.comb, mods.comb_items, sets.state[depth]
+    high, low, weight = sets.high, sets.low, sets.weight
+    fixed = 0.0
+    tied = False
+    for p in range(len(comb)):
+        left_over, dead = free_members(comb_items[p], state)
+        if dead:
+            continue
+        if left_over == 0:
+            fixed += comb[p]
+            continue
+        tied = tied or left_over > 1
+        for q in range(comb_items.shape[1]):
+            i = comb_items[p, q]
+            if i < 0:
+                break
+            if state[i] == FREE:
+                if left_over == 1 or comb[p] > 0.0:
+                    high[i] += comb[p]
+                    weight[i] += comb[p] / left_over
+                if left_over == 1 or comb[p] < 0.0:
+                    low[i] += comb[p]
+    return fixed, tied
+
+
+@njit(cache=True, nogil=True, inline="always")
+def free_members(items, state):
+    """(free members of a run, whether one is out)."""
+    members = 0
+    for i in items:
+        if i < 0:
+            break
+        if state[i] == OUT:
+            return 0, True
+        members += state[i] == FREE
+    return members, False
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _settle(depth, f, count, mods, sets):
+    """Whether a free modifier could be decided: one that cannot help is out, one that cannot hurt is in. O(f k)."""
+    count_score = mods.count_score
+    last = len(count_score) - 1
+    # what one more modifier can change through the count
+    most, least = 0.0, 0.0
+    if last > 0:
+        most, least = 2.0 * NEG, -2.0 * NEG
+        for c in range(count, count + f):
+            t = count_score[min(c + 1, last)] - count_score[min(c, last)]
+            most = max(most, t)
+            least = min(least, t)
+    settled = False
+    for p in range(f):
+        i = sets.free[p]
+        if sets.high[i] + most <= 0.0:
+            sets.state[depth, i] = OUT
+            settled = True
+        elif sets.low[i] + least >= 0.0:
+            _take(depth, i, mods, sets)
+            settled = True
+    return settled
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _with_best(total, depth, f, mods, worth, scratch):
+    """total plus the best sum of weights, those that are in weighing nothing, in whichever way modifiers are scored."""
+    sets, weight = scratch.sets, scratch.sets.weight
+    if mods.chained or len(mods.count_score) > 1:
+        for i in range(mods.size):
+            if sets.state[depth, i] == IN:
+                weight[i] = 0.0  # counted already
+        return total + best_choice(mods, sets.state[depth], weight, worth.follow, worth.end, scratch.chain)
+    for p in range(f):
+        if weight[sets.free[p]] > 0.0:
+            total += weight[sets.free[p]]
+    return total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _improve_shares(f, table, sets):
+    """Better shares: from modifiers with weight to those without, and negative pairs for two with weight.
+
+    Returns what the bound loses beside weights. O(f^2).
+    """
+    free, weight = sets.free, sets.weight
+    shift = 0.0
+    for p in range(f):
+        i = free[p]
+        for q in range(p):
+            j = free[q]
+            t = table[i, j]
+            if t > 0.0:
+                if weight[i] > 0.0 and weight[j] < 0.0:
+                    t = min(0.5 * t, weight[i], -weight[j])
+                    weight[i] -= t
+                    weight[j] += t
+                elif weight[i] < 0.0 and weight[j] > 0.0:
+                    t = min(0.5 * t, -weight[i], weight[j])
+                    weight[i] += t
+                    weight[j] -= t
+            elif t < 0.0 and weight[i] > 0.0 and weight[j] > 0.0:
+                t = min(-t, weight[i], weight[j])
+                weight[i] -= t
+                weight[j] -= t
+                shift += t
+    return shift
+
+
+@njit(cache=True, nogil=True)
+def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
+    """Best set of modifiers if it is better than `floor`.
+
+    mods, worth  Modifiers, Worth
+    scratch      StarScratch; OUT scratch.solution int8[k], if something better was found
+    Returns (value, floor if nothing was better; bound, no set has more; nodes). bound > value only where cut off.
+    """
+    k, sets, chosen = mods.size, scratch.sets, scratch.chain.chosen
+    triples = len(mods.tri) > 0
+    by_weight = not mods.chained and len(mods.count_score) == 1
+    if triples:
+        _copy(k, sets.pairs[-1], sets.pairs[0])
+    begin(worth, k, sets)
+    for i in range(k):
+        if worth.status[i] == IN:
+            _take(0, i, mods, sets)
+    value = floor
+    nodes, depth = 0, 0
+    while True:
+        nodes += 1
+        table = sets.pairs[depth if triples else -1]
+        while True:
+            f, count, tied = _share_pairs(depth, k, table, sets)
+            if triples:
+                tied = _share_triples(f, mods, sets) or tied
+            fixed, by_combs = _share_combs(depth, mods, sets)
+            tied = tied or by_combs
+            if mods.chained or not tied or not _settle(depth, f, count, mods, sets):
+                break
+        upper = _with_best(sets.constant[depth] + fixed, depth, f, mods, worth, scratch)
+        if not tied:
+            if upper > value and upper > NEG_TEST:
+                value = upper
+                for i in range(k):
+                    if by_weight:
+                        state = sets.state[depth, i]
+                        scratch.solution[i] = state == IN or (state == FREE and sets.weight[i] > 0.0)
+                    else:
+                        scratch.solution[i] = chosen[i]
+        elif not mods.chained and beats(upper, value, unit):
+            better = sets.constant[depth] + fixed + _improve_shares(f, table, sets)
+            upper = min(upper, _with_best(better, depth, f, mods, worth, scratch))
+        if tied and beats(upper, value, unit):
+            if nodes >= node_limit:
+                return value, open_bound(depth, upper, value, unit, sets.bound, sets.other), nodes
+            arg = -1
+            span = -1.0
+            for p in range(f):
+                i = sets.free[p]
+                if sets.high[i] - sets.low[i] > span:
+                    span = sets.high[i] - sets.low[i]
+                    arg = i
+            into = branch_on(depth, arg, sets.weight[arg] > 0.0, upper, sets)
+        else:
+            depth = go_back(depth, value, unit, sets.bound, sets.other)
+            if depth < 0:
+                return value, value, nodes
+            arg = sets.branch[depth]
+            into = sets.other[depth]
+            sets.other[depth] = NONE
+        begin_child(depth, k, sets)
+        if triples:
+            _copy(k, sets.pairs[depth], sets.pairs[depth + 1])
+        depth += 1
+        if into == OUT:
+            sets.state[depth, arg] = OUT
+        else:
+            _take(depth, arg, mods, sets)

@@ -1,0 +1,199 @@
+"""Head stars: what one word, the arc into it and its modifiers can score at most (Koo et al. 2010, head automata).
+
+A star is a head h with the arc x into it (none for the root) and the set M of arcs out of it. With multipliers u (of an
+arc as a modifier's arc) and w (of an arc as the arc into a head), for every tree z
+
+    score of the parts at all heads  <=  sum_a (u_a + w_a) z_a + sum_h S_h,
+    S_h = max over x, M of  score_h(x, M) - w_x - sum_{m in M} u_m,
+
+whatever u and w are: z has one x and one M at every head. Without parts that tie together modifiers which are not
+neighbours, M is found by a dynamic program along the modifiers of each side.
+
+Oracle: tests/test_stars.py tries every x and M.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.kernels.head_stars.chain import FREE, IN, best_choice
+from treebound.kernels.head_stars.chain_search import search_chain
+from treebound.kernels.head_stars.modifiers import Worth, follow_under, modifiers_of, worth_under
+from treebound.kernels.head_stars.set_search import ROUNDING, beats, search_modifiers
+from treebound.kernels.head_stars.tables import pair_rank
+
+
+class Stars(NamedTuple):
+    """The best star of every head.
+
+    value     float64[n + 1] S_h, NEG if there is no star; above the score of x and y where a search was cut off
+    x         int32[n + 1] the arc into h of the best star, NONE for the root
+    y         int8[A] whether an arc is chosen as modifier
+    x_bound   float64[A] no star with this arc into its head has more (NEG: there is none)
+    dirty     bool[n + 1] the heads to be solved
+    """
+
+    value: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    x_bound: np.ndarray
+    dirty: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def no_stars(A, n):
+    """Stars that are still to be solved."""
+    return Stars(
+        np.zeros(n + 1), np.full(n + 1, NONE, np.int32), np.zeros(A, np.int8), np.zeros(A), np.ones(n + 1, np.bool_)
+    )
+
+
+@njit(cache=True, nogil=True)
+def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scratch):
+    """S_h of every head that is dirty.
+
+    index, parts  ArcIndex, PartIndex (whose trees, projective or not, say which modifiers can hang below an arc)
+    tables    StarTables
+    alive     bool[A]; the only alive arc into a word is certain, and chosen. The root takes exactly one arc where
+              parts.single_root, else at least one
+    multipliers  Multipliers
+    stars     Stars OUT: of dirty heads
+    node_limit  sets tried for a head and an arc into it
+    scratch   StarScratch
+    Returns (how many values are upper bounds only, sets tried). Integers give exact integers. Nothing is allocated.
+    O(arcs into h * (arcs out of h)^2) a head without sets; with sets exponential at worst, cut off by node_limit.
+    """
+    overflows, nodes = 0, 0
+    for h in range(len(index.right)):
+        if not stars.dirty[h]:
+            continue
+        for b in range(index.start[h], index.start[h + 1]):
+            stars.y[b] = 0
+        mods = modifiers_of(h, index, parts, tables, alive, scratch)
+        stars.value[h] = NEG
+        stars.x[h] = NONE
+        if h == 0:
+            _solve_root(mods, multipliers.child, stars, scratch)
+            continue
+        _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch)
+        if mods.sets:
+            cut_off, used = _search_sets(index, parts, tables, mods, multipliers.parent, stars, node_limit, scratch)
+            overflows += cut_off
+            nodes += used
+    return overflows, nodes
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _solve_root(mods, u, stars, scratch):
+    """The star of the root."""
+    k, item, chain = mods.size, scratch.item, scratch.chain
+    status, gain, end = scratch.status[0], scratch.gain[0], chain.end[0]
+    for j in range(k):
+        status[j] = scratch.base[j]
+        gain[j] = -u[item[j]]
+        end[j] = 0.0
+    end[k], end[k + 1] = 0.0, 0.0
+    value = best_choice(mods, status, gain, chain.trans, end, chain)
+    if value > NEG_TEST:
+        stars.value[0] = value
+        for j in range(k):
+            stars.y[item[j]] = chain.chosen[j]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch):
+    """The best star under each arc into the head; with sets only its bound x_bound, by shares, is found."""
+    h, k, item, chain = mods.head, mods.size, scratch.item, scratch.chain
+    spread, shared, chosen = scratch.spread, scratch.shared, chain.chosen
+    one_by_one = not mods.chained and len(mods.count_score) == 1
+    first = index.into_start[h]
+    if mods.chained and len(tables.outermost) == 0:
+        chain.end[: index.into_start[h + 1] - first, : k + 2] = 0.0
+    for o in range(index.into_start[h + 1] - first):
+        a = index.into[first + o]
+        scratch.tried[o] = True
+        stars.x_bound[a] = NEG
+        if not alive[a] or not worth_under(o, a, index, parts, tables, mods, multipliers.child, scratch):
+            continue
+        status, gain = scratch.status[o], scratch.gain[o]
+        v = mods.constant - multipliers.parent[a] + mods.shift
+        if one_by_one:
+            for j in range(k):
+                t = gain[j] + spread[j]
+                if status[j] == IN or (status[j] == FREE and t > 0.0):
+                    v += t
+        else:
+            for j in range(k):
+                shared[j] = gain[j] + spread[j]
+            follow = follow_under(o, a, index, parts, tables, mods, scratch)
+            v += best_choice(mods, status, shared, follow, chain.end[o], chain)
+        if v <= NEG_TEST:
+            continue
+        stars.x_bound[a] = v
+        if mods.sets:
+            if tables.unit > 0.0:
+                stars.x_bound[a] = np.floor(v + ROUNDING)
+            scratch.tried[o] = False
+        elif v > stars.value[h]:
+            stars.value[h] = v
+            stars.x[h] = a
+            for j in range(k):
+                if one_by_one:
+                    chosen[j] = status[j] == IN or (status[j] == FREE and gain[j] > 0.0)
+                stars.y[item[j]] = chosen[j]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _search_sets(index, parts, tables, mods, w, stars, node_limit, scratch):
+    """The best star by searches over sets, first under the arc that promises most: (1 if only bounded, sets tried)."""
+    h, k, unit, chain = mods.head, mods.size, tables.unit, scratch.chain
+    value, x, x_bound = stars.value, stars.x, stars.x_bound
+    first, end = index.into_start[h], index.into_start[h + 1]
+    nodes = 0
+    top = NEG  # of searches that were cut off
+    while True:
+        a, o = NONE, NONE
+        for i in range(end - first):
+            b = index.into[first + i]
+            if not scratch.tried[i] and (a == NONE or x_bound[b] > x_bound[a]):
+                a, o = b, i
+        if a == NONE or not beats(x_bound[a], value[h], unit):
+            break
+        scratch.tried[o] = True
+        follow = follow_under(o, a, index, parts, tables, mods, scratch)
+        worth = Worth(scratch.status[o], scratch.gain[o], follow, chain.end[o])
+        extra = mods.constant - w[a]
+        floor = value[h] - extra if value[h] > NEG_TEST else NEG
+        if mods.chained and len(tables.tri_sibling) == 0:
+            v, limit, used = search_chain(mods, worth, floor, unit, node_limit, scratch)
+        else:
+            v, limit, used = search_modifiers(mods, worth, floor, unit, node_limit, scratch)
+        nodes += used
+        if v > floor:
+            value[h] = v + extra
+            x[h] = a
+            for j in range(k):
+                stars.y[scratch.item[j]] = scratch.solution[j]
+        if limit > v:
+            top = max(top, limit + extra)
+            x_bound[a] = min(x_bound[a], limit + extra)
+        else:
+            x_bound[a] = min(x_bound[a], value[h])
+    if mods.chained and len(tables.sibling) > 0:
+        for j in range(k):
+            for i in range(j):
+                p = parts.sibling[h] + pair_rank(mods.candidates, mods.place[i], mods.place[j])
+                scratch.pair_share[p] = abs(scratch.share[i, j])
+    if top <= value[h]:
+        return 0, nodes
+    for i in range(first, end):
+        # not even a first star: the arc into h is one that promises most
+        if value[h] == NEG and (x[h] == NONE or x_bound[index.into[i]] > x_bound[x[h]]):
+            x[h] = index.into[i]
+    value[h] = top
+    return 1, nodes
