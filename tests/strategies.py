@@ -229,19 +229,22 @@ def random_problem(
     rng: np.random.Generator,
     families: Iterable[str] | None = None,
     *,
+    min_n: int = 1,
     max_n: int = 6,
     space: str = "projective",
     single_root: bool | None = None,
     integer: bool | None = None,
     kind: str | None = None,
     feasible: bool | None = None,
+    forbidden: float | None = None,
 ) -> Problem:
     """A problem of some shape: everything that is not given is drawn.
 
     feasible: True keeps the arcs of one tree and forbids nothing; None leaves it to chance, -inf scores included.
+    forbidden: how many of the parts have score -inf, and of the arcs in half of the problems.
     families: None draws any subset.
     """
-    n = int(rng.integers(1, max_n + 1))
+    n = int(rng.integers(min_n, max_n + 1))
     if families is None:
         families = [f for f in FAMILIES if rng.random() < 0.5]
     single_root = bool(rng.random() < 0.7) if single_root is None else single_root
@@ -251,7 +254,8 @@ def random_problem(
     if feasible or rng.random() < 0.8:
         tree = random_tree(n, rng, space, single_root)
         allowed[tree[1:], np.arange(1, n + 1)] = True
-    forbid = 0.0 if feasible else float(rng.choice([0.0, 0.1, 0.3], p=[0.7, 0.2, 0.1]))
+    if forbidden is None:
+        forbidden = 0.0 if feasible else float(rng.choice([0.0, 0.1, 0.3], p=[0.7, 0.2, 0.1]))
     return build_problem(
         n,
         rng,
@@ -260,8 +264,8 @@ def random_problem(
         kind=kind,
         integer=integer,
         single_root=single_root,
-        forbidden_arcs=forbid if rng.random() < 0.5 else 0.0,
-        forbidden_parts=forbid,
+        forbidden_arcs=forbidden if rng.random() < 0.5 else 0.0,
+        forbidden_parts=forbidden,
         space=space,
     )
 

@@ -1,135 +1,161 @@
-"""What every registered decoder owes: each is here as soon as it is registered, with its default options.
-
-`VARIANTS` adds options worth holding to the same contract, and how many random problems each case gets.
-"""
+"""What every registered decoder owes, with every family that it scores: the table of `cells`."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from functools import cache
+from itertools import islice, product
 
 import numpy as np
 import pytest
+from cells import BUDGET, SPACES, Cell, K, cells, check_against_enumeration, families, make, makers, problems, slack
 from hypothesis import given, settings
-from oracles.score import best
-from strategies import FAMILIES, KINDS, build_problem, problems, random_problem, rescored
+from oracles.score import best, scores
+from oracles.trees import trees
+from strategies import KINDS, build_problem, random_problem, rescored
+from strategies import problems as any_problems
 
 from treebound.core.errors import TreeboundError, UnsupportedError
 from treebound.core.problem import PartTable, Problem
 from treebound.core.protocols import Decoder
+from treebound.core.registry import Registry
 from treebound.decoders import DECODERS
+from treebound.decoders import branch_and_bound as backbones
+from treebound.decoders.confidence import arc_marginals
+from treebound.decoders.door import CheckedDecoder
+from treebound.decoders.kbest import kbest, margins
 from treebound.evaluation.certificates import check_parse
+from treebound.factors import FAMILIES
 
-BACKBONES = (None, "eisner", "carreras", "grandparent-sibling")
-VARIANTS: dict[str, list[tuple[dict, int]]] = {
-    "ilp": [({"space": space}, 120) for space in ("projective", "non-projective")],
-    "stated-ilp": [
-        ({}, 100),
-        ({"space": "projective"}, 100),
-        ({"formulation": "multi-commodity"}, 100),
-    ],
-    "incremental-ilp": [
-        ({}, 120),
-        ({"space": "projective"}, 80),
-        ({"start": "none", "relaxation": "never"}, 40),
-        ({"formulation": "single-commodity", "start": "none"}, 40),
-        ({"formulation": "multi-commodity", "start": "none"}, 40),
-        ({"relaxation": "only", "start": "none"}, 40),
-        ({"relaxation": "only", "space": "projective"}, 40),
-        ({"relaxation": "only", "start": "none", "formulation": "single-commodity"}, 40),
-    ],
-    "branch-and-bound": [
-        ({"config": config, "backbone": backbone}, 3000) for config in ("tuned", "published") for backbone in BACKBONES
-    ],
-}
-CASES = [(name, options, size) for name in DECODERS for options, size in VARIANTS.get(name, [({}, 2000)])]
+#: problems of a cell whose k best trees and margins are asked for in every run, where that is not 8
+LISTS = dict.fromkeys(BUDGET, 1)
+CELLS = list(cells())
+BACKBONES = [name for name, b in backbones.BACKBONES.items() if b.space == "projective"]
 
 
-def _id(value: object) -> str | None:
-    if isinstance(value, dict):
-        return ",".join(f"{v}" for v in value.values()) or "default"
-    return None
+def _id(value: object) -> str:
+    return ",".join(f"{v}" for v in value.values()) or "default" if isinstance(value, dict) else str(value)
 
 
-every_decoder = pytest.mark.parametrize(("name", "options"), [c[:2] for c in CASES], ids=_id)
+every_decoder = pytest.mark.parametrize(("name", "options"), list(makers()), ids=_id)
+every_cell = pytest.mark.parametrize("cell", CELLS, ids=str)
 
 
-@cache
-def _made(name: str, options: tuple) -> Decoder:
-    return DECODERS[name](**dict(options))
-
-
-def make(name: str, options: dict) -> Decoder:
-    return _made(name, tuple(options.items()))
-
-
-def families(decoder: Decoder) -> list[str]:
-    return [f for f in FAMILIES if f in decoder.supports]
+def in_rounds(long: int) -> pytest.MarkDecorator:
+    """As many problems as belong into every run; and, marked long, so many rounds of all."""
+    return pytest.mark.parametrize("rounds", [0, pytest.param(long, marks=pytest.mark.long)], ids=["few", "many"])
 
 
 def draw(decoder: Decoder, seed: int, **fixed) -> Problem:
-    """A problem that the decoder supports: n <= 7, any scores, roots, forbidden arcs and parts, or infeasible.
+    """A problem that the decoder supports: n <= 6, any scores, roots, forbidden arcs and parts, or infeasible.
 
     Smaller where trees are many, or where every part is a column of a general solver.
     """
     rng = np.random.default_rng(seed)
     share = 0.3 if decoder.name == "incremental-ilp" else 0.7  # each part is a column that is solved for repeatedly
     some = [f for f in families(decoder) if rng.random() < share]
-    max_n = (
-        5
-        if decoder.space == "non-projective" or decoder.name in ("ilp", "incremental-ilp")
-        else 7
-        if seed % 8 == 0
-        else 6
-    )
+    max_n = 5 if decoder.space == "non-projective" or decoder.name in BUDGET else 6
     return random_problem(rng, some, max_n=max_n, space=decoder.space, **fixed)
 
 
-def slack(problem: Problem, value: float) -> float:
-    return 0.0 if problem.unit else 1e-9 * max(1.0, abs(value))
+@in_rounds(10)
+@every_cell
+def test_every_cell_against_enumeration(cell, rounds):
+    for note, problem in problems(cell, rounds):
+        check_against_enumeration(cell.decoder, problem, note)
 
 
-def check_against_enumeration(decoder: Decoder, problem: Problem, note: str) -> None:
-    value, winners = best(problem, decoder.space)
-    parse = decoder.decode(problem)
-    assert check_parse(problem, parse, space=decoder.space) == [], note
-    if value == -np.inf:
-        assert parse.value == -np.inf, note
-        # a decoder that proves nothing of its own may find no tree and not know that there is none
-        if decoder.exact or parse.status != "limit":
-            assert parse.status == "infeasible", note
-            assert parse.bound == -np.inf, note
+@in_rounds(3)
+@every_cell
+def test_k_best_and_margins_of_every_cell(cell, rounds):
+    """Of decoders that prove what they find, with or without a search of their own for what is above a floor."""
+    decoder = cell.decoder
+    if not decoder.exact:
         return
-    assert parse.status != "infeasible", note
-    # -inf may be reported by a decoder without a tree within its limits; these have none.
-    assert parse.value <= value + slack(problem, value), note
-    assert parse.bound >= value - slack(problem, value), note
-    if decoder.exact:
-        assert parse.status == "optimal", note
-        assert parse.value == pytest.approx(value, abs=slack(problem, value), rel=0), note
-        assert any((parse.heads == heads).all() for heads in winners), note
+    for note, problem in islice(problems(cell, rounds), None if rounds else LISTS.get(decoder.name, 8)):
+        every, score = trees(problem.n, decoder.space, problem.single_root), scores(problem, decoder.space)
+        top = np.sort(score[score > -np.inf])[::-1][:K]
+        found = kbest(decoder, problem, K)
+        assert found.complete, note
+        assert [p.value for p in found.parses] == pytest.approx(top.tolist(), abs=slack(problem, top.max(initial=0))), (
+            note
+        )
+        assert len({p.heads.tobytes() for p in found.parses}) == len(top), note
+        for parse in found.parses[:1]:
+            lost = margins(decoder, problem, parse)
+            for m in range(1, problem.n + 1):
+                without = score[every[:, m] != parse.heads[m]].max(initial=-np.inf)
+                near = slack(problem, parse.value) + slack(problem, max(without, -abs(parse.value)))
+                assert lost[m] == pytest.approx(parse.value - without, abs=near, rel=0), note
 
 
-@pytest.mark.parametrize(("name", "options", "size"), CASES, ids=_id)
-def test_random_problems_against_enumeration(name, options, size):
-    decoder = make(name, options)
-    infeasible = 0
-    for seed in range(size):
-        problem = draw(decoder, seed)
-        check_against_enumeration(decoder, problem, f"random_problem of seed {seed}")
-        infeasible += best(problem, decoder.space)[0] == -np.inf
-    assert 0 < infeasible < size / 2  # the draw is what it should be
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_marginals_with_every_family(family, space):
+    """What the smallest backbone scores counts, as in all trees; the other families count nothing."""
+    rng = np.random.default_rng(3)
+    for kind, single_root in product(KINDS, (True, False)):
+        some = () if family == "arc" else (family,)
+        problem = random_problem(rng, some, min_n=2, max_n=5, space=space, kind=kind, single_root=single_root)
+        counted = backbones.BACKBONES[backbones.smallest_backbone(problem.families, space)].families
+        parts = {f: t for f, t in problem.parts.items() if f in counted}
+        largest = max(1.0, dataclasses.replace(problem, parts=parts).total)
+        scale = 10.0 * (problem.unit or 1.0) / largest
+        marginal = arc_marginals(problem, space, scale)
+        log = scores(dataclasses.replace(problem, parts=parts), space) * 10.0 / largest
+        if log.max() == -np.inf:
+            assert np.isnan(marginal).all()
+            continue
+        p = np.exp(log - np.logaddexp.reduce(log))
+        every = trees(problem.n, space, problem.single_root)
+        expected = [p[every[:, m] == h].sum() for h, m in zip(problem.head, problem.mod, strict=True)]
+        assert marginal == pytest.approx(expected, abs=1e-7)
 
 
-@every_decoder
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("integer", [True, False], ids=["integer", "real"])
-def test_every_kind_of_scores(name, options, kind, integer):
-    decoder = make(name, options)
-    for seed in range(10):
-        problem = draw(decoder, seed, kind=kind, integer=integer, feasible=True)
-        check_against_enumeration(decoder, problem, f"{kind}, seed {seed}")
+class Hasty(CheckedDecoder):
+    """Calls the best tree of the arcs' own scores optimal under everything."""
+
+    name, space, exact, supports, cite = "hasty", "projective", True, frozenset({"arc", "sibling", "pair"}), "2026"
+
+    def _decode(self, problem):
+        parse = DECODERS["eisner"]().decode(dataclasses.replace(problem, parts={}))
+        if parse.status == "infeasible":
+            return parse
+        value = scores(problem)[(trees(problem.n, "projective", problem.single_root) == parse.heads).all(axis=1)][0]
+        return dataclasses.replace(parse, value=value, bound=value)
+
+
+def test_what_is_registered_is_in_the_table_with_no_edit():
+    """A decoder with a line in a registry; a family that it scores is one with a line in the other."""
+    decoders, registered = Registry("decoder"), Registry("factor family")
+    for name in DECODERS:
+        decoders.register(name, DECODERS[name])
+    for name in FAMILIES:
+        registered.register(name, FAMILIES[name])
+    decoders.register("hasty", Hasty)
+    one = [cell.family for cell in cells(decoders, registered) if cell.decoder.name == "hasty"]
+    registered.register("pair", FAMILIES["sibling"])
+    two = [cell.family for cell in cells(decoders, registered) if cell.decoder.name == "hasty"]
+    assert (one, two) == (["arc", "sibling"], ["arc", "sibling", "pair"])
+    assert {cell.decoder.name for cell in cells(decoders, registered)} == {*DECODERS, "hasty"}
+
+
+def test_a_decoder_that_is_wrong_about_a_family_fails_in_its_cell():
+    arcs_alone = Hasty()
+    arcs_alone.supports = frozenset({"arc"})
+    test_every_cell_against_enumeration(Cell(arcs_alone, (), "arc"), 0)
+    with pytest.raises(AssertionError):
+        test_every_cell_against_enumeration(Cell(Hasty(), (), "sibling"), 0)
+
+
+def test_the_table_is_the_whole_product():
+    """Every family over crossing trees with and without head stars; every family that a decoder says it scores."""
+    there = {(c.decoder.name, c.decoder.space, dict(c.options).get("stars"), c.family) for c in CELLS}
+    for space, stars, family in product(SPACES, (0, 20, None), FAMILIES):
+        assert ("branch-and-bound", space, stars, family) in there
+    assert {c.decoder.name for c in CELLS} == set(DECODERS)
+    for cell in CELLS:
+        assert {c.family for c in CELLS if c.decoder is cell.decoder} == cell.decoder.supports & set(FAMILIES)
 
 
 @every_decoder
@@ -215,7 +241,7 @@ def test_infeasible_problems_are_called_so(name, options):
 
 @every_decoder
 @settings(max_examples=25, deadline=None, derandomize=True)
-@given(problem=problems(max_n=5, integer=True, feasible=True))
+@given(problem=any_problems(max_n=5, integer=True, feasible=True))
 def test_a_constant_for_all_heads_of_a_word_changes_nothing_else(name, options, problem):
     """Every tree takes exactly one arc into each word, so its score moves by the sum of the constants."""
     decoder = make(name, options)
@@ -233,7 +259,7 @@ def test_unknown_names_are_answered_with_the_known_ones():
         DECODERS["eisner-carreras"]
 
 
-@pytest.mark.parametrize("backbone", BACKBONES[1:])
+@pytest.mark.parametrize("backbone", BACKBONES)
 @pytest.mark.parametrize("config", ["tuned", "published"])
 def test_limits_are_kept_and_never_called_optimal_without_proof(config, backbone):
     limited = 0

@@ -71,14 +71,15 @@ def arc_marginals(
 
     Projective: the score of all families that the smallest backbone scores exactly, by inside-outside; those that are
     bounded count nothing. Non-projective: the scores of arcs, by the matrix-tree theorem. Scores are the model's, that
-    is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan where the hypergraph would be too large.
+    is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan: no tree, or too large a graph.
     Oracle: tests enumerate all trees.
     """
     if not 0.0 <= scale < np.inf:
         raise InputError(f"scale = {scale}", hint="give a finite number, at least 0")
     n, scale = problem.n, scale / (problem.unit or 1.0)
     if space == "non-projective":
-        return matrix_tree_marginals(n, problem.head, problem.mod, scale * problem.arc, problem.single_root)[1]
+        log_z, marginal = matrix_tree_marginals(n, problem.head, problem.mod, scale * problem.arc, problem.single_root)
+        return marginal if log_z > -np.inf else np.full(problem.arcs, np.nan)
     asked = canonical(problem, space)
     problem, index = asked.problem, arc_index(problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]
