@@ -67,7 +67,8 @@ class Search:
         self.weight = self.theta.copy()
         self.offset = apply_shares(pairs, products, self.weight)
         for i, phi in enumerate(np.abs(pairs.phi)):
-            set_pair(pairs, i, np.floor(rng.random() * (phi + 1)) if problem.unit else rng.random() * phi, self.weight)
+            share = rng.random() * phi
+            self.offset += set_pair(pairs, i, np.floor(share) if problem.unit else share, self.weight)
         if len(products.phi):
             z, on = (rng.random(len(theta)) < 0.5).astype(np.int8), np.empty(len(products.phi), np.int32)
             visit_products(products, z, on)
@@ -139,8 +140,7 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
         if step % 3 == 2:  # the multipliers of arcs into a head that cost nothing
             search.star.dirty[:] = rng.random(search.problem.n + 1) < 0.7
             before = search.star.value.sum() + search.offset + (z @ search.weight).max()
-            removed = even_parents(search.index, search.alive, search.w, search.weight, search.star)
-            assert not removed
+            even_parents(search.index, search.alive, search.w, search.weight, search.star)
             assert (search.bound(z) >= score - near).all()
             assert search.bound(z).max() <= before + near
             search.star.dirty[:] = True
@@ -161,7 +161,7 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
 @given(
     subset(*STAR_FAMILIES), st.integers(0, 2**32 - 1), st.sampled_from(["projective", "non-projective"])
 )  # fmt: skip
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_what_is_handed_over_to_stars_is_bounded_by_them(families, seed, space):
     rng = np.random.default_rng(seed)
     search = Search(rng, space, families)
@@ -171,7 +171,7 @@ def test_what_is_handed_over_to_stars_is_bounded_by_them(families, seed, space):
 
 
 @given(subset(*AUTOMATON_FAMILIES, *STAR_FAMILIES), st.integers(0, 2**32 - 1))
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 def test_automata_from_the_beginning_and_the_rest_handed_over(families, seed):
     """Over crossing trees: first the automata beside shares, then everything of one head."""
     rng = np.random.default_rng(seed)
@@ -199,7 +199,7 @@ def test_handing_over_loosens_no_bound():
 def test_tree_and_stars_come_to_agree():
     rng = np.random.default_rng(9)
     agreed = 0
-    for _ in range(20):
+    for _ in range(60):
         search = Search(rng, "non-projective", ["adjacent-sibling", "sibling"])
         search.hand_over()
         agreed += check_bounds(search, rng, 30, exact=True) > 0
