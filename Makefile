@@ -1,5 +1,6 @@
 # make reproduce      set up, run the pipeline on the default corpus, write the report
-# make test           set up, run the tests
+# make test           set up, run the tests, on all cores
+# make test-long      the oracles and generators with a large budget: hours
 # make lab            open the notebooks in JupyterLab
 # make reproduce-all  the same pipeline on every open corpus, in build/all
 # make peers          install the parsers of others that the pipeline can run beside ours
@@ -17,14 +18,18 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # a run starts hundreds of Python processes: without byte code each would compile what it imports, two seconds a time
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce test lab reproduce-all peers cluster bench reference check lock
+.PHONY: reproduce test test-long lab reproduce-all peers cluster bench reference check lock
 
 reproduce: $(READY)
 	python -m treebound.experiments.run
 	@echo "report: $(CURDIR)/results/report/index.html"
 
+# TESTS: which ones, and options of pytest. Those of a file stay together: they share what it trains
 test: $(READY)
-	python -m pytest
+	python -m pytest --numprocesses logical --dist loadfile $(TESTS)
+
+test-long: $(READY)
+	python -m pytest --numprocesses logical --dist worksteal -m long $(TESTS)
 
 lab: $(READY)
 	jupyter lab notebooks

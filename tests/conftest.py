@@ -1,1 +1,27 @@
 """Being here puts this folder on the import path: `from oracles.trees import trees`, `from strategies import ...`."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+STARTED = time.monotonic()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--minutes", type=float, help="take tests in a mixed order, always the same, and begin none after so long"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("minutes"):
+        random.Random(1).shuffle(items)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    minutes = item.config.getoption("minutes")
+    if minutes and time.monotonic() - STARTED > 60 * minutes:
+        pytest.skip("out of time")

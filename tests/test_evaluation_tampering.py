@@ -1,6 +1,6 @@
 """False claims and damaged proofs by the hundred, made from real ones: none is accepted. Enumeration says what is true.
 
-`python -m pytest -m long tests/test_evaluation_tampering.py` tries many more.
+`make test-long TESTS=tests/test_evaluation_tampering.py` tries many more.
 """
 
 import dataclasses
