@@ -25,7 +25,7 @@ from treebound.decoders.kbest import kbest, margins
 from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
 
-#: problems of a cell whose k best trees and margins are asked for in every run, where that is not 8
+#: problems of a cell whose k best trees and margins are asked for in every run, where that is not 5
 LISTS = dict.fromkeys(BUDGET, 1)
 CELLS = list(cells())
 BACKBONES = [name for name, b in backbones.BACKBONES.items() if b.space == "projective"]
@@ -70,7 +70,7 @@ def test_k_best_and_margins_of_every_cell(cell, rounds):
     decoder = cell.decoder
     if not decoder.exact:
         return
-    for note, problem in islice(problems(cell, rounds), None if rounds else LISTS.get(decoder.name, 8)):
+    for note, problem in islice(problems(cell, rounds), None if rounds else LISTS.get(decoder.name, 5)):
         every, score = trees(problem.n, decoder.space, problem.single_root), scores(problem, decoder.space)
         top = np.sort(score[score > -np.inf])[::-1][:K]
         found = kbest(decoder, problem, K)
