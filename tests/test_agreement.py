@@ -10,8 +10,7 @@ from oracles.score import scores
 from oracles.trees import trees
 from strategies import random_problem
 
-from treebound.decoders.door import arc_index, canonical
-from treebound.decoders.exact.branch_and_bound.decoder import (
+from treebound.decoders.branch_and_bound import (
     AUTOMATON_FAMILIES,
     BACKBONES,
     MAX_EDGES,
@@ -20,17 +19,8 @@ from treebound.decoders.exact.branch_and_bound.decoder import (
     _state,
     counts_of,
 )
-from treebound.decoders.exact.branch_and_bound.state import find_certain
-from treebound.kernels.arcs.parts import index_parts
-from treebound.kernels.bounded import (
-    apply_shares,
-    fold_pairs,
-    fold_products,
-    move_products,
-    set_pair,
-    visit_products,
-)
-from treebound.kernels.head_stars.agreement import (
+from treebound.decoders.door import arc_index, canonical
+from treebound.kernels.agreement import (
     disagreements,
     even_parents,
     hand_over,
@@ -40,6 +30,16 @@ from treebound.kernels.head_stars.agreement import (
     solve_dirty,
     star_state,
 )
+from treebound.kernels.bounded import (
+    apply_shares,
+    fold_pairs,
+    fold_products,
+    move_products,
+    set_pair,
+    visit_products,
+)
+from treebound.kernels.parts import index_parts
+from treebound.kernels.search_state import find_certain
 
 
 class Search:

@@ -178,12 +178,13 @@ def test_sets(families, seed, forbidden):
 
 @pytest.mark.parametrize("families", [["adjacent-sibling", "sibling"], sorted(CODES.keys() - {"tri-sibling"})])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_one_call_has_found_out_serves_the_next(families, kind):
+@pytest.mark.parametrize("calls", [5, pytest.param(20, marks=pytest.mark.long)])
+def test_what_one_call_has_found_out_serves_the_next(families, kind, calls):
     """Shares of pairs are kept between calls: under other multipliers and with other arcs they must still be bounds."""
     rng = np.random.default_rng(5)
     case = Case(rng, families, n=6, density=1.0, kind=kind)
     A, scratch = len(case.head), case.scratch()
-    for _ in range(20):
+    for _ in range(calls):
         case.u, case.w = (draw(rng, A, "dense", case.integer) for _ in range(2))
         case.alive = rng.random(A) < 0.8
         over, value, _, _, x_bound = case.solve(scratch=scratch)

@@ -1,7 +1,7 @@
 """The contract table: every registered decoder with every set of its options, times every family that it scores.
 
 A decoder or a family is in the table as soon as it is registered. `OPTIONS` names sets of options other than the
-default, `BUDGET` what is too slow for all problems of a cell in every run.
+default, `BUDGET` which decoders are too slow for problems of all shapes in every run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.core.registry import Registry
 from treebound.decoders import DECODERS
-from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
+from treebound.decoders.branch_and_bound import BACKBONES
 from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
 
@@ -47,7 +47,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"relaxation": "only", "start": "none", "formulation": "single-commodity"},
     ],
 }
-#: problems of a cell in every run, where that is not all of them: these decoders make columns for a general solver
+#: shapes of problems in a round of a cell, where that is not all: these decoders make columns for a general solver
 BUDGET = {"ilp": 6, "stated-ilp": 6, "incremental-ilp": 6}
 #: what every cell is tried on: kinds of scores, -inf among them; one root or several; the family alone or in company
 SHAPES = tuple(product((*KINDS, "forbidden"), (True, False), (True, False)))
@@ -109,13 +109,14 @@ def problems(cell: Cell, rounds: int = 0) -> Iterator[tuple[str, Problem]]:
     """(what it is, a problem that the decoder supports, as large as can be enumerated and with parts of the family).
 
     The family decides about the best tree of the first one, and weighs more than others in every other one.
-    rounds  0: as many as belong into every run; else this often all shapes
+    rounds  how often all shapes are drawn, or as many as `BUDGET` says; 0: once, in every run
     """
     decoder = cell.decoder
     rng = np.random.default_rng([zlib.crc32(str(cell).encode()), rounds])
-    shapes = [SHAPES[i] for _ in range(rounds or 1) for i in rng.permutation(len(SHAPES))]
+    budget = BUDGET.get(decoder.name)
+    shapes = [SHAPES[i] for _ in range(rounds or 1) for i in rng.permutation(len(SHAPES))[:budget]]
     largest = 6 if decoder.space == "projective" and decoder.name not in BUDGET else 5
-    for i, (kind, single_root, alone) in enumerate(shapes if rounds else shapes[: BUDGET.get(decoder.name)]):
+    for i, (kind, single_root, alone) in enumerate(shapes):
         company = [f for f in families(decoder) if f != cell.family and not alone and rng.random() < 0.4]
         some = company if cell.family == "arc" else [cell.family, *company]
         forbidden = 0.15 if kind == "forbidden" else 0.0
