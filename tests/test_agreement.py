@@ -9,18 +9,7 @@ from hypothesis import given, settings
 from oracles.score import scores
 from oracles.trees import trees
 from strategies import random_problem
-
-from treebound.decoders.branch_and_bound import (
-    AUTOMATON_FAMILIES,
-    BACKBONES,
-    MAX_EDGES,
-    STAR_FAMILIES,
-    _handover,
-    _state,
-    counts_of,
-)
-from treebound.decoders.door import arc_index, canonical
-from treebound.kernels.agreement import (
+from treebound.kernels.head_stars.agreement import (
     disagreements,
     even_parents,
     hand_over,
@@ -30,6 +19,19 @@ from treebound.kernels.agreement import (
     solve_dirty,
     star_state,
 )
+
+from treebound.decoders.door import arc_index, canonical
+from treebound.decoders.exact.branch_and_bound.decoder import (
+    AUTOMATON_FAMILIES,
+    BACKBONES,
+    MAX_EDGES,
+    STAR_FAMILIES,
+    _handover,
+    _state,
+    counts_of,
+)
+from treebound.decoders.exact.branch_and_bound.state import find_certain
+from treebound.kernels.arcs.parts import index_parts
 from treebound.kernels.bounded import (
     apply_shares,
     fold_pairs,
@@ -38,8 +40,6 @@ from treebound.kernels.bounded import (
     set_pair,
     visit_products,
 )
-from treebound.kernels.parts import index_parts
-from treebound.kernels.search_state import find_certain
 
 
 class Search:

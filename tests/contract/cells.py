@@ -21,7 +21,7 @@ from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.core.registry import Registry
 from treebound.decoders import DECODERS
-from treebound.decoders.branch_and_bound import BACKBONES
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
 

@@ -18,9 +18,9 @@ from treebound.core.problem import PartTable, Problem
 from treebound.core.protocols import Decoder
 from treebound.core.registry import Registry
 from treebound.decoders import DECODERS
-from treebound.decoders import branch_and_bound as backbones
 from treebound.decoders.confidence import arc_marginals
 from treebound.decoders.door import CheckedDecoder
+from treebound.decoders.exact.branch_and_bound import decoder as backbones
 from treebound.decoders.kbest import kbest, margins
 from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
