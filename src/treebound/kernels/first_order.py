@@ -107,16 +107,10 @@ def eisner(weight, single_root, heads):
         heads[root] = 0
     elif right[0, n] <= NEG_TEST:
         return False
-    # spans to be opened: (head, other end, whether it holds the arc between them)
-    stack = np.empty((2 * n + 4, 3), np.int32)
-    top = 0
-    if single_root:
-        stack[0, 0], stack[0, 1], stack[0, 2] = root, 1, 0
-        stack[1, 0], stack[1, 1], stack[1, 2] = root, n, 0
-        top = 2
-    else:
-        stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, 0
-        top = 1
+    stack = np.empty((2 * n + 4, 3), np.int32)  # spans to be opened: head, other end, whether it holds their arc
+    stack[0, 0], stack[0, 1], stack[0, 2] = root, least, 0
+    stack[1, 0], stack[1, 1], stack[1, 2] = root, n, 0
+    top = 2
     while top > 0:
         top -= 1
         h, e, has_arc = stack[top, 0], stack[top, 1], stack[top, 2]
