@@ -1,7 +1,8 @@
-"""The best tree of a dense matrix of arc scores, projective: Eisner (1996), without a hypergraph and without pointers.
+"""The best tree of a dense matrix of arc scores, without an index of arcs, a hypergraph or pointers.
 
-For scores of arcs alone, where nothing is bounded and one dynamic program is all that there is to do. Trees that may
-cross are those of `treebound.kernels.arborescence`. Oracle: tests/test_scores.py enumerates all trees.
+For scores of arcs alone, where nothing is bounded. Where a parser is sure of itself, the best heads of all words mostly
+make up a tree, which is then the best one; else Eisner's algorithm (1996) finds it, or that of Chu & Liu and Edmonds
+(`treebound.kernels.arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def best_tree(score, projective, single_root, heads):
     heads[:] = 0
     heads[0] = -1
     weight = np.full((n + 1, n + 1), NEG)
+    best = np.full(n + 1, NEG)
     largest = 0.0
     total = 0.0
     for h in range(n + 1):
@@ -42,13 +44,43 @@ def best_tree(score, projective, single_root, heads):
             weight[h, m] = x
             largest = max(largest, abs(x))
             total += abs(x)
-    found = eisner(weight, single_root, heads) if projective else _arborescence(weight, single_root, heads)
-    if not found:
-        return NO_TREE, -np.inf, largest, total
+            if x > best[m]:
+                best[m] = x
+                heads[m] = h
+    if best[1:].min() == NEG or not is_tree(heads, projective, single_root):
+        found = eisner(weight, single_root, heads) if projective else _arborescence(weight, single_root, heads)
+        if not found:
+            heads[1:] = 0
+            return NO_TREE, -np.inf, largest, total
     value = 0.0
     for m in range(1, n + 1):
         value += weight[heads[m], m]
     return FOUND, value, largest, total
+
+
+@njit(cache=True, nogil=True)
+def is_tree(heads, projective, single_root):
+    """Whether heads int32[n + 1] are a tree of the space. O(n), projective O(n^2)."""
+    n = len(heads) - 1
+    seen = np.zeros(n + 1, np.int32)  # the word from which a walk up came here
+    roots = 0
+    for m in range(1, n + 1):
+        roots += heads[m] == 0
+        at = m
+        while at > 0 and seen[at] == 0:
+            seen[at] = m
+            at = heads[at]
+        if at > 0 and seen[at] == m:
+            return False
+    if single_root and roots > 1:
+        return False
+    if projective:
+        for m in range(1, n + 1):
+            low, high = min(m, heads[m]), max(m, heads[m])
+            for k in range(low + 1, high):
+                if heads[k] < low or heads[k] > high:
+                    return False
+    return True
 
 
 @njit(cache=True, nogil=True)
