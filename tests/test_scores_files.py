@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from synthetic import synthetic_treebank
 from test_cli import assert_one_line, run
 
 import treebound
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
+from treebound.report.execute import execute
 from treebound.scores import archive, command
 from treebound.scores.command import decoded
-from treebound.treebanks import document
+from treebound.treebanks import document, storage
 
+REPOSITORY = Path(__file__).parents[1]
 SIZES = [3, 1, 6]
 NAMES = ["subj", "obj"]
 FORMS = [f"w{i}" for i in range(sum(SIZES))]
@@ -197,3 +202,17 @@ def test_a_proof_that_fails_is_said(
     monkeypatch.setattr(command, "decode_all", wrong)
     with pytest.raises(TreeboundError, match="sentence 0: the tree scores"):
         decoded(tmp_path / "scores.npz", {}, 1, True, lambda items, total: items)
+
+
+def test_the_notebook_runs_on_any_treebank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(REPOSITORY / name, tmp_path)
+    for split, sentences in (("train", 60), ("test", 20)):
+        path = tmp_path / "data" / "converted" / "tr_twt" / f"{split}.npz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        storage.save(synthetic_treebank(sentences, seed=sentences), path)
+    monkeypatch.chdir(tmp_path)
+    shown = execute(REPOSITORY / "notebooks" / "05-your-scores.ipynb", tmp_path / "out.ipynb").read_text()
+    assert "the best tree: nothing is wrong" in shown
+    assert "the second, called the best: ['" in shown
+    assert json.loads(shown)["cells"][-2]["outputs"][0]["data"]["text/plain"] == ["True"]
