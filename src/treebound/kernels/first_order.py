@@ -30,7 +30,6 @@ def best_tree(score, projective, single_root, heads):
     n = len(score) - 1
     heads[:] = 0
     heads[0] = -1
-    weight = np.full((n + 1, n + 1), NEG)
     best = np.full(n + 1, NEG)
     largest = 0.0
     total = 0.0
@@ -41,20 +40,24 @@ def best_tree(score, projective, single_root, heads):
                 continue
             if not x < np.inf:
                 return NOT_A_SCORE, 0.0, 0.0, 0.0
-            weight[h, m] = x
             largest = max(largest, abs(x))
             total += abs(x)
             if x > best[m]:
                 best[m] = x
                 heads[m] = h
     if best[1:].min() == NEG or not is_tree(heads, projective, single_root):
+        weight = np.full((n + 1, n + 1), NEG)
+        for h in range(n + 1):
+            for m in range(1, n + 1):
+                if h != m and score[h, m] > -np.inf:
+                    weight[h, m] = score[h, m]
         found = eisner(weight, single_root, heads) if projective else _arborescence(weight, single_root, heads)
         if not found:
             heads[1:] = 0
             return NO_TREE, -np.inf, largest, total
     value = 0.0
     for m in range(1, n + 1):
-        value += weight[heads[m], m]
+        value += score[heads[m], m]
     return FOUND, value, largest, total
 
 

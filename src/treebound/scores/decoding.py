@@ -203,8 +203,7 @@ def _first_order(how: How, scores: Mapping[str, Any]) -> Parse | None:
     None for anything else: scores of parts, a unit, what is not quite right. The long way then says what it is, or
     proves what it can.
     """
-    given = {name for name, x in scores.items() if x is not None}
-    if how.unit is not None or not given <= {"arc", "labels"}:
+    if how.unit is not None or any(x is not None for name, x in scores.items() if name not in ("arc", "labels")):
         return None
     try:
         arc, labels = np.asarray(scores["arc"]), scores.get("labels")
