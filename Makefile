@@ -5,6 +5,7 @@
 # make reproduce-all  the same pipeline on every open corpus, in build/all
 # make peers          install the parsers of others that the pipeline can run beside ours
 # make cluster        install what parsing and training on several machines need
+# make docs           write the reference of the Python interface to build/docs
 # make bench          speed, memory and start-up against their targets
 # make reference      the maintainers' run over the reference corpora (after make peers); writes results/reference
 # make check          what continuous integration runs
@@ -18,7 +19,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # a run starts hundreds of Python processes: without byte code each would compile what it imports, two seconds a time
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce test test-long lab reproduce-all peers cluster bench reference check lock
+.PHONY: reproduce test test-long lab reproduce-all peers cluster docs bench reference check lock
 
 reproduce: $(READY)
 	python -m treebound.experiments.run
@@ -43,6 +44,10 @@ peers: $(READY)
 cluster: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-cluster.lock
 
+docs: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-docs.lock
+	python docs/api/make.py
+
 bench: $(READY)
 	python benchmarks/targets.py
 
@@ -55,7 +60,7 @@ check:
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
-	for extra in peers cluster; do \
+	for extra in peers cluster docs; do \
 	  python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \
 	  | uv pip compile - --constraint requirements.lock --universal --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements-$$extra.lock || exit 1; \

@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8
 WANTED = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["dev"]
 
 
-EXTRAS = {extra: PYPROJECT["project"]["optional-dependencies"][extra] for extra in ("peers", "cluster")}
+EXTRAS = {extra: PYPROJECT["project"]["optional-dependencies"][extra] for extra in ("peers", "cluster", "docs")}
 LOCKS = {extra: (PROJECT / f"requirements-{extra}.lock").read_text(encoding="utf-8") for extra in EXTRAS}
 
 
@@ -49,7 +49,9 @@ def test_the_lock_of_an_extra_satisfies_it(extra: str, wanted: str) -> None:
     assert requirement.specifier.contains(pin.version)
 
 
-@pytest.mark.parametrize(("extra", "common"), [("peers", {"numpy", "typer", "pydantic"}), ("cluster", {"joblib"})])
+@pytest.mark.parametrize(
+    ("extra", "common"), [("peers", {"numpy", "typer", "pydantic"}), ("cluster", {"joblib"}), ("docs", {"jinja2"})]
+)
 def test_extras_change_no_other_package(extra: str, common: set[str]) -> None:
     """Its lock can be installed after the other one: what they share has the same version."""
     ours, theirs = locked(), locked(LOCKS[extra])

@@ -24,7 +24,8 @@ from treebound.report.render import render
 REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 NAMES = parameters.load(REPOSITORY / "params.yaml").notebooks
-WITH_MODEL = {"00-tour", "32-confidence"}  # need a trained model, not metrics alone; tests of the pipeline run it
+# need a trained model or a treebank, not metrics alone; tests of the pipeline and of scores run them
+WITH_MODEL = {"00-tour", "05-your-scores", "32-confidence"}
 
 
 # --- the notebooks as they are kept

@@ -1,18 +1,40 @@
-"""treebound: exact decoding for dependency parsing with non-local features."""
+"""treebound: exact decoding for dependency parsing with non-local features.
+
+parser = treebound.load("model.npz")                  # a trained model: treebound.parser.Parser
+parse = treebound.decode(arc, labels=labels)          # scores of one's own: treebound.scores
+parses = treebound.decode_all(arcs, workers=2)
+faults = treebound.check(treebound.problem(arc), parse)
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treebound.systems.graph.parser import Parser
+    from treebound.systems.graph.parser import load
+    from treebound.scores.decoding import decode, decode_all
+    from treebound.scores.statement import problem
+    from treebound.scores.verifying import check
 
 __version__ = "0.1.0"
+__all__ = ["check", "decode", "decode_all", "load", "problem"]
+
+#: where the functions stand; their modules, and compiled code with them, are loaded when one is first asked for
+_HOME = {
+    "load": "treebound.parser",
+    "decode": "treebound.scores.decoding",
+    "decode_all": "treebound.scores.decoding",
+    "problem": "treebound.scores.statement",
+    "check": "treebound.scores.verifying",
+}
 
 
-def load(path: str | Path, **options: Any) -> Parser:
-    """A parser from a model file; `options` as for `systems.graph.parser.Parser`. Compiled code is loaded only now."""
-    from treebound.systems.graph.parser import load
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
 
-    return load(path, **options)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,14 +9,12 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from treebound.core.parse import Parse
 from treebound.decoders.confidence import Assess
 from treebound.decoders.record import certificate
 from treebound.evaluation import proofs
 from treebound.systems.graph.parser import Parser
 from treebound.systems.tagging.several import Taggers
+from treebound.treebanks.claims import comments_of, misc_of
 from treebound.treebanks.document import Document
 
 
@@ -51,9 +49,9 @@ def parsed(how: Parsing, document: Document) -> Written:
     parser, sure, treebank = how.parser, how.confidence, document.treebank
     parses = parser.parse(treebank, confidence=sure)
     labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
-    misc = [_misc(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
+    misc = [misc_of(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
     out = io.BytesIO()
-    document.write(out, [p.heads for p in parses], labels, comments=[_comments(p) for p in parses], misc=misc)
+    document.write(out, [p.heads for p in parses], labels, comments=[comments_of(p) for p in parses], misc=misc)
     proved = []
     if how.proofs:
         for i, p in enumerate(parses):
@@ -67,30 +65,3 @@ def tagged(taggers: Taggers, document: Document) -> Written:
     out = io.BytesIO()
     document.write(out, columns={name: [sentence.strings(name) for sentence in found] for name in taggers.columns})
     return Written(out.getvalue(), len(found))
-
-
-def _comments(parse: Parse) -> list[str]:
-    """What is proved about a sentence. Scores of trained models are integers and are written as such."""
-    comments = [f"score = {_score(parse.value)}", f"bound = {_score(parse.bound)}", f"status = {parse.status}"]
-    if parse.confidence is not None and parse.confidence.trees:
-        trees = (f"{_score(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
-        complete = "yes" if parse.confidence.complete else "no"
-        comments += [f"kbest = {' | '.join(trees)}", f"kbest_complete = {complete}"]
-    return comments
-
-
-def _score(x: float) -> str:
-    return str(int(x)) if float(x).is_integer() else repr(float(x))
-
-
-def _misc(parse: Parse, unit: float) -> list[dict[str, str]]:
-    """Margin, in the unit of the scores in comments, and Marginal of every word, as far as they are known."""
-    found, out = parse.confidence, []
-    for m in range(1, len(parse.heads)):
-        known = {}
-        if found is not None and found.margins is not None and not np.isnan(found.margins[m]):
-            known["Margin"] = _score(np.rint(found.margins[m] * unit))
-        if found is not None and found.marginals is not None and not np.isnan(found.marginals[m]):
-            known["Marginal"] = f"{found.marginals[m]:.6g}"
-        out.append(known)
-    return out

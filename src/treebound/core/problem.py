@@ -78,7 +78,7 @@ class Problem:
     unit: float = 0.0
     #: the space for which arcs and tables have the canonical form of docs/architecture.md; None: not known
     canonical: str | None = field(default=None, init=False, repr=False, compare=False)
-    #: the index of arcs and parts, once something has asked for it (`treebound.kernels.arcs.numbering.problem_index.index_of`)
+    #: the index of arcs and parts, once something has asked for it (`treebound.kernels.arcs.problem_index.index_of`)
     index: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

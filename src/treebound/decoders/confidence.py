@@ -22,7 +22,7 @@ from treebound.decoders.door import canonical
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, smallest_backbone
 from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins
-from treebound.kernels.arcs.numbering.problem_index import index_of
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 

@@ -8,7 +8,7 @@ from treebound.core.errors import InputError
 from treebound.core.problem import Problem
 from treebound.features.scorer import selected_parts
 from treebound.kernels.arcs.numbering import arcs_of_tree
-from treebound.kernels.arcs.numbering.problem_index import index_of
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.features.scoring import only_in
 from treebound.kernels.tree_moves import Scoring, Tree, change_of, lay_out, scoring_of
 

@@ -13,7 +13,7 @@ from treebound.decoders.door import CheckedDecoder, Space, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, projective_tree
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import heads_of
-from treebound.kernels.arcs.numbering.problem_index import index_of
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.kernels.tree_moves import scoring_of

@@ -8,7 +8,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.door import CheckedDecoder, Space, without_infinities
 from treebound.kernels.arcs.numbering import heads_of
-from treebound.kernels.arcs.numbering.problem_index import index_of
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import NEG_TEST
 

@@ -11,7 +11,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.door import CheckedDecoder, Space, without_infinities
 from treebound.kernels.arcs.numbering import heads_of
-from treebound.kernels.arcs.numbering.problem_index import index_of
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.kernels.chart.model1 import model0, model1

@@ -22,7 +22,7 @@ from treebound.features.scorer import Scores
 from treebound.features.tokens import TokenTable
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex
-from treebound.kernels.arcs.numbering.problem_index import index_of
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST

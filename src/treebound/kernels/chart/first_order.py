@@ -1,0 +1,187 @@
+"""The best tree of a dense matrix of arc scores, without an index of arcs, a hypergraph or pointers.
+
+For scores of arcs alone, where nothing is bounded. Where a parser is sure of itself, the best heads of all words mostly
+make up a tree, which is then the best one; else Eisner's algorithm (1996) finds it, or that of Chu & Liu and Edmonds
+(`treebound.kernels.arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.arcs import index_arcs
+from treebound.kernels.hypergraph import NEG, NEG_TEST
+
+FOUND, NO_TREE, NOT_A_SCORE = range(3)
+
+
+@njit(cache=True, nogil=True)
+def best_tree(score, projective, single_root, heads):
+    """(FOUND, NO_TREE or NOT_A_SCORE, score of the best tree, largest absolute score, their sum).
+
+    score      float64[n + 1, n + 1], score[h, m] that of the arc from head h to modifier m; -inf forbids an arc. What
+               stands on the diagonal and in column 0 is no arc, and is not looked at
+    projective, single_root  the trees among which it is the best
+    heads      int32[n + 1] OUT: the tree, heads[0] = -1, if one was found; all 0 if not
+    NOT_A_SCORE: NaN or +inf somewhere. O(n^3), space O(n^2).
+    """
+    n = len(score) - 1
+    heads[:] = 0
+    heads[0] = -1
+    best = np.full(n + 1, NEG)
+    largest = 0.0
+    total = 0.0
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            x = score[h, m]
+            if h == m or x == -np.inf:
+                continue
+            if not x < np.inf:
+                return NOT_A_SCORE, 0.0, 0.0, 0.0
+            largest = max(largest, abs(x))
+            total += abs(x)
+            if x > best[m]:
+                best[m] = x
+                heads[m] = h
+    if best[1:].min() == NEG or not is_tree(heads, projective, single_root):
+        weight = np.full((n + 1, n + 1), NEG)
+        for h in range(n + 1):
+            for m in range(1, n + 1):
+                if h != m and score[h, m] > -np.inf:
+                    weight[h, m] = score[h, m]
+        found = eisner(weight, single_root, heads) if projective else _arborescence(weight, single_root, heads)
+        if not found:
+            heads[1:] = 0
+            return NO_TREE, -np.inf, largest, total
+    value = 0.0
+    for m in range(1, n + 1):
+        value += score[heads[m], m]
+    return FOUND, value, largest, total
+
+
+@njit(cache=True, nogil=True)
+def is_tree(heads, projective, single_root):
+    """Whether heads int32[n + 1] are a tree of the space. O(n), projective O(n^2)."""
+    n = len(heads) - 1
+    seen = np.zeros(n + 1, np.int32)  # the word from which a walk up came here
+    roots = 0
+    for m in range(1, n + 1):
+        roots += heads[m] == 0
+        at = m
+        while at > 0 and seen[at] == 0:
+            seen[at] = m
+            at = heads[at]
+        if at > 0 and seen[at] == m:
+            return False
+    if single_root and roots > 1:
+        return False
+    if projective:
+        for m in range(1, n + 1):
+            low, high = min(m, heads[m]), max(m, heads[m])
+            for k in range(low + 1, high):
+                if heads[k] < low or heads[k] > high:
+                    return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _arborescence(weight, single_root, heads):
+    """As `eisner`, for trees that may cross."""
+    n = len(weight) - 1
+    index = index_arcs(n, weight > NEG_TEST)
+    A = len(index.head)
+    of_arc = np.empty(A)
+    for a in range(A):
+        of_arc[a] = weight[index.head[a], index.mod[a]]
+    arcs = np.empty(n, np.int32)
+    value = arborescence(index, of_arc, n, single_root, arcs, np.empty(0), arborescence_scratch(n, A))
+    if value <= NEG_TEST:
+        return False
+    for m in range(1, n + 1):
+        heads[m] = index.head[arcs[m - 1]]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def eisner(weight, single_root, heads):
+    """Whether there is a projective tree; the best one into heads[1:]. Ties go to the leftmost split. O(n^3).
+
+    weight  float64[n + 1, n + 1], NEG for what is no arc
+
+    Spans follow Eisner (1996), Figure 3: `right[i, j]` is head i with its modifiers up to j, `left[j, i]` head j with
+    those down to i; `to_right` and `to_left` hold the arc between i and j as well. Each is indexed so that the loops
+    over splits read memory in order. Where a split was is found again by comparing sums: it is needed for the O(n)
+    spans of the best tree alone, and writing it down for all would cost more than the maximum itself.
+    """
+    n = len(weight) - 1
+    right, right_end = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)  # [i, j] and [j, i]
+    left, left_end = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)  # [j, i] and [i, j]
+    to_right, to_left = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)  # [i, j] and [j, i]
+    for i in range(n + 1):
+        right[i, i] = right_end[i, i] = left[i, i] = left_end[i, i] = 0.0
+    least = 1 if single_root else 0  # with one root its arc is chosen at the end
+    for width in range(1, n + 1 - least):
+        for i in range(least, n + 1 - width):
+            j = i + width
+            both = _best_join(right[i], left[j, 1:], i, j)
+            to_right[i, j] = max(NEG, both + weight[i, j])
+            to_left[j, i] = max(NEG, both + weight[j, i])
+            right[i, j] = right_end[j, i] = _best_join(to_right[i, 1:], right_end[j, 1:], i, j)
+            left[j, i] = left_end[i, j] = _best_join(left_end[i], to_left[j], i, j)
+    root = 0
+    if single_root:
+        best = NEG_TEST
+        for m in range(1, n + 1):
+            x = weight[0, m] + left[m, 1] + right[m, n]
+            if x > best:
+                best, root = x, m
+        if root == 0:
+            return False
+        heads[root] = 0
+    elif right[0, n] <= NEG_TEST:
+        return False
+    stack = np.empty((2 * n + 4, 3), np.int32)  # spans to be opened: head, other end, whether it holds their arc
+    stack[0, 0], stack[0, 1], stack[0, 2] = root, least, 0
+    stack[1, 0], stack[1, 1], stack[1, 2] = root, n, 0
+    top = 2
+    while top > 0:
+        top -= 1
+        h, e, has_arc = stack[top, 0], stack[top, 1], stack[top, 2]
+        if h == e:
+            continue
+        i, j = min(h, e), max(h, e)
+        if has_arc:
+            heads[e] = h
+            k = _where(right[i], left[j, 1:], i, j)
+            stack[top, 0], stack[top, 1], stack[top, 2] = i, k, 0
+            stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2] = j, k + 1, 0
+        else:
+            if h < e:
+                k = _where(to_right[i, 1:], right_end[j, 1:], i, j) + 1
+            else:
+                k = _where(left_end[i], to_left[j], i, j)
+            stack[top, 0], stack[top, 1], stack[top, 2] = h, k, 1
+            stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2] = k, e, 0
+        top += 2
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _best_join(one, other, first, last):
+    """The largest one[k] + other[k] for first <= k < last, not below NEG."""
+    best = NEG
+    for k in range(first, last):
+        best = max(best, one[k] + other[k])
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _where(one, other, first, last):
+    """The first k of `_best_join`."""
+    best = _best_join(one, other, first, last)
+    for k in range(first, last):
+        if one[k] + other[k] == best:
+            return k
+    return last - 1

@@ -1,0 +1,10 @@
+"""Scores of one's own: matrices of any parser in, exact trees with certificates out.
+
+    parse = treebound.decode(arc)                                 # arc[h, m]: head first, row 0 is the root
+    parse = treebound.decode(arc, labels=labels, siblings=siblings, space="non-projective")
+    parses = treebound.decode_all(arcs, workers=2)
+    treebound.check(treebound.problem(arc), parse)                # [] where nothing is wrong
+
+`statement` turns scores into a `Problem`, `decoding` decodes it, `verifying` checks what came out, `archive` reads
+scores from `.npz` files and `conllu` writes trees: what `treebound decode` does.
+"""

@@ -1,0 +1,56 @@
+"""Hard constraints on the labelled trees of scores of one's own (Riedel & Clarke 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treebound.constraints import load
+from treebound.constraints.as_parts import with_forbidden
+from treebound.constraints.rows import Constraint, Words
+from treebound.core.errors import InputError
+from treebound.core.labelled import LabelledProblem, best_labels
+from treebound.core.parse import Parse
+from treebound.core.problem import Problem
+from treebound.decoders.incremental_ilp import IncrementalProgram
+
+
+@dataclass(frozen=True)
+class Hard:
+    """Constraints, and the names of the labels that they speak of, in the order of the last axis of `labels`."""
+
+    constraints: tuple[Constraint, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, constraints: str | Sequence[Constraint], names: Sequence[str] | None) -> Hard:
+        """From a corpus that has a file of them, or what `treebound.constraints.parse` gives."""
+        if names is None:
+            raise InputError("label_names are not given", hint="constraints speak of labels by their names")
+        found = load(constraints) if isinstance(constraints, str) else constraints
+        return cls(tuple(found), tuple(names))
+
+    def labelled(self, problem: Problem, scores: Mapping[str, Any], most: int) -> tuple[LabelledProblem, Words]:
+        """The problem with the `most` best labels of every arc, and the words that constraints look at."""
+        labels, words = scores.get("labels"), scores.get("words")
+        if labels is None or np.shape(labels)[-1] != len(self.names):
+            given = None if labels is None else np.shape(labels)[-1]
+            raise InputError(f"labels scores {given} labels, label_names has {len(self.names)}", hint="give one each")
+        if not isinstance(words, Words) or words.n != problem.n:
+            given = f"{words.n} words" if isinstance(words, Words) else f"a {type(words).__name__}"
+            raise InputError(f"words is {given}", hint=f"give treebound.constraints.rows.Words of {problem.n} words")
+        own = np.asarray(scores["arc"], np.float64)[:, :, None] + np.asarray(labels)
+        return best_labels(problem, own[problem.head, problem.mod], most, self.names), words
+
+
+def forbidding(problem: Problem, scores: Mapping[str, Any], hard: Hard) -> Problem:
+    """The problem whose trees keep the constraints under the best label of every arc."""
+    return with_forbidden(*hard.labelled(problem, scores, 1), hard.constraints)
+
+
+def program(decoder: IncrementalProgram, problem: Problem, scores: Mapping[str, Any], hard: Hard) -> Parse:
+    """The best labelled tree that keeps the constraints, labels being chosen with the tree."""
+    return decoder.decode_labelled(*hard.labelled(problem, scores, len(hard.names)))

@@ -1,0 +1,235 @@
+"""Scores in, parses out: `treebound.decode` for a sentence, `treebound.decode_all` for many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from treebound.constraints.rows import Constraint, Words
+from treebound.core.errors import InputError, UnsupportedError
+from treebound.core.parse import Parse
+from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, Problem
+from treebound.core.protocols import Decoder
+from treebound.decoders import DECODERS
+from treebound.decoders.confidence import Assess
+from treebound.decoders.door import ROUNDING, TOLERANCE
+from treebound.decoders.incremental_ilp import IncrementalProgram
+from treebound.kernels.chart.first_order import FOUND, best_tree
+from treebound.scores.constrained import Hard, forbidding, program
+from treebound.scores.statement import SPACES, Space, Tensor, problem
+from treebound.workers import spread
+
+BLOCK = 64  #: sentences that a worker takes at a time
+#: decoders that find the best tree of arcs' scores alone; what they then do is one kernel
+_FIRST_ORDER = frozenset({"branch-and-bound", "eisner", "chu-liu-edmonds"})
+
+
+def decode(
+    arc: Any,
+    *,
+    labels: Any = None,
+    adjacent_siblings: Tensor = None,
+    siblings: Tensor = None,
+    grandparents: Tensor = None,
+    parts: Mapping[str, tuple[Any, Any]] | None = None,
+    allowed: Any = None,
+    words: Words | None = None,
+    **how: Any,
+) -> Parse:
+    """The best tree of scores of one's own, with its certificate. Head first: `arc[h, m]`, row and column 0 the root.
+
+    arc .. allowed   the scores, as `treebound.problem` takes them
+    words            what hard constraints look at: forms and word classes
+    how              what is wanted, see `How`: space, single_root, unit, k_best, margins, marginals, scale,
+                     constraints, label_names, decoder and its options
+
+        treebound.decode(arc).heads                       # int32[n + 1], heads[0] = -1
+        treebound.decode(arc, siblings=s, space="non-projective", k_best=10).confidence.trees
+
+    `Parse.value` is the score of the tree, `Parse.bound` what no tree exceeds, `Parse.status` what is proved:
+    `optimal`, or what the decoder's limits allow. `Parse.labels` int32[n + 1] are the labels of its arcs where `labels`
+    are given. Raises InputError that names the argument, also where there is no tree; UnsupportedError for families,
+    spaces and options that the decoder does not have. Scores of arcs alone: one dynamic program, O(n^3) (Eisner 1996;
+    Chu & Liu 1965 where arcs may cross). Others: exact, in exponential time at worst (Qian & Liu 2013).
+    """
+    scores = {"labels": labels, "adjacent_siblings": adjacent_siblings, "siblings": siblings}
+    scores |= {"arc": arc, "grandparents": grandparents, "parts": parts, "allowed": allowed, "words": words}
+    return _decoded(How.of(**how), scores)
+
+
+def decode_all(
+    sentences: Sequence[Any],
+    *,
+    workers: int = 1,
+    progress: Callable[[Iterable, str], Iterable] | None = None,
+    **how: Any,
+) -> list[Parse]:
+    """One Parse a sentence, in order; the same for any number of workers.
+
+    sentences  each a matrix of arcs' scores, or a dictionary of all its scores: {"arc": .., "labels": .., ..}
+    workers    processes on this machine; they share the scores with this one, nothing but parses is sent
+    progress   as `treebound.progress.over`
+    how        as for `decode`, the same for all
+
+    Scores of arcs, and labels, cost some microseconds a sentence beyond the dynamic program. InputError says which
+    sentence, counted from 0.
+    """
+    given = How.of(**how), sentences
+    blocks = [range(i, min(i + BLOCK, len(sentences))) for i in range(0, len(sentences), BLOCK)]
+    results = chain.from_iterable(spread(_block, given, blocks, workers=workers, short=True))
+    return list(progress(results, "decode") if progress else results)
+
+
+@dataclass(frozen=True)
+class How:
+    """What is to be found, made once for many sentences.
+
+    decoder      a name of `treebound.decoders.DECODERS`, made with `options` for the `space`
+    space, single_root, unit  as of `treebound.problem`
+    assess       margins, marginals (with `scale`) and k best trees, as `treebound.decoders.confidence.Assess` explains;
+                 k_best = 1 is the tree alone
+    hard         constraints: a corpus of `treebound.constraints.corpora`, or a list as `treebound.constraints.parse`
+                 makes it; label_names are the names of the last axis of `labels`. With branch and bound the tree keeps
+                 what can be forbidden under every arc's best label; with "incremental-ilp" it keeps all, and labels are
+                 chosen with it
+    kernel       nothing but the best tree is asked for, so that for scores of arcs one kernel will do
+    """
+
+    decoder: Decoder
+    space: Space
+    single_root: bool
+    unit: float | None
+    assess: Assess | None
+    hard: Hard | None
+    kernel: bool
+
+    @classmethod
+    def of(
+        cls,
+        space: Space = "projective",
+        single_root: bool = True,
+        unit: float | None = None,
+        k_best: int = 1,
+        margins: bool = False,
+        marginals: bool = False,
+        scale: float = 1.0,
+        constraints: str | Sequence[Constraint] | None = None,
+        label_names: Sequence[str] | None = None,
+        decoder: str = "branch-and-bound",
+        **options: Any,
+    ) -> How:
+        """Raises InputError and UnsupportedError for what cannot be."""
+        if isinstance(k_best, bool) or not isinstance(k_best, int | np.integer) or k_best < 1:
+            raise InputError(f"k_best = {k_best!r}", hint="give a number from 1")
+        hard = None if constraints is None else Hard.of(constraints, label_names)
+        assess = None
+        if k_best > 1 or margins or marginals:
+            assess = Assess(margins, marginals, int(k_best) if k_best > 1 else 0, scale)
+        if hard is not None and decoder == IncrementalProgram.name:
+            options["constraints"] = hard.constraints
+            if assess is not None:
+                raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
+        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
+        made = decoder_for(decoder, space, options)
+        return cls(made, space, bool(single_root), unit, assess, hard, kernel)
+
+
+def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
+    """A registered decoder for the space. UnsupportedError where it has no such option, or searches another space."""
+    if space not in SPACES:
+        raise InputError(f"space = {space!r}", hint="choose from " + ", ".join(SPACES))
+    try:
+        made = DECODERS[name](**options)
+    except TypeError as error:
+        raise UnsupportedError(f"decoder {name!r}: {error}", hint="leave the option out") from None
+    if made.space == space:
+        return made
+    try:
+        return DECODERS[name](space=space, **options)
+    except TypeError:
+        hint = f"space={made.space!r}, or decoder='branch-and-bound'"
+        raise UnsupportedError(f"decoder {name!r} does not search {space} trees", hint=hint) from None
+
+
+def _block(given: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
+    how, sentences = given
+    out = []
+    for i in block:
+        scores = sentences[i]
+        try:
+            out.append(_decoded(how, scores if isinstance(scores, Mapping) else {"arc": scores}))
+        except (InputError, UnsupportedError, TypeError) as error:
+            raise InputError(f"sentence {i}: {error}") from None
+    return out
+
+
+def _decoded(how: How, scores: Mapping[str, Any]) -> Parse:
+    """The parse of a sentence."""
+    parse = _first_order(how, scores) if how.kernel else None
+    if parse is None:
+        given = {name: x for name, x in scores.items() if name != "words"}
+        made = problem(**given, space=how.space, single_root=how.single_root, unit=how.unit)
+        parse = _searched(how, made, scores)
+    if parse.status == "infeasible":
+        raise no_tree(scores)
+    if scores.get("labels") is None or parse.labels is not None:
+        return parse
+    return _labelled(parse, np.asarray(scores["labels"]))
+
+
+def _searched(how: How, made: Problem, scores: Mapping[str, Any]) -> Parse:
+    """The parse of a problem by the decoder that was asked for."""
+    if how.hard is not None and isinstance(how.decoder, IncrementalProgram):
+        return program(how.decoder, made, scores, how.hard)
+    if how.hard is not None:
+        made = forbidding(made, scores, how.hard)
+    parse = how.decoder.decode(made)
+    return parse if how.assess is None or parse.status == "infeasible" else how.assess(how.decoder, made, parse)
+
+
+def no_tree(scores: Mapping[str, Any]) -> InputError:
+    """What is said where everything is forbidden."""
+    given = [name for name, x in scores.items() if x is not None]
+    return InputError(f"{' and '.join(sorted(given))} admit no tree", hint="-inf and allowed forbid arcs and parts")
+
+
+def _first_order(how: How, scores: Mapping[str, Any]) -> Parse | None:
+    """The best tree of arcs' scores, with labels or without, straight from the matrix.
+
+    None for anything else: scores of parts, a unit, what is not quite right. The long way then says what it is, or
+    proves what it can.
+    """
+    if how.unit is not None or any(x is not None for name, x in scores.items() if name not in ("arc", "labels")):
+        return None
+    try:
+        arc, labels = np.asarray(scores["arc"]), scores.get("labels")
+        matrix = np.array(arc, np.float64, order="C")
+        whole = arc.dtype.kind in "iu"
+        if labels is not None:
+            labels = np.asarray(labels)
+            whole &= labels.dtype.kind in "iu"
+            if arc.dtype.kind not in "iuf" or labels.ndim != 3 or labels.shape[:2] != matrix.shape:
+                return None
+            matrix += labels.max(axis=2)
+    except (TypeError, ValueError):
+        return None
+    if arc.dtype.kind not in "iuf" or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+        return None
+    heads = np.empty(len(matrix), np.int32)
+    found, value, largest, total = best_tree(matrix, how.space == "projective", how.single_root, heads)
+    exact = whole or largest * ROUNDING <= TOLERANCE * max(1.0, abs(value))  # as the door of decoders asks
+    if found != FOUND or not exact or not total < (LARGEST_SUM if whole else LARGEST_REAL_SUM):
+        return None
+    return Parse(heads, value, value, "optimal", {"dp_calls": 1})
+
+
+def _labelled(parse: Parse, labels: np.ndarray) -> Parse:
+    """The parse with the best label of every arc of its tree; ties go to the lower label."""
+    words = np.arange(1, len(parse.heads))
+    best = np.full(len(parse.heads), -1, np.int32)
+    best[1:] = labels[parse.heads[1:], words].argmax(axis=1)
+    return replace(parse, labels=best)

@@ -1,0 +1,261 @@
+"""From matrices to a `Problem`: what `treebound.problem` does.
+
+Problems are built in canonical form, family by family from the lists of its parts, so that decoders take them as they
+are: no Python for each arc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from treebound.core.dtypes import INDEX, SCORE
+from treebound.core.errors import InputError
+from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
+from treebound.decoders.door import canonical
+from treebound.factors import FAMILIES
+from treebound.kernels.arcs import ArcIndex, index_arcs
+from treebound.kernels.parts import index_parts, list_parts
+
+Space = Literal["projective", "non-projective"]
+SPACES = ("projective", "non-projective")
+#: a dense tensor, or (int[F, 3], [F]): places in it and the scores that stand there
+Tensor = Any
+#: argument -> the family of parts that it holds the scores of
+TENSORS = {"adjacent_siblings": "adjacent-sibling", "siblings": "sibling", "grandparents": "grandchild"}
+_FORBIDS = "scores are numbers; -inf forbids"
+
+
+def problem(
+    arc: Any,
+    *,
+    labels: Any = None,
+    adjacent_siblings: Tensor = None,
+    siblings: Tensor = None,
+    grandparents: Tensor = None,
+    parts: Mapping[str, tuple[Any, Any]] | None = None,
+    allowed: Any = None,
+    space: Space = "projective",
+    single_root: bool = True,
+    unit: float | None = None,
+) -> Problem:
+    """A scored sentence of n words as every decoder takes it. The head comes first everywhere, and 0 is the root.
+
+    arc      [n + 1, n + 1] numbers: arc[h, m] is the score of the arc from head h to modifier m; -inf forbids it. Rows
+             are heads: many parsers hold the transpose. The diagonal and column 0 are no arcs and are not looked at
+    labels   [n + 1, n + 1, L] scores of the arcs' labels: the best one is added to `arc`
+    adjacent_siblings  [n + 1] * 3: of (h, s, m) where s is the nearest modifier of h between h and m; (h, h, m) where
+             there is none. Of the root's modifiers only if there may be several. Family adjacent-sibling
+    siblings [n + 1] * 3: of (h, s, m), any two modifiers s, m of a word h, once for each pair: the entries with s < m;
+             those with s > m are 0 or the same. The root has none. Family sibling
+    grandparents  [n + 1] * 3: of (g, h, m), a chain of arcs g -> h -> m. Family grandchild
+             These three may be dense, or (int[F, 3], [F]): places and their scores; elsewhere is 0
+    parts    family -> (int[F, r, 2], [F]): the r arcs (head, modifier) of every part, and its score. Families and the
+             order of their arcs: docs/architecture.md; (-1, -1) is an empty slot, (-2, -2) that of an outermost
+             grandchild's outer side; `valency` has int[F, 2] words and numbers of modifiers. Parts with an arc that is
+             forbidden are left out; parts given twice score their sum
+    allowed  bool [n + 1, n + 1]: only these arcs may be used
+    space    the trees that it is for: "projective" or "non-projective", where arcs may cross
+    single_root  exactly one word is attached to 0; else at least one
+    unit     1.0 of the score, in integer scores: sums and proofs are then exact. None: 1.0 where all that is given is
+             of an integer dtype; else 0.0, real numbers, where `optimal` means to within 1e-9 of the value (of 1.0)
+
+    Raises InputError, which names the argument, for NaN and +inf, shapes and dtypes that do not fit, fractions under a
+    unit, unknown families and what is no part of its family. O(n^2), with tensors O(n^3).
+    """
+    if space not in SPACES:
+        raise InputError(f"space = {space!r}", hint="choose from " + ", ".join(SPACES))
+    tensors = {"adjacent_siblings": adjacent_siblings, "siblings": siblings, "grandparents": grandparents}
+    given = {"arc": arc, "labels": labels, **tensors}
+    arrays = {name: _numbers(name, x) for name, x in given.items() if x is not None or name == "arc"}
+    if not isinstance(parts, Mapping | None):
+        raise InputError(f"parts is a {type(parts).__name__}", hint="give a dictionary: family -> (arcs, scores)")
+    named = {family: _named(family, _pair(f"parts[{family!r}]", x)) for family, x in (parts or {}).items()}
+    if unit is None:
+        dtypes = [x[1].dtype if isinstance(x, tuple) else x.dtype for x in (*arrays.values(), *named.values())]
+        unit = float(all(dtype.kind in "iu" for dtype in dtypes))
+    matrix, candidate = _folded(arrays, allowed, unit)
+    index = index_arcs(len(matrix) - 1, candidate)
+    complete = {}
+    for name, family in TENSORS.items():
+        if name in arrays and family in named:
+            raise InputError(f"{name} and parts[{family!r}] are both given", hint="give the family once")
+        if isinstance(arrays.get(name), tuple):
+            named[family] = _listed(name, arrays[name], len(matrix) - 1, single_root)
+            _check(f"{name}[1]", arrays[name][1], np.ones(len(arrays[name][1]), bool), unit)
+        elif name in arrays:
+            complete[family] = _tabled(name, arrays[name], index, (space, single_root, unit))
+    about = len(matrix) - 1, index.head, index.mod, matrix[index.head, index.mod]
+    if named:
+        tables = {family: _rows(family, *x, index) for family, x in named.items()}
+        complete |= canonical(Problem(*about, tables, single_root, unit), space).problem.parts
+    made = Problem.unchecked(*about, complete, bool(single_root), float(unit), space)
+    most = LARGEST_SUM if unit else LARGEST_REAL_SUM
+    if not made.total < most:
+        reason = f"arc and the scores of parts sum to {made.total:.3g} in absolute values"
+        raise InputError(reason, hint=f"scale them below {most:.3g}")
+    return made
+
+
+def _numbers(name: str, given: Any) -> Any:
+    """An array of numbers; a pair of places and numbers where one is given for a tensor."""
+    if name in TENSORS and isinstance(given, tuple):
+        return _pair(name, given)
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: {error}", hint="give an array") from None
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} is {array.dtype}{list(array.shape)}", hint="give an array of numbers")
+    return array
+
+
+def _pair(name: str, given: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(places, scores) of parts."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InputError(
+            f"{name} is a {type(given).__name__}", hint="give a pair: what the parts are, and their scores"
+        )
+    places, score = (_numbers(f"{name}[{i}]", x) for i, x in enumerate(given))
+    if places.size == 0:
+        places = places.astype(INDEX)
+    if places.dtype.kind not in "iu" or score.ndim != 1 or len(places) != len(score):
+        what = " and ".join(f"{x.dtype}{list(x.shape)}" for x in (places, score))
+        raise InputError(f"{name} is {what}", hint="give integers and as many scores")
+    return places, score
+
+
+def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> tuple[np.ndarray, np.ndarray]:
+    """(float64[n + 1, n + 1] scores of arcs with their best labels, bool: the arcs that may be used)."""
+    arc = arrays["arc"]
+    if arc.ndim != 2 or arc.shape[0] != arc.shape[1] or len(arc) < 2:
+        raise InputError(f"arc is {arc.dtype}{list(arc.shape)}", hint="give [n + 1, n + 1], heads first, the root 0")
+    size = len(arc)
+    candidate = ~np.eye(size, dtype=bool)
+    candidate[:, 0] = False
+    if allowed is not None:
+        mask = np.asarray(allowed)
+        if mask.dtype != bool or mask.shape != arc.shape:
+            raise InputError(f"allowed is {mask.dtype}{list(mask.shape)}", hint=f"give bool[{size}, {size}]")
+        candidate &= mask
+    matrix = arc.astype(SCORE)
+    _check("arc", matrix, candidate, unit)
+    if "labels" in arrays:
+        labels = arrays["labels"]
+        if labels.ndim != 3 or labels.shape[:2] != arc.shape or not labels.shape[2]:
+            raise InputError(f"labels is {labels.dtype}{list(labels.shape)}", hint=f"give [{size}, {size}, L]")
+        _check("labels", labels, candidate, unit)
+        with np.errstate(invalid="ignore"):  # of what is not looked at
+            matrix = matrix + labels.max(axis=2)
+    return matrix, candidate & (matrix > -np.inf)
+
+
+def _check(name: str, values: np.ndarray, where: np.ndarray, unit: float) -> None:
+    """InputError for what is no score, or no integer under a unit, in places that are looked at."""
+    where = where.reshape(where.shape + (1,) * (values.ndim - where.ndim))
+    wrong, why = ~(values < np.inf), _FORBIDS  # NaN is not below anything
+    if unit and not np.any(wrong & where):
+        whole = np.where(np.isneginf(values), 0.0, values)
+        wrong, why = np.rint(whole) != whole, "unit says that scores are integers"
+    wrong = wrong & where
+    if np.any(wrong):
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise InputError(f"{name}[{', '.join(map(str, place))}] is {values[place]}", hint=why)
+
+
+def _tabled(name: str, tensor: np.ndarray, index: ArcIndex, about: tuple[Space, bool, float]) -> PartTable:
+    """All parts of a family with their scores from a dense tensor; about: space, single_root, unit."""
+    (space, single_root, unit), family, size = about, TENSORS[name], len(index.right)
+    if tensor.shape != (size, size, size):
+        raise InputError(f"{name} is {tensor.dtype}{list(tensor.shape)}", hint=f"give {[size] * 3}")
+    arcs, words = list_parts(FAMILIES[family].code, index, index_parts(index, single_root, space == "projective"))
+    x, y, z = words[:, :3].T
+    if family == "adjacent-sibling":
+        y = np.where(y == NONE, x, y)
+    used = np.zeros(tensor.shape, bool)
+    used[x, y, z] = True
+    if family == "grandchild":
+        used[x, y, x] = False  # listed where arcs may cross, and in no tree
+    _check(name, tensor, used, unit)
+    if family == "sibling":
+        _check_pairs(tensor, x, y, z, single_root)
+    return PartTable(family, arcs, np.where(used[x, y, z], tensor[x, y, z], 0.0))
+
+
+def _check_pairs(tensor: np.ndarray, h: np.ndarray, s: np.ndarray, m: np.ndarray, single_root: bool) -> None:
+    """InputError where a pair of siblings has two scores, or the root's modifiers have one that would count."""
+    mirrored = tensor[h, m, s]
+    if np.any(two := (mirrored != 0) & (mirrored != tensor[h, s, m])):
+        p = int(np.argmax(two))
+        one, other = f"siblings[{h[p]}, {s[p]}, {m[p]}]", f"siblings[{h[p]}, {m[p]}, {s[p]}]"
+        reason = f"{other} is {mirrored[p]}, {one} is {tensor[h, s, m][p]}"
+        raise InputError(reason, hint="a pair has one score: give it at s < m, with 0 or the same at s > m")
+    if not single_root and np.any(np.triu(tensor[0, 1:, 1:], 1)):
+        raise InputError("siblings[0] has scores", hint='the root\'s modifiers are given as parts["pattern"], or 0')
+
+
+def _listed(
+    name: str, given: tuple[np.ndarray, np.ndarray], n: int, single_root: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """A sparse tensor as parts by their arcs: int[F, 2, 2] and scores."""
+    places, score = given
+    if places.size == 0:
+        places = places.reshape(0, 3)
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise InputError(
+            f"{name}[0] is {places.dtype}{list(places.shape)}", hint="give int[F, 3]: places in the tensor"
+        )
+    x, y, z = places.T
+    good = (places >= 0).all(axis=1) & (places <= n).all(axis=1) & (z > 0) & (x != z)
+    if name == "grandparents":
+        good &= (y > 0) & (x != y) & (y != z)
+        arcs = np.stack([np.stack([x, y], axis=1), np.stack([y, z], axis=1)], axis=1)
+    else:
+        if name == "siblings":
+            good &= (x > 0) & (y > 0) & (x != y) & (y != z)
+        else:
+            good &= (x == y) | ((np.minimum(x, z) < y) & (y < np.maximum(x, z)))
+        alone = (x == y)[:, None]
+        arcs = np.stack([np.where(alone, NONE, np.stack([x, y], axis=1)), np.stack([x, z], axis=1)], axis=1)
+    if not np.all(good):
+        p = int(np.argmin(good))
+        raise InputError(f"{name}: part {p} is {places[p].tolist()}", hint="see treebound.problem for its axes")
+    if name == "adjacent_siblings" and single_root:
+        arcs, score = arcs[x > 0], score[x > 0]
+    return arcs, score
+
+
+def _named(family: str, given: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Parts by their arcs, of the right shape: int[F, r, 2], for valency int[F, 2]; and their scores."""
+    arcs, score = given
+    if family not in FAMILIES or family == "arc":
+        known = ", ".join(name for name in FAMILIES if name != "arc")
+        raise InputError(f"parts: unknown family {family!r}", hint=f"choose from {known}")
+    if arcs.size == 0:
+        arcs = arcs.reshape((0, 2) if family == "valency" else (0, 2, 2))
+    if arcs.shape[-1] != 2 or arcs.ndim != (2 if family == "valency" else 3):
+        shape = "int[F, 2]: word, number" if family == "valency" else "int[F, r, 2]: head and modifier of r arcs"
+        raise InputError(f"parts[{family!r}][0] is {arcs.dtype}{list(arcs.shape)}", hint=f"give {shape}")
+    return arcs, score
+
+
+def _rows(family: str, arcs: np.ndarray, score: np.ndarray, index: ArcIndex) -> PartTable:
+    """A table of the parts whose arcs are candidates."""
+    if family == "valency":
+        return PartTable(family, arcs, score)
+    n = len(index.right) - 1
+    head, mod = arcs[..., 0], arcs[..., 1]
+    empty = (head == mod) & ((head == NONE) | (head == NONE_OUTER))
+    wrong = ~empty & ((head < 0) | (head > n) | (mod < 1) | (mod > n) | (head == mod))
+    if np.any(wrong):
+        p, i = (int(x) for x in np.argwhere(wrong)[0])
+        reason = f"parts[{family!r}]: part {p} names {head[p, i]} -> {mod[p, i]}, which is no arc of {n} words"
+        raise InputError(reason, hint=f"give heads 0..n and modifiers 1..n; ({NONE}, {NONE}) is an empty slot")
+    forbidden = NONE_OUTER - 1
+    number = np.full((n + 1, n + 1), forbidden)
+    number[index.head, index.mod] = np.arange(len(index.head))
+    rows = np.where(empty, head, number[np.maximum(head, 0), np.maximum(mod, 0)])
+    keep = (rows != forbidden).all(axis=1)
+    return PartTable(family, rows[keep], score[keep])

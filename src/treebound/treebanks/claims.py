@@ -1,0 +1,38 @@
+"""What a parse claims, as CoNLL-U says it: comments of its score, bound and status, MISC of how sure each arc is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.core.parse import Parse
+
+
+def comments_of(parse: Parse) -> list[str]:
+    """What is proved about a sentence. Integer scores are written as integers, real ones with all their digits."""
+    lines = [f"score = {number(parse.value)}", f"bound = {number(parse.bound)}", f"status = {parse.status}"]
+    if parse.confidence is not None and parse.confidence.trees:
+        trees = (f"{number(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
+        complete = "yes" if parse.confidence.complete else "no"
+        lines += [f"kbest = {' | '.join(trees)}", f"kbest_complete = {complete}"]
+    return lines
+
+
+def number(x: float) -> str:
+    """A score."""
+    return str(int(x)) if float(x).is_integer() else repr(float(x))
+
+
+def misc_of(parse: Parse, unit: float) -> list[dict[str, str]]:
+    """Margin, in the unit of the scores in comments, and Marginal of every word, as far as they are known.
+
+    unit  `Problem.unit`; 0.0: scores are real numbers
+    """
+    found, out = parse.confidence, []
+    for m in range(1, len(parse.heads)):
+        known = {}
+        if found is not None and found.margins is not None and not np.isnan(found.margins[m]):
+            known["Margin"] = number(np.rint(found.margins[m] * unit) if unit else found.margins[m])
+        if found is not None and found.marginals is not None and not np.isnan(found.marginals[m]):
+            known["Marginal"] = f"{found.marginals[m]:.6g}"
+        out.append(known)
+    return out
