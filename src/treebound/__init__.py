@@ -1,6 +1,6 @@
 """treebound: exact decoding for dependency parsing with non-local features.
 
-parser = treebound.load("model.npz")                  # a trained model: treebound.parser.Parser
+parser = treebound.load("model.npz")                  # a trained model: treebound.systems.graph.parser.Parser
 parse = treebound.decode(arc, labels=labels)          # scores of one's own: treebound.scores
 parses = treebound.decode_all(arcs, workers=2)
 faults = treebound.check(treebound.problem(arc), parse)
@@ -12,17 +12,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treebound.systems.graph.parser import load
     from treebound.scores.decoding import decode, decode_all
     from treebound.scores.statement import problem
     from treebound.scores.verifying import check
+    from treebound.systems.graph.parser import load
 
 __version__ = "0.1.0"
 __all__ = ["check", "decode", "decode_all", "load", "problem"]
 
 #: where the functions stand; their modules, and compiled code with them, are loaded when one is first asked for
 _HOME = {
-    "load": "treebound.parser",
+    "load": "treebound.systems.graph.parser",
     "decode": "treebound.scores.decoding",
     "decode_all": "treebound.scores.decoding",
     "problem": "treebound.scores.statement",

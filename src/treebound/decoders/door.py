@@ -19,8 +19,8 @@ from treebound.core.parse import Parse
 from treebound.core.problem import NONE, PartTable, Problem, canonical_order
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex
-from treebound.kernels.arcs.problem_index import Index, arc_index
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
+from treebound.kernels.arcs.problem_index import Index, arc_index
 from treebound.kernels.chart.hypergraph import NEG
 
 Space = Literal["projective", "non-projective"]

@@ -16,8 +16,8 @@ from treebound.factors.pattern_language import MAX_ARCS, MAX_WORDS, PatternSet
 from treebound.features.compiling import compile_templates
 from treebound.features.patterns import Matches, compile_patterns, find
 from treebound.kernels.arcs.numbering import ArcIndex
-from treebound.kernels.arcs.problem_index import Index
 from treebound.kernels.arcs.parts import WIDTH, PartIndex, parts_of_tree
+from treebound.kernels.arcs.problem_index import Index
 from treebound.kernels.arcs.wide_parts import products_of_tree
 from treebound.kernels.features.patterns import pattern_features, pattern_parts, pattern_scores
 from treebound.kernels.features.scoring import (

@@ -16,8 +16,8 @@ from numba import njit
 
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.kernels.arcs.numbering import ArcIndex
-from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.arcs.parts import PartIndex
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.head_stars.scoring import score_head, score_heads
 from treebound.kernels.head_stars.tables import NO_ARCS, StarTables, star_tables
 

@@ -13,9 +13,9 @@ from treebound.scores.archive import Archive, read
 from treebound.scores.decoding import How, decode_all
 from treebound.scores.statement import problem
 from treebound.scores.verifying import check
+from treebound.support.workers import spread
 from treebound.treebanks import document
 from treebound.treebanks.claims import comments_of, misc_of
-from treebound.workers import spread
 
 
 def decoded(

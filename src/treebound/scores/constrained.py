@@ -15,7 +15,7 @@ from treebound.core.errors import InputError
 from treebound.core.labelled import LabelledProblem, best_labels
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.decoders.incremental_ilp import IncrementalProgram
+from treebound.decoders.exact.programs.incremental import IncrementalProgram
 
 
 @dataclass(frozen=True)

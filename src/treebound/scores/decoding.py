@@ -17,11 +17,11 @@ from treebound.core.protocols import Decoder
 from treebound.decoders import DECODERS
 from treebound.decoders.confidence import Assess
 from treebound.decoders.door import ROUNDING, TOLERANCE
-from treebound.decoders.incremental_ilp import IncrementalProgram
+from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
 from treebound.scores.constrained import Hard, forbidding, program
 from treebound.scores.statement import SPACES, Space, Tensor, problem
-from treebound.workers import spread
+from treebound.support.workers import spread
 
 BLOCK = 64  #: sentences that a worker takes at a time
 #: decoders that find the best tree of arcs' scores alone; what they then do is one kernel
@@ -72,7 +72,7 @@ def decode_all(
 
     sentences  each a matrix of arcs' scores, or a dictionary of all its scores: {"arc": .., "labels": .., ..}
     workers    processes on this machine; they share the scores with this one, nothing but parses is sent
-    progress   as `treebound.progress.over`
+    progress   as `treebound.support.progress.over`
     how        as for `decode`, the same for all
 
     Scores of arcs, and labels, cost some microseconds a sentence beyond the dynamic program. InputError says which

@@ -16,8 +16,8 @@ from treebound.core.errors import InputError
 from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
 from treebound.decoders.door import canonical
 from treebound.factors import FAMILIES
-from treebound.kernels.arcs import ArcIndex, index_arcs
-from treebound.kernels.parts import index_parts, list_parts
+from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
+from treebound.kernels.arcs.parts import index_parts, list_parts
 
 Space = Literal["projective", "non-projective"]
 SPACES = ("projective", "non-projective")

@@ -2,7 +2,7 @@
 
 For scores of arcs alone, where nothing is bounded. Where a parser is sure of itself, the best heads of all words mostly
 make up a tree, which is then the best one; else Eisner's algorithm (1996) finds it, or that of Chu & Liu and Edmonds
-(`treebound.kernels.arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
+(`treebound.kernels.chart.arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from treebound.kernels.arborescence import arborescence, arborescence_scratch
-from treebound.kernels.arcs import index_arcs
-from treebound.kernels.hypergraph import NEG, NEG_TEST
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 
 FOUND, NO_TREE, NOT_A_SCORE = range(3)
 

@@ -24,8 +24,8 @@ from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.decoders.record import SearchRecord, make_record
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
-from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.arcs.parts import PartIndex
+from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.bounded import Counts, make_pairs, make_products
 from treebound.kernels.chart.backbones import carreras_graph, chart_scores, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
