@@ -22,7 +22,7 @@ from treebound.decoders.confidence import Assess
 from treebound.support.workers import spread
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.jackknife import jackknife
 from treebound.systems.tagging.learn import train_tagger
@@ -60,7 +60,7 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[distributed.Lo
 
 @pytest.fixture(scope="module")
 def parser() -> Parser:
-    spec = ModelSpec(("adjacent-sibling", "outermost-grandchild"), epochs=1, bits=14, labels="both", label_bits=14)
+    spec = Settings(("adjacent-sibling", "outermost-grandchild"), epochs=1, bits=14, labels="both", label_bits=14)
     return Parser(train(spec, TRAIN, DEV, train_pruner(TRAIN, epochs=1, bits=14)))
 
 

@@ -16,7 +16,7 @@ from synthetic import synthetic_treebank
 from treebound.core.errors import ModelError
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.pruner import Pruner, train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import Tagger
@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model, a pruner and a tagger, small as they are."""
     folder = tmp_path_factory.mktemp("models")
     pruner = train_pruner(TRAIN, epochs=1, bits=12)
-    spec = ModelSpec(("adjacent-sibling", "grandchild"), epochs=1, bits=12, labels="both", label_bits=12)
+    spec = Settings(("adjacent-sibling", "grandchild"), epochs=1, bits=12, labels="both", label_bits=12)
     train(spec, TRAIN, DEV, pruner).save(folder / "model.original")
     pruner.save(folder / "pruner.original")
     train_tagger(TRAIN, epochs=1, bits=12).save(folder / "tagger.original")

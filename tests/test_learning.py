@@ -20,15 +20,15 @@ from treebound.learning.difference import Difference
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser, load
 from treebound.systems.graph.pruner import Pruner, train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import Learner, train
 
 ALL = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
 
 
-def spec(**changes) -> ModelSpec:
-    return ModelSpec(**{"families": ALL, "epochs": 2, "k": 5, "bits": 16, "max_dp_calls": 50} | changes)
+def spec(**changes) -> Settings:
+    return Settings(**{"families": ALL, "epochs": 2, "k": 5, "bits": 16, "max_dp_calls": 50} | changes)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from treebound.factors.family import Family
 from treebound.features import scorer
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import accuracy, train
 
 SPLIT = "dev"
@@ -49,7 +49,7 @@ def word_pairs(kept: bool) -> Iterator[None]:
         scorer.FAMILIES = FAMILIES
 
 
-def changed(spec: ModelSpec, examples: Treebank, step: Step) -> tuple[ModelSpec, Treebank]:
+def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, Treebank]:
     """What a run asks the trainer for, and what it shows it; without labels or patterns where the corpus has none.
 
     Attributes that are not to be seen are taken off those that the corpus asks for, which leaves out their templates.

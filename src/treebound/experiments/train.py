@@ -10,18 +10,18 @@ from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Learner, Params
 from treebound.systems.graph.pruner import Pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import accuracy, train
 
 #: fields of an epoch's record that differ from run to run, and their names in the timing file
 TIMING = {"cpu_seconds": "cpu_s", "wall_seconds": "wall_s"}
 
 
-def specification(params: Params, model: str, learner: Learner, examples: Treebank) -> ModelSpec:
+def specification(params: Params, model: str, learner: Learner, examples: Treebank) -> Settings:
     """What the trainer is asked for: without labels where the corpus has none, and without patterns likewise."""
     settings = params.train
     families = params.models[model].families
-    return ModelSpec(
+    return Settings(
         families=tuple(f for f in families if f != "pattern" or examples.meta.get("patterns")),
         space=params.models[model].space,
         learner=learner,

@@ -24,6 +24,7 @@ from treebound.kernels.arcs.numbering import ArcIndex, arcs_of_tree
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST
+from treebound.learning.conventions import under
 from treebound.support.workers import spread
 from treebound.systems.graph.model import Model
 
@@ -200,8 +201,7 @@ def _block(given: tuple[Parser, TokenTable, Assessment | None], sentences: range
 
 def _table(model: Model, treebank: Treebank) -> TokenTable:
     """Token table under the conventions that the model was trained with."""
-    meta = treebank.meta | {k: model.meta[k] for k in ("tag", "coarse", "attributes") if k in model.meta}
-    own = Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta)
+    own = under(model.meta, treebank)
     return TokenTable(own, model.scorer.matches(own))
 
 
