@@ -12,13 +12,13 @@ import yaml
 from oracles.trees import trees
 from synthetic import inflected_conllu, synthetic_treebank
 from test_cli import SENTENCES, assert_one_line, conllu, run
+from treebound.systems.graph.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
+from treebound.systems.graph.training import Recipe
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.experiments.params import load as load_params
 from treebound.experiments.train import specification
-from treebound.systems.graph.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
-from treebound.systems.graph.training import Recipe
 from treebound.treebanks.document import read
 
 

@@ -57,9 +57,7 @@ TREE = lines("""
     a.tag m.form; m.form z.tag; h.form m.tag a.tag; h.form m.tag z.tag
 """)
 
-TEMPLATES: Lines = {
-    "label": PAIR, "label-head": HEAD, "label-mod": MODIFIER, "label-far": FAR, "label-context": TREE
-}
+TEMPLATES: Lines = {"label": PAIR, "label-head": HEAD, "label-mod": MODIFIER, "label-far": FAR, "label-context": TREE}
 
 
 class Labeller:
@@ -92,7 +90,9 @@ class Labeller:
             compile_templates(templates["label"], ("h", "m"), salt, attributes),
             compile_templates(templates["label-far"], ("h", "m"), salt + "-far", attributes),
         )
-        self.context = compile_templates(templates["label-context"] if tree else (), WORDS, salt + "-context", attributes)
+        self.context = compile_templates(
+            templates["label-context"] if tree else (), WORDS, salt + "-context", attributes
+        )
 
     def of_arcs(self, weights: np.ndarray, rows: np.ndarray, n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
         """float64[A, width]: the score of each label on each arc; columns behind the last label mean nothing."""

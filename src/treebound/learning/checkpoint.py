@@ -67,7 +67,11 @@ class Checkpoint:
     def save(self, trained: Trained[Averages]) -> None:
         """Write the state after an epoch, atomically."""
         meta = {"key": self.key, "examples": self.learner.examples, "unit": trained.best[1]}
-        arrays: dict[str, np.ndarray] = {"weights": self.learner.weights, "sums": self.learner.sums, "best": trained.best[0]}
+        arrays: dict[str, np.ndarray] = {
+            "weights": self.learner.weights,
+            "sums": self.learner.sums,
+            "best": trained.best[0],
+        }
         self.format.save(self.path, meta | {"history": trained.history, "seconds": trained.seconds}, arrays)
 
     def resume(self) -> Trained[Averages] | None:

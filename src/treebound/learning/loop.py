@@ -57,7 +57,8 @@ def train(
     title       before the number of the epoch, where progress is told
     judge       what to record of a result, given the records of the epochs before; score: of a record, the more the
                 better
-    checkpoint  of a task whose results are averages: written after every epoch; training goes on from it and removes it at the end
+    checkpoint  of a task whose results are averages: written after every epoch; training goes on from it and removes
+                it at the end
     """
     found: Trained[Any] | None = checkpoint.resume() if checkpoint else None
     best: Kept | None

@@ -140,7 +140,7 @@ class Format(Generic[H]):
         """
         hint = f"train it again, or name a treebound {self.kind} file"
 
-        def read(z: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> tuple[H, dict[str, np.ndarray]]:
+        def read(z: zipfile.ZipFile, members: Members) -> tuple[H, dict[str, np.ndarray]]:
             raw = z.read(members["header"])
             meta = json.loads(raw)
             if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != self.kind:
@@ -164,7 +164,7 @@ class Format(Generic[H]):
 def kind_of(path: str | Path) -> str:
     """What kind of file this is, by its header. ModelError where it is none of ours."""
 
-    def read(z: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> str:
+    def read(z: zipfile.ZipFile, members: Members) -> str:
         header = json.loads(z.read(members["header"]))
         if not isinstance(header, dict) or header.get("format") != FORMAT or not isinstance(header.get("kind"), str):
             raise ModelError("not a treebound model", path=path, hint="name a file that treebound wrote")
@@ -173,7 +173,10 @@ def kind_of(path: str | Path) -> str:
     return _reading(path, "model", "train it again, or name a treebound model file", read)
 
 
-def _reading(path: str | Path, kind: str, hint: str, read: Callable[[zipfile.ZipFile, dict[str, zipfile.ZipInfo]], Any]) -> Any:
+Members = dict[str, zipfile.ZipInfo]
+
+
+def _reading(path: str | Path, kind: str, hint: str, read: Callable[[zipfile.ZipFile, Members], Any]) -> Any:
     """What `read` finds in the members of a file; whatever goes wrong is a ModelError."""
     try:
         with zipfile.ZipFile(path) as z:

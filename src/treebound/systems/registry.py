@@ -1,7 +1,7 @@
 """The systems, by name and by the kind of a model file. A new one is a room and a line here.
 
-`SYSTEMS[name]()` gives a system; its room is imported only then. (Not in the package's `__init__`, on which the compiled
-code of every room depends.)
+`SYSTEMS[name]()` gives a system; its room is imported only then. This is no part of the package's `__init__`, on which
+the compiled code of every room depends.
 """
 
 from __future__ import annotations

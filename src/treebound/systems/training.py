@@ -8,131 +8,69 @@ A list of models is a YAML file:
         train: en/train.conllu           # from the folder of this file
         dev: en/dev.conllu
       english-arcs: {train: en/train.conllu, dev: en/dev.conllu, families: []}
+      english-spacy: {system: spacy, train: en/train.conllu, dev: en/dev.conllu}
 
-Settings are those of `Recipe`, the options of `treebound train` with _ for -. The same files and settings give the same
-bytes, on any machine and with any number of workers.
+Settings are those of the system and of `treebound.learning.reading.Reading`: the options of `treebound train` with _
+for -. The same files and settings give the same bytes, on any machine and with any number of workers.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass as checked
+from typing import Any
 
 from treebound.core.errors import InputError, ModelError, TreeboundError
-from treebound.core.treebank import STRING_COLUMNS, Treebank
-from treebound.evaluation.attachment import has_labels
+from treebound.core.treebank import Treebank
 from treebound.factors.pattern_language import load as load_patterns
+from treebound.learning.reading import Reading
+from treebound.learning.survey import describe, remarks
 from treebound.support import yamlfile
+from treebound.support.settings import Checked, SettingError, read
 from treebound.support.workers import spread
-from treebound.systems.graph.model import Model
-from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import Calls, Cost, Epochs, Heads, ModelSpec, Rate, Seed
-from treebound.systems.graph.survey import CHOICES, describe, remarks
-from treebound.systems.graph.trainer import accuracy
-from treebound.systems.graph.trainer import train as train_model
-
-#: those of the model `combined` of params.yaml; patterns join them where a file of patterns is named
-FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling", "comb")
-RECALL = 0.99  #: share of dev's heads that the pruner ought to keep
-#: fields of an epoch's record that differ from run to run
-TIMING = ("cpu_seconds", "wall_seconds")
+from treebound.systems.registry import SYSTEMS
 
 Progress = Callable[[Iterable, str], Iterable]
 
 
-def split(value: Any) -> Any:
-    """Names from a text that separates them by commas."""
-    return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
-
-
-@checked(frozen=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True)
 class Recipe:
-    """How a model is trained; the fields are the options of `treebound train`, where they are explained.
+    """Which system is trained, how, and how its treebanks are read."""
 
-    The defaults are those of the model `combined` of params.yaml, learnt by mira; a test compares them.
-    """
+    system: str
+    settings: Any
+    reading: Reading
 
-    families: Annotated[tuple[str, ...], BeforeValidator(split)] = FAMILIES
-    learner: str = "mira"
-    epochs: Epochs = 6
-    k: Heads = 10
-    bits: Annotated[int, Field(ge=8, le=28)] = 22
-    C: Rate = 0.01
-    cost: Cost = 0.5
-    seed: Seed = 1
-    max_dp_calls: Annotated[Calls, Field(ge=1)] = 100
-    tag: str = ""
-    attributes: Annotated[tuple[str, ...], BeforeValidator(split)] = ("auto",)
-    multi_root: bool = False
-    patterns: str = ""
-    labels: str = "both"
-    label_cost: Cost = ModelSpec.label_cost
-    non_projective: bool = False
-
-    def spec(self) -> ModelSpec:
-        """As the trainer takes it. Raises InputError for a name that is none."""
-        if self.tag not in ("", "xpos", "upos"):
-            raise InputError(f"unknown tag {self.tag!r}", hint="choose from xpos, upos")
-        for name in self.attributes if self.attributes not in (("auto",), ("none",)) else ():
-            if name not in CHOICES:
-                hint = f"choose from {', '.join(CHOICES)}; or auto or none alone"
-                raise InputError(f"unknown attribute {name!r}", hint=hint)
-        families = self.families
-        if self.patterns and "pattern" not in families:
-            families += ("pattern",)
-            load_patterns(self.patterns)  # a fault in them shows now rather than after the pruner's training
-        return ModelSpec(
-            families,
-            self.learner,  # type: ignore[arg-type]
-            self.epochs,
-            self.k,
-            self.bits,
-            self.C,
-            self.cost,
-            self.seed,
-            self.max_dp_calls,
-            labels=self.labels,  # type: ignore[arg-type]
-            label_bits=min(28, max(12, self.bits + 1)),
-            label_cost=self.label_cost,
-            space="non-projective" if self.non_projective else "projective",
-        )
+    @property
+    def own_patterns(self) -> list[Path]:
+        """The file of patterns, where one is named that is no shipped one."""
+        path = Path(self.reading.patterns)
+        return [path] if self.reading.patterns and path.is_file() else []
 
 
-class SettingError(InputError):
-    """A setting that there is not, or that cannot have this value."""
-
-    def __init__(self, key: str, reason: str, hint: str = ""):
-        super().__init__(f"{key}: {reason}", hint=hint)
-        self.key, self.reason = key, reason
-
-
-def recipe_of(settings: dict[str, Any]) -> Recipe:
-    """The recipe with these settings. Raises SettingError."""
-    try:
-        return TypeAdapter(Recipe).validate_python(settings)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = str(first["loc"][0])
-        if "unexpected" in first["type"] or "extra" in first["type"]:
-            valid = "train, dev, " + ", ".join(f.name for f in fields(Recipe))
-            raise SettingError(key, "unknown key", f"valid keys are {valid}") from None
-        raise SettingError(key, first["msg"]) from None
+def recipe(given: Mapping[str, Any]) -> Recipe:
+    """The recipe with these settings, `system` being one of them. Raises SettingError."""
+    name = str(given.get("system", "graph"))
+    if name not in SYSTEMS:
+        raise SettingError("system", f"unknown system {name!r}", "choose from " + ", ".join(SYSTEMS))
+    of_reading = {f.name for f in fields(Reading)}
+    reading = read(Reading, {key: value for key, value in given.items() if key in of_reading})
+    own = {key: value for key, value in given.items() if key not in of_reading and key != "system"}
+    settings: Checked = read(SYSTEMS[name]().settings, own, "system", "train", "dev", *of_reading)
+    if reading.patterns:
+        load_patterns(reading.patterns)  # a fault in them shows now rather than after the pruner's training
+        families = getattr(settings, "families", ("pattern",))
+        if "pattern" not in families:
+            settings = replace(settings, families=(*families, "pattern"))  # type: ignore[call-arg]
+    return Recipe(name, settings, reading)
 
 
 @dataclass(frozen=True)
 class Job:
     """A model to be trained: its treebanks are read and checked.
 
-    key         identifies the settings and the data; the model's meta has it as `recipe`
     remarks     what ought to be known of the data before training: a line each
     checkpoint  kept after every epoch where its folder exists: on this machine, or on a file system that workers share
     """
@@ -141,34 +79,19 @@ class Job:
     recipe: Recipe
     train: Treebank = field(repr=False)
     dev: Treebank = field(repr=False)
-    key: str
     checkpoint: Path
     remarks: list[str] = field(default_factory=list, repr=False)
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model with the seconds that its training took, or what went wrong.
-
-    kept  share of dev's heads that the pruner keeps; None where the model was there already
-    """
+    """A model, what is said of it, and the CPU seconds that it took; or what went wrong."""
 
     name: str
-    model: Model | None
+    model: Any
+    report: str = ""
     seconds: float = 0.0
-    kept: float | None = None
     error: TreeboundError | None = None
-
-    @property
-    def accuracy(self) -> str:
-        """Of the best epoch."""
-        assert self.model is not None
-        best = max(self.model.history, key=accuracy)
-        scores = f"dev UAS {best['dev_uas']:.2f}" + (f", LAS {best['dev_las']:.2f}" if "dev_las" in best else "")
-        if self.kept is None:
-            return scores
-        advice = "" if self.kept >= RECALL else "; a larger --k would keep more"
-        return f"{scores} (k {self.model.spec.k} keeps {100 * self.kept:.2f} % of dev's heads{advice})"
 
 
 def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Treebank, Treebank], output: Path) -> Job:
@@ -176,19 +99,16 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
     for path, treebank in zip(files, treebanks, strict=True):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
-    describe(*treebanks, tag=recipe.tag, wanted=recipe.attributes, single_root=not recipe.multi_root)
-    for treebank in treebanks:
-        treebank.meta["patterns"] = recipe.patterns
-    if recipe.labels != "none" and not has_labels(treebanks[0]):
-        raise InputError("not every word has a label", path=files[0], hint="train with --labels none")
-    digest = hashlib.blake2b(json.dumps(asdict(recipe), sort_keys=True).encode(), digest_size=16)
-    digest.update(load_patterns(recipe.patterns).digest.encode() if recipe.patterns else b"")
-    for treebank in treebanks:
-        for array in (treebank.offsets, treebank.head, *(treebank.columns[c] for c in STRING_COLUMNS)):
-            digest.update(array.tobytes())
-        digest.update("\0".join(chain.from_iterable(treebank.vocab[c].strings for c in STRING_COLUMNS)).encode())
-    known = remarks(*treebanks, projective=not recipe.non_projective, k=recipe.k)
-    return Job(name, recipe, *treebanks, digest.hexdigest(), checkpoint_of(output), known)
+    describe(*treebanks, recipe.reading)
+    try:
+        settings = SYSTEMS[recipe.system]().fitted(recipe.settings, treebanks[0])
+    except SettingError:
+        raise
+    except InputError as error:
+        raise InputError(error.reason, path=error.path or files[0], hint=error.hint) from None
+    projective = getattr(settings, "space", "") == "projective"
+    known = remarks(*treebanks, projective=projective, k=getattr(settings, "k", None))
+    return Job(name, replace(recipe, settings=settings), *treebanks, checkpoint_of(output), known)
 
 
 def checkpoint_of(output: Path) -> Path:
@@ -203,23 +123,21 @@ def compiles(recipe: Recipe) -> bool:
     """
     from treebound.kernels import CACHE_DIR
 
-    kernels = ("updates.step", "climb_kernel.climb_heads") if recipe.non_projective else ("updates.step",)
+    kernels = ["updates.step"] if recipe.system == "graph" else []
+    if getattr(recipe.settings, "space", "") == "non-projective":
+        kernels.append("climb_kernel.climb_heads")
     return not all(any(CACHE_DIR.rglob(f"{kernel}-*.nbi")) for kernel in kernels)
 
 
 def train(progress: Progress | None, job: Job) -> Trained:
     """Train a model, from its checkpoint if there is one; errors of use are returned, not raised."""
-    recipe, started = job.recipe, time.process_time()
+    system, started = SYSTEMS[job.recipe.system](), time.process_time()
     checkpoint = job.checkpoint if job.checkpoint.parent.is_dir() else None
     try:
-        pruner = train_pruner(job.train, epochs=3, bits=min(recipe.bits, 20), seed=recipe.seed, progress=progress)
-        kept = pruner.recall(job.dev, [recipe.k])[recipe.k]
-        model = train_model(recipe.spec(), job.train, job.dev, pruner, checkpoint=checkpoint, progress=progress)
+        model = system.train(job.recipe.settings, job.train, job.dev, checkpoint=checkpoint, progress=progress)
+        return Trained(job.name, model, system.report(model, job.dev), time.process_time() - started)
     except TreeboundError as error:
         return Trained(job.name, None, error=error)
-    model.history = [{key: record[key] for key in record if key not in TIMING} for record in model.history]
-    model.meta = model.meta | {"recipe": job.key}
-    return Trained(job.name, model, time.process_time() - started, kept)
 
 
 def train_many(
@@ -239,9 +157,9 @@ def train_many(
     missing = []
     for job in jobs:
         path = folder / f"{job.name}.npz"
-        model = finished(path, job.key)
+        model = finished(path, job)
         if model is not None:
-            yield path, Trained(job.name, model)
+            yield path, Trained(job.name, model, SYSTEMS[job.recipe.system]().report(model, job.dev))
         else:
             missing.append(job)
     for done in spread(train, progress, missing, workers=workers, scheduler=scheduler, ordered=False):
@@ -251,13 +169,15 @@ def train_many(
         yield path, done
 
 
-def finished(path: Path, key: str) -> Model | None:
-    """The model of a file if it was trained by the recipe with this key."""
+def finished(path: Path, job: Job) -> Any:
+    """The model of a file if it is what this job would give; None if there is none, or nothing tells."""
+    system = SYSTEMS[job.recipe.system]()
+    key = system.key(job.recipe.settings, job.train, job.dev)
     try:
-        model = Model.load(path)
+        model = system.load(path)
     except ModelError:
         return None
-    return model if model.meta.get("recipe") == key else None
+    return model if key and model.key == key else None
 
 
 def listed(path: Path) -> dict[str, tuple[Recipe, Path, Path]]:
@@ -289,12 +209,11 @@ def listed(path: Path) -> dict[str, tuple[Recipe, Path, Path]]:
                 raise fault("no file is named", *place, key, hint="name a treebank")
         settings = {key: value for key, value in {**common, **own}.items() if key not in files}
         try:
-            recipe = recipe_of(settings)
-            recipe.spec()
+            chosen = recipe(settings)
         except SettingError as error:
             where = (*place, error.key) if error.key in own else ("settings", error.key)
             raise fault(error.reason, *where, hint=error.hint or "see treebound train-many --help") from None
         except InputError as error:
             raise fault(error.reason, *place, hint=error.hint) from None
-        found[str(name)] = recipe, path.parent / str(files["train"]), path.parent / str(files["dev"])
+        found[str(name)] = chosen, path.parent / str(files["train"]), path.parent / str(files["dev"])
     return found

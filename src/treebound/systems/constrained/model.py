@@ -72,9 +72,7 @@ class LabelledHeader(Header):
     history: History
 
 
-FORMAT = Format(
-    "labelled model", 2, LabelledHeader, lambda _: {"rows": Layout(np.int64), "weights": Layout(np.int32)}
-)
+FORMAT = Format("labelled model", 2, LabelledHeader, lambda _: {"rows": Layout(np.int64), "weights": Layout(np.int32)})
 
 
 class LabelledModel:

@@ -25,7 +25,9 @@ class Labelling:
     weights  number of all weights of the model: 2 ** bits of arcs and parts, then those of the labellers
     """
 
-    def __init__(self, spec: Settings, names: tuple[str, ...], attributes: frozenset[str], templates: Lines = TEMPLATES):
+    def __init__(
+        self, spec: Settings, names: tuple[str, ...], attributes: frozenset[str], templates: Lines = TEMPLATES
+    ):
         self.names = names if spec.labels != "none" else ()
         self.joint: Labeller | None = None
         self.stage: Labeller | None = None

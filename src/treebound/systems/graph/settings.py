@@ -62,13 +62,17 @@ class Settings(Checked):
         "Dynamic programs for a sentence; where they do not do, the best tree; 0: as many as it takes. Crossing: of "
         "DEV only.",
     )
-    labels: Labels = option("both", "How arcs are labelled: none, joint (with the tree), second-stage (after it) or both.")
+    labels: Labels = option(
+        "both", "How arcs are labelled: none, joint (with the tree), second-stage (after it) or both."
+    )
     label_bits: Bits | None = option(None, "Log2 of the number of weights of each labeller. [default: bits + 1]")
     label_cost: Cost = option(0.25, "Margin asked for each wrong label (mira).")
     space: Space = option(
         "projective", "non-projective: arcs of a tree may cross; advised where many do. Training takes longer."
     )
-    pruner_epochs: Epochs = option(3, "Passes over TRAIN of the pruner, the first-order model that chooses the k heads.")
+    pruner_epochs: Epochs = option(
+        3, "Passes over TRAIN of the pruner, the first-order model that chooses the k heads."
+    )
     pruner_bits: Annotated[int, Field(ge=8, le=28)] | None = option(
         None, "Log2 of the number of weights of the pruner. [default: bits, at most 20]"
     )

@@ -23,9 +23,7 @@ RECALL = 0.99  #: share of dev's heads that the pruner ought to keep
 def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None = None) -> Pruner:
     """The pruner that these settings ask for."""
     bits = int(settings.pruner_bits or 0)
-    return train_pruner(
-        examples, epochs=settings.pruner_epochs, bits=bits, seed=settings.seed, progress=progress
-    )
+    return train_pruner(examples, epochs=settings.pruner_epochs, bits=bits, seed=settings.seed, progress=progress)
 
 
 class Graph:
@@ -76,5 +74,3 @@ class Graph:
         kept = model.pruner.recall(dev, [k])[k]
         advice = "" if kept >= RECALL else "; a larger --k would keep more"
         return f"{scores} (k {k} keeps {100 * kept:.2f} % of dev's heads{advice})"
-
-

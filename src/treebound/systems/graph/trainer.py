@@ -84,9 +84,7 @@ def train(
     kept = Checkpoint(checkpoint, key_with(key, pruner), task.learner) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
     task.prepare(progress)
-    found = loop.train(
-        task, spec.epochs, order, judge=judge, score=accuracy, checkpoint=kept, progress=progress
-    )
+    found = loop.train(task, spec.epochs, order, judge=judge, score=accuracy, checkpoint=kept, progress=progress)
     trained = model(found.best, found.history)
     trained.seconds = found.seconds
     return trained
