@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from treebound.cli.annotate import Written
     from treebound.cli.checking import Claimed
     from treebound.core.treebank import Treebank
-    from treebound.systems.graph.model import Model
     from treebound.systems.training import Job, Recipe
     from treebound.treebanks.document import Document
 
@@ -248,25 +247,26 @@ def parse(
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
-    from treebound.systems.graph.parser import load
+    from treebound.systems.registry import load
 
     _choose("config", (config,), ("tuned", "published"))
     _finite("scale", scale)
     _outputs([model, *_inputs(files)], [output, *([certificates] if certificates else [])])
-    options: dict[str, Any] = {"decoder": decoder}
+    chosen = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned"), "max_dp_calls": (max_dp_calls, 0)}
+    options: dict[str, Any] = {name: value for name, (value, default) in chosen.items() if value != default}
     if certificates is not None:
         if decoder != "branch-and-bound" or config != "tuned":
             raise InputError("only branch-and-bound, tuned, writes certificates", hint="leave --decoder and --config")
         options["record"] = True
-    if decoder == "branch-and-bound":
-        options |= {"config": config, "max_dp_calls": max_dp_calls}
     if k != "model":
         options["k"] = _heads(k)
-    parser = load(model, **options)
+    parser: Any = load(model, **options)
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
+    if assess and not hasattr(parser, "problem"):
+        raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")
     how = Parsing(parser, assess, certificates is not None)
-    with _proofs(certificates, parser.decoder.space) as prove:
-        _annotate(parsed, how, files, output, workers, scheduler, prove, _columns_read(parser.model))
+    with _proofs(certificates, certificates and parser.decoder.space) as prove:
+        _annotate(parsed, how, files, output, workers, scheduler, prove, parser.reads)
 
 
 @app.command()
@@ -530,12 +530,6 @@ def _sentences(files: list[Path] | None) -> int | None:
         except (InputError, *READ_ERRORS):
             return None
     return total or None
-
-
-def _columns_read(model: Model) -> tuple[str, ...]:
-    """The columns beside forms that a model looks at."""
-    known = (*(model.meta.get(key, "") for key in ("tag", "coarse")), *sorted(model.pruner.attributes))
-    return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
 
 
 def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> None:

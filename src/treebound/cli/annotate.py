@@ -7,7 +7,9 @@ as it is.
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,6 @@ from treebound.core.parse import Parse
 from treebound.decoders.confidence import Assess
 from treebound.decoders.record import certificate
 from treebound.evaluation import proofs
-from treebound.systems.graph.parser import Parser
 from treebound.systems.tagging.several import Taggers
 from treebound.treebanks.document import Document
 
@@ -37,11 +38,12 @@ class Written:
 class Parsing:
     """How sentences are parsed.
 
+    parser      a `treebound.core.system.Parser`; one of a graph-based model where more than trees is wanted
     confidence  margins, marginals and k best trees, where they are wanted
     proofs      return the proofs; the parser's decoder keeps a record then
     """
 
-    parser: Parser
+    parser: Any
     confidence: Assess | None = None
     proofs: bool = False
 
@@ -49,8 +51,8 @@ class Parsing:
 def parsed(how: Parsing, document: Document) -> Written:
     """A document of CoNLL-U with heads, labels, confidence in MISC, and comments on what is proved."""
     parser, sure, treebank = how.parser, how.confidence, document.treebank
-    parses = parser.parse(treebank, confidence=sure)
-    labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
+    parses = parser.parse(treebank, confidence=sure) if sure else parser.parse(treebank)
+    labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
     misc = [_misc(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
     out = io.BytesIO()
     document.write(out, [p.heads for p in parses], labels, comments=[_comments(p) for p in parses], misc=misc)
@@ -72,6 +74,8 @@ def tagged(taggers: Taggers, document: Document) -> Written:
 def _comments(parse: Parse) -> list[str]:
     """What is proved about a sentence. Scores of trained models are integers and are written as such."""
     comments = [f"score = {_score(parse.value)}", f"bound = {_score(parse.bound)}", f"status = {parse.status}"]
+    if math.isnan(parse.value):  # of a parser that gives none
+        return comments[2:]
     if parse.confidence is not None and parse.confidence.trees:
         trees = (f"{_score(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
         complete = "yes" if parse.confidence.complete else "no"

@@ -69,7 +69,7 @@ def train(
         cpu, wall = cpu - time.process_time(), wall - time.perf_counter()
         record = {"epoch": epoch + 1, **task.learn(order(epoch), _shown(progress, what))}
         cpu, wall = cpu + time.process_time(), wall + time.perf_counter()
-        if judge is not None or epoch + 1 == epochs:
+        if judge is not None or checkpoint is not None or epoch + 1 == epochs:
             result = task.result()
             record |= judge(result, history) if judge else {}
             if best is None or score is None or score(record) > max(map(score, history)):

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -161,8 +162,11 @@ def describe(train: Treebank, dev: Treebank, reading: Reading | None = None) -> 
         treebank.meta.update(told, punctuation=dict(PUNCTUATION), attributes=list(chosen))
 
 
-def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | None) -> list[str]:
-    """A summary of the training file in one line, then a line for each thing that ought to be looked at."""
+def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | Literal["", "none"]) -> list[str]:
+    """A summary of the training file in one line, then a line for each thing that ought to be looked at.
+
+    projective  trees are to be projective; k: heads that a pruner keeps, if there is one
+    """
     ours, other, meta = survey(train), survey(dev), train.meta
     columns = ", ".join(f"{name} {100 * filled(train, name):.0f} %" for name in ("upos", "xpos", "feats", "lemma"))
     roots = f"{ours.several:,} with several roots, " if ours.several else ""
@@ -170,7 +174,7 @@ def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | None) 
     out = [
         f"{ours.sentences:,} sentences, {ours.words:,} words ({columns}), {roots}"
         f"{100 * ours.crossing / max(1, ours.sentences):.1f} % with crossing arcs; "
-        f"tag {meta['tag']}, attributes {chosen}, k {'none' if k is None else k}"
+        f"tag {meta['tag']}, attributes {chosen}" + (f", k {k}" if k else "")
     ]
     read = dict.fromkeys((meta["tag"], meta["coarse"], "xpos", *(a for a in meta["attributes"] if a == "feats")))
     for column in read:

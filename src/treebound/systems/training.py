@@ -107,7 +107,8 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
     except InputError as error:
         raise InputError(error.reason, path=error.path or files[0], hint=error.hint) from None
     projective = getattr(settings, "space", "") == "projective"
-    known = remarks(*treebanks, projective=projective, k=getattr(settings, "k", None))
+    k = (settings.k or "none") if recipe.system == "graph" else ""
+    known = remarks(*treebanks, projective=projective, k=k)
     return Job(name, replace(recipe, settings=settings), *treebanks, checkpoint_of(output), known)
 
 

@@ -63,6 +63,16 @@ class Parser:
                 hint="choose another decoder, for instance branch-and-bound",
             )
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns beside forms that the model looks at."""
+        known = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
+        return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
+
+    def label_names(self, parse: Parse) -> list[str]:
+        """As `Model.label_names`."""
+        return self.model.label_names(parse)
+
     def problem(self, treebank: Treebank, i: int) -> Problem:
         """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
         return self._solved_problem(_table(self.model, treebank), i)
