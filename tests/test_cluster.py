@@ -127,7 +127,7 @@ def test_the_python_interface_takes_a_scheduler(parser: Parser, workers: distrib
 def test_models_are_the_same_bytes_although_a_worker_is_killed(
     tmp_path: Path, workers: distributed.LocalCluster
 ) -> None:
-    recipe = training.Recipe(families=(), epochs=4, bits=14, labels="none")
+    recipe = training.recipe({"families": (), "epochs": 4, "bits": 14, "labels": "none"})
     folders = tmp_path / "here", tmp_path / "there"
     jobs = {}
     for folder in folders:

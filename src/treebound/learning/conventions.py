@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -29,6 +29,11 @@ class Conventions:
     coarse: Literal["upos", "xpos", "tag2"]
     attributes: Attributes
     punctuation: Punctuation | None = None
+
+    def as_meta(self) -> dict[str, Any]:
+        """As `Treebank.meta` has them."""
+        meta = asdict(self) | {"attributes": list(self.attributes)}
+        return {name: value for name, value in meta.items() if value is not None}
 
 
 def conventions(meta: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -162,7 +161,7 @@ def describe(train: Treebank, dev: Treebank, reading: Reading | None = None) -> 
         treebank.meta.update(told, punctuation=dict(PUNCTUATION), attributes=list(chosen))
 
 
-def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | Literal["", "none"]) -> list[str]:
+def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | str) -> list[str]:
     """A summary of the training file in one line, then a line for each thing that ought to be looked at.
 
     projective  trees are to be projective; k: heads that a pruner keeps, if there is one

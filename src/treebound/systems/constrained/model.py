@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
 from treebound import constraints as hard
@@ -135,7 +135,7 @@ class LabelledModel:
         if given.shape != (rows, weights.shape[1]) or (rows and not 0 <= used.min() <= used.max() < len(weights)):
             raise ModelError("damaged labelled model file (rows out of range)", path=path, hint="train it again")
         weights[used] = given
-        meta = TypeAdapter(Conventions).dump_python(header.meta)
+        meta = header.meta.as_meta()
         own = header.history, meta, header.constraints, header.templates, header.key
         try:
             hard.parse(header.constraints, path)

@@ -20,6 +20,8 @@ from treebound.support.workers import spread
 from treebound.systems.constrained.model import LabelledModel, key_for, train_labelled, words_of
 from treebound.systems.constrained.settings import Settings
 
+OPTIONS = ("formulation", "start", "relaxation", "space", "time_limit", "max_iterations")
+
 
 class Parser:
     """A labelled model with the integer program under its constraints (Riedel & Clarke 2006, section 3).
@@ -29,11 +31,10 @@ class Parser:
 
     def __init__(self, model: LabelledModel, **options: Any):
         self.model = model
-        self.rules = hard.parse(model.constraints)
-        try:
-            self.decoder = IncrementalProgram(self.rules, **options)
-        except TypeError as error:
-            raise InputError(f"no option of a constrained parser ({error})", hint="leave it out") from None
+        if unknown := [name for name in options if name not in OPTIONS]:
+            hint = f"leave it out; there are {', '.join(OPTIONS)}"
+            raise InputError(f"a constrained parser has no option {unknown[0]!r}", hint=hint)
+        self.decoder = IncrementalProgram(hard.parse(model.constraints), **options)
         self.reads = tuple(name for name in ("upos", "xpos", "feats", "lemma") if name in self._seen())
 
     def _seen(self) -> set[str]:

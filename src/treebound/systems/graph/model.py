@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
@@ -154,7 +154,7 @@ class Model:
             if kept and patterns and patterns.digest != kept.digest:
                 raise ValueError("other patterns than it was trained with")
             templates = {name: lines[name] for name in templates_for(header.spec)}
-            meta = TypeAdapter(Conventions).dump_python(header.meta)
+            meta = header.meta.as_meta()
             given = header.spec, arrays["weights"], header.unit, pruner, meta, header.history
             return cls(*given, header.labels, patterns, templates, header.key)
         except (ValueError, InputError) as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError
@@ -120,7 +120,7 @@ class Peers:
     def load(self, path: Path) -> Model:
         """Read a model file."""
         header, arrays = _format(self.name).load(path)
-        meta = TypeAdapter(Conventions).dump_python(header.meta)
+        meta = header.meta.as_meta()
         return Model(self.name, header.spec, arrays["content"].tobytes(), meta, header.key)
 
     def parser(self, model: Model, **options: Any) -> Parser:
