@@ -27,6 +27,7 @@ from treebound.experiments import train as train_stage
 from treebound.factors.templates import digest
 from treebound.learning.storage import Format, Header, Layout
 from treebound.learning.survey import describe
+from treebound.learning.system import Labelled
 from treebound.support.settings import Checked, SettingError, option
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
@@ -217,18 +218,12 @@ class ToyModel:
 TOY = Format("toy", 1, Header, lambda _: {"seed": Layout(np.int64, {(1,)})})
 
 
-class Toy:
-    """All words hang on one, which is what training finds: a system in thirty lines."""
+class Toy(Labelled):
+    """All words hang on one, which the settings say: a system in twenty lines."""
 
     kinds = ("toy",)
     settings = ToySettings
     reads = ()
-
-    def fitted(self, settings: ToySettings, train: Treebank) -> ToySettings:
-        return settings
-
-    def key(self, settings: ToySettings, train: Treebank, dev: Treebank) -> str:
-        return ""
 
     def train(self, settings: ToySettings, train: Treebank, dev: Treebank, **how: Any) -> ToyModel:
         return ToyModel(settings.seed)
@@ -239,9 +234,6 @@ class Toy:
     def parser(self, model: ToyModel, **options: Any) -> Toy:
         self.model = model
         return self
-
-    def report(self, model: ToyModel, dev: Treebank) -> str:
-        return "nothing is known"
 
     def parse(self, treebank: Treebank, workers: int = 1, **how: Any) -> list[Parse]:
         return [self._tree(int(n)) for n in treebank.lengths]

@@ -12,10 +12,10 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
-from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.features.tokens import TokenTable
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
+from treebound.learning.system import Labelled
 from treebound.support.workers import spread
 from treebound.systems.constrained.model import LabelledModel, key_for, train_labelled, words_of
 from treebound.systems.constrained.settings import Settings
@@ -72,7 +72,7 @@ def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
     return parser.parsed(treebank, table, i)
 
 
-class Constrained:
+class Constrained(Labelled):
     """`treebound.core.system.System`."""
 
     kinds = ("labelled model",)
@@ -80,10 +80,8 @@ class Constrained:
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError for a treebank without labels, and for constraints that are none."""
-        if not has_labels(train):
-            raise InputError("not every word has a label", hint="train another system, for instance graph")
         _rules(settings)
-        return settings
+        return super().fitted(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Of settings, constraints, templates and the training treebank."""
@@ -109,15 +107,6 @@ class Constrained:
     def parser(self, model: LabelledModel, **options: Any) -> Parser:
         """Options as for `Parser`."""
         return Parser(model, **options)
-
-    def report(self, model: LabelledModel, dev: Treebank) -> str:
-        """Scores on dev."""
-        parser = Parser(model)
-        parses = parser.parse(dev)
-        score = evaluate(dev, [p.heads for p in parses], [parser.label_names(p) for p in parses]).summary
-        broken = sum(p.status == "heuristic" for p in parses)
-        within = "" if not broken else f" ({broken} sentences have no tree within the constraints)"
-        return f"dev UAS {score['uas']:.2f}, LAS {score['las']:.2f}{within}"
 
 
 def _rules(settings: Settings) -> list[Any]:

@@ -17,11 +17,11 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.learning.checkpoint import key_of
 from treebound.learning.conventions import Conventions, conventions, under
 from treebound.learning.loop import Progress
 from treebound.learning.storage import Format, Header, Layout
+from treebound.learning.system import Labelled
 from treebound.systems.peers import PEERS
 from treebound.systems.peers.peer import Peer, Tree
 from treebound.systems.peers.settings import Settings
@@ -82,7 +82,7 @@ class Parser:
         return [self.names[i] for i in parse.labels[1:].tolist()]
 
 
-class Peers:
+class Peers(Labelled):
     """`treebound.core.system.System` of one package."""
 
     settings = Settings
@@ -90,12 +90,6 @@ class Peers:
     def __init__(self, name: str):
         self.name, self.kinds = name, (name,)
         self.peer: Peer = PEERS[name]
-
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are. InputError for a treebank without labels."""
-        if not has_labels(train):
-            raise InputError("not every word has a label", hint="train another system, for instance graph")
-        return settings
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Of settings and treebanks."""
@@ -131,10 +125,3 @@ class Peers:
             path = Path(folder, "model")
             path.write_bytes(model.content)
             return Parser(model, self.peer.load(path))
-
-    def report(self, model: Model, dev: Treebank) -> str:
-        """Scores on dev."""
-        parser = self.parser(model)
-        parses = parser.parse(dev)
-        score = evaluate(dev, [p.heads for p in parses], [parser.label_names(p) for p in parses]).summary
-        return f"dev UAS {score['uas']:.2f}, LAS {score['las']:.2f}"

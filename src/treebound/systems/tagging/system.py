@@ -9,6 +9,7 @@ from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.treebank import Treebank
 from treebound.learning.loop import Progress
 from treebound.learning.survey import ENOUGH, filled
+from treebound.learning.system import Labelled
 from treebound.systems.tagging.settings import Settings
 from treebound.systems.tagging.several import COLUMNS, Taggers, accuracies, train_taggers
 
@@ -22,7 +23,7 @@ def chosen(settings: Settings, train: Treebank) -> tuple[str, ...]:
     return out
 
 
-class Tagging:
+class Tagging(Labelled):
     """`treebound.core.system.System`, but for `parser`: what is loaded has `apply(treebank)` and `columns`."""
 
     kinds = ("tagger", "taggers")
@@ -32,10 +33,6 @@ class Tagging:
         """As they are. InputError where no column has tags."""
         chosen(settings, train)
         return settings
-
-    def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
-        """None: their files do not hold one."""
-        return ""
 
     def train(
         self,
