@@ -22,8 +22,8 @@ from treebound.learning.conventions import Conventions, conventions, under
 from treebound.learning.loop import Progress
 from treebound.learning.storage import Format, Header, Layout
 from treebound.learning.system import Labelled
-from treebound.systems.peers import PEERS
 from treebound.systems.peers.peer import Peer, Tree
+from treebound.systems.peers.registry import PEERS
 from treebound.systems.peers.settings import Settings
 
 
