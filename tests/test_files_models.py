@@ -14,6 +14,8 @@ from mutants import ModelFile, claims, model_mutants
 from synthetic import synthetic_treebank
 
 from treebound.core.errors import ModelError
+from treebound.systems.constrained.model import train_labelled
+from treebound.systems.constrained.settings import Settings as LabelledSettings
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
@@ -34,12 +36,14 @@ INPUT = "".join(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, a pruner and a tagger, small as they are."""
+    """Models, a pruner and a tagger, small as they are."""
     folder = tmp_path_factory.mktemp("models")
     pruner = train_pruner(TRAIN, epochs=1, bits=12)
     spec = Settings(("adjacent-sibling", "grandchild"), epochs=1, bits=12, labels="both", label_bits=12)
     train(spec, TRAIN, DEV, pruner).save(folder / "model.original")
     pruner.save(folder / "pruner.original")
+    labelled = LabelledSettings(epochs=1, bits=6, constraints="en_ewt")
+    train_labelled(labelled, TRAIN).save(folder / "constrained.original")
     train_tagger(TRAIN, epochs=1, bits=12).save(folder / "tagger.original")
     (folder / "input.conllu").write_text(INPUT)
     return folder
@@ -174,9 +178,9 @@ def test_what_was_changed_after_it_was_written_is_refused(folder: Path) -> None:
 
 
 def check_mutants(folder: Path, target: Path, seed: int, count: int) -> None:
-    """Load so many mutants of a model and of a tagger in another process."""
+    """Load so many mutants of each kind of model in another process."""
     forged: dict[str, tuple[str, bool]] = {}
-    for kind in ("model", "tagger"):
+    for kind in ("model", "tagger", "constrained"):
         content = (folder / f"{kind}.original").read_bytes()
         (target / f"{kind}.original").write_bytes(content)
         for what, mutant, may_differ in model_mutants(content, seed, count):

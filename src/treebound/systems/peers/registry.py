@@ -1,4 +1,4 @@
-"""The peers: `PEERS[name].train(...)` writes a model file and `.load(path)` reads one; a package is imported only then."""
+"""Packages: `PEERS[name].train(...)` writes a model file and `.load(path)` reads one; they are imported only then."""
 
 from __future__ import annotations
 
