@@ -161,16 +161,16 @@ class Format(Generic[H]):
         return _reading(path, self.kind, hint, read)
 
 
-def kind_of(path: str | Path) -> str:
-    """What kind of file this is, by its header. ModelError where it is none of ours."""
+def kind_of(path: str | Path, wanted: str = "model") -> str:
+    """What kind of file this is, by its header. ModelError, which names what is wanted, where it is none of ours."""
 
     def read(z: zipfile.ZipFile, members: Members) -> str:
         header = json.loads(z.read(members["header"]))
         if not isinstance(header, dict) or header.get("format") != FORMAT or not isinstance(header.get("kind"), str):
-            raise ModelError("not a treebound model", path=path, hint="name a file that treebound wrote")
+            raise ModelError(f"not a treebound {wanted}", path=path, hint="name a file that treebound wrote")
         return header["kind"]
 
-    return _reading(path, "model", "train it again, or name a treebound model file", read)
+    return _reading(path, wanted, f"train it again, or name a treebound {wanted} file", read)
 
 
 Members = dict[str, zipfile.ZipInfo]

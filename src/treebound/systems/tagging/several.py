@@ -71,7 +71,7 @@ class Taggers:
     @classmethod
     def load(cls, path: str | Path) -> Taggers:
         """Read what `save` or `Tagger.save` wrote. ModelError for anything else."""
-        if kind_of(path) != FORMAT.kind:
+        if kind_of(path, "tagger") != FORMAT.kind:
             return cls([Tagger.load(path)])
         header, arrays = FORMAT.load(path)
         return cls([Tagger.restored(each, arrays[each.column], path) for each in header.taggers])
