@@ -23,7 +23,7 @@ from treebound.evaluation.proofs import proof
 from treebound.systems.graph.parser import Parser, load
 from treebound.treebanks.document import Document, stream
 
-SPACES = {"projective": [], "crossing": ["--non-projective"]}
+SPACES = {"projective": [], "crossing": ["--space", "non-projective"]}
 
 
 def model(folder: Path, space: str, train: Path, dev: Path, epochs: int) -> Path:

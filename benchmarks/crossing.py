@@ -23,7 +23,7 @@ from treebound.experiments.corpus import load
 from treebound.factors import FAMILIES
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks.projectivise import is_projective
 
@@ -49,7 +49,7 @@ def main() -> int:
     for corpus in given.corpora:
         examples, dev = load(corpus, "train", given.train, "gold"), load(corpus, "dev", 50, "gold")
         pruner = train_pruner(examples, epochs=3, bits=18, seed=1)
-        spec = ModelSpec(families, epochs=2, k=given.k, bits=18, max_dp_calls=100, space="non-projective")
+        spec = Settings(families, epochs=2, k=given.k, bits=18, max_dp_calls=100, space="non-projective")
         model = train(spec, examples, dev, pruner)
         search = Parser(model, record=True)
         judge = DECODERS["ilp"](space="non-projective")

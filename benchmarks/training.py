@@ -18,8 +18,8 @@ from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
-from treebound.systems.graph.training import Recipe
 from treebound.treebanks.document import read
 from treebound.treebanks.projectivise import is_projective
 
@@ -40,9 +40,9 @@ def load(path: Path, sentences: int) -> Treebank:
 def trained(space: str, examples: Treebank, dev: Treebank, pruner: Pruner, epochs: int) -> tuple[float, float, str]:
     """CPU seconds an epoch: of learning, with its parse of dev; accuracy of the model on dev, searched to the end."""
     started = time.process_time()
-    model = train(Recipe(epochs=epochs, non_projective=space != "projective").spec(), examples, dev, pruner)
+    model = train(Settings(epochs=epochs, space=space).fitted(examples), examples, dev, pruner)
     whole = (time.process_time() - started) / epochs
-    learning = sum(record["cpu_seconds"] for record in model.history) / epochs
+    learning = model.seconds[0] / epochs
     parses = Parser(model, max_dp_calls=10_000).parse(dev)
     found = evaluate(dev, [p.heads for p in parses], [model.label_names(p) for p in parses]).summary
     proved = sum(parse.certified for parse in parses)
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("train", type=Path)
     parser.add_argument("dev", type=Path)
     parser.add_argument("--sentences", type=int, default=2000, help="to train on; dev has a fifth of that at most")
-    parser.add_argument("--epochs", type=int, default=Recipe.epochs)
+    parser.add_argument("--epochs", type=int, default=Settings.epochs)
     parser.add_argument("--repeats", type=int, default=1)
     given = parser.parse_args()
     examples, dev = load(given.train, given.sentences), load(given.dev, given.sentences // 5)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import TreeboundError
-from treebound.systems.graph.parser import load
+from treebound.systems.registry import load
 from treebound.systems.tagging.tagger import Tagger
 from treebound.treebanks.document import read
 
@@ -22,7 +22,7 @@ def outcome(path: Path, document: Any) -> Any:
         return Tagger.load(path).apply(document.treebank).strings("xpos")
     parser = load(path)
     parses = parser.parse(document.treebank)
-    return [[p.heads.tolist(), p.value, p.bound, p.status, parser.model.label_names(p)] for p in parses]
+    return [[p.heads.tolist(), p.value, p.bound, p.status, parser.label_names(p)] for p in parses]
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ def files(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("checking")
     (folder / "train.conllu").write_text(conllu(SENTENCES * 5))
     (folder / "dev.conllu").write_text(conllu(SENTENCES))
-    crossing = ["--non-projective"] if request.param == "non-projective" else []
+    crossing = ["--space", "non-projective"] if request.param == "non-projective" else []
     options = ["--epochs", 1, "--bits", 12, *crossing]
     done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "m.npz", *options)
     assert done.returncode == 0, done.stderr

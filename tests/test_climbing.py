@@ -14,7 +14,7 @@ from treebound.evaluation.attachment import evaluate
 from treebound.factors import FAMILIES
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
 DEFAULT = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
@@ -68,7 +68,7 @@ def test_learning_over_crossing_trees_costs_what_learning_over_projective_ones_d
     pruner = train_pruner(examples, epochs=2, bits=14)
     calls, found = {}, {}
     for space in ("projective", "non-projective"):
-        spec = ModelSpec(DEFAULT, epochs=2, k=5, bits=16, max_dp_calls=200, space=space)
+        spec = Settings(DEFAULT, labels="none", epochs=2, k=5, bits=16, max_dp_calls=200, space=space)
         model = train(spec, examples, dev, pruner)
         parses = Parser(model).parse(dev)
         assert all(parse.certified for parse in parses)

@@ -15,14 +15,15 @@ import pytest
 from synthetic import synthetic_treebank
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
-from treebound.cli import annotate, training
+from treebound.cli import annotate
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import Assess
 from treebound.support.workers import spread
+from treebound.systems import training
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.jackknife import jackknife
 from treebound.systems.tagging.learn import train_tagger
@@ -60,7 +61,7 @@ def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[distributed.Lo
 
 @pytest.fixture(scope="module")
 def parser() -> Parser:
-    spec = ModelSpec(("adjacent-sibling", "outermost-grandchild"), epochs=1, bits=14, labels="both", label_bits=14)
+    spec = Settings(("adjacent-sibling", "outermost-grandchild"), epochs=1, bits=14, labels="both", label_bits=14)
     return Parser(train(spec, TRAIN, DEV, train_pruner(TRAIN, epochs=1, bits=14)))
 
 
@@ -127,7 +128,7 @@ def test_the_python_interface_takes_a_scheduler(parser: Parser, workers: distrib
 def test_models_are_the_same_bytes_although_a_worker_is_killed(
     tmp_path: Path, workers: distributed.LocalCluster
 ) -> None:
-    recipe = training.Recipe(families=(), epochs=4, bits=14, labels="none")
+    recipe = training.recipe({"families": (), "epochs": 4, "bits": 14, "labels": "none"})
     folders = tmp_path / "here", tmp_path / "there"
     jobs = {}
     for folder in folders:

@@ -16,7 +16,7 @@ from treebound.decoders.confidence import Assess, arc_marginals
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound, smallest_backbone
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
 FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
@@ -89,7 +89,12 @@ def test_what_is_not_proved_has_no_margins_and_no_list():
 def test_a_parser_says_how_sure_it_is_with_any_number_of_workers():
     learn = synthetic_treebank(150, 1)
     pruner = train_pruner(learn, epochs=1, bits=14)
-    model = train(ModelSpec(FAMILIES, "mira", 1, k=4, bits=14), learn, learn.select(np.arange(10)), pruner)
+    model = train(
+        Settings(FAMILIES, "mira", 1, k=4, bits=14, labels="none", max_dp_calls=0),
+        learn,
+        learn.select(np.arange(10)),
+        pruner,
+    )
     parser, test = Parser(model), synthetic_treebank(50, 2)
     assess = Assess(margins=True, marginals=True, k=2)
     one, two = parser.parse(test, confidence=assess), parser.parse(test, workers=2, confidence=assess)

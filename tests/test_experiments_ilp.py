@@ -17,7 +17,8 @@ from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
 from treebound.experiments import constraint_analysis, cross_validation, derive_constraints, folds
 from treebound.experiments.params import CrossValidation
 from treebound.features.tokens import TokenTable
-from treebound.systems.constrained.model import LabelledSpec, train_labelled, words_of
+from treebound.systems.constrained.model import train_labelled, words_of
+from treebound.systems.constrained.settings import Settings
 
 
 def made_up():
@@ -84,7 +85,7 @@ def test_joining_renumbers_strings():
 def trained():
     """A model that has seen a treebank, and the treebank."""
     treebank = made_up()
-    return train_labelled(LabelledSpec(epochs=1, bits=12), treebank), treebank
+    return train_labelled(Settings(epochs=1, bits=12), treebank), treebank
 
 
 def test_systems_are_compared_word_by_word(trained):

@@ -14,9 +14,11 @@ from mutants import ModelFile, claims, model_mutants
 from synthetic import synthetic_treebank
 
 from treebound.core.errors import ModelError
+from treebound.systems.constrained.model import train_labelled
+from treebound.systems.constrained.settings import Settings as LabelledSettings
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.pruner import Pruner, train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import Tagger
@@ -34,12 +36,14 @@ INPUT = "".join(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, a pruner and a tagger, small as they are."""
+    """Models, a pruner and a tagger, small as they are."""
     folder = tmp_path_factory.mktemp("models")
     pruner = train_pruner(TRAIN, epochs=1, bits=12)
-    spec = ModelSpec(("adjacent-sibling", "grandchild"), epochs=1, bits=12, labels="both", label_bits=12)
+    spec = Settings(("adjacent-sibling", "grandchild"), epochs=1, bits=12, labels="both", label_bits=12)
     train(spec, TRAIN, DEV, pruner).save(folder / "model.original")
     pruner.save(folder / "pruner.original")
+    labelled = LabelledSettings(epochs=1, bits=6, constraints="en_ewt")
+    train_labelled(labelled, TRAIN).save(folder / "constrained.original")
     train_tagger(TRAIN, epochs=1, bits=12).save(folder / "tagger.original")
     (folder / "input.conllu").write_text(INPUT)
     return folder
@@ -79,7 +83,9 @@ HEADERS = {
     "labels": [None, [], ["a", "a"], [1, 2], ["a\tb"], [""], ["a\nb"], "abc"],
     "patterns": [3, {}, {"name": "x", "digest": "y", "text": 3}],
     "more": [1],
-    "version": [2, "1", "a\nb", None],
+    "key": [3, None],
+    "templates": [None, {}, {"digest": "x", "lines": {}}],
+    "version": [1, "2", "a\nb", None],
     "a\nb": [1],
     "kind": ["tagger", None],
     "format": ["zip", None],
@@ -172,9 +178,9 @@ def test_what_was_changed_after_it_was_written_is_refused(folder: Path) -> None:
 
 
 def check_mutants(folder: Path, target: Path, seed: int, count: int) -> None:
-    """Load so many mutants of a model and of a tagger in another process."""
+    """Load so many mutants of each kind of model in another process."""
     forged: dict[str, tuple[str, bool]] = {}
-    for kind in ("model", "tagger"):
+    for kind in ("model", "tagger", "constrained"):
         content = (folder / f"{kind}.original").read_bytes()
         (target / f"{kind}.original").write_bytes(content)
         for what, mutant, may_differ in model_mutants(content, seed, count):

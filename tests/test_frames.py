@@ -13,7 +13,7 @@ from treebound.experiments.patterns import annotated, evidence
 from treebound.factors.pattern_language import parse
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
 
@@ -76,7 +76,7 @@ def test_every_sentence_is_held_out_once(sentences: int, folds: int) -> None:
 
 def test_finished_folds_are_kept(tmp_path) -> None:
     treebank = synthetic_treebank(60, seed=5, max_words=8)
-    spec = ModelSpec(epochs=1, bits=12, k=4, max_dp_calls=20)
+    spec = Settings((), labels="none", epochs=1, bits=12, k=4, max_dp_calls=20)
     heads = crossvalidate(treebank, spec, 2, tmp_path)
     assert heads.shape == treebank.head.shape
     assert (heads >= 0).all()
@@ -87,7 +87,7 @@ def test_finished_folds_are_kept(tmp_path) -> None:
     assert (crossvalidate(treebank, spec, 2, tmp_path) == heads).all()
     assert first.stat().st_mtime_ns == before
     assert second.exists()
-    crossvalidate(treebank, ModelSpec(epochs=1, bits=13, k=4, max_dp_calls=20), 2, tmp_path)
+    crossvalidate(treebank, Settings((), labels="none", epochs=1, bits=13, k=4, max_dp_calls=20), 2, tmp_path)
     assert first.stat().st_mtime_ns != before  # another run
 
 
@@ -100,7 +100,7 @@ def test_the_held_out_half_is_not_seen(tmp_path) -> None:
         root = int(rng.integers(1, n + 1))
         head += [0 if m == root else root for m in range(1, n + 1)]
     stars = treebank.with_heads(np.array(head, np.int32))
-    spec = ModelSpec(epochs=6, bits=16, k=4, max_dp_calls=20)
+    spec = Settings((), labels="none", epochs=6, bits=16, k=4, max_dp_calls=20)
     unseen = crossvalidate(stars, spec, 2, tmp_path)
     model = train(spec, stars, stars, train_pruner(stars, epochs=2, bits=14))
     seen = np.concatenate([parse.heads[1:] for parse in Parser(model).parse(stars)])

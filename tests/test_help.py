@@ -8,7 +8,9 @@ import pytest
 import typer
 
 from treebound.cli import app
-from treebound.systems.graph import training
+from treebound.learning.reading import Reading
+from treebound.support.settings import Checked, read
+from treebound.systems.graph.settings import Settings
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -33,9 +35,8 @@ def test_what_is_punctuation_and_what_is_the_unit_is_said() -> None:
     assert "in one unit" in " ".join(COMMANDS["parse"].help.split())
 
 
-def test_train_has_the_defaults_of_a_recipe() -> None:
-    given = {parameter.name: parameter.default for parameter in COMMANDS["train"].params}
-    given |= {"C": given["c"], "families": training.split(given["families"])}
-    given["attributes"] = training.split(given["attributes"])
-    recipe = dataclasses.asdict(training.Recipe())
-    assert {name: given[name] for name in recipe} == recipe
+@pytest.mark.parametrize("settings", [Settings, Reading])
+def test_train_has_the_options_and_defaults_of_its_settings(settings: type[Checked]) -> None:
+    defaults = {parameter.name: parameter.default for parameter in COMMANDS["train"].params}
+    given = {field.name: defaults[field.name] for field in dataclasses.fields(settings)}
+    assert read(settings, {name: value for name, value in given.items() if value is not None}) == settings()

@@ -30,7 +30,7 @@ from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import Pruner, train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
 TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
@@ -38,9 +38,9 @@ BITS = 14
 NAMES = tuple(f"label{i}" for i in range(11))
 
 
-def spec(labels: str, **changes) -> ModelSpec:
+def spec(labels: str, **changes) -> Settings:
     defaults = {"families": ("adjacent-sibling",), "epochs": 3, "k": 5, "bits": 14, "max_dp_calls": 50}
-    return ModelSpec(**{**defaults, "labels": labels, "label_bits": 16} | changes)
+    return Settings(**{**defaults, "labels": labels, "label_bits": 16} | changes)
 
 
 def gold_labels(treebank: Treebank) -> list[list[str]]:

@@ -17,18 +17,21 @@ from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.features.scorer import Scorer
 from treebound.learning.difference import Difference
+from treebound.learning.updates import Learner, Mira, Perceptron
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser, load
 from treebound.systems.graph.pruner import Pruner, train_pruner
-from treebound.systems.graph.spec import ModelSpec
-from treebound.systems.graph.trainer import Learner, train
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.trainer import train
 
 ALL = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
 
 
-def spec(**changes) -> ModelSpec:
-    return ModelSpec(**{"families": ALL, "epochs": 2, "k": 5, "bits": 16, "max_dp_calls": 50} | changes)
+def spec(**changes) -> Settings:
+    return Settings(
+        **{"families": ALL, "epochs": 2, "k": 5, "bits": 16, "max_dp_calls": 50, "labels": "none"} | changes
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def test_a_rate_is_a_feature_of_another_size():
     rng = np.random.default_rng(3)
     size, limit = 16, 0.3
     rate = rng.choice([0.01, 0.1, 1.0], size).astype(np.float32)
-    learner = Learner(size)
+    learner = Learner(size, Mira(limit))
     plain, total = np.zeros(size), np.zeros(size)
     for _ in range(40):
         learner.examples += 1
@@ -68,17 +71,17 @@ def test_a_rate_is_a_feature_of_another_size():
         sized = np.bincount(slots, signs, size) * np.sqrt(rate)
         if sized.any():
             plain += max(0.0, min(limit, (1.0 - plain @ sized) / (sized @ sized))) * sized
-        learner.update(slots.copy(), signs.copy(), rate[slots], 12, 1.0, limit)
+        learner.update(slots.copy(), signs.copy(), rate[slots], 12, 1.0)
         total += plain
         np.testing.assert_allclose(learner.weights, np.sqrt(rate) * plain, rtol=1e-4, atol=1e-6)
-    averaged, unit = learner.average(False)
+    averaged, unit = learner.average()
     np.testing.assert_allclose(averaged / unit, np.sqrt(rate) * total / 40, rtol=1e-3, atol=1e-4)
 
 
 def test_the_perceptron_steps_by_ones():
-    learner = Learner(4)
+    learner = Learner(4, Perceptron())
     learner.examples = 1
-    learner.update(np.arange(4), np.float32([1, -1, 1, 0]), np.float32([0.1, 1, 0.5, 1]), 4, 0.0, np.inf)
+    learner.update(np.arange(4), np.float32([1, -1, 1, 0]), np.float32([0.1, 1, 0.5, 1]), 4, 0.0)
     assert learner.weights.tolist() == [1, -1, 1, 0]
 
 
@@ -97,7 +100,7 @@ def test_a_difference_of_millions_of_features_has_room(pruner, monkeypatch):
         return counts[-1]
 
     monkeypatch.setattr(Scorer, "features", counted)
-    train(spec(families=("tri-sibling",), epochs=1, labels="none", max_dp_calls=1), flat, DEV.select(range(3)), pruner)
+    train(spec(families=("tri-sibling",), epochs=1, max_dp_calls=1), flat, DEV.select(range(3)), pruner)
     assert 2_000_000 < max(counts) <= max(rooms)
 
 
@@ -145,7 +148,7 @@ def test_a_checkpoint_of_another_run_is_not_taken(pruner, tmp_path):
 def test_the_perceptron_average_is_exact():
     """Integer accumulators: the average over examples of the weights, times their number, to the last unit."""
     rng = np.random.default_rng(0)
-    learner = Learner(1 << 12)
+    learner = Learner(1 << 12, Perceptron())
     total = np.zeros(1 << 12, np.int64)
     current = np.zeros(1 << 12, np.int64)
     for _ in range(500):
@@ -157,27 +160,27 @@ def test_the_perceptron_average_is_exact():
             learner.sums[s] += (learner.examples - 1) * v
             current[s] += v
         total += current
-    weights, unit = learner.average(perceptron=True)
+    weights, unit = learner.average()
     assert unit == 500
     assert (weights == total).all()
 
 
 @pytest.mark.parametrize("large", [1e6, -1e6])
 def test_fixed_point_makes_room_for_large_weights(large):
-    learner = Learner(1 << 12)
+    learner = Learner(1 << 12, Mira(1.0))
     learner.weights[5] = large
     learner.examples = 1
-    weights, unit = learner.average(perceptron=False)
+    weights, unit = learner.average()
     assert weights[5] / unit == large
     assert unit < 2**16
 
 
 def test_fixed_point_makes_room_for_what_rounding_adds():
     """An average that is 2^31 units only once it is rounded."""
-    learner = Learner(1 << 12)
+    learner = Learner(1 << 12, Mira(1.0))
     learner.sums[5] = -(2**15 - 1e-6)
     learner.examples = 1
-    weights, unit = learner.average(perceptron=False)
+    weights, unit = learner.average()
     assert (weights[5], unit) == (2**30, 2**15)
 
 

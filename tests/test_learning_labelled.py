@@ -16,7 +16,8 @@ from treebound.decoders.exact.programs.incremental import IncrementalProgram, ch
 from treebound.features.tokens import TokenTable
 from treebound.kernels.features.scoring import Output, Place
 from treebound.systems.constrained.features import labelled_features
-from treebound.systems.constrained.model import LabelledModel, LabelledSpec, train_labelled
+from treebound.systems.constrained.model import LabelledModel, train_labelled
+from treebound.systems.constrained.settings import Settings
 
 
 def with_labels(treebank: Treebank) -> Treebank:
@@ -31,7 +32,7 @@ TRAIN, DEV = with_labels(synthetic_treebank(80, seed=1)), with_labels(synthetic_
 
 @pytest.fixture(scope="module")
 def model() -> LabelledModel:
-    return train_labelled(LabelledSpec(epochs=3, bits=12), TRAIN)
+    return train_labelled(Settings(epochs=3, bits=12), TRAIN)
 
 
 def accuracy(model: LabelledModel, treebank: Treebank) -> tuple[float, float]:
@@ -92,12 +93,12 @@ def test_files_come_back_and_others_are_refused(model, tmp_path):
 
 
 def test_training_is_deterministic(model):
-    assert (train_labelled(LabelledSpec(epochs=3, bits=12), TRAIN).weights == model.weights).all()
+    assert (train_labelled(Settings(epochs=3, bits=12), TRAIN).weights == model.weights).all()
 
 
 def test_a_decoder_in_the_loop():
     """The integer program without constraints beyond trees finds what Chu-Liu-Edmonds finds; with some it does not."""
-    small, spec = TRAIN.select(np.arange(15)), LabelledSpec(epochs=1, bits=12, k=20)
+    small, spec = TRAIN.select(np.arange(15)), Settings(epochs=1, bits=12, k=20)
     plain = train_labelled(spec, small)
     trees = train_labelled(spec, small, decoder=IncrementalProgram(TREE).decode_labelled)
     assert (plain.weights == trees.weights).all()

@@ -69,7 +69,7 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ("  model: carreras+grandchild+sibling\n", "  model: big\n", None, "ablation: no model 'big'; choose from arc"),
         ("corpora: [tr_twt]", "corpora: []", "corpora: []", "corpora: Tuple should have at least 1 item"),
         ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
-        ("learners: [", "learners: [svm, ", "learners: [svm", "learners.0: Input should be 'perceptron' or 'mira'"),
+        ("learners: [", "learners: [svm, ", "learners: [svm", "learners.0: Input should be 'mira' or 'perceptron'"),
         ("  C: 0.01", "  C: [", None, "not valid YAML"),
         ("tags: {}", "tags: {tr_twt: silver}", "silver", "tags.tr_twt: Input should be 'gold' or 'predicted'"),
         ("peers: [] ", f"peers: [{PEER.replace('spacy', 'malt')}] #", "malt", "Input should be 'udpipe' or 'spacy'"),

@@ -24,7 +24,7 @@ from treebound.features.tokens import TokenTable, hash_string
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks.catalogue import CORPORA
 
@@ -483,7 +483,7 @@ def test_a_pattern_scores_the_same_whatever_stands_beside_it() -> None:
 
 def test_a_model_keeps_the_patterns_it_was_trained_with(tmp_path) -> None:
     pruner = train_pruner(synthetic_treebank(20, seed=1), epochs=1, bits=12)
-    spec = ModelSpec(families=("pattern",), bits=12)
+    spec = Settings(families=("pattern",), bits=12, labels="none")
     model = Model(
         spec, np.arange(1 << 12, dtype=np.int32), 1.0, pruner, META | {"patterns": "parts"}, [], patterns=PARTS
     )
@@ -519,7 +519,14 @@ def test_a_parser_needs_no_pattern_file(tmp_path) -> None:
     learn, dev = (synthetic_treebank(size, seed=seed) for size, seed in ((80, 1), (30, 2)))
     learn.meta["patterns"] = str(own)
     pruner = train_pruner(learn, epochs=1, bits=12)
-    spec = ModelSpec(families=("adjacent-sibling", "outermost-grandchild", "pattern"), epochs=2, k=5, bits=14)
+    spec = Settings(
+        families=("adjacent-sibling", "outermost-grandchild", "pattern"),
+        epochs=2,
+        k=5,
+        bits=14,
+        labels="none",
+        max_dp_calls=0,
+    )
     model = train(spec, learn, dev, pruner)
     model.save(tmp_path / "model.npz")
     own.unlink()

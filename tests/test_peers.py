@@ -14,8 +14,8 @@ from treebound.core.errors import InputError
 from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.attachment import evaluate
 from treebound.experiments.peer import named_roots, rows
-from treebound.systems.peers import PEERS, udpipe
 from treebound.systems.peers.peer import Peer, package, single_rooted
+from treebound.systems.peers.registry import PEERS, udpipe
 
 #: few passes over little data
 SETTINGS = {"udpipe": {"iterations": 2, "hidden_layer": 50}, "spacy": {"epochs": 2}}

@@ -28,7 +28,7 @@ from treebound.evaluation.scoring import tree_score
 from treebound.factors import FAMILIES as REGISTERED
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
 SPACES = ("projective", "non-projective")
@@ -294,7 +294,12 @@ def test_weights_that_make_sums_inexact_are_refused() -> None:
     """A model file can be edited: scores beyond what float64 adds exactly would make certificates false."""
     learn = synthetic_treebank(60, 1)
     pruner = train_pruner(learn, epochs=1, bits=14)
-    model = train(ModelSpec(("sibling",), "mira", 1, k=4, bits=14), learn, learn.select(np.arange(10)), pruner)
+    model = train(
+        Settings(("sibling",), "mira", 1, k=4, bits=14, labels="none", max_dp_calls=0),
+        learn,
+        learn.select(np.arange(10)),
+        pruner,
+    )
     rng = np.random.default_rng(1)
     model.weights[:] = rng.integers(-(2**31), 2**31, len(model.weights))
     with pytest.raises(ModelError, match="no longer exact"):

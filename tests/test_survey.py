@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from oracles.trees import trees
 from synthetic import inflected_conllu, synthetic_treebank
 from test_cli import SENTENCES, assert_one_line, conllu, run
@@ -17,8 +16,10 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.experiments.params import load as load_params
 from treebound.experiments.train import specification
-from treebound.systems.graph.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
-from treebound.systems.graph.training import Recipe
+from treebound.learning.reading import Reading
+from treebound.learning.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
+from treebound.support.settings import read as read_settings
+from treebound.systems.graph.settings import Settings
 from treebound.treebanks.document import read
 
 
@@ -91,14 +92,14 @@ def test_without_upos_xpos_is_both_tags() -> None:
 )
 def test_attributes_that_are_named_are_used(wanted: tuple[str, ...], chosen: list[str]) -> None:
     train, dev = treebank(inflected_conllu(5, 1)), treebank(inflected_conllu(5, 2))
-    describe(train, dev, wanted=wanted)
+    describe(train, dev, Reading(attributes=wanted))
     assert train.meta["attributes"] == dev.meta["attributes"] == chosen
 
 
 @pytest.mark.parametrize("wanted", ["colour", "auto,feats", "none,feats"])
 def test_other_attributes_are_refused(wanted: str) -> None:
     with pytest.raises(InputError, match=r"unknown attribute .*; choose from suffix, prefix, length, feats, lemma; or"):
-        Recipe(attributes=wanted).spec()  # type: ignore[arg-type]
+        read_settings(Reading, {"attributes": wanted})
 
 
 # --- what is counted ---
@@ -137,7 +138,7 @@ def test_the_summary_names_what_is_chosen_and_advises() -> None:
     assert summary.endswith("; tag upos, attributes suffix, feats, lemma, k 10")
     crossing = float(re.search(r"([\d.]+) % with crossing arcs", summary)[1])  # type: ignore[index]
     assert 10 < crossing < 35
-    assert advice.startswith("advice: train with --non-projective")
+    assert advice.startswith("advice: train with --space non-projective")
     assert f"dev UAS is {ceiling(dev):.2f} at most" in advice
     assert len(remarks(train, dev, projective=False, k=10)) == 1, "who does so needs no advice"
     flat = synthetic_treebank(50, 1), synthetic_treebank(50, 2)
@@ -150,26 +151,24 @@ def test_several_roots_and_tags_that_training_lacks_are_named() -> None:
     train, dev = treebank(column(text, 5, ["a", "b"])), treebank(column(text, 5, ["a", "c"]))
     train.head[:2] = 0
     describe(train, dev)
-    lines = remarks(train, dev, projective=False, k=None)
+    lines = remarks(train, dev, projective=False, k="none")
     assert "1 with several roots" in lines[0]
     assert lines[1] == "warning: 50 % of dev's words have xpos that training lacks; upos is the tag"
-    describe(train, dev, tag="xpos")
-    assert "is xpos annotated alike?" in remarks(train, dev, projective=False, k=None)[1]
+    describe(train, dev, Reading(tag="xpos"))
+    assert "is xpos annotated alike?" in remarks(train, dev, projective=False, k="none")[1]
 
 
-# --- the recipe ---
+# --- the settings ---
 
 
 def test_the_defaults_are_the_combined_model_of_the_experiments() -> None:
     path = Path(__file__).parents[1] / "params.yaml"
     params, plain = load_params(path), synthetic_treebank(5, 1)
-    assert Recipe().spec() == specification(params, "combined", "mira", plain)
+    assert Settings().fitted(plain) == specification(params, "combined", "mira", plain)
     plain.meta["patterns"] = "en_ud"
-    assert Recipe(patterns="en_ud").spec() == specification(params, "combined", "mira", plain)
+    assert Settings() == specification(params, "combined", "mira", plain)
     crossing = specification(params, "non-projective", "mira", plain)
-    assert Recipe(patterns="en_ud", non_projective=True).spec() == crossing
-    pruner = yaml.safe_load(path.read_text())["pruner"]
-    assert (pruner["epochs"], pruner["bits"]) == (3, 20), "as `training.train` has them"
+    assert Settings(space="non-projective") == crossing
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +194,7 @@ def scores(folder: Path, *options: object) -> tuple[float, float, str]:
 def test_the_readme_followed_on_an_inflected_language(folder: Path) -> None:
     uas, las, said = scores(folder, "--epochs", 2)
     assert "tag upos, attributes suffix, feats, lemma, k 10" in said
-    assert "advice: train with --non-projective" in said
+    assert "advice: train with --space non-projective" in said
     assert re.search(r"k 10 keeps (9\d|100)\.\d\d % of dev's heads", said)
     poor_uas, poor_las, _ = scores(folder, "--epochs", 2, "--attributes", "none")
     assert uas > poor_uas + 3

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutants import ModelFile
 from synthetic import inflected_conllu
 from test_cli import assert_one_line, run
 from test_survey import column, treebank
@@ -16,7 +17,6 @@ from test_survey import column, treebank
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.learning.storage import load_arrays, save_arrays
 from treebound.systems.tagging.jackknife import fold_of
 from treebound.systems.tagging.learn import ALONE, accuracy, train_tagger
 from treebound.systems.tagging.lemmas import apply, edit
@@ -158,7 +158,7 @@ def test_a_file_of_one_tagger_is_as_before(taggers: Taggers, tmp_path: Path) -> 
     taggers.taggers[0].save(old)
     Taggers(taggers.taggers[:1]).save(new)
     assert old.read_bytes() == new.read_bytes()
-    header, _ = load_arrays(old, "tagger", 1)
+    header = ModelFile(old.read_bytes()).header
     assert not {"given", "edits", "lists_of_given"} & header.keys(), "the header that older programs wrote"
     assert Taggers.load(old).columns == ("upos",)
     Tagger.load(new)
@@ -168,8 +168,8 @@ def test_a_file_of_one_tagger_is_as_before(taggers: Taggers, tmp_path: Path) -> 
 def test_damaged_files_are_refused(fault: str, taggers: Taggers, tmp_path: Path) -> None:
     path = tmp_path / "taggers.npz"
     taggers.save(path)
-    header, arrays = load_arrays(path, "taggers", 1)
-    listed = header["taggers"]
+    file = ModelFile(path.read_bytes())
+    listed = file.header["taggers"]
     match fault:
         case "twice":
             listed.append(listed[0])
@@ -178,14 +178,14 @@ def test_damaged_files_are_refused(fault: str, taggers: Taggers, tmp_path: Path)
         case "list":
             listed[1]["lists_of_given"]["NOUN"] = 10**6
         case "weights":
-            del arrays["feats"]
+            del file.arrays["feats"]
         case "column":
             listed[1]["column"] = "head"
         case "edit":
             listed[2]["tags"][0] = "a|b"
         case "given":
             listed[1]["given"] = "colour"
-    save_arrays(path, header, arrays)
+    path.write_bytes(file.written())
     with pytest.raises(ModelError, match=r"damaged taggers? file"):
         Taggers.load(path)
 

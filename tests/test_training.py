@@ -8,7 +8,7 @@ import pytest
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
 from treebound.core.errors import InputError
-from treebound.systems.graph import training
+from treebound.systems import training
 
 LIST = """
 settings: {epochs: 2, bits: 14, train: train.conllu, dev: dev.conllu}
@@ -32,11 +32,12 @@ def test_a_list_is_settings_of_all_and_of_each(folder: Path) -> None:
     found = training.listed(folder / "list.yaml")
     recipe, train, dev = found["carreras"]
     assert list(found) == ["arcs", "carreras"]
-    assert recipe.families == ("adjacent-sibling", "outermost-grandchild")
-    assert (recipe.epochs, recipe.bits, recipe.labels, recipe.k) == (2, 14, "none", 10)
+    settings = recipe.settings
+    assert settings.families == ("adjacent-sibling", "outermost-grandchild")
+    assert (settings.epochs, settings.bits, settings.labels, settings.k) == (2, 14, "none", 10)
     assert (train, dev) == (folder / "train.conllu", folder / "dev.conllu")
-    assert found["arcs"][0].families == ()
-    assert found["arcs"][0].labels == "both"
+    assert found["arcs"][0].settings.families == ()
+    assert found["arcs"][0].settings.labels == "both"
 
 
 @pytest.mark.parametrize(
@@ -44,11 +45,15 @@ def test_a_list_is_settings_of_all_and_of_each(folder: Path) -> None:
     [
         ("models:", "model:", ": models: no models are listed"),
         ("models:", "other: 1\nmodels:", ":3: other: unknown key; valid keys are settings, models"),
-        ("labels: none", "lables: none", r":7: models\.carreras\.lables: unknown key; valid keys are train, dev, fam"),
+        ("labels: none", "lables: none", r":7: models\.carreras\.lables: unknown key; valid keys are system, tr"),
         ("epochs: 2", "epochs: two", r":2: settings\.epochs: Input should be a valid integer"),
         ("epochs: 2", "epochs: 0", r":2: settings\.epochs: Input should be greater than or equal to 1"),
-        ("labels: none", "labels: all", r":5: models\.carreras: unknown way of labelling 'all'; choose from none"),
-        ("families: []", "families: [cousin]", r":4: models\.arcs: unknown factor family 'cousin'; choose from "),
+        ("labels: none", "labels: all", r":7: models\.carreras\.labels: unknown value 'all'; choose from none"),
+        (
+            "families: []",
+            "families: [cousin]",
+            r":4: models\.arcs\.families: unknown factor family 'cousin'; choose from ",
+        ),
         (", dev: dev.conllu", "", r":4: models\.arcs\.dev: no file is named; name a treebank"),
         ("arcs: {families: []}", "arcs: 3", r":4: models\.arcs: no settings; give at least train and dev"),
         ("arcs:", "../arcs:", r":4: models\.\.\./arcs: not the name of a file"),

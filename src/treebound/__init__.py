@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from treebound.scores.decoding import decode, decode_all
     from treebound.scores.statement import problem
     from treebound.scores.verifying import check
-    from treebound.systems.graph.parser import load
+    from treebound.systems.registry import load
 
 __version__ = "0.1.0"
 __all__ = ["check", "decode", "decode_all", "load", "problem"]
 
 #: where the functions stand; their modules, and compiled code with them, are loaded when one is first asked for
 _HOME = {
-    "load": "treebound.systems.graph.parser",
+    "load": "treebound.systems.registry",
     "decode": "treebound.scores.decoding",
     "decode_all": "treebound.scores.decoding",
     "problem": "treebound.scores.statement",

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from synthetic import synthetic_treebank
+from treebound.systems.graph.spec import ModelSpec
 
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
@@ -21,7 +22,6 @@ from treebound.evaluation.certificates import Certificate, check_parse
 from treebound.evaluation.prover import Refutation, prove
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
 from treebound.systems.graph.trainer import train
 from treebound.treebanks import storage
 from treebound.treebanks.catalogue import CORPORA

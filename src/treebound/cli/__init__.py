@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn, cast
 import typer
 from typer.exceptions import TyperException
 
+from treebound.cli.options import given, options_of
 from treebound.core.errors import InputError, TreeboundError
+from treebound.learning.reading import Reading
 from treebound.support.progress import counting as _bar
 from treebound.support.progress import over as _progress
 from treebound.support.progress import say as _say
+from treebound.systems.constrained.settings import Settings as Constrained
+from treebound.systems.graph.settings import Settings as Graph
+from treebound.systems.peers.settings import Settings as Peers
+from treebound.systems.tagging.settings import Settings as Tagging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,8 +29,7 @@ if TYPE_CHECKING:
     from treebound.cli.annotate import Written
     from treebound.cli.checking import Claimed
     from treebound.core.treebank import Treebank
-    from treebound.systems.graph.model import Model
-    from treebound.systems.graph.training import Job, Recipe
+    from treebound.systems.training import Job, Recipe
     from treebound.treebanks.document import Document
 
 app = typer.Typer(
@@ -86,96 +91,26 @@ def convert(
 
 
 @app.command()
+@options_of({"": Graph, "constrained": Constrained, "tagging": Tagging, "udpipe, spacy": Peers, " ": Reading})
 def train(
+    context: typer.Context,
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Training treebank: CoNLL-U, CoNLL-X, brackets.")],
     dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
-    families: Annotated[
-        str,
-        typer.Option(
-            help="Factor families beside arcs, separated by commas; empty for arcs alone: fast, less accurate."
-        ),
-    ] = "adjacent-sibling,outermost-grandchild,grandchild,sibling,comb",
-    learner: Annotated[
-        str, typer.Option(help="mira, or perceptron: as in the paper, with integer scores, less accurate.")
-    ] = "mira",
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over TRAIN; the best one on DEV is kept.")] = 6,
-    k: Annotated[
-        int, typer.Option(min=1, help="Heads that the pruner keeps for each word; the last line says what that loses.")
-    ] = 10,
-    bits: Annotated[
-        int, typer.Option(min=8, max=28, help="Log2 of the number of weights; fewer make a smaller, coarser model.")
-    ] = 22,
-    c: Annotated[float, typer.Option("--C", help="Largest step of the mira update.")] = 0.01,
-    cost: Annotated[float, typer.Option(help="Margin asked for each wrong head (mira).")] = 0.5,
-    seed: Annotated[int, typer.Option(min=0, help="Of the order of sentences; equal seeds give equal models.")] = 1,
-    max_dp_calls: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Dynamic programs for a sentence; where they do not do, the best tree. Crossing: of DEV only.",
-        ),
-    ] = 100,
-    tag: Annotated[
-        str,
-        typer.Option(
-            help="Column of the fine tags: xpos or upos. [default: xpos where TRAIN fills it and DEV has the same "
-            "ones, else upos]"
-        ),
-    ] = "",
-    attributes: Annotated[
-        str,
-        typer.Option(
-            help="What is seen of words beside form and tags: some of suffix,prefix,length,feats,lemma, or none; auto: "
-            "suffix, and those of which TRAIN holds enough. Name fewer where input will lack them."
-        ),
-    ] = "auto",
-    multi_root: Annotated[
-        bool, typer.Option("--multi-root", help="Sentences may have several roots. [default: one]")
-    ] = False,
-    patterns: Annotated[
-        str, typer.Option(help="Hand-crafted patterns: a shipped file, as en_ud, or your own. [default: none]")
-    ] = "",
-    labels: Annotated[
-        str, typer.Option(help="How arcs are labelled: none, joint (with the tree), second-stage (after it) or both.")
-    ] = "both",
-    label_cost: Annotated[float, typer.Option(help="Margin asked for each wrong label (mira).")] = 0.25,
-    non_projective: Annotated[
-        bool,
-        typer.Option(
-            "--non-projective",
-            help="Arcs of a tree may cross; advised where many do. Training takes longer. [default: projective]",
-        ),
-    ] = False,
+    system: Annotated[
+        str, typer.Option(help="What is trained: graph, constrained, tagging, udpipe or spacy; options say whose.")
+    ] = "graph",
+    **settings: Any,
 ) -> None:
     """Train a model on a treebank. Started again after a kill, it goes on at the last finished epoch.
 
     First it says what TRAIN holds and what is chosen by that; options say otherwise.
     """
-    from treebound.systems.graph import training
+    from treebound.systems import training
 
-    settings = {
-        "families": families,
-        "learner": learner,
-        "epochs": epochs,
-        "k": k,
-        "bits": bits,
-        "C": c,
-        "cost": cost,
-        "seed": seed,
-        "max_dp_calls": max_dp_calls,
-        "tag": tag,
-        "attributes": attributes,
-        "multi_root": multi_root,
-        "patterns": patterns,
-        "labels": labels,
-        "label_cost": label_cost,
-        "non_projective": non_projective,
-    }
-    recipe = training.recipe_of(settings)
-    recipe.spec()  # a fault shows before anything is read
+    recipe = training.recipe({"system": system, **given(context, settings)})  # a fault shows before anything is read
     kept = training.checkpoint_of(output)
-    _outputs([train_file, dev_file, *_own_patterns(recipe)], [output, kept])
+    _outputs([train_file, dev_file, *recipe.own_patterns], [output, kept])
     job = _job(output.name, recipe, train_file, dev_file, output)
     for remark in job.remarks:
         _say(f"{train_file}: {remark}")
@@ -185,7 +120,7 @@ def train(
     if done.model is None:
         raise cast("TreeboundError", done.error)
     done.model.save(output)
-    _say(f"{output}: {done.accuracy}")
+    _say(f"{output}: {done.report}")
 
 
 @app.command()
@@ -207,11 +142,11 @@ def train_many(
       arcs: {train: en/train.conllu, dev: en/dev.conllu, families: []}
     """
     from treebound.support.atomic import check_distinct
-    from treebound.systems.graph import training
+    from treebound.systems import training
 
     listed = training.listed(models)
     paths = {name: output / f"{name}.npz" for name in listed}
-    given = [path for recipe, *files in listed.values() for path in (*files, *_own_patterns(recipe))]
+    given = [path for recipe, *files in listed.values() for path in (*files, *recipe.own_patterns)]
     check_distinct([models, *given], [p for path in paths.values() for p in (path, training.checkpoint_of(path))])
     output.mkdir(parents=True, exist_ok=True)
     _outputs([], paths.values())
@@ -228,17 +163,17 @@ def train_many(
             faults += 1
             _say(f"treebound: error: {done.name}: {done.error}")
         else:
-            _say(f"{path}: {done.accuracy}, " + (f"{done.seconds:.0f} s of CPU" if done.seconds else "there already"))
+            _say(f"{path}: {done.report}, " + (f"{done.seconds:.0f} s of CPU" if done.seconds else "there already"))
     if faults:
         raise typer.Exit(1)
 
 
 def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Path) -> Job:
     """A model to be trained, its treebanks read."""
-    from treebound.systems.graph.training import job
+    from treebound.systems.training import job
 
     read = _read(train_file), _read(dev_file)
-    if not recipe.multi_root:
+    if not recipe.reading.multi_root:
         if fault := _several_roots(train_file, read[0]):
             raise fault
         if fault := _several_roots(dev_file, read[1]):
@@ -256,11 +191,6 @@ def _several_roots(path: Path, document: Document) -> InputError | None:
     roots, line = int((document.treebank.heads(several[0]) == 0).sum()), document.line(several[0])
     reason = f"sentence {several[0] + 1} has {roots} roots{others}"
     return InputError(reason, path=path, line=line, hint="correct it or delete it, or train with --multi-root")
-
-
-def _own_patterns(recipe: Recipe) -> list[Path]:
-    """The file of patterns of a recipe, where it is no shipped one."""
-    return [Path(recipe.patterns)] if recipe.patterns and Path(recipe.patterns).is_file() else []
 
 
 @app.command()
@@ -317,25 +247,26 @@ def parse(
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
-    from treebound.systems.graph.parser import load
+    from treebound.systems.registry import load
 
     _choose("config", (config,), ("tuned", "published"))
     _finite("scale", scale)
     _outputs([model, *_inputs(files)], [output, *([certificates] if certificates else [])])
-    options: dict[str, Any] = {"decoder": decoder}
+    chosen = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned"), "max_dp_calls": (max_dp_calls, 0)}
+    options: dict[str, Any] = {name: value for name, (value, default) in chosen.items() if value != default}
     if certificates is not None:
         if decoder != "branch-and-bound" or config != "tuned":
             raise InputError("only branch-and-bound, tuned, writes certificates", hint="leave --decoder and --config")
         options["record"] = True
-    if decoder == "branch-and-bound":
-        options |= {"config": config, "max_dp_calls": max_dp_calls}
     if k != "model":
         options["k"] = _heads(k)
-    parser = load(model, **options)
+    parser: Any = load(model, **options)
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
+    if assess and not hasattr(parser, "problem"):
+        raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")
     how = Parsing(parser, assess, certificates is not None)
-    with _proofs(certificates, parser.decoder.space) as prove:
-        _annotate(parsed, how, files, output, workers, scheduler, prove, _columns_read(parser.model))
+    with _proofs(certificates, certificates and parser.decoder.space) as prove:
+        _annotate(parsed, how, files, output, workers, scheduler, prove, parser.reads)
 
 
 @app.command()
@@ -421,8 +352,8 @@ def train_tagger(
 
     --workers is for --jackknifed.
     """
-    from treebound.systems.graph.survey import ENOUGH, filled
-    from treebound.systems.graph.training import split
+    from treebound.learning.survey import ENOUGH, filled
+    from treebound.support.settings import split
     from treebound.systems.tagging.several import COLUMNS, accuracies, train_taggers
     from treebound.systems.tagging.several import jackknifed as predicted
 
@@ -483,7 +414,7 @@ def evaluate(
     """
     from treebound.evaluation.attachment import evaluate as score
     from treebound.evaluation.attachment import has_labels
-    from treebound.systems.graph.survey import PUNCTUATION
+    from treebound.learning.survey import PUNCTUATION
 
     truth, found = _read(gold).treebank, _read(predicted, annotated=False).treebank
     truth.meta["punctuation"] = PUNCTUATION
@@ -650,12 +581,6 @@ def _sentences(files: list[Path] | None) -> int | None:
         except (InputError, *READ_ERRORS):
             return None
     return total or None
-
-
-def _columns_read(model: Model) -> tuple[str, ...]:
-    """The columns beside forms that a model looks at."""
-    known = (*(model.meta.get(key, "") for key in ("tag", "coarse")), *sorted(model.pruner.attributes))
-    return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
 
 
 def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
+from typing import Any
 
 from treebound.decoders.confidence import Assess
 from treebound.decoders.record import certificate
 from treebound.evaluation import proofs
-from treebound.systems.graph.parser import Parser
 from treebound.systems.tagging.several import Taggers
 from treebound.treebanks.claims import comments_of, misc_of
 from treebound.treebanks.document import Document
@@ -35,11 +35,12 @@ class Written:
 class Parsing:
     """How sentences are parsed.
 
+    parser      a `treebound.core.system.Parser`; one of a graph-based model where more than trees is wanted
     confidence  margins, marginals and k best trees, where they are wanted
     proofs      return the proofs; the parser's decoder keeps a record then
     """
 
-    parser: Parser
+    parser: Any
     confidence: Assess | None = None
     proofs: bool = False
 
@@ -47,8 +48,8 @@ class Parsing:
 def parsed(how: Parsing, document: Document) -> Written:
     """A document of CoNLL-U with heads, labels, confidence in MISC, and comments on what is proved."""
     parser, sure, treebank = how.parser, how.confidence, document.treebank
-    parses = parser.parse(treebank, confidence=sure)
-    labels = [parser.model.label_names(p) for p in parses] if parser.model.labelling.names else None
+    parses = parser.parse(treebank, confidence=sure) if sure else parser.parse(treebank)
+    labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
     misc = [misc_of(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
     out = io.BytesIO()
     document.write(out, [p.heads for p in parses], labels, comments=[comments_of(p) for p in parses], misc=misc)

@@ -54,19 +54,27 @@ def corpora() -> list[str]:
 
 def load(corpus: str, tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
     """The constraints of a corpus, after those of `tree`. Raises InputError."""
-    if corpus not in corpora():
-        raise InputError(f"no constraints for corpus {corpus!r}", hint="choose from " + ", ".join(corpora()))
-    path = f"{corpus}.toml"
-    return parse(_FOLDER.joinpath(path).read_text(encoding="utf-8"), path, tree)
+    return parse(text(corpus), f"{corpus}.toml", tree)
 
 
-def parse(text: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
+def text(name: str) -> str:
+    """The file of a corpus, or one of one's own. Raises InputError."""
+    if name in corpora():
+        return _FOLDER.joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        hint = f"name a file, or choose from {', '.join(corpora())}"
+        raise InputError(f"no constraints for corpus {name!r}", hint=hint) from None
+
+
+def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
     """The constraints of a TOML text: one table for each family, its keys as the family's class takes them.
 
     Raises InputError naming the file, the family and the key.
     """
     try:
-        tables: Mapping[str, Any] = tomllib.loads(text)
+        tables: Mapping[str, Any] = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not TOML: {error}", path=path, hint="correct it") from None
     out = list(tree)

@@ -25,7 +25,8 @@ from treebound.decoders.exact.programs.incremental import IncrementalProgram, ch
 from treebound.experiments import folds, stage
 from treebound.experiments.params import CrossValidation, Params
 from treebound.features.tokens import TokenTable
-from treebound.systems.constrained.model import LabelledModel, LabelledSpec, train_labelled, words_of
+from treebound.systems.constrained.model import LabelledModel, train_labelled, words_of
+from treebound.systems.constrained.settings import Settings
 
 BASELINE = "baseline"
 CONSTRAINTS = "constraints"
@@ -176,9 +177,9 @@ def model_file(corpus: str, fold: int | str) -> Path:
     return stage.MODELS / "cross-validation" / corpus / f"{fold}.npz"
 
 
-def specification(settings: CrossValidation, seed: int) -> LabelledSpec:
+def specification(settings: CrossValidation, seed: int) -> Settings:
     """How the folds' models are trained."""
-    return LabelledSpec(epochs=settings.epochs, k=settings.k, seed=seed)
+    return Settings(epochs=settings.epochs, k=settings.k, seed=seed)
 
 
 def run(params: Params, corpus: str, fold: str) -> None:

@@ -11,18 +11,29 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.experiments import stage
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import Format, Header, Layout
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
 BLOCK = 50  #: consecutive sentences of one fold
-VERSION = 1
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class Fold(Header):
+    """The header of the heads of a fold."""
+
+    key: str
+
+
+FORMAT = Format("fold", 1, Fold, lambda _: {"heads": Layout(np.int32)})
 
 
 def held_out(sentences: int, folds: int) -> list[np.ndarray]:
@@ -31,7 +42,7 @@ def held_out(sentences: int, folds: int) -> list[np.ndarray]:
     return [np.flatnonzero(fold == f) for f in range(folds)]
 
 
-def crossvalidate(treebank: Treebank, spec: ModelSpec, folds: int, folder: Path) -> np.ndarray:
+def crossvalidate(treebank: Treebank, spec: Settings, folds: int, folder: Path) -> np.ndarray:
     """int32[W] heads of every word, predicted by a model that was trained on the other folds.
 
     folder  keeps the heads of finished folds; a run that was killed goes on with the first fold that is missing
@@ -48,12 +59,12 @@ def crossvalidate(treebank: Treebank, spec: ModelSpec, folds: int, folder: Path)
         if found is None:
             rest = np.setdiff1d(np.arange(len(treebank)), test)
             found = _parse_fold(treebank.select(rest), treebank.select(test), spec, f"fold {f + 1}/{folds}")
-            save_arrays(path, {"kind": "fold", "version": VERSION, "key": key}, {"heads": found})
+            FORMAT.save(path, {"key": key}, {"heads": found})
         heads[words] = found
     return heads
 
 
-def _parse_fold(rest: Treebank, test: Treebank, spec: ModelSpec, what: str) -> np.ndarray:
+def _parse_fold(rest: Treebank, test: Treebank, spec: Settings, what: str) -> np.ndarray:
     """int32: heads of the words of `test` by a model of `rest`."""
 
     def progress(sentences: Iterable, phase: str) -> Iterable:
@@ -71,13 +82,13 @@ def _parse_fold(rest: Treebank, test: Treebank, spec: ModelSpec, what: str) -> n
 def _kept(path: Path, key: str) -> np.ndarray | None:
     """Heads of a finished fold of this very run, else None."""
     try:
-        meta, arrays = load_arrays(path, "fold", VERSION)
+        header, arrays = FORMAT.load(path)
     except ModelError:
         return None
-    return arrays["heads"] if meta["key"] == key else None
+    return arrays["heads"] if header.key == key else None
 
 
-def _key(treebank: Treebank, spec: ModelSpec, folds: int, fold: int) -> str:
+def _key(treebank: Treebank, spec: Settings, folds: int, fold: int) -> str:
     """Identifies what a kept fold was computed from."""
     digest = hashlib.blake2b(repr((sorted(spec.as_dict().items()), folds, fold)).encode(), digest_size=16)
     for array in (treebank.head, treebank.offsets, *(treebank.columns[c] for c in sorted(treebank.columns))):

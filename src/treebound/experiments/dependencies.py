@@ -19,7 +19,7 @@ PIPELINE = Path("dvc.yaml")
 #: imports that change no result of a stage
 WITHOUT = frozenset(
     {
-        ("experiments.params", "factors"),  # names of families are checked; the values are tracked as parameters
+        ("experiments.params", "systems.graph.settings"),  # values are checked, which are tracked as parameters
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are

@@ -22,6 +22,8 @@ from pydantic.dataclasses import dataclass
 
 from treebound.core.errors import InputError
 from treebound.support import yamlfile
+from treebound.support.settings import Seed
+from treebound.systems.graph.settings import Family, Labels, Learner, Settings, Space
 
 _STRICT = ConfigDict(extra="forbid")
 
@@ -40,26 +42,11 @@ def _path(text: str) -> str:
     return text
 
 
-def _family(name: str) -> str:
-    """The name of a factor family beside arcs."""
-    from treebound.factors import FAMILIES
-
-    if name not in FAMILIES or name == "arc":
-        raise ValueError(f"unknown factor family {name!r}; choose from {', '.join(f for f in FAMILIES if f != 'arc')}")
-    return name
-
-
 Positive = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
-Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
 Above = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
-Cost = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
-Family = Annotated[str, AfterValidator(_family)]
-Space = Literal["projective", "non-projective"]
-Learner = Literal["perceptron", "mira"]
-Labels = Literal["none", "joint", "second-stage", "both"]
 Tags = Literal["gold", "predicted"]
 PeerName = Literal["udpipe", "spacy"]
 Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # those that not every corpus has
@@ -85,7 +72,7 @@ class Pruner:
 
 @dataclass(frozen=True, config=_STRICT)
 class ModelParams:
-    """The factor families of a model beside arcs, and the trees that it searches; a plain list gives the families."""
+    """What a model's settings differ in from `train`; a plain list gives the factor families beside arcs."""
 
     families: tuple[Family, ...]
     space: Space = "projective"
@@ -93,21 +80,6 @@ class ModelParams:
 
 def _model(value: Any) -> Any:
     return {"families": value} if isinstance(value, list | tuple) else value
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Train:
-    """What all models share; see treebound.systems.graph.spec.ModelSpec. A corpus without labels is not labelled."""
-
-    epochs: Positive
-    k: Keep
-    bits: Annotated[int, Field(ge=8, le=28)]
-    C: Above
-    cost: Cost
-    max_dp_calls: Count
-    labels: Labels = "none"
-    label_bits: Annotated[int, Field(ge=12, le=28)] = 23
-    label_cost: Cost = 0.25
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -281,7 +253,7 @@ class Step:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The fields of `ModelSpec` that it sets, families aside."""
+        """The fields of the settings that it sets, families aside."""
         names = ("labels", "learner", "epochs", "max_dp_calls")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
@@ -336,7 +308,7 @@ class Params:
     models: dict[Name, Annotated[ModelParams, BeforeValidator(_model)]]
     trained: tuple[str, ...]
     learners: tuple[Learner, ...]
-    train: Train
+    train: Settings
     decoders: dict[Name, Decoder]
     decode: tuple[Run, ...]
     variants: tuple[Variant, ...] = ()
@@ -443,7 +415,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """Valid keys of the dataclass at a place in the file."""
     kinds: dict[int | str, type] = {
         "pruner": Pruner,
-        "train": Train,
+        "train": Settings,
         "benchmark": Benchmark,
         "decoders": Decoder,
         "ablation": Ablation,

@@ -13,8 +13,8 @@ from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Params, PeerName, digest
-from treebound.systems.peers import PEERS
 from treebound.systems.peers.peer import Tree
+from treebound.systems.peers.registry import PEERS
 
 SPLIT = "test"
 

@@ -14,7 +14,7 @@ from treebound.evaluation import timing
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Params
-from treebound.systems.peers import PEERS
+from treebound.systems.peers.registry import PEERS
 
 SPLIT = "test"
 WARM_UP = 5

@@ -7,49 +7,32 @@ differs is what was learned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 
 from treebound.core.errors import InputError
-from treebound.core.registry import Registry
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate, marks
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
-from treebound.experiments.params import Params, Step, digest
-from treebound.experiments.train import TIMING, specification
-from treebound.factors import FAMILIES
-from treebound.factors.family import Family
-from treebound.features import scorer
+from treebound.experiments.params import Params, Step
+from treebound.experiments.train import specification
+from treebound.factors.templates import Lines
+from treebound.systems.graph.model import templates_for
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.system import pruner_for
 from treebound.systems.graph.trainer import accuracy, train
 
 SPLIT = "dev"
 
 
-@contextmanager
-def word_pairs(kept: bool) -> Iterator[None]:
-    """Models that are made meanwhile have the templates over word pairs of their factors, or have them not.
-
-    Arcs keep theirs. The templates of a family are the same in every other run, so no model file names them: a model
-    without them is of use only until this ends.
-    """
-    families: Registry[Family] = Registry(FAMILIES.kind)
-    for name in FAMILIES:
-        family = FAMILIES[name]
-        bare = replace(family, templates=replace(family.templates, pairs=()))
-        families.register(name, family if kept or name == "arc" else bare)
-    scorer.FAMILIES = families
-    try:
-        yield
-    finally:
-        scorer.FAMILIES = FAMILIES
+def bare(spec: Settings) -> Lines:
+    """The templates of a model without those over two words of a factor of more than one arc."""
+    return {name: () if name.endswith("-pair") else lines for name, lines in templates_for(spec).items()}
 
 
-def changed(spec: ModelSpec, examples: Treebank, step: Step) -> tuple[ModelSpec, Treebank]:
+def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, Treebank]:
     """What a run asks the trainer for, and what it shows it; without labels or patterns where the corpus has none.
 
     Attributes that are not to be seen are taken off those that the corpus asks for, which leaves out their templates.
@@ -88,25 +71,23 @@ def run(params: Params, corpus: str, name: str) -> None:
         stage.say(f"{corpus} {name}: {what}")
         return sentences
 
-    pruner = train_pruner(seen, epochs=params.pruner.epochs, bits=params.pruner.bits, seed=params.seed)
-    # named by the attributes as well, which the trainer does not look at when it takes up a checkpoint
-    checkpoint = stage.CHECKPOINTS / f"{corpus}.steps.{name}.{digest(attributes)}.npz"
+    checkpoint = stage.CHECKPOINTS / f"{corpus}.steps.{name}.npz"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    with word_pairs(kept):
-        model = train(spec, seen, dev, pruner, checkpoint=checkpoint, progress=progress)
-        parses = Parser(model).parse(dev)
+    given = spec, seen, dev, pruner_for(spec, seen)
+    templates = None if kept else bare(spec)
+    model = train(*given, templates=templates, checkpoint=checkpoint, progress=progress)
+    parses = Parser(model).parse(dev)
     labels = [model.label_names(parse) for parse in parses] if model.labelling.names else None
     heads = [parse.heads for parse in parses]
     score = evaluate(dev, heads, labels).summary
-    history = [{key: record[key] for key in record if key not in TIMING} for record in model.history]
-    best = max(history, key=accuracy)["epoch"]
+    best = max(model.history, key=accuracy)["epoch"]
     las = f", LAS {score['las']:.2f}" if "las" in score else ""
     stage.say(f"{corpus} {name}: dev UAS {score['uas']:.2f}{las} after {best} epochs")
     metrics = {
         "applies": True,
         "spec": spec.as_dict(),
         "attributes": attributes,
-        "history": history,
+        "history": model.history,
         "best_epoch": best,
         "certified": sum(parse.certified for parse in parses),
         "training_sentences": len(examples),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import has_labels
@@ -10,32 +11,24 @@ from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Learner, Params
 from treebound.systems.graph.pruner import Pruner
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import accuracy, train
 
-#: fields of an epoch's record that differ from run to run, and their names in the timing file
-TIMING = {"cpu_seconds": "cpu_s", "wall_seconds": "wall_s"}
 
-
-def specification(params: Params, model: str, learner: Learner, examples: Treebank) -> ModelSpec:
+def specification(params: Params, model: str, learner: Learner, examples: Treebank) -> Settings:
     """What the trainer is asked for: without labels where the corpus has none, and without patterns likewise."""
-    settings = params.train
-    families = params.models[model].families
-    return ModelSpec(
-        families=tuple(f for f in families if f != "pattern" or examples.meta.get("patterns")),
-        space=params.models[model].space,
+    own = params.models[model]
+    settings = replace(
+        params.train,
+        families=own.families,
+        space=own.space,
         learner=learner,
-        epochs=settings.epochs,
-        k=None if settings.k == "none" else int(settings.k),
-        bits=settings.bits,
-        C=settings.C,
-        cost=settings.cost,
         seed=params.seed,
-        max_dp_calls=settings.max_dp_calls,
-        labels=settings.labels if has_labels(examples) else "none",
-        label_bits=settings.label_bits,
-        label_cost=settings.label_cost,
+        labels=params.train.labels if has_labels(examples) else "none",
+        pruner_epochs=params.pruner.epochs,
+        pruner_bits=params.pruner.bits,
     )
+    return settings.fitted(examples)
 
 
 def run(params: Params, corpus: str, model: str, learner: Learner) -> None:
@@ -60,8 +53,7 @@ def run(params: Params, corpus: str, model: str, learner: Learner) -> None:
         checkpoint=checkpoint,
         progress=progress,
     )
-    seconds = {short: sum(record[key] for record in trained.history) for key, short in TIMING.items()}
-    trained.history = [{key: record[key] for key in record if key not in TIMING} for record in trained.history]
+    seconds = dict(zip(("cpu_s", "wall_s"), trained.seconds, strict=True))
     best = max(trained.history, key=accuracy)
     las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
     stage.say(f"{corpus} {name}: dev UAS {best['dev_uas']:.2f}{las} after {best['epoch']} epochs")

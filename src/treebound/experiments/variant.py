@@ -13,7 +13,7 @@ from treebound.experiments.decode import SPLIT, report
 from treebound.experiments.params import Params
 from treebound.experiments.train import specification
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.system import pruner_for
 from treebound.systems.graph.trainer import train
 
 
@@ -26,8 +26,8 @@ def run(params: Params, corpus: str, model: str, learner: str, decoder: str, k: 
         == (corpus, model, learner, decoder, k, tags, seed)
     )
     examples, dev, test = (load(corpus, s, params.limit(s), variant.tags) for s in ("train", "dev", SPLIT))
-    pruner = train_pruner(examples, epochs=params.pruner.epochs, bits=params.pruner.bits, seed=variant.seed)
     spec = replace(specification(params, model, variant.learner, examples), seed=variant.seed)
+    pruner = pruner_for(spec, examples)
     checkpoint = stage.CHECKPOINTS / f"{corpus}.{variant}.npz"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     trained = train(spec, examples, dev, pruner, checkpoint=checkpoint)

@@ -1,8 +1,10 @@
 """Factor families: one file each. A new family is a file and a line here."""
 
+from collections.abc import Iterable
+
 from treebound.core.registry import Registry
 from treebound.factors.adjacent_sibling import ADJACENT_SIBLING
-from treebound.factors.arc import ARC
+from treebound.factors.arc import ARC, BETWEEN, HEAD, MODIFIER
 from treebound.factors.comb import COMB
 from treebound.factors.family import Family
 from treebound.factors.grand_sibling import GRAND_SIBLING
@@ -12,6 +14,7 @@ from treebound.factors.head_bigram import HEAD_BIGRAM
 from treebound.factors.outermost_grandchild import OUTERMOST_GRANDCHILD
 from treebound.factors.pattern import PATTERN
 from treebound.factors.sibling import SIBLING
+from treebound.factors.templates import Lines
 from treebound.factors.tri_sibling import TRI_SIBLING
 from treebound.factors.valency import VALENCY
 
@@ -32,4 +35,13 @@ for _family in (
 ):
     FAMILIES.register(_family.name, _family)
 
-__all__ = ["FAMILIES", "Family"]
+
+def templates_of(families: Iterable[str]) -> Lines:
+    """The templates of arcs and of these families, as a scorer takes them."""
+    found = {"arc": ARC.templates.pairs, "arc-head": HEAD, "arc-mod": MODIFIER, "between": BETWEEN}
+    for name in families:
+        found |= {name: FAMILIES[name].templates.parts, f"{name}-pair": FAMILIES[name].templates.pairs}
+    return found
+
+
+__all__ = ["FAMILIES", "Family", "templates_of"]

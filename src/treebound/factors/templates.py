@@ -17,7 +17,14 @@ Templates over two words of a larger part are memoised per word pair, which make
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+#: what tells the features of different templates apart -> those templates: what a model is compiled from
+Lines = dict[str, tuple[str, ...]]
+REACH = 2  #: words to either side of a position that a template may look at
 
 #: columns of a token table, in order
 ATTRIBUTES = ("form", "lower", "tag", "coarse", "prefix", "suffix", "length", "feats", "lemma")
@@ -62,10 +69,17 @@ def lines(text: str) -> tuple[str, ...]:
     return tuple(" ".join(t.split()) for t in text.replace(";", "\n").splitlines() if t.strip())
 
 
+def digest(templates: Mapping[str, tuple[str, ...]]) -> str:
+    """Short hash of templates: other features, another digest."""
+    return hashlib.blake2b(json.dumps(templates, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
 def parse_atom(atom: str, words: tuple[str, ...]) -> tuple[int, int, str]:
     """(slot, offset, attribute) of one atom; ValueError names what is wrong."""
     position, _, attribute = atom.partition(".")
     name, offset = position[:1], position[1:] or "0"
-    if name not in words or attribute not in ATTRIBUTES:
-        raise ValueError(f"template atom {atom!r}: expected one of {words} and one of {ATTRIBUTES}")
+    if name not in words or attribute not in ATTRIBUTES or abs(int(offset)) > REACH:
+        raise ValueError(
+            f"template atom {atom!r}: expected one of {words}, at most {REACH} words beside it, and one of {ATTRIBUTES}"
+        )
     return words.index(name), int(offset), attribute

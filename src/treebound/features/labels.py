@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treebound.core.treebank import Treebank
-from treebound.factors.templates import lines
+from treebound.factors.templates import Lines, lines
 from treebound.features.compiling import compile_templates
 from treebound.kernels.features.labels import (
     best_labels,
@@ -57,6 +57,8 @@ TREE = lines("""
     a.tag m.form; m.form z.tag; h.form m.tag a.tag; h.form m.tag z.tag
 """)
 
+TEMPLATES: Lines = {"label": PAIR, "label-head": HEAD, "label-mod": MODIFIER, "label-far": FAR, "label-context": TREE}
+
 
 class Labeller:
     """Scores of labels as sums of hashed weights.
@@ -66,20 +68,31 @@ class Labeller:
     first       place of the labels' weights in the array of all weights: behind those of arcs and parts
     bits        log2 of the number of places where a row of weights may begin, times LINE
     tree        whether templates over the tree take part (then only `of_tree` and `tree_features` may be called)
+    templates   under the names of TEMPLATES
     """
 
-    def __init__(self, names: tuple[str, ...], attributes: frozenset[str], first: int, bits: int, tree: bool):
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        attributes: frozenset[str],
+        first: int,
+        bits: int,
+        tree: bool,
+        templates: Lines = TEMPLATES,
+    ):
         self.names, self.tree = names, tree
         self.place = Place(first, (1 << bits) // LINE - 1)
         self.width = width(len(names))
         salt = "label-tree" if tree else "label"
         self.groups = (
-            compile_templates(HEAD, ("h",), salt + "-head", attributes),
-            compile_templates(MODIFIER, ("m",), salt + "-mod", attributes),
-            compile_templates(PAIR, ("h", "m"), salt, attributes),
-            compile_templates(FAR, ("h", "m"), salt + "-far", attributes),
+            compile_templates(templates["label-head"], ("h",), salt + "-head", attributes),
+            compile_templates(templates["label-mod"], ("m",), salt + "-mod", attributes),
+            compile_templates(templates["label"], ("h", "m"), salt, attributes),
+            compile_templates(templates["label-far"], ("h", "m"), salt + "-far", attributes),
         )
-        self.context = compile_templates(TREE if tree else (), WORDS, salt + "-context", attributes)
+        self.context = compile_templates(
+            templates["label-context"] if tree else (), WORDS, salt + "-context", attributes
+        )
 
     def of_arcs(self, weights: np.ndarray, rows: np.ndarray, n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
         """float64[A, width]: the score of each label on each arc; columns behind the last label mean nothing."""

@@ -10,9 +10,9 @@ import numpy as np
 from treebound.core.errors import InputError
 from treebound.core.problem import PRODUCTS, PartTable, Problem
 from treebound.core.treebank import Treebank
-from treebound.factors import FAMILIES
-from treebound.factors.arc import BETWEEN, HEAD, MODIFIER
+from treebound.factors import FAMILIES, templates_of
 from treebound.factors.pattern_language import MAX_ARCS, MAX_WORDS, PatternSet
+from treebound.factors.templates import Lines
 from treebound.features.compiling import compile_templates
 from treebound.features.patterns import Matches, compile_patterns, find
 from treebound.kernels.arcs.numbering import ArcIndex
@@ -51,16 +51,15 @@ def compile_arc(
     )
 
 
-def compile_families(names: tuple[str, ...], attributes: frozenset[str]) -> FamilyTemplates:
-    """Templates of the named families, as the kernels take them."""
+def compile_families(names: tuple[str, ...], attributes: frozenset[str], lines: Lines) -> FamilyTemplates:
+    """Templates of the named families, as the kernels take them; `lines` as of `treebound.factors.templates_of`."""
     code, slot, parts, pairs = [], [], [], []
     for name in names:
-        family = FAMILIES[name]
-        templates = family.templates
+        family, pair = FAMILIES[name], name + "-pair"
         code.append(family.code)
-        slot.append(templates.slots())
-        parts.append(compile_templates(templates.parts, templates.words, name, attributes))
-        pairs.append(compile_templates(templates.pairs, templates.words, name + "-pair", attributes))
+        slot.append(family.templates.slots())
+        parts.append(compile_templates(lines[name], family.templates.words, name, attributes))
+        pairs.append(compile_templates(lines[pair], family.templates.words, pair, attributes))
     return FamilyTemplates(
         np.array(code, np.int64), np.array(slot, np.int32).reshape(-1, 4), *_joined(parts), *_joined(pairs)
     )
@@ -126,10 +125,16 @@ class Scorer:
     attributes  token attributes that the corpus asks for
     bits        log2 of the number of weights
     patterns    what the family `pattern` is, where it is one of the families
+    templates   as of `treebound.factors.templates_of`; None: those of this program
     """
 
     def __init__(
-        self, families: tuple[str, ...], attributes: frozenset[str], bits: int, patterns: PatternSet | None = None
+        self,
+        families: tuple[str, ...],
+        attributes: frozenset[str],
+        bits: int,
+        patterns: PatternSet | None = None,
+        templates: Lines | None = None,
     ):
         if "pattern" in families and patterns is None:
             raise InputError("the treebank names no patterns", hint="name a pattern file, or leave the family out")
@@ -141,8 +146,9 @@ class Scorer:
         self.rates = [FAMILIES[f].rate for f in ("arc", *self.listed, *(["pattern"] if self.patterns else []))]
         self.attributes = attributes
         self.mask = (1 << (bits - 4)) - 1  # over lines of 16 weights
-        of_arcs = compile_arc(attributes, FAMILIES["arc"].templates.pairs, HEAD, MODIFIER, BETWEEN)
-        of_parts = compile_families(self.listed, attributes)
+        lines = templates_of(families) if templates is None else templates
+        of_arcs = compile_arc(attributes, lines["arc"], lines["arc-head"], lines["arc-mod"], lines["between"])
+        of_parts = compile_families(self.listed, attributes, lines)
         self.templates = of_arcs, of_parts
         each = np.diff(of_parts.part_first) + np.diff(of_parts.pair_first)
         #: templates of a part at most, but for those of an arc and a word in between

@@ -1,1 +1,1 @@
-"""Learners, trainer, model file."""
+"""Updates, the training loop, averages, checkpoints, model files, conventions of treebanks."""

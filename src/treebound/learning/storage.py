@@ -15,11 +15,13 @@ import math
 import zipfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.support.atomic import replacing
@@ -32,10 +34,10 @@ _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 @dataclass(frozen=True)
 class Layout:
-    """What an array of a file must be: its type and one of these shapes."""
+    """What an array of a file must be: its type and one of these shapes, any where none is named."""
 
     dtype: type
-    shapes: Collection[tuple[int, ...]]
+    shapes: Collection[tuple[int, ...]] = ()
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -44,7 +46,7 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-# --- types of header fields, for the schemas of `load_arrays` ---
+# --- types of header fields ---
 
 #: a string that fits into a column of a treebank
 Entry = Annotated[str, Field(pattern=r"^[^\t\n\r\x00]+$")]
@@ -101,42 +103,84 @@ def _bytes(array: np.ndarray) -> Any:
     return memoryview(array.reshape(-1).view(np.uint8))  # type: ignore[arg-type]  # an array is a buffer
 
 
-def load_arrays(
-    path: str | Path,
-    kind: str,
-    version: int,
-    schema: TypeAdapter | None = None,
-    layouts: Callable[[dict], dict[str, Layout]] | None = None,
-) -> tuple[dict, dict[str, np.ndarray]]:
-    """(meta, arrays) of a file of this kind and version.
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class Header:
+    """What stands in the header of every file; a kind of file adds its fields."""
 
-    schema   of the header, `format`, `kind` and `version` included
-    layouts  from the header, whose types are right then, the arrays that the file must have; without it, any
+    format: str
+    kind: str
+    version: int
 
-    Raises ModelError, which says what is wrong, for everything else: other files, damaged and foreign ones, arrays of
-    another type or shape, numbers that are not finite.
-    """
-    hint = f"train it again, or name a treebound {kind} file"
-    try:
-        with zipfile.ZipFile(path) as z:
-            members = _members(z)
+
+H = TypeVar("H", bound=Header)
+
+
+@dataclass(frozen=True)
+class Format(Generic[H]):
+    """A kind of file: the class of its header, and from a header that is right the arrays that must be there."""
+
+    kind: str
+    version: int
+    header: type[H]
+    layouts: Callable[[H], dict[str, Layout]]
+
+    @cached_property
+    def _schema(self) -> TypeAdapter:
+        return TypeAdapter(self.header)
+
+    def save(self, path: str | Path, fields: dict, arrays: dict[str, np.ndarray]) -> None:
+        """Write the other fields of the header (JSON values) and the arrays, as `save_arrays` does."""
+        save_arrays(path, {"kind": self.kind, "version": self.version, **fields}, arrays)
+
+    def load(self, path: str | Path) -> tuple[H, dict[str, np.ndarray]]:
+        """(header, arrays) of a file of this kind and version.
+
+        Raises ModelError, which says what is wrong, for everything else: other files, damaged and foreign ones, arrays
+        of another type or shape, numbers that are not finite.
+        """
+        hint = f"train it again, or name a treebound {self.kind} file"
+
+        def read(z: zipfile.ZipFile, members: Members) -> tuple[H, dict[str, np.ndarray]]:
             raw = z.read(members["header"])
             meta = json.loads(raw)
-            if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != kind:
-                raise ModelError(f"not a treebound {kind}", path=path, hint=hint)
-            if meta.get("version") != version:
-                found = repr(meta.get("version"))[:30]
-                raise ModelError(f"{kind} of version {found}, this program reads {version}", path=path, hint=hint)
-            if schema is not None:
-                schema.validate_json(raw, strict=True)
-            wanted = layouts(meta) if layouts else None
+            if not isinstance(meta, dict) or meta.get("format") != FORMAT or meta.get("kind") != self.kind:
+                raise ModelError(f"not a treebound {self.kind}", path=path, hint=hint)
+            if meta.get("version") != self.version:
+                found = f"version {repr(meta.get('version'))[:30]}, this program reads {self.version}"
+                raise ModelError(f"{self.kind} of {found}", path=path, hint=hint)
+            header = self._schema.validate_json(raw, strict=True)
+            layouts = self.layouts(header)
             stored = {name[:-4]: info for name, info in members.items() if name.endswith(".npy")}
-            if wanted is not None and stored.keys() != wanted.keys():
+            if stored.keys() != layouts.keys():
                 raise _DamagedError("other arrays than it has")
-            arrays = {name: _array(z, info, name, wanted[name] if wanted else None) for name, info in stored.items()}
+            arrays = {name: _array(z, info, name, layouts[name]) for name, info in stored.items()}
             if "digest" in members and z.read(members["digest"]) != _digest(raw, arrays):
                 raise _DamagedError("changed after it was written")
-            return meta, arrays
+            return header, arrays
+
+        return _reading(path, self.kind, hint, read)
+
+
+def kind_of(path: str | Path, wanted: str = "model") -> str:
+    """What kind of file this is, by its header. ModelError, which names what is wanted, where it is none of ours."""
+
+    def read(z: zipfile.ZipFile, members: Members) -> str:
+        header = json.loads(z.read(members["header"]))
+        if not isinstance(header, dict) or header.get("format") != FORMAT or not isinstance(header.get("kind"), str):
+            raise ModelError(f"not a treebound {wanted}", path=path, hint="name a file that treebound wrote")
+        return header["kind"]
+
+    return _reading(path, wanted, f"train it again, or name a treebound {wanted} file", read)
+
+
+Members = dict[str, zipfile.ZipInfo]
+
+
+def _reading(path: str | Path, kind: str, hint: str, read: Callable[[zipfile.ZipFile, Members], Any]) -> Any:
+    """What `read` finds in the members of a file; whatever goes wrong is a ModelError."""
+    try:
+        with zipfile.ZipFile(path) as z:
+            return read(z, _members(z))
     except FileNotFoundError:
         raise ModelError(f"no such {kind} file", path=path, hint="train one with: treebound train") from None
     except ModelError:
@@ -178,7 +222,7 @@ def _members(z: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     return members
 
 
-def _array(z: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, layout: Layout | None) -> np.ndarray:
+def _array(z: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, layout: Layout) -> np.ndarray:
     """An array of a file, which takes memory only where its type and shape are right."""
     with z.open(info) as stream:
         if np.lib.format.read_magic(stream) != (1, 0):
@@ -186,9 +230,9 @@ def _array(z: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, layout: Layout 
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
         if fortran or dtype.hasobject or dtype.kind not in "iuf" or any(length < 0 for length in shape):
             raise _DamagedError(f"{name}: no array of numbers in rows")
-        if layout is not None and dtype != np.dtype(layout.dtype):
+        if dtype != np.dtype(layout.dtype):
             raise _DamagedError(f"{name}: numbers of type {dtype}, not {np.dtype(layout.dtype)}")
-        if layout is not None and shape not in layout.shapes:
+        if layout.shapes and shape not in layout.shapes:
             raise _DamagedError(f"{name}: an array of shape {str(shape)[:40]}")
         if stream.tell() + math.prod(shape) * dtype.itemsize != info.file_size:
             raise _DamagedError(f"{name}: another size than it claims")

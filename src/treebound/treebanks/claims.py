@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from treebound.core.parse import Parse
@@ -10,6 +12,8 @@ from treebound.core.parse import Parse
 def comments_of(parse: Parse) -> list[str]:
     """What is proved about a sentence. Integer scores are written as integers, real ones with all their digits."""
     lines = [f"score = {number(parse.value)}", f"bound = {number(parse.bound)}", f"status = {parse.status}"]
+    if math.isnan(parse.value):  # of a parser that gives none
+        return lines[2:]
     if parse.confidence is not None and parse.confidence.trees:
         trees = (f"{number(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
         complete = "yes" if parse.confidence.complete else "no"

@@ -7,34 +7,36 @@ open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
+from treebound import constraints as hard
 from treebound.constraints.rows import Words
-from treebound.core.errors import ModelError
+from treebound.core.errors import InputError, ModelError
 from treebound.core.labelled import LabelledProblem, best_labels
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.treebank import Sentence, Treebank
 from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
-from treebound.factors.templates import lines
+from treebound.factors.templates import Lines, digest, lines
 from treebound.features.scorer import compile_arc
 from treebound.features.tokens import TokenTable, attributes_of
 from treebound.kernels.chart.arborescence import maximum_arborescence
 from treebound.kernels.features.scoring import Output, Place
-from treebound.kernels.features.updates import all_arcs, margin, merge, step
-from treebound.learning.averages import averaged
+from treebound.kernels.features.updates import all_arcs
+from treebound.learning import loop
+from treebound.learning.checkpoint import Averages, Checkpoint, key_of
+from treebound.learning.conventions import Conventions, conventions
 from treebound.learning.difference import Difference
-from treebound.learning.storage import Attributes, History, Names, Unit, load_arrays, save_arrays
+from treebound.learning.loop import Progress, Show
+from treebound.learning.storage import Attributes, Format, Header, History, Layout, Names, Unit
+from treebound.learning.updates import UPDATES, Learner
 from treebound.systems.constrained.features import labelled_features, score_labelled_arcs
-
-VERSION = 1
+from treebound.systems.constrained.settings import Settings
 
 #: McDonald et al. (2005), table 1, and conjunctions of the attributes of both words (Riedel & Clarke 2006, section 4.3)
 HEAD = lines("h.form; h.tag; h.form h.tag; h.suffix h.tag; h.lemma; h-1.tag h.tag; h.tag h+1.tag; h.feats")
@@ -51,60 +53,58 @@ PAIR = lines("""
 """)
 BETWEEN = lines("h.tag b.tag m.tag")
 
+TEMPLATES: Lines = {"arc": PAIR, "arc-head": HEAD, "arc-mod": MODIFIER, "between": BETWEEN}
+
 LabelledDecoder = Callable[[LabelledProblem, Words], Parse]
 
 
-@dataclass(frozen=True)
-class LabelledSpec:
-    """Hyperparameters.
-
-    epochs  passes over the training set
-    bits    log2 of the number of feature rows; a row has one weight a label and one for all
-    C       largest step of an update
-    k       labels of an arc that a decoder in the loop sees
-    seed    order of the sentences
-    """
-
-    epochs: int = 5
-    bits: Annotated[int, Field(ge=4, le=28)] = 18
-    C: float = 0.01
-    k: int = 5
-    seed: int = 1
-
-
-@checked(config=ConfigDict(extra="forbid"))
-class Header:
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class LabelledHeader(Header):
     """What stands in the file of a labelled model beside its weights."""
 
-    format: str
-    kind: str
-    version: int
-    spec: LabelledSpec
+    key: str
+    spec: Settings
     unit: Unit
+    meta: Conventions
     names: Names
     attributes: Attributes
+    templates: Lines
+    constraints: str
     history: History
 
 
-HEADER = TypeAdapter(Header)
+FORMAT = Format("labelled model", 2, LabelledHeader, lambda _: {"rows": Layout(np.int64), "weights": Layout(np.int32)})
 
 
 class LabelledModel:
-    """Weights int32[2 ** bits, 1 + labels], `unit` of them to 1.0; scores are exact integers."""
+    """Weights int32[2 ** bits, 1 + labels], `unit` of them to 1.0; scores are exact integers.
+
+    meta         the conventions of the treebank that it was trained on
+    constraints  those it parses under beside those of trees, as a TOML text (`treebound.constraints.parse`)
+    lines        its templates, under the names of TEMPLATES
+    key          identifies what it was trained by and on
+    """
 
     def __init__(
         self,
-        spec: LabelledSpec,
+        spec: Settings,
         weights: np.ndarray,
         unit: float,
         names: tuple[str, ...],
         attributes: frozenset[str],
         history: list[dict] | None = None,
+        meta: dict | None = None,
+        constraints: str = "",
+        templates: Lines = TEMPLATES,
+        key: str = "",
     ):
-        self.spec, self.weights, self.unit, self.names = spec, weights, unit, names
+        self.spec, self.weights, self.unit, self.names, self.key = spec, weights, unit, names, key
         self.attributes, self.history = attributes, history or []
+        self.meta, self.constraints = conventions(meta or {}), constraints
         self.mask = len(weights) - 1
-        self.templates = compile_arc(attributes, PAIR, HEAD, MODIFIER, BETWEEN)
+        self.lines = {name: templates[name] for name in TEMPLATES}
+        pair, head, mod, between = self.lines.values()
+        self.templates = compile_arc(attributes, pair, head, mod, between)
 
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(head, mod, float64[A, labels]) of all n^2 arcs of a sentence."""
@@ -120,25 +120,29 @@ class LabelledModel:
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
-        meta = {"kind": "labelled model", "version": VERSION, "unit": self.unit, "names": list(self.names)}
-        meta |= {"spec": asdict(self.spec), "attributes": sorted(self.attributes), "history": self.history}
+        fields = {"key": self.key, "spec": self.spec.as_dict(), "unit": self.unit, "names": list(self.names)}
+        fields |= {"meta": self.meta, "attributes": sorted(self.attributes), "history": self.history}
+        fields |= {"templates": self.lines, "constraints": self.constraints}
         used = np.flatnonzero(self.weights.any(axis=1)).astype(np.int64)
-        save_arrays(path, meta, {"rows": used, "weights": self.weights[used]})
+        FORMAT.save(path, fields, {"rows": used, "weights": self.weights[used]})
 
     @classmethod
     def load(cls, path: str | Path) -> LabelledModel:
         """Read what `save` wrote. ModelError for anything else."""
-        meta, arrays = load_arrays(path, "labelled model", VERSION, HEADER)
-        spec, names = LabelledSpec(**meta["spec"]), tuple(meta["names"])
-        weights = np.zeros((1 << spec.bits, 1 + len(names)), np.int32)
-        used, given = arrays.get("rows"), arrays.get("weights")
-        if used is None or given is None or used.dtype != np.int64 or given.dtype != np.int32:
-            raise ModelError("damaged labelled model file (other arrays than it has)", path=path, hint="train it again")
+        header, arrays = FORMAT.load(path)
+        spec, used, given = header.spec, arrays["rows"], arrays["weights"]
+        weights = np.zeros((1 << spec.bits, 1 + len(header.names)), np.int32)
         rows = used.shape[0] if used.ndim == 1 else -1
         if given.shape != (rows, weights.shape[1]) or (rows and not 0 <= used.min() <= used.max() < len(weights)):
             raise ModelError("damaged labelled model file (rows out of range)", path=path, hint="train it again")
         weights[used] = given
-        return cls(spec, weights, meta["unit"], names, frozenset(meta["attributes"]), meta["history"])
+        meta = header.meta.as_meta()
+        own = header.history, meta, header.constraints, header.templates, header.key
+        try:
+            hard.parse(header.constraints, path)
+            return cls(spec, weights, header.unit, header.names, frozenset(header.attributes), *own)
+        except (ValueError, KeyError, InputError) as error:
+            raise ModelError(f"damaged labelled model file ({error})", path=path, hint="train it again") from None
 
 
 def words_of(sentence: Sentence) -> Words:
@@ -147,72 +151,95 @@ def words_of(sentence: Sentence) -> Words:
 
 
 def train_labelled(
-    spec: LabelledSpec,
+    spec: Settings,
     train: Treebank,
     *,
     decoder: LabelledDecoder | None = None,
-    progress: Callable[[Iterable, str], Iterable] | None = None,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
 ) -> LabelledModel:
     """The averaged model after the last epoch. O(epochs words n labels T).
 
     decoder  best tree of a labelled problem under the weights so far; None: Chu-Liu-Edmonds over all labels
+    checkpoint  a file written after every epoch; training resumes from it and removes it at the end
 
     Loss: words with a wrong head or label. Step: min(C, (loss - margin) / squared norm of the difference).
     """
-    names = tuple(sorted(train.vocab["deprel"].strings))
-    label_of = {name: i for i, name in enumerate(names)}
-    ids = np.array([label_of[name] for name in train.vocab["deprel"].strings], np.int32)
-    columns = 1 + len(names)
-    single_root = bool(train.meta.get("single_root", True))
-    model = LabelledModel(spec, np.zeros((1 << spec.bits, columns), np.float32), 0.0, names, attributes_of(train))
-    flat = model.weights.reshape(-1)
-    sums, scratch = np.zeros(len(flat)), np.zeros(len(flat), np.float32)
-    table = TokenTable(train)
-    difference = Difference()
-    *of_an_arc, between = (len(templates.seed) for templates in model.templates)
-    seen = 0
-    for epoch in range(spec.epochs):
-        wrong = 0
-        order: Iterable[int] = np.random.default_rng([spec.seed, epoch]).permutation(len(train))
-        for i in progress(order, f"epoch {epoch + 1}/{spec.epochs}") if progress else order:
-            rows, tag = table.sentence(i)
-            n = len(tag) - 1
-            gold = train.heads(i)
-            gold_labels = ids[train.columns["deprel"][train.offsets[i] : train.offsets[i + 1]]]
-            head, mod, scores = model.scores(rows, tag)
-            if decoder is None:
-                heads, labels = _best(head, mod, scores, n, single_root)
-            else:
-                inner = Problem(n, head, mod, scores.max(axis=1), single_root=single_root)
-                problem = best_labels(inner, scores, spec.k, names)
-                parse = decoder(problem, words_of(train[i]))
-                if parse.labels is None:  # no tree keeps the constraints
-                    parse, found = chu_liu_edmonds(problem)
-                    heads, labels = parse.heads, found
-                else:
-                    heads, labels = parse.heads, parse.labels
-            seen += 1
-            errors = np.flatnonzero((heads[1:] != gold[1:]) | (labels[1:] != gold_labels)) + 1
-            if not len(errors):
-                continue
-            wrong += len(errors)
-            count = 0
-            slots, signs, rates = difference.reserve(2 * len(errors) * (4 * sum(of_an_arc) + 2 * n * between))
-            for m in errors.tolist():
-                right, other = (int(gold[m]), m, int(gold_labels[m - 1])), (int(heads[m]), m, int(labels[m]))
-                for arc, sign in ((right, 1.0), (other, -1.0)):
-                    out = Output(slots, signs, sign, Place(0, model.mask))
-                    count = labelled_features(model.templates, rows, tag, arc, columns, out, count)
-            count, norm = merge(slots, signs, rates, count, scratch)
-            if norm == 0.0:
-                continue
-            size = min(spec.C, (len(errors) - margin(flat, slots, signs, count)) / norm)
-            if size > 0.0:
-                step(flat, sums, seen - 1, slots, signs, rates, count, size)
-        model.history.append({"epoch": epoch + 1, "train_errors": wrong / max(1, train.words)})
-    means, unit = averaged(flat, sums, seen)
-    weights = means.reshape(model.weights.shape)
-    return LabelledModel(spec, weights, unit, names, model.attributes, model.history)
+    key = key_for(spec, train)
+    rules = hard.text(spec.constraints) if spec.constraints else ""
+    task = _Training(spec, train, decoder)
+    kept = Checkpoint(checkpoint, key, task.learner) if checkpoint else None
+    order = loop.shuffled(spec.seed, len(train))
+    found = loop.train(task, spec.epochs, order, checkpoint=kept, progress=progress)
+    weights, unit = found.best
+    shaped = weights.reshape(task.model.weights.shape)
+    attributes = task.model.attributes
+    return LabelledModel(spec, shaped, unit, task.model.names, attributes, found.history, train.meta, rules, key=key)
+
+
+def key_for(spec: Settings, train: Treebank) -> str:
+    """Identifies a model by its settings, templates, constraints and treebank."""
+    rules = hard.text(spec.constraints) if spec.constraints else ""
+    return key_of(spec.as_dict(), [train], digest(TEMPLATES).encode(), rules.encode())
+
+
+class _Training:
+    """A labelled model in training, as `treebound.learning.loop` takes it."""
+
+    def __init__(self, spec: Settings, train: Treebank, decoder: LabelledDecoder | None):
+        self.train, self.decoder, self.difference = train, decoder, Difference()
+        names = tuple(sorted(train.vocab["deprel"].strings))
+        label_of = {name: i for i, name in enumerate(names)}
+        ids = np.array([label_of[name] for name in train.vocab["deprel"].strings], np.int32)
+        self.gold_labels = np.split(ids[train.columns["deprel"]], train.offsets[1:-1])
+        self.single_root = bool(train.meta.get("single_root", True))
+        self.learner = Learner((1 << spec.bits) * (1 + len(names)), UPDATES["mira"](spec.C))
+        weights = self.learner.weights.reshape(-1, 1 + len(names))
+        self.model = LabelledModel(spec, weights, 0.0, names, attributes_of(train))
+        self.table = TokenTable(train)
+
+    def learn(self, order: np.ndarray, show: Show) -> dict:
+        """One epoch."""
+        wrong = sum(self._learn(i) for i in show(order))
+        return {"train_errors": wrong / max(1, self.train.words)}
+
+    def result(self) -> Averages:
+        """The averaged weights."""
+        return self.learner.average()
+
+    def _learn(self, i: int) -> int:
+        """Wrong heads and labels of a sentence, learnt from."""
+        rows, tag = self.table.sentence(i)
+        gold, gold_labels = self.train.heads(i), self.gold_labels[i]
+        heads, labels = self._decoded(i, rows, tag)
+        self.learner.examples += 1
+        errors = np.flatnonzero((heads[1:] != gold[1:]) | (labels[1:] != gold_labels)) + 1
+        if not len(errors):
+            return 0
+        model, count, n = self.model, 0, len(gold_labels)
+        *of_an_arc, between = (len(templates.seed) for templates in model.templates)
+        slots, signs, rates = self.difference.reserve(2 * len(errors) * (4 * sum(of_an_arc) + 2 * n * between))
+        for m in errors.tolist():
+            right, other = (int(gold[m]), m, int(gold_labels[m - 1])), (int(heads[m]), m, int(labels[m]))
+            for arc, sign in ((right, 1.0), (other, -1.0)):
+                out = Output(slots, signs, sign, Place(0, model.mask))
+                count = labelled_features(model.templates, rows, tag, arc, model.weights.shape[1], out, count)
+        self.learner.update(slots, signs, rates, count, len(errors))
+        return len(errors)
+
+    def _decoded(self, i: int, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Heads and labels int32[n + 1] of the best tree under the weights so far."""
+        model, n = self.model, len(tag) - 1
+        head, mod, scores = model.scores(rows, tag)
+        if self.decoder is None:
+            return _best(head, mod, scores, n, self.single_root)
+        inner = Problem(n, head, mod, scores.max(axis=1), single_root=self.single_root)
+        problem = best_labels(inner, scores, model.spec.k, model.names)
+        parse = self.decoder(problem, words_of(self.train[i]))
+        if parse.labels is None:  # no tree keeps the constraints
+            parse, labels = chu_liu_edmonds(problem)
+            return parse.heads, labels
+        return parse.heads, parse.labels
 
 
 def _best(

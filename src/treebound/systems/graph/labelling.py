@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from treebound.features.labels import Labeller, weights_of
+from treebound.factors.templates import Lines
+from treebound.features.labels import TEMPLATES, Labeller, weights_of
 from treebound.features.scorer import Scores
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.features.labels import context_words
-from treebound.systems.graph.spec import ModelSpec
+from treebound.systems.graph.settings import Settings
 
 
 class Labelling:
@@ -24,17 +25,19 @@ class Labelling:
     weights  number of all weights of the model: 2 ** bits of arcs and parts, then those of the labellers
     """
 
-    def __init__(self, spec: ModelSpec, names: tuple[str, ...], attributes: frozenset[str]):
+    def __init__(
+        self, spec: Settings, names: tuple[str, ...], attributes: frozenset[str], templates: Lines = TEMPLATES
+    ):
         self.names = names if spec.labels != "none" else ()
         self.joint: Labeller | None = None
         self.stage: Labeller | None = None
-        self.weights = 1 << spec.bits
+        self.weights, bits = 1 << spec.bits, int(spec.label_bits or 0)
         if spec.labels in ("joint", "both"):
-            self.joint = Labeller(names, attributes, self.weights, spec.label_bits, tree=False)
-            self.weights += weights_of(len(names), spec.label_bits)
+            self.joint = Labeller(names, attributes, self.weights, bits, False, templates)
+            self.weights += weights_of(len(names), bits)
         if spec.labels in ("second-stage", "both"):
-            self.stage = Labeller(names, attributes, self.weights, spec.label_bits, tree=True)
-            self.weights += weights_of(len(names), spec.label_bits)
+            self.stage = Labeller(names, attributes, self.weights, bits, True, templates)
+            self.weights += weights_of(len(names), bits)
 
     def fold(
         self, weights: np.ndarray, rows: np.ndarray, scored: Scores, gold: np.ndarray | None = None, cost: float = 0.0

@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
+from treebound.factors import templates_of
 from treebound.factors.pattern_language import PatternSet
 from treebound.factors.pattern_language import parse as parse_patterns
+from treebound.factors.templates import Lines, digest
+from treebound.features.labels import TEMPLATES as OF_LABELS
 from treebound.features.scorer import Scorer
-from treebound.learning.storage import Attributes, History, Layout, Names, Unit, load_arrays, save_arrays, tables
+from treebound.learning.conventions import Conventions, conventions
+from treebound.learning.storage import Attributes, Format, Header, History, Layout, Names, Unit, tables
 from treebound.systems.graph.labelling import Labelling
+from treebound.systems.graph.pruner import TEMPLATES as PRUNER
 from treebound.systems.graph.pruner import Pruner
-from treebound.systems.graph.spec import ModelSpec
-
-VERSION = 1
-Column = Literal["form", "lemma", "upos", "xpos", "feats", "deprel"]
-
-
-@checked(config=ConfigDict(extra="forbid"))
-class Punctuation:
-    """Words with these tags in this column are left out of UAS."""
-
-    column: Column
-    tags: list[str]
-
-
-@checked(config=ConfigDict(extra="allow"))
-class Meta:
-    """What a model must know of its treebank. There may be more, which parsing does not look at."""
-
-    single_root: bool
-    tag: Literal["xpos", "upos"]
-    coarse: Literal["upos", "xpos", "tag2"]
-    attributes: Attributes
-    punctuation: Punctuation | None = None
+from treebound.systems.graph.settings import Settings
 
 
 @checked(config=ConfigDict(extra="forbid"))
@@ -52,17 +34,28 @@ class Patterns:
 
 
 @checked(config=ConfigDict(extra="forbid"))
-class Header:
+class Templates:
+    """The templates of all features: a model is compiled from these, whatever those of the program are by then."""
+
+    digest: str
+    lines: Lines
+
+    def __post_init__(self) -> None:
+        if digest(self.lines) != self.digest:
+            raise ValueError("other templates than it was trained with")
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class ModelHeader(Header):
     """What stands in a model file beside its weights."""
 
-    format: str
-    kind: str
-    version: int
-    spec: ModelSpec
+    key: str
+    spec: Settings
     unit: Unit
-    meta: Meta
+    meta: Conventions
     history: History
     attributes: Attributes
+    templates: Templates
     labels: Names = ()
     patterns: Patterns | None = None
 
@@ -71,13 +64,18 @@ class Header:
             raise ValueError("labels of a model that has none, or none of one that has them")
 
 
-HEADER = TypeAdapter(Header)
-
-
-def layouts(header: dict) -> dict[str, Layout]:
-    """The arrays of a model with this header."""
-    labelling = Labelling(ModelSpec(**header["spec"]), tuple(header.get("labels", ())), frozenset())
+def _layouts(header: ModelHeader) -> dict[str, Layout]:
+    labelling = Labelling(header.spec, header.labels, frozenset())
     return {"weights": Layout(np.int32, {(labelling.weights,)}), "pruner": Layout(np.float32, tables(8, 28))}
+
+
+#: version 1 held no templates and had `meta` as it came
+FORMAT = Format("model", 2, ModelHeader, _layouts)
+
+
+def templates_for(spec: Settings) -> Lines:
+    """What a model with these settings is trained with; its pruner brings its own."""
+    return templates_of(spec.families) | (OF_LABELS if spec.labels != "none" else {})
 
 
 class Model:
@@ -90,11 +88,14 @@ class Model:
     history  one record per epoch
     labels   the labels that it knows, in the order of their numbers
     patterns the hand-crafted patterns that it was trained with, if any
+    templates  of arcs, families and labels, as of `templates_for`; None: those of this program
+    key      identifies what it was trained by and on (`treebound.learning.checkpoint.key_of`)
+    seconds  (CPU, wall) of learning, where it has just been trained
     """
 
     def __init__(
         self,
-        spec: ModelSpec,
+        spec: Settings,
         weights: np.ndarray,
         unit: float,
         pruner: Pruner,
@@ -102,18 +103,15 @@ class Model:
         history: list[dict],
         labels: tuple[str, ...] = (),
         patterns: PatternSet | None = None,
+        templates: Lines | None = None,
+        key: str = "",
     ):
-        self.spec, self.weights, self.unit, self.pruner, self.meta, self.history = (
-            spec,
-            weights,
-            unit,
-            pruner,
-            meta,
-            history,
-        )
-        self.patterns = patterns
-        self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns)
-        self.labelling = Labelling(spec, labels, pruner.attributes)
+        self.spec, self.weights, self.unit, self.pruner, self.history = spec, weights, unit, pruner, history
+        self.meta = conventions(meta)
+        self.patterns, self.key, self.seconds = patterns, key, (0.0, 0.0)
+        self.templates = templates_for(spec) if templates is None else templates
+        self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns, self.templates)
+        self.labelling = Labelling(spec, labels, pruner.attributes, self.templates)
 
     def label_names(self, parse: Parse) -> list[str]:
         """The n labels of a parse of this model as strings; `_` where the model has none."""
@@ -122,14 +120,15 @@ class Model:
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
+        lines = {**self.templates, **self.pruner.lines}
         header = {
-            "kind": "model",
-            "version": VERSION,
+            "key": self.key,
             "spec": self.spec.as_dict(),
             "unit": self.unit,
             "meta": self.meta,
             "history": self.history,
             "attributes": sorted(self.pruner.attributes),
+            "templates": {"digest": digest(lines), "lines": lines},
             "labels": list(self.labelling.names),
         }
         if self.patterns:
@@ -138,21 +137,25 @@ class Model:
                 "digest": self.patterns.digest,
                 "text": self.patterns.text,
             }
-        save_arrays(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
+        FORMAT.save(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
 
     @classmethod
     def load(cls, path: str | Path) -> Model:
         """Read what `save` wrote. ModelError for anything else."""
-        header, arrays = load_arrays(path, "model", VERSION, HEADER, layouts)
+        header, arrays = FORMAT.load(path)
         try:
-            spec = ModelSpec(**header["spec"])
-            pruner = Pruner(arrays["pruner"], frozenset(header["attributes"]))
-            labels = tuple(header.get("labels", ()))  # files of before there were labels have none
-            kept = header.get("patterns")
-            patterns = parse_patterns(kept["text"], kept["name"], path) if kept else None
-            if kept and patterns and patterns.digest != kept["digest"]:
+            lines = header.templates.lines
+            wanted = {*templates_for(header.spec), *PRUNER}
+            if lines.keys() != wanted:
+                raise ValueError("templates of other families than it has")
+            pruner = Pruner(arrays["pruner"], frozenset(header.attributes), templates=lines)
+            kept = header.patterns
+            patterns = parse_patterns(kept.text, kept.name, path) if kept else None
+            if kept and patterns and patterns.digest != kept.digest:
                 raise ValueError("other patterns than it was trained with")
-            meta, history = header["meta"], header["history"]
-            return cls(spec, arrays["weights"], float(header["unit"]), pruner, meta, history, labels, patterns)
+            templates = {name: lines[name] for name in templates_for(header.spec)}
+            meta = header.meta.as_meta()
+            given = header.spec, arrays["weights"], header.unit, pruner, meta, header.history
+            return cls(*given, header.labels, patterns, templates, header.key)
         except (ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

@@ -26,6 +26,7 @@ from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST
+from treebound.learning.conventions import under
 from treebound.support.workers import spread
 from treebound.systems.graph.model import Model
 
@@ -63,6 +64,16 @@ class Parser:
                 f"the model scores {', '.join(sorted(unsupported))}, which {decoder} does not support",
                 hint="choose another decoder, for instance branch-and-bound",
             )
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns beside forms that the model looks at."""
+        known = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
+        return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
+
+    def label_names(self, parse: Parse) -> list[str]:
+        """As `Model.label_names`."""
+        return self.model.label_names(parse)
 
     def problem(self, treebank: Treebank, i: int) -> Problem:
         """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
@@ -194,8 +205,7 @@ def _block(given: tuple[Parser, TokenTable, Assessment | None], sentences: range
 
 def _table(model: Model, treebank: Treebank) -> TokenTable:
     """Token table under the conventions that the model was trained with."""
-    meta = treebank.meta | {k: model.meta[k] for k in ("tag", "coarse", "attributes") if k in model.meta}
-    own = Treebank(treebank.name, treebank.offsets, treebank.columns, treebank.vocab, treebank.head, meta)
+    own = under(model.meta, treebank)
     return TokenTable(own, model.scorer.matches(own))
 
 

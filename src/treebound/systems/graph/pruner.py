@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
+from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
-from treebound.factors.templates import lines
+from treebound.factors.templates import Lines, lines
 from treebound.features.scorer import compile_arc
 from treebound.features.tokens import TokenTable, attributes_of
 from treebound.kernels.arcs.numbering import index_arcs
@@ -18,7 +19,9 @@ from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import best_arcs, inside
 from treebound.kernels.features.scoring import Output, Place, score_arcs
 from treebound.kernels.features.updates import AdaGrad, all_arcs, best_heads, pruner_step
-from treebound.learning.storage import Attributes, History, Layout, load_arrays, save_arrays, tables
+from treebound.learning import loop
+from treebound.learning.loop import Progress, Show
+from treebound.learning.storage import Attributes, Format, Header, History, Layout, tables
 
 HEAD = lines("h.tag; h.form; h-1.tag h.tag; h.tag h+1.tag; h-1.tag h.tag h+1.tag; h.suffix h.tag")
 MODIFIER = lines("m.tag; m.form; m-1.tag m.tag; m.tag m+1.tag; m-1.tag m.tag m+1.tag; m.suffix m.tag")
@@ -27,32 +30,41 @@ PAIR = lines("""
     h.tag h+1.tag m-1.tag m.tag; h-1.tag h.tag m-1.tag m.tag; h.tag h+1.tag m.tag m+1.tag; h-1.tag h.tag m.tag m+1.tag
     h.tag m-1.tag m.tag m+1.tag; h-1.tag h.tag h+1.tag m.tag; h.suffix m.tag; h.tag m.suffix
 """)
-VERSION = 1
+TEMPLATES: Lines = {"pruner": PAIR, "pruner-head": HEAD, "pruner-mod": MODIFIER}
 
 
-@checked(config=ConfigDict(extra="forbid"))
-class Header:
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class PrunerHeader(Header):
     """What stands in a pruner's file beside its weights."""
 
-    format: str
-    kind: str
-    version: int
     attributes: Attributes
     history: History
+    templates: Lines
 
 
-HEADER = TypeAdapter(Header)
+FORMAT = Format("pruner", 2, PrunerHeader, lambda _: {"weights": Layout(np.float32, tables(8, 28))})
 
 
 class Pruner:
-    """Keeps the k best heads of every word."""
+    """Keeps the k best heads of every word.
 
-    def __init__(self, weights: np.ndarray, attributes: frozenset[str], history: list[dict] | None = None):
+    lines  its templates, under the names of TEMPLATES
+    """
+
+    def __init__(
+        self,
+        weights: np.ndarray,
+        attributes: frozenset[str],
+        history: list[dict] | None = None,
+        templates: Lines = TEMPLATES,
+    ):
         self.weights = weights
         self.attributes = attributes
         self.history = history or []
         self.mask = len(weights) // 16 - 1
-        self.templates = compile_arc(attributes, PAIR, HEAD, MODIFIER, ())
+        self.lines = {name: templates[name] for name in TEMPLATES}
+        pair, head, mod = self.lines.values()
+        self.templates = compile_arc(attributes, pair, head, mod, ())
 
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(head, mod, log-linear scores) of all n^2 arcs of a sentence."""
@@ -101,21 +113,40 @@ class Pruner:
                 hits[k] += int((rank < k).sum())
         return {k: hits[k] / max(1, treebank.words) for k in ks}
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """What a file holds."""
-        return {"weights": self.weights}
-
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
-        meta = {"kind": "pruner", "version": VERSION, "attributes": sorted(self.attributes), "history": self.history}
-        save_arrays(path, meta, self.arrays())
+        fields = {"attributes": sorted(self.attributes), "history": self.history, "templates": self.lines}
+        FORMAT.save(path, fields, {"weights": self.weights})
 
     @classmethod
     def load(cls, path: str | Path) -> Pruner:
         """Read what `save` wrote. ModelError for anything else."""
-        layout = {"weights": Layout(np.float32, tables(8, 28))}
-        meta, arrays = load_arrays(path, "pruner", VERSION, HEADER, lambda _: layout)
-        return cls(arrays["weights"], frozenset(meta["attributes"]), meta["history"])
+        header, arrays = FORMAT.load(path)
+        try:
+            return cls(arrays["weights"], frozenset(header.attributes), header.history, header.templates)
+        except (ValueError, KeyError) as error:
+            raise ModelError(f"damaged pruner file ({error})", path=path, hint="train it again") from None
+
+
+class _Training:
+    """A pruner in training by AdaGrad, as `treebound.learning.loop` takes it."""
+
+    def __init__(self, pruner: Pruner, train: Treebank, rate: float):
+        self.pruner, self.train, self.table = pruner, train, TokenTable(train)
+        self.learner = AdaGrad(pruner.weights, np.zeros_like(pruner.weights), rate)
+        self.room = Output(np.empty(1 << 12, np.int64), np.empty(1 << 12, np.float32), 1.0, Place(0, pruner.mask))
+
+    def learn(self, order: np.ndarray, show: Show) -> dict:
+        """One epoch."""
+        pruner, loss = self.pruner, 0.0
+        for i in show(order):
+            rows, tag = self.table.sentence(i)
+            loss += pruner_step(pruner.templates, rows, tag, self.train.heads(i), self.learner, self.room)
+        return {"loss": loss / max(1, self.train.words)}
+
+    def result(self) -> Pruner:
+        """The pruner itself."""
+        return self.pruner
 
 
 def train_pruner(
@@ -125,20 +156,11 @@ def train_pruner(
     bits: int = 20,
     seed: int = 1,
     rate: float = 0.1,
-    progress: Callable[[Iterable, str], Iterable] | None = None,
+    progress: Progress | None = None,
 ) -> Pruner:
     """Train by AdaGrad on the log-likelihood of the gold heads; O(n^2) features a sentence and epoch."""
-    attributes = attributes_of(train)
-    pruner = Pruner(np.zeros(1 << bits, np.float32), attributes)
-    learner = AdaGrad(pruner.weights, np.zeros(1 << bits, np.float32), rate)
-    table = TokenTable(train)
-    room = Output(np.empty(1 << 12, np.int64), np.empty(1 << 12, np.float32), 1.0, Place(0, pruner.mask))
-    rng = np.random.default_rng(seed)
-    for epoch in range(epochs):
-        loss = 0.0
-        order: Iterable[int] = rng.permutation(len(train))
-        for i in progress(order, f"pruner epoch {epoch + 1}/{epochs}") if progress else order:
-            rows, tag = table.sentence(i)
-            loss += pruner_step(pruner.templates, rows, tag, train.heads(i), learner, room)
-        pruner.history.append({"epoch": epoch + 1, "loss": loss / max(1, train.words)})
-    return pruner
+    task = _Training(Pruner(np.zeros(1 << bits, np.float32), attributes_of(train)), train, rate)
+    rng = np.random.default_rng(seed)  # one for all epochs
+    found = loop.train(task, epochs, lambda _: rng.permutation(len(train)), title="pruner ", progress=progress)
+    found.best.history = found.history
+    return found.best

@@ -11,18 +11,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.learning.storage import load_arrays, save_arrays
+from treebound.learning.storage import Format, Header, Layout
 from treebound.support.workers import spread
 from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import with_tags
 
 FOLDS = 10
 RUN = 10  #: neighbouring sentences, which are often of one text, stay together
-VERSION = 1
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class Fold(Header):
+    """The header of the tags of a fold."""
+
+    key: str
+    tags: list[str]
+
+
+FORMAT = Format("fold", 1, Fold, lambda _: {"ids": Layout(np.int32)})
 
 
 def fold_of(sentences: int, folds: int = FOLDS) -> np.ndarray:
@@ -64,8 +76,7 @@ def jackknife(
     for fold, tags, ids in progress(results, "jackknife") if progress else results:
         found[fold] = tags, ids
         if checkpoints is not None:
-            meta = {"kind": "fold", "version": VERSION, "key": key, "tags": tags}
-            save_arrays(_file(checkpoints, fold), meta, {"ids": ids})
+            FORMAT.save(_file(checkpoints, fold), {"key": key, "tags": tags}, {"ids": ids})
     vocabulary = Vocabulary(sorted({tag for tags, _ in found.values() for tag in tags}))
     joined = np.empty(train.words, np.int32)
     of_word = np.repeat(member, train.lengths)
@@ -88,10 +99,10 @@ def _file(folder: Path, fold: int) -> Path:
 def _finished(path: Path, key: str) -> tuple[list[str], np.ndarray] | None:
     """Tags of a fold that an earlier run finished; None if there are none or they belong to another run."""
     try:
-        meta, arrays = load_arrays(path, "fold", VERSION)
+        header, arrays = FORMAT.load(path)
     except ModelError:
         return None
-    return (meta["tags"], arrays["ids"]) if meta["key"] == key else None
+    return (header.tags, arrays["ids"]) if header.key == key else None
 
 
 def _key(train: Treebank, column: str, folds: int, settings: dict[str, Any]) -> str:

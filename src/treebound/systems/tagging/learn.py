@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
 import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
+from treebound.learning import loop
+from treebound.learning.loop import Progress, Show
 from treebound.systems.tagging.lemmas import edit
-from treebound.systems.tagging.sequence import contexts, train_epoch
+from treebound.systems.tagging.sequence import SequenceTemplates, contexts, train_epoch
 from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.templates import GIVEN, TEMPLATES, compile_templates, split
 from treebound.systems.tagging.words import FREQUENT, Dictionary, word_table
 
+SHOWN = 1000  #: sequences after which it is told how far training is
 #: of a tagger that looks at words one by one
 ALONE = (*(template for template in split(TEMPLATES) if "t-1" not in template.split()), *split(GIVEN))
 
@@ -31,7 +32,7 @@ def train_tagger(
     templates: tuple[str, ...] | None = None,
     given: str = "",
     edits: bool = False,
-    progress: Callable[[Iterable, str], Iterable] | None = None,
+    progress: Progress | None = None,
 ) -> Tagger:
     """The tagger of the last epoch, or of the one that is best on dev where that is given.
 
@@ -56,50 +57,63 @@ def train_tagger(
     if given:
         dictionary = dictionary.with_given(train.strings(given), gold.tolist())
     templates = templates or (ALONE if given else split(TEMPLATES))
-    rows, starts, group = word_table(train, dictionary, given)
-    compiled = compile_templates(templates)
-    offsets = np.arange(train.words + 1) if given else train.offsets
-    sequences = len(offsets) - 1
-    context = np.concatenate(
-        [contexts(compiled, rows[:, start:], n) for start, n in zip(starts, train.lengths, strict=True)]
+    task = _Training(train, dictionary, compile_templates(templates), gold, (bits, len(tags), margin), given)
+
+    def made(weights: np.ndarray, history: list[dict]) -> Tagger:
+        return Tagger(column, tags, dictionary, templates, weights, history, given, edits)
+
+    def judge(weights: np.ndarray, history: list[dict]) -> dict:
+        assert dev is not None
+        return {"dev_accuracy": accuracy(dev, made(weights, []))}
+
+    found = loop.train(
+        task,
+        epochs,
+        loop.shuffled(seed, len(task.offsets) - 1, first=1),
+        title=f"tagger of {column}, ",
+        judge=judge if dev is not None else None,
+        score=(lambda record: record["dev_accuracy"]) if dev is not None else None,
+        progress=progress,
     )
-    mask = (1 << bits) - 1
-    weights = np.zeros(mask + 1 + len(tags), np.int32)
-    sums = np.zeros(len(weights), np.int64)
-    history: list[dict] = []
-    best: Tagger | None = None
-    steps: Iterable[int] = range(1, epochs + 1)
-    for epoch in progress(steps, f"tagger of {column}") if progress else steps:
-        order = np.random.default_rng([seed, epoch]).permutation(sequences)
-        examples = (epoch - 1) * sequences
-        wrong = train_epoch(
-            compiled,
-            context,
-            offsets,
-            group,
-            gold,
-            order,
-            dictionary.candidates,
-            weights,
-            sums,
-            mask,
-            len(tags),
-            margin,
-            examples,
-        )
-        record: dict = {"epoch": epoch, "violations": wrong}  # words that a tag other than gold's won or came too near
-        if dev is None and epoch < epochs:
-            history.append(record)
-            continue
-        mean = averaged(weights, sums, examples + sequences)
-        tagger = Tagger(column, tags, dictionary, templates, mean, history, given, edits)
-        if dev is not None:
-            record["dev_accuracy"] = accuracy(dev, tagger)
-        if best is None or dev is None or record["dev_accuracy"] > max(r["dev_accuracy"] for r in history):
-            best = tagger
-        history.append(record)
-    assert best is not None
-    return best
+    return made(found.best, found.history)
+
+
+class _Training:
+    """A tagger in training, as `treebound.learning.loop` takes it. sizes: bits, number of tags, margin."""
+
+    def __init__(
+        self,
+        train: Treebank,
+        dictionary: Dictionary,
+        compiled: SequenceTemplates,
+        gold: np.ndarray,
+        sizes: tuple[int, int, int],
+        given: str,
+    ):
+        rows, starts, self.group = word_table(train, dictionary, given)
+        self.offsets = np.arange(train.words + 1) if given else train.offsets
+        pieces = [contexts(compiled, rows[:, start:], n) for start, n in zip(starts, train.lengths, strict=True)]
+        self.context = np.concatenate(pieces)
+        self.compiled, self.gold, self.candidates = compiled, gold, dictionary.candidates
+        bits, self.tags, self.margin = sizes
+        self.mask = (1 << bits) - 1
+        self.weights = np.zeros(self.mask + 1 + self.tags, np.int32)
+        self.sums = np.zeros(len(self.weights), np.int64)
+        self.examples = 0
+
+    def learn(self, order: np.ndarray, show: Show) -> dict:
+        """One epoch; `violations`: words that a tag other than gold's won or came too near."""
+        words = self.context, self.offsets, self.group, self.gold
+        table = self.candidates, self.weights, self.sums, self.mask, self.tags, self.margin
+        wrong = 0
+        for some in show(np.array_split(order, max(1, len(order) // SHOWN))):
+            wrong += train_epoch(self.compiled, *words, some, *table, self.examples)
+            self.examples += len(some)
+        return {"violations": wrong}
+
+    def result(self) -> np.ndarray:
+        """The averaged weights."""
+        return averaged(self.weights, self.sums, self.examples)
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked
 
-from treebound.core.errors import InputError, ModelError
+from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.learning.storage import Layout, load_arrays, save_arrays
+from treebound.learning.storage import Format, Header, kind_of
 from treebound.support.workers import spread
 from treebound.systems.tagging.jackknife import FOLDS, fold_of
 from treebound.systems.tagging.learn import accuracy, train_tagger
@@ -26,18 +26,14 @@ from treebound.systems.tagging.tagger import Description, Tagger, with_tags
 #: columns that can be tagged, in the order in which they are
 COLUMNS = ("upos", "xpos", "feats", "lemma")
 SEQUENCE = 64  #: tags up to which a column is tagged as a sequence
-KIND, VERSION = "taggers", 1
 
 Progress = Callable[[Iterable, str], Iterable]
 
 
-@checked(config=ConfigDict(extra="forbid"))
-class Header:
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class TaggersHeader(Header):
     """The header of a file with several taggers."""
 
-    format: str
-    kind: str
-    version: int
     taggers: Annotated[list[Description], Field(min_length=1)]
 
     def __post_init__(self) -> None:
@@ -45,11 +41,7 @@ class Header:
             raise ValueError("taggers: a column twice")
 
 
-HEADER = TypeAdapter(Header)
-
-
-def _layouts(header: dict) -> dict[str, Layout]:
-    return {tagger.column: tagger.layout for tagger in HEADER.validate_python(header).taggers}
+FORMAT = Format("taggers", 1, TaggersHeader, lambda header: {tagger.column: tagger.layout for tagger in header.taggers})
 
 
 class Taggers:
@@ -73,23 +65,16 @@ class Taggers:
         """Write one file, atomically; a single tagger as `Tagger.save` does."""
         if len(self.taggers) == 1:
             return self.taggers[0].save(path)
-        header = {"kind": KIND, "version": VERSION, "taggers": [tagger.header() for tagger in self.taggers]}
-        save_arrays(path, header, {tagger.column: tagger.weights for tagger in self.taggers})
+        headers = [tagger.header() for tagger in self.taggers]
+        FORMAT.save(path, {"taggers": headers}, {tagger.column: tagger.weights for tagger in self.taggers})
 
     @classmethod
     def load(cls, path: str | Path) -> Taggers:
         """Read what `save` or `Tagger.save` wrote. ModelError for anything else."""
-        try:
+        if kind_of(path, "tagger") != FORMAT.kind:
             return cls([Tagger.load(path)])
-        except ModelError as error:
-            other = error
-        if not other.reason.startswith("not a"):
-            raise other
-        try:
-            header, arrays = load_arrays(path, KIND, VERSION, HEADER, _layouts)
-        except ModelError as error:
-            raise other if error.reason.startswith("not a") else error from None
-        return cls([Tagger.restored(each, arrays[each["column"]], path) for each in header["taggers"]])
+        header, arrays = FORMAT.load(path)
+        return cls([Tagger.restored(each, arrays[each.column], path) for each in header.taggers])
 
 
 def train_taggers(

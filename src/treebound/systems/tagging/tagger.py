@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.learning.storage import History, Layout, Names, load_arrays, save_arrays, tables
+from treebound.learning.storage import Format, Header, History, Layout, Names, tables
 from treebound.systems.tagging.lemmas import apply, parts
 from treebound.systems.tagging.sequence import tag_sentences
 from treebound.systems.tagging.templates import compile_templates
 from treebound.systems.tagging.words import Dictionary, alone, word_table
 
-VERSION = 1
 #: candidates of a word, which the search numbers in 16 bits
 MOST_CANDIDATES = 1 << 15
 Number = Annotated[int, Field(ge=0)]
@@ -59,15 +58,11 @@ class Description:
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
-class Header(Description):
+class TaggerHeader(Header, Description):
     """The header of a file with one tagger."""
 
-    format: str
-    kind: str
-    version: int
 
-
-HEADER, DESCRIPTION = TypeAdapter(Header), TypeAdapter(Description)
+FORMAT = Format("tagger", 1, TaggerHeader, lambda header: {"weights": header.layout})
 
 
 class Tagger:
@@ -134,7 +129,7 @@ class Tagger:
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
-        save_arrays(path, {"kind": "tagger", "version": VERSION, **self.header()}, {"weights": self.weights})
+        FORMAT.save(path, self.header(), {"weights": self.weights})
 
     def header(self) -> dict[str, Any]:
         """All but the weights, as JSON values."""
@@ -154,23 +149,18 @@ class Tagger:
     @classmethod
     def load(cls, path: str | Path) -> Tagger:
         """Read what `save` wrote. ModelError for anything else."""
-
-        def layouts(header: dict) -> dict[str, Layout]:
-            return {"weights": HEADER.validate_python(header).layout}
-
-        header, arrays = load_arrays(path, "tagger", VERSION, HEADER, layouts)
+        header, arrays = FORMAT.load(path)
         return cls.restored(header, arrays["weights"], path)
 
     @classmethod
-    def restored(cls, header: dict[str, Any], weights: np.ndarray, path: str | Path) -> Tagger:
+    def restored(cls, header: Description, weights: np.ndarray, path: str | Path) -> Tagger:
         """From a `header` that was checked, and the weights. ModelError for templates that are none."""
         try:
-            lists = [tuple(listed) for listed in header["lists"]]
-            dictionary = Dictionary(header["forms"], lists, header["seen"], header.get("lists_of_given"))
-            templates, given, edits = tuple(header["templates"]), header.get("given", ""), header.get("edits", False)
-            return cls(
-                header["column"], header["tags"], dictionary, templates, weights, header["history"], given, edits
-            )
+            lists = [tuple(listed) for listed in header.lists]
+            given = header.given, header.edits
+            dictionary = Dictionary(header.forms, lists, header.seen, header.lists_of_given)
+            tags, history = list(header.tags), header.history
+            return cls(header.column, tags, dictionary, header.templates, weights, history, *given)
         except ValueError as error:
             raise ModelError(f"damaged tagger file ({error})", path=path, hint="train it again") from None
 

@@ -1,4 +1,4 @@
-"""What a treebank of one's own holds, and what a recipe chooses by it: the tag column, attributes, advice.
+"""What a treebank of one's own holds, and what is chosen by it: the tag column, attributes, advice.
 
 Files say nothing about how they are to be used, where the catalogue does for its corpora. Attributes of words beside
 form and tags are taken where they tell a parser something that it does not see otherwise, in enough words to learn
@@ -14,7 +14,7 @@ suffix          always
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from treebound.evaluation.attachment import scored_words
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import best_arcs, inside
+from treebound.learning.reading import CHOICES, Reading
 from treebound.treebanks.projectivise import is_projective, projectivise
 
 ENOUGH = 0.05  #: share of words of which an attribute must tell something
@@ -31,15 +32,13 @@ TAGGED = 0.9  #: share of words that a tag column must fill to be the fine tag
 UNSEEN = 0.05  #: share of dev's words with a value that training lacks, from which on it is said
 SHORT = 2.5  #: characters a word, on average, up to which its first ones and its length are looked at
 #: share of training's trees that have crossing arcs, and of heads that making them projective changes, from either of
-#: which on `--non-projective` is advised; of ten treebanks, those with 1.4 % and 6.4 % of such heads gained by it, and
+#: which on crossing arcs are advised; of ten treebanks, those with 1.4 % and 6.4 % of such heads gained by it, and
 #: those with 0.6 % and fewer lost
 CROSSING, LIFTED = 0.15, 0.01
 LONGEST = (
     150  #: words of the longest sentence whose best projective tree is looked for; longer ones count as projective
 )
 
-#: attributes that may be chosen, in the order in which they are named
-CHOICES = ("suffix", "prefix", "length", "feats", "lemma")
 #: the conventions of Universal Dependencies
 PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
 
@@ -150,25 +149,23 @@ def attributes(train: Treebank, tag: str) -> list[str]:
     return chosen + [name for name in ("feats", "lemma") if told(train, name, tag) >= ENOUGH]
 
 
-def describe(
-    train: Treebank, dev: Treebank, *, tag: str = "", wanted: Sequence[str] = ("auto",), single_root: bool = True
-) -> None:
-    """Write into the meta of both what their files do not say.
-
-    tag     column of the fine tags; empty: chosen
-    wanted  names of CHOICES, or `auto` or `none` alone
-    """
-    tag = tag or fine_tag(train, dev)
+def describe(train: Treebank, dev: Treebank, reading: Reading | None = None) -> None:
+    """Write into the meta of both what their files do not say."""
+    reading = reading or Reading()
+    tag = reading.tag or fine_tag(train, dev)
     coarse = "upos" if filled(train, "upos") else tag
+    wanted = reading.attributes
     chosen = attributes(train, tag) if wanted == ("auto",) else [name for name in CHOICES if name in wanted]
+    told = {"single_root": not reading.multi_root, "tag": tag, "coarse": coarse, "patterns": reading.patterns}
     for treebank in (train, dev):
-        treebank.meta.update(
-            single_root=single_root, tag=tag, coarse=coarse, punctuation=dict(PUNCTUATION), attributes=list(chosen)
-        )
+        treebank.meta.update(told, punctuation=dict(PUNCTUATION), attributes=list(chosen))
 
 
-def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | None) -> list[str]:
-    """A summary of the training file in one line, then a line for each thing that ought to be looked at."""
+def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | str) -> list[str]:
+    """A summary of the training file in one line, then a line for each thing that ought to be looked at.
+
+    projective  trees are to be projective; k: heads that a pruner keeps, if there is one
+    """
     ours, other, meta = survey(train), survey(dev), train.meta
     columns = ", ".join(f"{name} {100 * filled(train, name):.0f} %" for name in ("upos", "xpos", "feats", "lemma"))
     roots = f"{ours.several:,} with several roots, " if ours.several else ""
@@ -176,7 +173,7 @@ def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | None) 
     out = [
         f"{ours.sentences:,} sentences, {ours.words:,} words ({columns}), {roots}"
         f"{100 * ours.crossing / max(1, ours.sentences):.1f} % with crossing arcs; "
-        f"tag {meta['tag']}, attributes {chosen}, k {'none' if k is None else k}"
+        f"tag {meta['tag']}, attributes {chosen}" + (f", k {k}" if k else "")
     ]
     read = dict.fromkeys((meta["tag"], meta["coarse"], "xpos", *(a for a in meta["attributes"] if a == "feats")))
     for column in read:
@@ -189,7 +186,7 @@ def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | None) 
     if projective and (ours.lifted >= LIFTED * ours.words or ours.crossing >= CROSSING * ours.sentences):
         trees, heads = 100 * other.crossing / max(1, other.sentences), 100 * ours.lifted / ours.words
         out.append(
-            f"advice: train with --non-projective: without crossing arcs, which {trees:.1f} % of dev's trees have, "
-            f"dev UAS is {ceiling(dev):.2f} at most, and {heads:.1f} % of training's heads would be learnt wrong"
+            f"advice: train with --space non-projective: without crossing arcs, which {trees:.1f} % of dev's trees "
+            f"have, dev UAS is {ceiling(dev):.2f} at most, and {heads:.1f} % of training's heads would be learnt wrong"
         )
     return out

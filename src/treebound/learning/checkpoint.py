@@ -1,0 +1,93 @@
+"""Training that was interrupted, kept in a file after every epoch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from pydantic import ConfigDict, Field, FiniteFloat
+from pydantic.dataclasses import dataclass as checked
+
+from treebound.core.errors import ModelError
+from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.learning.storage import Format, Header, History, Layout
+from treebound.learning.updates import Learner
+
+if TYPE_CHECKING:
+    from treebound.learning.loop import Trained
+
+Averages = tuple[np.ndarray, float]
+
+
+def key_of(settings: dict, treebanks: Iterable[Treebank], *more: bytes) -> str:
+    """Identifies a training by its settings (JSON values), the treebanks with their conventions, and whatever else."""
+    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
+    for treebank in treebanks:
+        conventions = {name: treebank.meta.get(name) for name in ("single_root", "tag", "coarse", "attributes")}
+        digest.update(json.dumps(conventions, sort_keys=True).encode())
+        digest.update(treebank.offsets.tobytes() + treebank.head.tobytes())
+        for name in STRING_COLUMNS:  # numbered as they occur, which a vocabulary of more splits than one may not be
+            used, first, ids = np.unique(treebank.columns[name], return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            digest.update(np.argsort(order)[ids].tobytes())
+            digest.update("\0".join(treebank.vocab[name][i] for i in used[order].tolist()).encode())
+    for content in more:
+        digest.update(content)
+    return digest.hexdigest()
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class State(Header):
+    """What stands in a checkpoint beside its weights."""
+
+    key: str
+    examples: Annotated[int, Field(ge=0)]
+    unit: FiniteFloat
+    history: History
+    seconds: tuple[FiniteFloat, FiniteFloat]
+
+
+class Checkpoint:
+    """The file of a learner in training whose results are averages: (int32 weights, units per 1.0).
+
+    key  of the very run that it belongs to: what another run left there is not taken up
+    """
+
+    def __init__(self, path: Path, key: str, learner: Learner):
+        self.path, self.key, self.learner = path, key, learner
+        table = learner.weights.shape
+        types: dict[str, type] = {"weights": np.float32, "sums": np.float64, "best": np.int32}
+        layouts = {name: Layout(dtype, {table}) for name, dtype in types.items()}
+        self.format = Format("checkpoint", 2, State, lambda _: layouts)
+
+    def save(self, trained: Trained[Averages]) -> None:
+        """Write the state after an epoch, atomically."""
+        meta = {"key": self.key, "examples": self.learner.examples, "unit": trained.best[1]}
+        arrays: dict[str, np.ndarray] = {
+            "weights": self.learner.weights,
+            "sums": self.learner.sums,
+            "best": trained.best[0],
+        }
+        self.format.save(self.path, meta | {"history": trained.history, "seconds": trained.seconds}, arrays)
+
+    def resume(self) -> Trained[Averages] | None:
+        """Put the learner into the state of the file; None if it belongs to another run or cannot be read."""
+        from treebound.learning.loop import Trained
+
+        try:
+            state, arrays = self.format.load(self.path)
+        except ModelError:
+            return None
+        if state.key != self.key:
+            return None
+        self.learner.weights[:], self.learner.sums[:] = arrays["weights"], arrays["sums"]
+        self.learner.examples = state.examples
+        return Trained((arrays["best"], state.unit), state.history, state.seconds)
+
+    def remove(self) -> None:
+        """Training is over."""
+        self.path.unlink(missing_ok=True)

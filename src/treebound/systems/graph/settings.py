@@ -1,0 +1,92 @@
+"""How a graph-based model is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from treebound.factors import FAMILIES
+from treebound.support.settings import Calls, Checked, Cost, Epochs, Heads, Rate, Seed, SettingError, option
+
+if TYPE_CHECKING:
+    from treebound.core.treebank import Treebank
+
+
+def _family(name: str) -> str:
+    if name not in FAMILIES or name == "arc":
+        known = ", ".join(f for f in FAMILIES if f != "arc")
+        raise ValueError(f"unknown factor family {name!r}; choose from {known}")
+    return name
+
+
+Bits = Annotated[int, Field(ge=12, le=28)]  #: log2 of the size of a table of weights
+Family = Annotated[str, AfterValidator(_family)]
+Learner = Literal["mira", "perceptron"]
+Labels = Literal["none", "joint", "second-stage", "both"]
+Space = Literal["projective", "non-projective"]
+
+
+@dataclass(frozen=True)
+class Settings(Checked):
+    """Of a model; the defaults are the model `combined` of params.yaml.
+
+    families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
+    learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
+    k             candidate heads a word in training; None: all
+    C, cost       MIRA: largest step, and cost of one wrong head
+    max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
+                  trees may cross, training decodes climb and need none
+    labels        "none", "joint" (with the tree), "second-stage" (once it is known) or "both"
+    label_bits    log2 of the number of weights of each labeller; None: one more than bits
+    space         the trees that are searched
+    pruner_bits   log2 of the number of weights of the pruner; None: bits, but at most 20
+    """
+
+    families: tuple[Family, ...] = option(
+        ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling", "comb", "pattern"),
+        "Factor families beside arcs, separated by commas; empty for arcs alone: fast, less accurate.",
+    )
+    learner: Learner = option("mira", "mira, or perceptron: as in the paper, with integer scores, less accurate.")
+    epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
+    k: Annotated[Heads | None, BeforeValidator(lambda k: None if k == "none" else k)] = option(
+        10, "Heads that the pruner keeps for each word, or none: all; the last line says what that loses."
+    )
+    bits: Bits = option(22, "Log2 of the number of weights; fewer make a smaller, coarser model.")
+    C: Rate = option(0.01, "Largest step of the mira update.")
+    cost: Cost = option(0.5, "Margin asked for each wrong head (mira).")
+    seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")
+    max_dp_calls: Calls = option(
+        100,
+        "Dynamic programs for a sentence; where they do not do, the best tree; 0: as many as it takes. Crossing: of "
+        "DEV only.",
+    )
+    labels: Labels = option(
+        "both", "How arcs are labelled: none, joint (with the tree), second-stage (after it) or both."
+    )
+    label_bits: Bits | None = option(None, "Log2 of the number of weights of each labeller. [default: bits + 1]")
+    label_cost: Cost = option(0.25, "Margin asked for each wrong label (mira).")
+    space: Space = option(
+        "projective", "non-projective: arcs of a tree may cross; advised where many do. Training takes longer."
+    )
+    pruner_epochs: Epochs = option(
+        3, "Passes over TRAIN of the pruner, the first-order model that chooses the k heads."
+    )
+    pruner_bits: Annotated[int, Field(ge=8, le=28)] | None = option(
+        None, "Log2 of the number of weights of the pruner. [default: bits, at most 20]"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(self.families)) < len(self.families):
+            raise SettingError("families", "a factor family is named twice", "name each once")
+        if self.label_bits is None:
+            object.__setattr__(self, "label_bits", min(28, self.bits + 1))
+        if self.pruner_bits is None:
+            object.__setattr__(self, "pruner_bits", min(20, self.bits))
+
+    def fitted(self, treebank: Treebank) -> Settings:
+        """What can be trained on a treebank: without patterns where it names none."""
+        families = self.families if treebank.meta.get("patterns") else [f for f in self.families if f != "pattern"]
+        return replace(self, families=tuple(families))

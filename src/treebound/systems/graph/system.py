@@ -1,0 +1,76 @@
+"""Graph-based parsing as a system: pruner and model are trained one after the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import has_labels
+from treebound.factors.pattern_language import named_patterns
+from treebound.learning.loop import Progress
+from treebound.systems.graph.model import Model, templates_for
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.trainer import accuracy, key_for
+from treebound.systems.graph.trainer import train as train_model
+
+RECALL = 0.99  #: share of dev's heads that the pruner ought to keep
+
+
+def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None = None) -> Pruner:
+    """The pruner that these settings ask for."""
+    bits = int(settings.pruner_bits or 0)
+    return train_pruner(examples, epochs=settings.pruner_epochs, bits=bits, seed=settings.seed, progress=progress)
+
+
+class Graph:
+    """`treebound.core.system.System`."""
+
+    kinds = ("model",)
+    settings = Settings
+
+    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+        """Without patterns where the treebank names none; InputError where labels are missing."""
+        if settings.labels != "none" and not has_labels(train):
+            raise InputError("not every word has a label", hint="train with --labels none")
+        return settings.fitted(train)
+
+    def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
+        """Of settings, treebanks, patterns and templates."""
+        patterns = named_patterns(settings.families, train.meta)
+        return key_for(settings, train, dev, patterns, templates_for(settings))
+
+    def train(
+        self,
+        settings: Settings,
+        train: Treebank,
+        dev: Treebank,
+        *,
+        checkpoint: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Model:
+        """The model, with a pruner of its own."""
+        pruner = pruner_for(settings, train, progress)
+        return train_model(settings, train, dev, pruner, checkpoint=checkpoint, progress=progress)
+
+    def load(self, path: Path) -> Model:
+        """Read a model file."""
+        return Model.load(path)
+
+    def parser(self, model: Model, **options: Any) -> Parser:
+        """Options as for `Parser`."""
+        return Parser(model, **options)
+
+    def report(self, model: Model, dev: Treebank) -> str:
+        """Scores of the best epoch, and what pruning loses."""
+        best = max(model.history, key=accuracy)
+        scores = f"dev UAS {best['dev_uas']:.2f}" + (f", LAS {best['dev_las']:.2f}" if "dev_las" in best else "")
+        k = model.spec.k
+        if k is None:
+            return scores
+        kept = model.pruner.recall(dev, [k])[k]
+        advice = "" if kept >= RECALL else "; a larger --k would keep more"
+        return f"{scores} (k {k} keeps {100 * kept:.2f} % of dev's heads{advice})"
