@@ -18,7 +18,7 @@ from treebound.evaluation.attachment import evaluate, marks
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Params, Step, digest
-from treebound.experiments.train import TIMING, specification
+from treebound.experiments.rooms.train_graph import TIMING, specification
 from treebound.factors import FAMILIES
 from treebound.factors.family import Family
 from treebound.features import scorer
@@ -74,7 +74,7 @@ def run(params: Params, corpus: str, name: str) -> None:
         known = ", ".join(steps.runs) if steps else "none"
         raise InputError(f"steps: no run {name!r}", path="params.yaml", hint=f"its runs: {known}")
     examples, dev = (load(corpus, split, params.limit(split)) for split in ("train", SPLIT))
-    base = specification(params, steps.model, steps.learner, examples)
+    base = specification(params, steps.model, steps.learner, examples, params.seed)
     spec, seen = changed(base, examples, steps.runs[name])
     path = stage.METRICS / "steps" / corpus / f"{name}.json"
     attributes = sorted(seen.meta["attributes"])

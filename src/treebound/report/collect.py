@@ -7,6 +7,7 @@ that the lists ask for and that is not there is an error.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,13 @@ import pandas as pd
 
 from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
-from treebound.experiments.params import Params, Run, Variant
+from treebound.experiments.params import ROOMS, Params, Row
+from treebound.experiments.plan import model_name
 from treebound.report.show import NOTHING
 
-SPLIT = "test"
 REFERENCE, THIS_RUN = "reference", "this run"
 #: where a run that is to become the reference says what it is, before its notebooks are executed
 ORIGIN = Path("results", "reference", "origin.json")
-KEYS = ("model", "learner", "decoder", "k")
 
 
 @dataclass(frozen=True)
@@ -98,48 +98,57 @@ class Results:
         rows = [
             {"corpus": corpus, "split": split, "k": int(k), "recall": recall}
             for corpus in self.corpora
-            for split, by_k in self._read("pruner", f"{corpus}.json")["recall"].items()
+            for split, by_k in self._read("pruner", corpus, "pruner.json")["recall"].items()
             for k, recall in by_k.items()
         ]
         return _frame(rows, self.folder / "metrics" / "pruner")
 
     def decode(self) -> pd.DataFrame:
-        """One row a corpus and run of the parameters: accuracy, certificates and work on the test split.
+        """One row a corpus and row of the parameters that all corpora have: accuracy, certificates and work on test.
 
         las and complete_labelled are NaN where there are no labels.
         """
-        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
-        rows = [
-            {"corpus": corpus, **_key(run), **labelled, **self._read("decode", corpus, f"{run}.{SPLIT}.json")}
-            for corpus in self.corpora
-            for run in self.params.decode
-        ]
-        return _frame(rows, self.folder / "metrics" / "decode")
+        return _frame(self._decoded(lambda row: row.everywhere), self.folder / "metrics" / "decode")
 
     def variants(self) -> pd.DataFrame:
-        """One row a variant: its corpus, run, tags and seed, and what `decode` has of the rows. May have no rows."""
-        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
-        rows = [
-            {"corpus": v.corpus, **_key(v.run), **labelled, **self._read("variant", v.corpus, f"{v}.{SPLIT}.json")}
-            for v in self.params.variants
-        ]
-        return pd.DataFrame(rows, columns=None if rows else ["corpus", *KEYS, "tags", "seed", "uas", "complete"])
+        """The same of rows that some corpora have alone, or that have tags or a seed of their own. May have no rows."""
+        rows = self._decoded(lambda row: row.system == "graph" and not row.everywhere)
+        names = ["corpus", "row", "model", "learner", "decoder", "k", "tags", "seed", "uas", "complete"]
+        return pd.DataFrame(rows, columns=None if rows else names)
 
     def peers(self) -> pd.DataFrame:
         """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty."""
-        rows = []
-        for run in self.params.peers:
-            place = run.corpus, f"{run.peer}.json"
-            row = {"corpus": run.corpus, "peer": run.peer, **self._read("peer", *place)}
-            row["train_cpu_s"] = self._read("timing", "peer", *place)["cpu_s"]
-            row["words_per_cpu_s"] = self._read("peer-benchmark", *place)["words_per_cpu_s"]
-            rows.append(row)
+        rows = self._decoded(lambda row: row.system != "graph")
+        for found in rows:
+            corpus, row = found["corpus"], self.params.decode[found["row"]]
+            timing = self._read("timing", "train", corpus, f"{model_name(self.params, corpus, row)}.json")
+            speed = self._timed(corpus, row)["words_per_cpu_s"] if row.benchmarked else float("nan")
+            found |= {"peer": row.name, "train_cpu_s": timing["cpu_s"], "words_per_cpu_s": speed}
         names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
         return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 
+    def _decoded(self, wanted: Callable[[Row], bool]) -> list[dict[str, Any]]:
+        """What `decode` wrote of the rows that are wanted, corpus by corpus."""
+        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
+        return [
+            {"corpus": corpus, **row.key, **labelled, **self._read("decode", corpus, f"{row}.json")}
+            for corpus in self.corpora
+            for row in self.params.rows_of(corpus)
+            if wanted(row)
+        ]
+
+    def _timed(self, corpus: str, row: Row) -> dict[str, Any]:
+        """What `benchmark` wrote of a row."""
+        place = corpus, f"{ROOMS[row.system]}.json"
+        measured = {found["row"]: found for found in self._read("benchmark", *place)}
+        if row.name not in measured:
+            path = self.folder.joinpath("metrics", "benchmark", *place)
+            raise InputError(f"no row for {row}", path=path, hint="run `dvc repro`")
+        return {"corpus": corpus, **measured[row.name]}
+
     def train(self) -> pd.DataFrame:
         """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training."""
-        trained = dict.fromkeys((run.model, run.learner) for run in self.params.decode)
+        trained = dict.fromkeys((row.model, row.learner) for row in self.params.decode.values() if row.everywhere)
         rows = []
         for corpus in self.corpora:
             for model, learner in trained:
@@ -155,15 +164,9 @@ class Results:
         return _frame(rows, self.folder / "metrics" / "train")
 
     def benchmark(self) -> pd.DataFrame:
-        """One row a corpus and run of the parameters: seconds, speed and work, medians over repeats."""
-        rows = []
-        for corpus in self.corpora:
-            path = self.folder / "metrics" / "benchmark" / f"{corpus}.json"
-            measured = {_name(row): row for row in self._read("benchmark", f"{corpus}.json")}
-            for run in self.params.decode:
-                if str(run) not in measured:
-                    raise InputError(f"no row for {run}", path=path, hint="run `dvc repro`")
-                rows.append({"corpus": corpus, **measured[str(run)]})
+        """One row a corpus and row of the parameters: seconds, speed and work, medians over repeats."""
+        timed = [row for row in self.params.decode.values() if row.everywhere and row.benchmarked]
+        rows = [self._timed(corpus, row) for corpus in self.corpora for row in timed]
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
     def ablation(self) -> pd.DataFrame:
@@ -181,8 +184,8 @@ class Results:
         return _frame(rows, path)
 
     def by_length(self) -> pd.DataFrame:
-        """The benchmark's rows by sentence length: corpus, model, learner, decoder, k, lo, hi, sentences, means."""
-        keys = ["corpus", "model", "learner", "decoder", "k"]
+        """The benchmark's rows by sentence length: corpus, row, its fields, lo, hi, sentences, means."""
+        keys = ["corpus", "row", "model", "learner", "decoder", "k"]
         rows = [
             {**{key: row[key] for key in keys}, **part}
             for row in self.benchmark().to_dict("records")
@@ -190,13 +193,13 @@ class Results:
         ]
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
-    def sentences(self, corpus: str, run: Run | Variant) -> pd.DataFrame:
-        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored, `words`
+    def sentences(self, corpus: str, row: Row) -> pd.DataFrame:
+        """One line a test sentence of a row: n, value, bound, status, dp_calls, nodes, correct, scored, `words`
         (`attachment.marks`), correct_labelled where there are labels, gold where the decoder's settings ask for it.
 
         A reference does not keep them.
         """
-        path = self.folder / "predictions" / corpus / f"{run}.{SPLIT}.csv"
+        path = self.folder / "predictions" / corpus / "decode" / f"{row}.csv"
         try:
             return pd.read_csv(path, dtype={"words": str}, keep_default_na=False).set_index("sentence")
         except FileNotFoundError:
@@ -327,14 +330,6 @@ def find_root(start: Path | None = None) -> Path:
         if (folder / "params.yaml").is_file() and (folder / "dvc.yaml").is_file():
             return folder
     raise InputError("no project here or above (no params.yaml)", path=here, hint="start Jupyter in the checkout")
-
-
-def _key(run: Run) -> dict[str, str]:
-    return {"model": run.model, "learner": run.learner, "decoder": run.decoder, "k": str(run.k)}
-
-
-def _name(row: dict[str, Any]) -> str:
-    return f"{row['model']}.{row['learner']}.{row['decoder']}.k{row['k']}"
 
 
 def _frame(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
