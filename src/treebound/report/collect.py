@@ -128,13 +128,13 @@ class Results:
         return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 
     def _decoded(self, wanted: Callable[[Row], bool]) -> list[dict[str, Any]]:
-        """What `decode` wrote of the rows that are wanted, corpus by corpus."""
+        """What `decode` wrote of the rows that are wanted: corpus by corpus, and then row by row of those of some."""
         labelled = {"las": float("nan"), "complete_labelled": float("nan")}
+        rows = list(self.params.decode.values())
+        places = [(corpus, row) for corpus in self.corpora for row in self.params.rows_of(corpus) if wanted(row)]
         return [
             {"corpus": corpus, **row.key, **labelled, **self._read("decode", corpus, f"{row}.json")}
-            for corpus in self.corpora
-            for row in self.params.rows_of(corpus)
-            if wanted(row)
+            for corpus, row in sorted(places, key=lambda place: rows.index(place[1]) if place[1].corpora else -1)
         ]
 
     def _timed(self, corpus: str, row: Row) -> dict[str, Any]:
