@@ -15,11 +15,12 @@ import pytest
 from synthetic import synthetic_treebank
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
-from treebound.cli import annotate, training
+from treebound.cli import annotate
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import Assess
 from treebound.support.workers import spread
+from treebound.systems.graph import training
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.spec import ModelSpec
