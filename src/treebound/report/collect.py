@@ -199,13 +199,8 @@ class Results:
 
         A reference does not keep them.
         """
-        path = self.folder / "predictions" / corpus / "decode" / f"{row}.csv"
-        try:
-            return pd.read_csv(path, dtype={"words": str}, keep_default_na=False).set_index("sentence")
-        except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
-        except pd.errors.EmptyDataError:
-            raise InputError("empty", path=path, hint="run `dvc repro`") from None
+        data = self._predicted(corpus, "decode", f"{row}.csv", dtype={"words": str}, keep_default_na=False)
+        return data.set_index("sentence")
 
     def confidence(self) -> pd.DataFrame:
         """One row a corpus: the scale of the probabilities, accuracy, what is proved, `best_of_list` (k -> UAS)."""
@@ -217,11 +212,7 @@ class Results:
 
         Words that count alone, punctuation left out. A reference does not keep them.
         """
-        path = self.folder / "predictions" / corpus / "confidence.csv"
-        try:
-            data = pd.read_csv(path)
-        except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+        data = self._predicted(corpus, "confidence.csv")
         data = data[data["scored"] == 1].reset_index(drop=True)
         return data.assign(correct=data["head"] == data["gold"])
 
@@ -274,6 +265,15 @@ class Results:
             return pd.DataFrame()
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
             raise InputError("not a table", path=path, hint="take it from the repository again") from None
+
+    def _predicted(self, *parts: str, **options: Any) -> pd.DataFrame:
+        path = self.folder.joinpath("predictions", *parts)
+        try:
+            return pd.read_csv(path, **options)
+        except FileNotFoundError:
+            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+        except pd.errors.EmptyDataError:
+            raise InputError("empty", path=path, hint="run `dvc repro`") from None
 
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)
