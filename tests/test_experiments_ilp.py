@@ -14,7 +14,7 @@ from treebound.core.dtypes import INDEX
 from treebound.core.labelled import best_variables
 from treebound.core.vocabulary import Vocabulary
 from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
-from treebound.experiments import constraint_analysis, cross_validation, derive_constraints
+from treebound.experiments import constraint_analysis, cross_validation, derive_constraints, folded
 from treebound.experiments.params import CrossValidation
 from treebound.features.tokens import TokenTable
 from treebound.systems.constrained.model import LabelledSpec, train_labelled, words_of
