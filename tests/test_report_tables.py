@@ -101,7 +101,7 @@ def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> Non
         path.write_text(path.read_text()[:100])
     else:
         path.write_text(json.dumps(json.loads(path.read_text())[1:]))
-    with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}/graph.json.*run `dvc repro`"):
+    with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}/graph.json.*run python -m treebound"):
         r.benchmark()
 
 

@@ -143,7 +143,7 @@ def main() -> None:
     without_git()
     if arguments.check:
         stale = changed(targets)
-        sys.exit(f"error: out of date: {', '.join(stale)}; run `dvc repro`" if stale else 0)
+        sys.exit(f"error: out of date: {', '.join(stale)}; run without --check" if stale else 0)
     try:
         if jobs > 1:
             reproduce_groups(targets, jobs)

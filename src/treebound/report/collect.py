@@ -20,6 +20,7 @@ from treebound.experiments.params import ROOMS, Params, Row
 from treebound.experiments.plan import model_name
 from treebound.report.show import NOTHING
 
+RERUN = "run python -m treebound.experiments.run"
 REFERENCE, THIS_RUN = "reference", "this run"
 #: where a run that is to become the reference says what it is, before its notebooks are executed
 ORIGIN = Path("results", "reference", "origin.json")
@@ -143,7 +144,7 @@ class Results:
         measured = {found["row"]: found for found in self._read("benchmark", *place)}
         if row.name not in measured:
             path = self.folder.joinpath("metrics", "benchmark", *place)
-            raise InputError(f"no row for {row}", path=path, hint="run `dvc repro`")
+            raise InputError(f"no row for {row}", path=path, hint=RERUN)
         return {"corpus": corpus, **measured[row.name]}
 
     def train(self) -> pd.DataFrame:
@@ -178,7 +179,7 @@ class Results:
             measured = {row["configuration"]: row for row in self._read("ablation", f"{corpus}.json")}
             for name, options in settings.configurations.items() if settings else ():
                 if name not in measured:
-                    raise InputError(f"no row for {name}", path=path / f"{corpus}.json", hint="run `dvc repro`")
+                    raise InputError(f"no row for {name}", path=path / f"{corpus}.json", hint=RERUN)
                 changed = ", ".join(f"{key} = {value}" for key, value in options.items()) or NOTHING
                 rows.append({"corpus": corpus, "changed": changed, **measured[name]})
         return _frame(rows, path)
@@ -271,18 +272,18 @@ class Results:
         try:
             return pd.read_csv(path, **options)
         except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+            raise InputError("missing, though params.yaml asks for it", path=path, hint=RERUN) from None
         except pd.errors.EmptyDataError:
-            raise InputError("empty", path=path, hint="run `dvc repro`") from None
+            raise InputError("empty", path=path, hint=RERUN) from None
 
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+            raise InputError("missing, though params.yaml asks for it", path=path, hint=RERUN) from None
         except json.JSONDecodeError as error:
-            raise InputError(f"not JSON: {error.msg}", path=path, line=error.lineno, hint="run `dvc repro`") from None
+            raise InputError(f"not JSON: {error.msg}", path=path, line=error.lineno, hint=RERUN) from None
 
 
 def this_run(root: Path) -> Results:
@@ -334,5 +335,5 @@ def find_root(start: Path | None = None) -> Path:
 
 def _frame(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
     if not rows:
-        raise InputError("no results", path=path, hint="list corpora and decode rows in params.yaml, then `dvc repro`")
+        raise InputError("no results", path=path, hint="list corpora and decode rows in params.yaml, then run it again")
     return pd.DataFrame(rows)
