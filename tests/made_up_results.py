@@ -251,7 +251,7 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
     _json(folder, ["constraint-analysis", f"{corpus}.json"], found)
     rng = np.random.default_rng(0)
     splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
-    _json(folder, ["folds", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
+    _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:

@@ -14,7 +14,7 @@ from treebound.core.dtypes import INDEX
 from treebound.core.labelled import best_variables
 from treebound.core.vocabulary import Vocabulary
 from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
-from treebound.experiments import constraint_analysis, cross_validation, derive_constraints, folded
+from treebound.experiments import constraint_analysis, cross_validation, derive_constraints, folds
 from treebound.experiments.params import CrossValidation
 from treebound.features.tokens import TokenTable
 from treebound.systems.constrained.model import LabelledSpec, train_labelled, words_of
@@ -61,7 +61,7 @@ def test_folds_are_every_tenth_sentence():
     train, test = whole.select(number[number % 10 > 1]), whole.select(number[number % 10 == 0])
     seen = []
     for fold in CrossValidation().folds:
-        rest, held_out = folded.divide(train, test, fold)
+        rest, held_out = folds.divide(train, test, fold)
         assert len(rest) == 80
         assert [s.strings("form") for s in held_out] == [whole[i].strings("form") for i in range(fold, 100, 10)]
         assert sorted(map(str, (s.heads for s in rest))) == sorted(
@@ -73,7 +73,7 @@ def test_folds_are_every_tenth_sentence():
 
 def test_joining_renumbers_strings():
     a, b = synthetic_treebank(5, seed=4), synthetic_treebank(5, seed=5)
-    both = folded.joined(a, b)
+    both = folds.joined(a, b)
     for column in a.columns:
         assert both.strings(column) == a.strings(column) + b.strings(column)
     assert both.head.tolist() == [*a.head.tolist(), *b.head.tolist()]

@@ -118,7 +118,7 @@ def test_stages_that_may_run_side_by_side_do_not_wait_for_each_other(tmp_path: P
     assert set(run.KINDS) == {run.kind_of(name) for name in stages()}
     edges = re.findall(r'"(.+)" -> "(.+)"', dvc(tmp_path / "project", "dag", "--dot"))
     needs = {tuple(map(run.kind_of, edge)) for edge in edges}
-    assert {need for need, _ in needs} >= {"convert", "folds", "pruner", "train", "cross-validation"}
+    assert {need for need, _ in needs} >= {"convert", "pruner", "train", "cross-validation"}
     assert [(need, kind) for need, kind in needs if group[need] >= group[kind]] == []
 
 

@@ -354,7 +354,7 @@ def test_the_papers_corpus_stands_beside_ours(tmp_path: Path) -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     settings = dataclasses.replace(params.cross_validation, corpora=("nl_alpino",), folds=(0,))
     run = collect.Results(RUN, tmp_path, dataclasses.replace(params, cross_validation=settings))
-    made = tmp_path / "metrics" / "folds"
+    made = tmp_path / "metrics" / "convert"
     (made / "nl_made_up.json").rename(made / "nl_alpino.json")
     data = ilp.folded_corpora([run])
     assert list(data.columns)[:2] == ["sentences", "words"]

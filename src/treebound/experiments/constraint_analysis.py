@@ -16,7 +16,7 @@ from treebound.core.labelled import LabelledProblem, best_variables
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
-from treebound.experiments import folded, stage
+from treebound.experiments import folds, stage
 from treebound.experiments.cross_validation import (
     BASELINE,
     CONSTRAINTS,
@@ -93,7 +93,7 @@ def in_the_loop(corpus: str) -> LabelledDecoder:
 def run(params: Params, corpus: str) -> None:
     """Write the analysis of a corpus: sums as in the cross-validation, and one row a system and sentence."""
     settings = params.cross_validation
-    train, held_out = folded.load(corpus, settings.analysed, params.slice)
+    train, held_out = folds.load(corpus, settings.analysed, params.slice)
     model = LabelledModel.load(model_file(corpus, settings.analysed))
     constraints = [c for c in load(corpus) if c.name not in TREE]
     broken = broken_by(model, held_out, constraints, settings.k)

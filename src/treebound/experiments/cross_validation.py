@@ -22,7 +22,7 @@ from treebound.constraints.rows import Constraint, Words
 from treebound.core.labelled import LabelledProblem, best_variables
 from treebound.core.treebank import Treebank
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
-from treebound.experiments import folded, stage
+from treebound.experiments import folds, stage
 from treebound.experiments.params import CrossValidation, Params
 from treebound.features.tokens import TokenTable
 from treebound.systems.constrained.model import LabelledModel, LabelledSpec, train_labelled, words_of
@@ -184,7 +184,7 @@ def specification(settings: CrossValidation, seed: int) -> LabelledSpec:
 def run(params: Params, corpus: str, fold: str) -> None:
     """Train and parse one fold; write its model, its table and the sums."""
     settings = params.cross_validation
-    train, held_out = folded.load(corpus, int(fold), params.slice)
+    train, held_out = folds.load(corpus, int(fold), params.slice)
     begun = time.process_time()
     model = train_labelled(specification(settings, params.seed), train)
     trained = time.process_time() - begun

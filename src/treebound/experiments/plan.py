@@ -70,7 +70,8 @@ def planned(params: Params) -> dict[str, Any]:
             decode[room][f"{corpus}-{row}"] = model | {"system": row.system, "row": row.name, "decoder": row.decoder}
             if row.benchmarked and corpus not in benchmark[room]:
                 benchmark[room].append(corpus)
-    return {"stages": {"pruner": pruner, "train": train, "decode": decode, "benchmark": benchmark}}
+    corpora = list(dict.fromkeys((*params.corpora, *params.cross_validation.corpora)))
+    return {"stages": {"corpora": corpora, "pruner": pruner, "train": train, "decode": decode, "benchmark": benchmark}}
 
 
 def text(params: Params) -> str:

@@ -29,7 +29,7 @@ from treebound.experiments.stage import say
 #: kinds of stages in order, in groups whose stages may run side by side: those that take longest first, so that no core
 #: is idle at a group's end for long. `train` stands for `train_peers` as well: what every room of `systems` has
 GROUPS = (
-    *(("fetch",), ("convert", "folds"), ("tagger",), ("pruner",)),
+    *(("fetch",), ("convert",), ("tagger",), ("pruner",)),
     ("train", "steps", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
     *(("benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),

@@ -233,7 +233,7 @@ class Results:
 
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""
-        return [self._read("folds", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]
+        return [self._read("convert", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]
 
     def arena(self) -> pd.DataFrame:
         """One row a corpus, model, space, solver and bin of lengths; no rows in runs from before there was an arena."""
