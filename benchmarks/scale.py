@@ -149,8 +149,8 @@ def memory(pid: int) -> dict[str, int]:
 
 def parsing(workers: int, scheduler: str | None = None) -> str:
     """Read, parse, write."""
-    from treebound.cli import BATCH
     from treebound.cli.annotate import Parsing, parsed
+    from treebound.cli.parsing import BATCH
     from treebound.support.workers import spread
     from treebound.systems.graph.parser import load
     from treebound.treebanks.document import stream

@@ -11,7 +11,8 @@ import yaml
 
 from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
-from treebound.experiments.params import Params, Run
+from treebound.experiments.params import Params, Row
+from treebound.experiments.plan import model_name
 from treebound.experiments.scratch import overlaid
 from treebound.factors import pattern_language
 
@@ -29,16 +30,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
         _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
         recall = {split: {str(k): 1 - 0.2 / k for k in params.pruner.ks} for split in ("dev", "test")}
-        _json(folder, ["pruner", f"{corpus}.json"], {"corpus": corpus, "recall": recall})
-        for model in params.trained:
-            for learner in params.learners:
-                history = [
-                    {"epoch": e, "dev_uas": 80 + e / 10, "dev_las": 75 + e / 10}
-                    for e in range(1, params.train.epochs + 1)
-                ]
-                metrics = {"spec": {"learner": learner}, "history": history, "best_epoch": params.train.epochs}
-                _json(folder, ["train", corpus, f"{model}.{learner}.json"], metrics)
-                _json(folder, ["timing", "train", corpus, f"{model}.{learner}.json"], {"cpu_s": 61.5, "wall_s": 62.5})
+        _json(folder, ["pruner", corpus, "pruner.json"], {"corpus": corpus, "recall": recall})
         if params.ablation is not None:
             rows = [_ablation(rng, name, i) for i, name in enumerate(params.ablation.configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
@@ -46,35 +38,42 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
         if params.arena is not None:
             _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
-        benchmark = []
-        for i, run in enumerate(params.decode):
-            table = _sentences(rng, params, run, lengths, i)
-            path = folder / "predictions" / corpus / f"{run}.test.csv"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            table.drop(columns="seconds").to_csv(path, index=False)
-            _json(folder, ["decode", corpus, f"{run}.test.json"], _decode(table, params))
-            benchmark.append({**_key(run), **_timing(table)})
-        _json(folder, ["benchmark", f"{corpus}.json"], benchmark)
-        for i, variant in enumerate(v for v in params.variants if v.corpus == corpus):
-            table = _sentences(rng, params, variant.run, lengths, i)
-            path = folder / "predictions" / corpus / f"{variant}.test.csv"
-            table.drop(columns="seconds").to_csv(path, index=False)
-            metrics = _decode(table, params) | {"tags": variant.tags, "seed": variant.seed}
-            _json(folder, ["variant", corpus, f"{variant}.test.json"], metrics)
+        timed: dict[str, list[dict]] = {"graph": [], "peers": []}
+        for i, row in enumerate(params.rows_of(corpus)):
+            _train(folder, params, corpus, row)
+            tags, seed = params.tags_and_seed(corpus, row)
+            if row.system != "graph":
+                metrics = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": row.system, "version": "1.0"}
+                metrics |= {"notes": "invented", "tags": tags}
+                timed["peers"].append({**row.key, "words_per_cpu_s": 9000.0})
+            else:
+                table = _sentences(rng, params, row, lengths, i)
+                path = folder / "predictions" / corpus / "decode" / f"{row}.csv"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                table.drop(columns="seconds").to_csv(path, index=False)
+                metrics = _decode(table, params) | {"tags": tags, "seed": seed}
+                timed["graph"].append({**row.key, **_timing(table)})
+            _json(folder, ["decode", corpus, f"{row}.json"], metrics)
+        for room, rows in timed.items():
+            _json(folder, ["benchmark", corpus, f"{room}.json"], rows)
         if params.steps is not None and corpus in params.steps.corpora:
             for i, name in enumerate(params.steps.runs):
                 _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i))
-        for peer in (run.peer for run in params.peers if run.corpus == corpus):
-            row = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": peer, "version": "1.0", "notes": "invented"}
-            _json(folder, ["peer", corpus, f"{peer}.json"], row | {"tags": params.tags_of(corpus)})
-            _json(folder, ["timing", "peer", corpus, f"{peer}.json"], {"cpu_s": 60.0, "wall_s": 61.0})
-            _json(folder, ["peer-benchmark", corpus, f"{peer}.json"], {"words_per_cpu_s": 9000.0})
         if params.tags_of(corpus) == "predicted":
             unknown = {"unknown_words": 20, "unknown_accuracy": 70.0}
             accuracy = {"xpos": {split: {"words": 200, "accuracy": 94.0} | unknown for split in splits}}
             _json(folder, ["tagger", f"{corpus}.json"], {"tags": "predicted", "accuracy": accuracy})
             timing = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
             _json(folder, ["timing", "tagger", f"{corpus}.json"], {"xpos": timing})
+
+
+def _train(folder: Path, params: Params, corpus: str, row: Row) -> None:
+    epochs = range(1, params.train.epochs + 1)
+    history = [{"epoch": e, "dev_uas": 80 + e / 10, "dev_las": 75 + e / 10} for e in epochs]
+    metrics = {"spec": {"learner": row.learner}, "history": history, "best_epoch": params.train.epochs}
+    name = f"{model_name(params, corpus, row)}.json"
+    _json(folder, ["train", corpus, name], metrics)
+    _json(folder, ["timing", "train", corpus, name], {"cpu_s": 61.5, "wall_s": 62.5})
 
 
 def project(folder: Path, repository: Path, *, overlay: str = "", with_reference: bool = True) -> Path:
@@ -120,7 +119,7 @@ def _split(rng: np.random.Generator, sentences: int) -> dict:
     }
 
 
-def _sentences(rng: np.random.Generator, params: Params, run: Run, lengths: np.ndarray, i: int) -> pd.DataFrame:
+def _sentences(rng: np.random.Generator, params: Params, run: Row, lengths: np.ndarray, i: int) -> pd.DataFrame:
     published = params.decoders[run.decoder].config == "published"
     k = 40 if run.k == "none" else int(run.k)
     calls = 1 + rng.poisson(lengths * (20 if published else 1) * k / 10)
@@ -256,7 +255,7 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
     _json(folder, ["constraint-analysis", f"{corpus}.json"], found)
     rng = np.random.default_rng(0)
     splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
-    _json(folder, ["folds", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
+    _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:
@@ -270,10 +269,6 @@ def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:
     figures = {"uas": uas, "las": las, "uas_all": uas, "las_all": las, "best_epoch": 3, "history": history}
     counts = {"training_sentences": 400, "sentences": len(lengths), "certified": len(lengths)}
     return {"applies": True, "right": right, **figures, **counts}
-
-
-def _key(run: Run) -> dict[str, str]:
-    return {"model": run.model, "learner": run.learner, "decoder": run.decoder, "k": str(run.k)}
 
 
 def _json(folder: Path, parts: list[str], data: object) -> None:

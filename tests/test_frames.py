@@ -8,7 +8,7 @@ import pytest
 from synthetic import synthetic_treebank
 
 from treebound.evaluation.frames import CONSISTENT, FEWEST, SEEN, candidates
-from treebound.experiments.crossvalidate import crossvalidate, held_out
+from treebound.experiments.held_out import crossvalidate, held_out
 from treebound.experiments.patterns import annotated, evidence
 from treebound.factors.pattern_language import parse
 from treebound.systems.graph.parser import Parser

@@ -8,18 +8,17 @@ from treebound.core.errors import InputError
 from treebound.experiments import params
 
 PROJECT = Path(__file__).parents[1]
-VARIANT = "{corpus: tr_twt, model: arc, learner: mira, decoder: eisner, k: 10, tags: predicted, seed: 2}"
-GOLD = VARIANT.replace("predicted", "gold")
-PEER = "{corpus: tr_twt, peer: spacy}"
+GOLD = "{model: arc, learner: mira, decoder: eisner, k: 10, corpora: [tr_twt], seed: 2}"
+PEER = "{system: spacy, corpora: [tr_twt]}"
 TEXT = (PROJECT / "params.yaml").read_text(encoding="utf-8")
+ROWS = TEXT[TEXT.index("decode: ") : TEXT.index("  arc-perceptron:")]
 
 
 def test_the_projects_parameters_are_valid() -> None:
     loaded = params.load(PROJECT / "params.yaml")
     assert loaded.corpora == ("tr_twt",)
-    assert {run.model for run in loaded.decode} == set(loaded.trained)
-    assert [str(run) for run in loaded.decode if run.k == "none"] == ["carreras+grandchild+sibling.mira.tuned.knone"]
-    assert next(run for run in loaded.decode if run.k == "none").heads is None
+    assert [row.name for row in loaded.decode.values() if row.k == "none"] == ["both-unpruned"]
+    assert loaded.row("both-unpruned").heads is None
 
 
 @pytest.mark.parametrize("overlay", sorted((PROJECT / "params").glob("*.yaml")), ids=lambda path: path.stem)
@@ -58,27 +57,45 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             None,
             "no decoder 'tund'; choose from eisner, carreras, tuned",
         ),
-        ("  - carreras\n", "  - carera\n", None, "trained: no model 'carera'; choose from arc, carreras"),
-        ("k: 20}", "k: 5}", None, "the same row is listed twice"),
+        ("{model: carreras, ", "{model: carera, ", None, "no model 'carera'; choose from arc, carreras"),
+        ("k: 20}", "k: 5}", None, "decode: both-k5 and both-k20 are the same row of tr_twt"),
+        ("k: 20}", "k: 20, kk: 1}", None, "decode.both-k20.kk: unknown key; valid keys are system, model, learner"),
+        (", k: 20}", "}", None, "decode: both-k20: missing key k"),
+        ("  both-k20:", "  both/k20:", None, "String should match pattern"),
+        ("  both-k20: {", "  both-k20: 3 # {", None, "decode: expected rows by name, as {arc: {model: arc"),
         (
             "  sentences: 250 ",
             "  sentenses: 250 ",
             "sentenses",
             "ablation.sentenses: unknown key; valid keys are model, learner",
         ),
-        ("  model: carreras+grandchild+sibling\n", "  model: big\n", None, "ablation: no model 'big'; choose from arc"),
+        (
+            "  model: carreras+grandchild+sibling\n",
+            "  model: big\n",
+            None,
+            "ablation: no row trains 'big' (mira)",
+        ),
         ("corpora: [tr_twt]", "corpora: []", "corpora: []", "corpora: Tuple should have at least 1 item"),
         ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
-        ("learners: [", "learners: [svm, ", "learners: [svm", "learners.0: Input should be 'mira' or 'perceptron'"),
+        ("learner: mira", "learner: svm", None, "decode.arc.learner: Input should be 'mira' or 'perceptron'"),
         ("  C: 0.01", "  C: [", None, "not valid YAML"),
         ("tags: {}", "tags: {tr_twt: silver}", "silver", "tags.tr_twt: Input should be 'gold' or 'predicted'"),
-        ("peers: [] ", f"peers: [{PEER.replace('spacy', 'malt')}] #", "malt", "Input should be 'udpipe' or 'spacy'"),
-        ("peers: [] ", f"peers: [{PEER.replace('tr_twt', 'en')}] #", None, "peers: no corpus 'en'; choose from tr_twt"),
-        ("peers: [] ", f"peers: [{PEER}, {PEER}] #", None, "peers: the same row is listed twice"),
-        ("variants: [] ", f"variants: [{VARIANT}] #", None, "predicted tags of a corpus whose tags are gold; see tags"),
-        ("variants: [] ", f"variants: [{GOLD}, {GOLD}] #", None, "variants: the same row is listed twice"),
-        ("variants: [] ", f"variants: [{GOLD.replace('arc', 'star')}] #", None, "no model 'star'; choose from arc"),
-        ("variants: [] ", f"variants: [{GOLD.replace('tr_twt', 'en')}] #", None, "no corpus 'en'; choose from tr_twt"),
+        (
+            ROWS,
+            f"{ROWS}  x: {PEER.replace('spacy', 'malt')}\n",
+            "malt",
+            "unknown system 'malt'; choose from",
+        ),
+        (ROWS, f"{ROWS}  x: {PEER.replace('tr_twt', 'en')}\n", None, "decode: x: no corpus 'en'; choose from tr_twt"),
+        (ROWS, f"{ROWS}  x: {PEER}\n  y: {PEER}\n", None, "decode: x and y are the same row of tr_twt"),
+        (ROWS, f"{ROWS}  x: {GOLD.replace('seed: 2', 'tags: predicted')}\n", None, "whose tags are gold; see tags"),
+        (ROWS, f"{ROWS}  x: {GOLD}\n  y: {GOLD}\n", None, "decode: x and y are the same row of tr_twt"),
+        (
+            ROWS,
+            f"{ROWS}  x: {GOLD.replace('seed: 2', 'seed: 1')}\n",
+            None,
+            "decode: arc and x are the same row",
+        ),
         ("  C: 0.01", "  C: .nan", "C: .nan", "train.C: Input should be a finite number"),
         ("  C: 0.01", "  C: .inf", "C: .inf", "train.C: Input should be a finite number"),
         ("  C: 0.01", "  C: 1.0e+300", "C: 1.0e+300", "train.C: Input should be less than or equal to 1000000"),
@@ -148,15 +165,16 @@ def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
     import yaml
 
     older = yaml.safe_load(TEXT)
-    for key in ("tags", "tagger", "variants", "peers", "peer_settings"):
+    for key in ("tags", "tagger", "peer_settings"):
         del older[key]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(older))
     loaded = params.load(tmp_path / "params.yaml")
-    assert (loaded.tags_of("en_ewt"), loaded.variants, loaded.peers) == ("gold", (), ())
+    assert (loaded.tags_of("en_ewt"), loaded.peer_settings) == ("gold", {})
 
 
-def test_variants_say_which_row_they_vary(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(TEXT.replace("variants: [] ", f"variants: [{GOLD}] #"))
-    (variant,) = params.load(tmp_path / "params.yaml").variants
-    assert str(variant) == f"{variant.run}.gold.seed2"
-    assert variant.run in params.load(PROJECT / "params.yaml").decode
+def test_rows_of_a_corpus_follow_those_of_all(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text(TEXT.replace(ROWS, f"{ROWS}  x: {GOLD}\n"))
+    loaded = params.load(tmp_path / "params.yaml")
+    row = loaded.rows_of("tr_twt")[-1]
+    assert (row.name, row.everywhere, loaded.plain("tr_twt", row)) == ("x", False, False)
+    assert loaded.tags_and_seed("tr_twt", row) == ("gold", 2)

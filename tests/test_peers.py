@@ -13,7 +13,8 @@ from synthetic import synthetic_treebank
 from treebound.core.errors import InputError
 from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.attachment import evaluate
-from treebound.experiments.peer import named_roots, rows
+from treebound.experiments.decode import table_of
+from treebound.experiments.rooms.parse_peers import reported
 from treebound.systems.peers.peer import Peer, package, single_rooted
 from treebound.systems.peers.registry import PEERS, udpipe
 
@@ -52,7 +53,7 @@ def test_learns_parses_and_can_be_loaded(name: str, tmp_path: Path) -> None:
     chains = [np.arange(-1, n) for n in test.lengths]  # every word hangs on the one before it
     assert evaluate(test, [heads for heads, _ in trees]).summary["uas"] > 60
     assert evaluate(test, chains).summary["uas"] < 40
-    table = rows(test, named_roots(train, trees))
+    table = table_of(test, reported(train, {}, test, trees))
     assert table["correct"].sum() >= table["correct_labelled"].sum() > 0.5 * table["scored"].sum()
     blind = test.with_heads(np.full(test.words, -1, np.int32))
     nothing = replace(blind, columns=blind.columns | {"deprel": np.zeros(test.words, np.int32)})
@@ -99,7 +100,7 @@ def test_roots_get_the_label_of_training() -> None:
         (treebank.heads(i), ["ROOT" if tag == "V" else tag for tag in s.strings("upos")])
         for i, s in enumerate(treebank)
     ]
-    table = rows(treebank, named_roots(treebank, trees))
+    table = table_of(treebank, reported(treebank, {}, treebank, trees))
     assert (table["correct"] == table["scored"]).all()
     wrong = sum(tag == "V" and head > 0 for tag, head in zip(treebank.strings("upos"), treebank.head, strict=True))
     assert table["scored"].sum() - table["correct_labelled"].sum() == wrong

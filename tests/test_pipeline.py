@@ -15,7 +15,7 @@ import grimp
 import pytest
 import yaml
 
-from treebound.experiments import dependencies, run, scratch
+from treebound.experiments import dependencies, plan, run, scratch
 from treebound.support import imports
 
 PROJECT = Path(__file__).parents[1]
@@ -23,7 +23,8 @@ PROJECT = Path(__file__).parents[1]
 
 def stages() -> dict:
     """The stages of dvc.yaml, unresolved."""
-    return yaml.safe_load((PROJECT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    listed = yaml.safe_load((PROJECT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    return {name: stage.get("do", stage) for name, stage in listed.items()}
 
 
 def module_of(stage: dict) -> str:
@@ -44,20 +45,33 @@ def test_imports_are_those_that_another_reader_finds() -> None:
         assert found == graph.find_modules_directly_imported_by(module) - {"treebound"}, module
 
 
-def test_every_stage_is_a_module_of_its_own() -> None:
-    modules = [module_of(stage) for stage in stages().values()]
-    assert len(set(modules)) == len(modules)
+def test_every_kind_of_stage_is_a_module_of_its_own() -> None:
+    modules = {(run.kind_of(name), module_of(stage)) for name, stage in stages().items()}
+    assert len(modules) == len(dict(modules)) == len({module for _, module in modules})
+
+
+def test_no_stage_depends_on_two_rooms() -> None:
+    """A change of one system re-runs no stage of another."""
+    rooms = {}
+    for name, stage in stages().items():
+        systems = [Path(dep).parts[3] for dep in stage["deps"] if dep.startswith("src/treebound/systems/")]
+        rooms[name] = set(systems)
+        assert len(rooms[name]) <= 1, name
+        if uses := stage.get("meta", {}).get("uses"):
+            assert rooms[name] == {uses.partition("_")[2]}, name
+    assert set().union(*rooms.values()) == {"graph", "constrained", "tagging", "peers"}
 
 
 def test_git_ignores_what_dvc_keeps() -> None:
     """Cached outputs are ignored, metrics are not: a failed run must not leave data for `git add`."""
     if not (PROJECT / ".git").exists():
         pytest.skip("not a git checkout")
-    outs = {}
+    outs = {"results/models/corpus/model.npz": True}
     for stage in stages().values():
         for out in stage["outs"]:
             path, options = (out, {}) if isinstance(out, str) else next(iter(out.items()))
-            outs[path.replace("${item.", "").replace("}", "")] = options.get("cache", True)
+            if path != "${item.file}":
+                outs[path.replace("${item.", "").replace("}", "")] = options.get("cache", True)
     done = subprocess.run(["git", "check-ignore", *outs], cwd=PROJECT, capture_output=True, text=True)
     assert set(done.stdout.split()) == {path for path, cached in outs.items() if cached}
 
@@ -70,15 +84,41 @@ def test_steps_are_stages_of_their_own(tmp_path: Path) -> None:
     assert {name for name in listed if name.startswith("steps@")} == {f"steps@tr_twt-{run}" for run in runs}
 
 
+def test_a_new_row_renames_no_stage(tmp_path: Path) -> None:
+    """Nor does it change what another one runs."""
+    rows = yaml.safe_load((PROJECT / "params.yaml").read_text())["decode"]
+    new = {"model": "carreras+comb", "learner": "mira", "decoder": "tuned", "k": 10}
+    planned = []
+    for name, decode in (("before", rows), ("after", {"comb": new, "comb-k5": new | {"k": 5}, **rows})):
+        scratch.prepare(tmp_path / name, {"decode": decode}, PROJECT)
+        kinds = yaml.safe_load((tmp_path / name / "stages.yaml").read_text())["stages"]
+        planned.append(kinds["train"]["graph"] | kinds["decode"]["graph"])
+    before, after = planned
+    assert {name: after[name] for name in before} == before
+    assert set(after) - set(before) == {"tr_twt-carreras+comb.mira", "tr_twt-comb", "tr_twt-comb-k5"}
+    listed = dvc(tmp_path / "after", "stage", "list", "--name-only").split()
+    assert {"train@tr_twt-carreras+comb.mira", "decode@tr_twt-comb", "decode@tr_twt-arc"} <= set(listed)
+
+
+def test_stages_of_other_rows_are_refused(tmp_path: Path) -> None:
+    scratch.prepare(tmp_path, {}, PROJECT)
+    (tmp_path / "stages.yaml").write_text("stages: {}\n")
+    command = [sys.executable, "-m", "treebound.experiments.fetch", "tr_twt"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    hint = "run: python -m treebound.experiments.plan"
+    assert done.stderr == f"error: stages.yaml: older than params.yaml; {hint}\n"
+
+
 def test_stages_that_may_run_side_by_side_do_not_wait_for_each_other(tmp_path: Path) -> None:
     """Every kind is in one group, and whatever a stage needs is made in a group before its own."""
     overlay = yaml.safe_load((PROJECT / "params" / "reference.yaml").read_text())  # it has stages of every kind
     scratch.prepare(tmp_path / "project", overlay, PROJECT)
     group = {kind: i for i, group in enumerate(run.GROUPS) for kind in group}
-    assert sorted(run.KINDS) == sorted(stages())
+    assert set(run.KINDS) == {run.kind_of(name) for name in stages()}
     edges = re.findall(r'"(.+)" -> "(.+)"', dvc(tmp_path / "project", "dag", "--dot"))
-    needs = {tuple(stage.partition("@")[0] for stage in edge) for edge in edges}
-    assert {need for need, _ in needs} >= {"convert", "folds", "train", "peer", "cross-validation"}
+    needs = {tuple(map(run.kind_of, edge)) for edge in edges}
+    assert {need for need, _ in needs} >= {"convert", "pruner", "train", "cross-validation"}
     assert [(need, kind) for need, kind in needs if group[need] >= group[kind]] == []
 
 
@@ -88,13 +128,11 @@ TINY = {
     "corpora": ["tr_twt"],
     "slice": 40,
     "pruner": {"epochs": 1, "bits": 14},
-    "trained": ["arc", "carreras"],
-    "learners": ["mira"],
     "train": {"epochs": 2, "bits": 14},
-    "decode": [
-        {"model": "arc", "learner": "mira", "decoder": "tuned", "k": 5},
-        {"model": "carreras", "learner": "mira", "decoder": "tuned", "k": 5},
-    ],
+    "decode": {
+        "arc": {"model": "arc", "learner": "mira", "decoder": "tuned", "k": 5},
+        "carreras": {"model": "carreras", "learner": "mira", "decoder": "tuned", "k": 5},
+    },
     "benchmark": {"repeats": 1},
     "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # of a test split of 486
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
@@ -119,12 +157,13 @@ def dvc(folder: Path, *arguments: str) -> str:
 
 def stale(folder: Path) -> set[str]:
     """Stages that would run now, notebooks and report aside."""
-    return {s for s in json.loads(dvc(folder, "status", "--json")) if s.partition("@")[0] in KINDS}
+    return {s for s in json.loads(dvc(folder, "status", "--json")) if run.kind_of(s) in KINDS}
 
 
 def edit(folder: Path, change: dict) -> None:
     path = folder / "params.yaml"
-    path.write_text(yaml.safe_dump(scratch.overlaid(yaml.safe_load(path.read_text()), change)))
+    path.write_text(yaml.safe_dump(scratch.overlaid(yaml.safe_load(path.read_text()), change), sort_keys=False))
+    plan.update(folder)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +194,7 @@ def copy(project: Path, tmp_path: Path) -> Path:
 
 
 def test_metrics_say_what_they_come_from(project: Path) -> None:
-    metrics = json.loads((project / "results/metrics/decode/tr_twt/carreras.mira.tuned.k5.test.json").read_text())
+    metrics = json.loads((project / "results/metrics/decode/tr_twt/carreras.json").read_text())
     assert metrics["sentences"] == 10
     assert metrics["certified"] == 10
     assert 0 < metrics["uas"] < 100
@@ -163,7 +202,7 @@ def test_metrics_say_what_they_come_from(project: Path) -> None:
     assert len(metrics["corpus_checksum"]) == 64
     history = json.loads((project / "results/metrics/train/tr_twt/arc.mira.json").read_text())["history"]
     assert [record["epoch"] for record in history] == [1, 2]
-    (arc, _) = json.loads((project / "results/metrics/benchmark/tr_twt.json").read_text())
+    (arc, _) = json.loads((project / "results/metrics/benchmark/tr_twt/graph.json").read_text())
     assert arc["model"] == "arc"
     assert sum(part["sentences"] for part in arc["by_length"]) == arc["sentences"] == 10
     assert arc["words_per_cpu_s"] > 0
@@ -191,11 +230,14 @@ def test_nothing_runs_twice(project: Path) -> None:
     ("change", "again"),
     [
         ({"decoders": {"published": {"max_dp_calls": 7}}}, {"benchmark@tr_twt"}),
-        ({"decoders": {"tuned": {"max_nodes": 7}}}, {"decode@tr_twt-run0", "decode@tr_twt-run1", "benchmark@tr_twt"}),
-        ({"models": {"carreras": ["adjacent-sibling"]}}, {"train@tr_twt-carreras-mira", "decode@tr_twt-run1"}),
+        (
+            {"decoders": {"tuned": {"max_nodes": 7}}},
+            {"decode@tr_twt-arc", "decode@tr_twt-carreras", "benchmark@tr_twt"},
+        ),
+        ({"models": {"carreras": ["adjacent-sibling"]}}, {"train@tr_twt-carreras.mira", "decode@tr_twt-carreras"}),
         (
             {"train": {"cost": 2.0}},
-            {f"train@tr_twt-{m}-mira" for m in ("arc", "carreras")} | {"decode@tr_twt-run0", "decode@tr_twt-run1"},
+            {stage for m in ("arc", "carreras") for stage in (f"train@tr_twt-{m}.mira", f"decode@tr_twt-{m}")},
         ),
         ({"pruner": {"epochs": 2}}, {"pruner@tr_twt"}),
         ({"benchmark": {"repeats": 2}}, {"benchmark@tr_twt"}),
@@ -215,13 +257,28 @@ def test_a_change_of_code_re_runs_its_stages(copy: Path) -> None:
     assert stale(copy) == {"benchmark@tr_twt"}
 
 
+@pytest.mark.parametrize(
+    ("room", "kinds"),
+    [
+        ("graph", {"pruner", "train", "decode", "benchmark", "ablation"}),
+        ("tagging", {"tagger"}),
+        ("constrained", set()),
+        ("peers", set()),
+    ],
+)
+def test_a_change_of_one_system_re_runs_no_stage_of_another(room: str, kinds: set[str], copy: Path) -> None:
+    for module in (copy / "src/treebound/systems" / room).glob("*.py"):
+        module.write_text(module.read_text() + "\n# a comment\n")
+    assert {run.kind_of(stage) for stage in stale(copy)} == kinds
+
+
 def test_the_same_run_gives_the_same_bytes(copy: Path) -> None:
     """Everything but what is timed."""
     files = [
         *copy.glob("results/models/tr_twt/*"),
         *copy.glob("results/metrics/train/tr_twt/*"),
         *copy.glob("results/metrics/decode/tr_twt/*"),
-        *copy.glob("results/predictions/tr_twt/*.test.csv"),
+        *copy.glob("results/predictions/tr_twt/decode/*.csv"),
     ]
     before = {path: path.read_bytes() for path in files}
     assert len(before) == 3 + 2 + 2 + 2
@@ -231,7 +288,7 @@ def test_the_same_run_gives_the_same_bytes(copy: Path) -> None:
 
 def test_a_killed_training_goes_on(copy: Path) -> None:
     edit(copy, {"train": {"epochs": 6}})
-    command = [sys.executable, "-m", "treebound.experiments.train", "tr_twt", "carreras", "mira"]
+    command = [sys.executable, "-m", "treebound.experiments.train", "tr_twt", "carreras.mira"]
     model = copy / "results/models/tr_twt/carreras.mira.npz"
     subprocess.run(command, cwd=copy, check=True, capture_output=True)
     uninterrupted = model.read_bytes()
@@ -267,6 +324,6 @@ def test_a_killed_repro_goes_on(copy: Path) -> None:
         while True:
             os.killpg(running.pid, 0)
             time.sleep(0.05)
-    assert stale(copy) >= {"decode@tr_twt-run0", "decode@tr_twt-run1"}
+    assert stale(copy) >= {"decode@tr_twt-arc", "decode@tr_twt-carreras"}
     dvc(copy, "repro", "decode", "benchmark", "ablation")
     assert stale(copy) == set()

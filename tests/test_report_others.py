@@ -9,17 +9,17 @@ import made_up_results
 import pytest
 import yaml
 
-from treebound.experiments.scratch import overlaid
 from treebound.report import collect, remarks, remarks_gains, remarks_speed, tables
 from treebound.report.tables.comparison import PEERS
 from treebound.report.tables.others import peer_uas
 
 REPOSITORY = Path(__file__).parents[1]
-VARIANT = {"corpus": "tr_twt", "model": "arc", "learner": "mira", "decoder": "eisner", "k": 10}
-OVERLAY = {
-    "tags": {"tr_twt": "predicted"},
-    "variants": [{**VARIANT, "tags": "gold", "seed": 1}, {**VARIANT, "tags": "predicted", "seed": 2}],
-    "peers": [{"corpus": "tr_twt", "peer": "udpipe"}, {"corpus": "tr_twt", "peer": "spacy"}],
+ARC = {"model": "arc", "learner": "mira", "decoder": "eisner", "k": 10}
+ROWS = {
+    "arc-gold": {**ARC, "tags": "gold", "corpora": ["tr_twt"]},
+    "arc-seed2": {**ARC, "seed": 2, "corpora": ["tr_twt"]},
+    "udpipe": {"system": "udpipe", "corpora": ["tr_twt"], "timed": True},
+    "spacy": {"system": "spacy", "corpora": ["tr_twt"], "timed": True},
 }
 SPLITS = {
     "train": {"words": 1000, "accuracy": 93.0},
@@ -38,19 +38,20 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
     """A reference with the default parameters and a run with more."""
     root = made_up_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
-    params = overlaid(yaml.safe_load((root / "params.yaml").read_text()), OVERLAY)
-    (root / "params.yaml").write_text(yaml.safe_dump(params))
+    base = yaml.safe_load((root / "params.yaml").read_text())
+    params = base | {"tags": {"tr_twt": "predicted"}, "decode": base["decode"] | ROWS}
+    (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     speed = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
     put(root, "tagger/tr_twt.json", {"tags": "predicted", "accuracy": {"xpos": SPLITS, "upos": SPLITS}})
     put(root, "timing/tagger/tr_twt.json", {"xpos": speed})  # the coarse tags are told by the fine ones
-    for tags, seed, uas in (("gold", 1, 90.0), ("predicted", 2, 80.0)):
-        row = {"uas": uas, "complete": 10.0, "tags": tags, "seed": seed}
-        put(root, f"variant/tr_twt/arc.mira.eisner.k10.{tags}.seed{seed}.test.json", row)
+    for name, tags, seed, uas in (("arc-gold", "gold", 1, 90.0), ("arc-seed2", "predicted", 2, 80.0)):
+        put(root, f"decode/tr_twt/{name}.json", {"uas": uas, "complete": 10.0, "tags": tags, "seed": seed})
     for peer, uas in (("udpipe", 80.0), ("spacy", 81.0)):
         row = {"uas": uas, "las": 70.0, "complete": 5.0, "package": peer, "version": "1.0", "tags": "predicted"}
-        put(root, f"peer/tr_twt/{peer}.json", row | {"notes": "invented"})
-        put(root, f"timing/peer/tr_twt/{peer}.json", {"cpu_s": 60.0, "wall_s": 61.0})
-        put(root, f"peer-benchmark/tr_twt/{peer}.json", {"words_per_cpu_s": 9000.0})
+        put(root, f"decode/tr_twt/{peer}.json", row | {"notes": "invented"})
+        put(root, f"timing/train/tr_twt/{peer}.json", {"cpu_s": 60.0, "wall_s": 61.0})
+    timed = [{"row": peer, "words_per_cpu_s": 9000.0} for peer in ("udpipe", "spacy")]
+    put(root, "benchmark/tr_twt/peers.json", timed)
     return collect.provenances(root)
 
 
@@ -114,7 +115,7 @@ def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
 
 
 def test_a_missing_metrics_file_is_named(results: list[collect.Results]) -> None:
-    path = results[-1].folder / "metrics" / "peer" / "tr_twt" / "spacy.json"
+    path = results[-1].folder / "metrics" / "decode" / "tr_twt" / "spacy.json"
     saved = path.read_text()
     path.unlink()
     try:

@@ -34,7 +34,7 @@ from treebound.report import (
 )
 from treebound.report.execute import execute
 from treebound.report.tables import ilp
-from treebound.report.tables.rows import configurations, corpus_rows, learners_of, main_rows, sweep
+from treebound.report.tables.rows import configurations, learners_of, main_rows, sweep
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -73,8 +73,8 @@ def test_every_published_system_has_a_row_of_ours(results: list[collect.Results]
 def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[collect.Results]) -> None:
     this = results[-1]
     assert learners_of(this.params) == ["mira", "perceptron"]
-    variant = corpus_rows(this.params, "tr_twt", "perceptron")["carreras+sibling"]
-    metrics = yaml.safe_load((this.folder / "metrics" / "variant" / "tr_twt" / f"{variant}.test.json").read_text())
+    variant = main_rows(this.params, "perceptron", "tr_twt")["carreras+sibling"]
+    metrics = yaml.safe_load((this.folder / "metrics" / "decode" / "tr_twt" / f"{variant}.json").read_text())
     table = tables.comparison(results, "perceptron")
     assert table.loc[("this paper", "B&B + all sibling")]["this run", "tr_twt"] == metrics["uas"]
     assert np.isnan(table.loc[("this paper", "B&B + all sibling")]["this run", "en_ewt"])
@@ -270,9 +270,9 @@ def test_a_report_that_is_too_large_is_kept_without_its_figures(
 
 def test_a_row_cannot_be_listed_twice(tmp_path: Path) -> None:
     base = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
-    row = {"corpus": "tr_twt", "model": "carreras", "learner": "mira", "decoder": "carreras", "k": 10, "tags": "gold"}
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(overlaid(base, {"variants": [row | {"seed": base["seed"]}]})))
-    with pytest.raises(InputError, match="its corpus has this row already, under decode"):
+    again = base["decode"]["carreras"] | {"corpora": ["tr_twt"], "tags": "gold", "seed": base["seed"]}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(base | {"decode": base["decode"] | {"again": again}}))
+    with pytest.raises(InputError, match="decode: carreras and again are the same row of tr_twt"):
         parameters.load(tmp_path / "params.yaml")
 
 

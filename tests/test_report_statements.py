@@ -231,7 +231,7 @@ def test_pruning_says_what_k_the_weights_were_trained_with(this: collect.Results
 def test_sentences_without_proof_stand_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
-    path = copy / "results" / "metrics" / "decode" / "zh_gsd" / "combined.mira.tuned.knone.test.json"
+    path = copy / "results" / "metrics" / "decode" / "zh_gsd" / "combined-unpruned.json"
     found = json.loads(path.read_text())
     path.write_text(json.dumps(found | {"certified": found["sentences"] - 3}))
     notes = tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
@@ -248,7 +248,7 @@ def test_the_dagger_of_the_paper_is_kept(this: collect.Results) -> None:
 def test_a_median_of_one_repeat_has_no_spread(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
-    path = copy / "results" / "metrics" / "benchmark" / "tr_twt.json"
+    path = copy / "results" / "metrics" / "benchmark" / "tr_twt" / "graph.json"
     rows = json.loads(path.read_text())
     rows[0] |= {"repeats": 1, "cpu_s_range": [rows[0]["cpu_s"]] * 2}
     path.write_text(json.dumps(rows))
@@ -343,7 +343,7 @@ def test_the_papers_corpus_stands_beside_ours(tmp_path: Path) -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     settings = dataclasses.replace(params.cross_validation, corpora=("nl_alpino",), folds=(0,))
     run = collect.Results(RUN, tmp_path, dataclasses.replace(params, cross_validation=settings))
-    made = tmp_path / "metrics" / "folds"
+    made = tmp_path / "metrics" / "convert"
     (made / "nl_made_up.json").rename(made / "nl_alpino.json")
     data = ilp.folded_corpora([run])
     assert list(data.columns)[:2] == ["sentences", "words"]

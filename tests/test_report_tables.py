@@ -75,8 +75,8 @@ def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> Non
     for r in results:
         decoded, benchmark = r.decode(), r.benchmark()
         assert len(decoded) == len(benchmark) == len(r.params.corpora) * len(r.params.decode)
-        assert list(decoded["model"]) == [run.model for run in r.params.decode] * len(r.params.corpora)
-        assert set(r.train()["model"]) == {run.model for run in r.params.decode}
+        assert list(decoded["model"]) == [run.model for run in r.params.decode.values()] * len(r.params.corpora)
+        assert set(r.train()["model"]) == {run.model for run in r.params.decode.values()}
         assert set(r.convert()["split"]) == {"train", "dev", "test"}
         assert set(r.pruner()["k"]) == set(r.params.pruner.ks)
 
@@ -84,9 +84,9 @@ def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> Non
 def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
-    gone = str(r.params.decode[0])
-    stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{gone}.old.test.json"
-    stale.write_text((stale.parent / f"{gone}.test.json").read_text())
+    gone = next(iter(r.params.decode))
+    stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{gone}.old.json"
+    stale.write_text((stale.parent / f"{gone}.json").read_text())
     assert len(r.decode()) == len(r.params.decode)
 
 
@@ -94,14 +94,14 @@ def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
 def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
-    path = tmp_path / "results" / "metrics" / "benchmark" / f"{r.params.corpora[0]}.json"
+    path = tmp_path / "results" / "metrics" / "benchmark" / r.params.corpora[0] / "graph.json"
     if damage == "missing":
         path.unlink()
     elif damage == "half written":
         path.write_text(path.read_text()[:100])
     else:
         path.write_text(json.dumps(json.loads(path.read_text())[1:]))
-    with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}.json.*run `dvc repro`"):
+    with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}/graph.json.*run python -m treebound"):
         r.benchmark()
 
 
@@ -244,8 +244,8 @@ def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
     assert "their trees have the same score" in str(remarks.sentence_by_sentence(tables.tuned_sentences(this)))
-    run = next(run for run in this.params.decode if run.decoder == "published")
-    path = tmp_path / "results" / "predictions" / this.corpora[0] / f"{run}.test.csv"
+    run = next(run for run in this.params.decode.values() if run.decoder == "published")
+    path = tmp_path / "results" / "predictions" / this.corpora[0] / "decode" / f"{run}.csv"
     table = pd.read_csv(path)
     table.loc[3, "value"] -= 1
     table.loc[4, ["value", "status"]] = [0.0, "limit"]

@@ -291,7 +291,7 @@ def test_without_any_such_training(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     r = results(tmp_path, {name: MADE_UP[name] for name in ("base", "same")})
     (tmp_path / "metrics" / "steps" / "made_up" / "same.json").unlink()
-    with pytest.raises(InputError, match=r"steps/made_up/same.json.*run `dvc repro`"):
+    with pytest.raises(InputError, match=r"steps/made_up/same.json.*run python -m treebound"):
         tables.steps([r])
 
 

@@ -121,10 +121,10 @@ def test_treebanks_are_checked_before_anything_is_trained(folder: Path) -> None:
 
 def test_one_model_that_cannot_be_trained_does_not_stop_the_others(folder: Path) -> None:
     recipe, *files = training.listed(folder / "list.yaml")["arcs"]
-    from treebound.cli import _read
+    from treebound.cli.common import read_document
 
     def made(name: str, **changed: object) -> training.Job:
-        treebanks = tuple(_read(path).treebank for path in files)
+        treebanks = tuple(read_document(path).treebank for path in files)
         job = training.job(name, recipe, tuple(files), treebanks, folder / f"{name}.npz")
         return training.Job(**{**job.__dict__, **changed})
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from synthetic import synthetic_treebank
-from treebound.systems.graph.spec import ModelSpec
 
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
@@ -22,6 +21,7 @@ from treebound.evaluation.certificates import Certificate, check_parse
 from treebound.evaluation.prover import Refutation, prove
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks import storage
 from treebound.treebanks.catalogue import CORPORA
@@ -52,7 +52,7 @@ def parsed(tmp_path_factory) -> tuple[Parser, Treebank]:
     learn, test = treebanks(tmp_path_factory.mktemp("corpus"))
     learn = learn.select(np.arange(min(500, len(learn))))
     pruner = train_pruner(learn, epochs=1, bits=18)
-    spec = ModelSpec(families=FAMILIES, learner="mira", epochs=2, k=10, bits=18, max_dp_calls=60)
+    spec = Settings(FAMILIES, labels="none", epochs=2, bits=18, max_dp_calls=60)
     return Parser(train(spec, learn, learn.select(np.arange(20)), pruner)), test
 
 

@@ -3,7 +3,7 @@
 A *frame* is two to four words, side by side or in two groups with a short gap between them, each described by its
 lower-cased form, its tag or its coarse tag, at least one by its form. It is a candidate where its words are nearly
 always attached to each other in the same way, and where parses of unseen sentences differ several times
-(`treebound.experiments.crossvalidate`).
+(`treebound.experiments.held_out`).
 """
 
 from __future__ import annotations

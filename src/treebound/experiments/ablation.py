@@ -19,7 +19,7 @@ from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.experiments import stage
-from treebound.experiments.corpus import load
+from treebound.experiments.corpus import evenly, load
 from treebound.experiments.params import Ablation, Params
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
@@ -50,8 +50,7 @@ def decoder(name: str, options: dict[str, Any], families: frozenset[str]) -> Bra
 def problems(model: Model, settings: Ablation, test: Treebank) -> list[Problem]:
     """The scored sentences: `settings.sentences` of the test split, evenly spaced."""
     parser = Parser(model, k=settings.k)
-    count = min(settings.sentences, len(test))
-    return [parser.problem(test, i * len(test) // count) for i in range(count)]
+    return [parser.problem(test, i) for i in evenly(test, settings.sentences)]
 
 
 def measure(name: str, search: BranchAndBound, scored: list[Problem]) -> pd.DataFrame:

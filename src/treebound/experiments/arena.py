@@ -19,7 +19,7 @@ from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.decoders import DECODERS
 from treebound.experiments import stage
-from treebound.experiments.corpus import load
+from treebound.experiments.corpus import evenly, load
 from treebound.experiments.params import Arena, Params
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
@@ -67,8 +67,7 @@ def problems(model: Model, settings: Arena, corpus: str, space: str) -> list[Pro
     """The scored sentences: `settings.sentences` of the test split, evenly spaced."""
     parser = Parser(model, k=settings.k, space=space)
     test = load(corpus, "test")
-    count = min(settings.sentences, len(test))
-    return [parser.problem(test, i * len(test) // count) for i in range(count)]
+    return [parser.problem(test, i) for i in evenly(test, settings.sentences)]
 
 
 def timed(decoder: Decoder, problem: Problem) -> tuple[Parse, float]:

@@ -1,4 +1,4 @@
-"""Stage: time every row of a corpus on one core. Runs alone, never beside another stage.
+"""Stage: time the rows of a corpus that one room has, on one core. Runs alone, never beside another stage.
 
 Measured from features to heads; reading files, loading the model and compiling are left out. Each row is parsed
 several times after a warm-up; medians are reported with the lowest and highest repeat.
@@ -7,55 +7,40 @@ several times after a warm-up; medians are reported with the lowest and highest 
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from treebound.core.parse import Parse
 from treebound.evaluation import timing
 from treebound.experiments import stage
-from treebound.experiments.decode import parser, sentences
-from treebound.experiments.params import Params, Run
+from treebound.experiments.decode import sentences
+from treebound.experiments.params import ROOMS, Params, Row
+from treebound.experiments.plan import model_file
+from treebound.experiments.rooms import parsing
 
 #: last sentence length of each bin of the curves
 BINS = (10, 20, 30, 40, 50, 60)
 WARM_UP = 5
 
 
-def measure(params: Params, corpus: str, run: Run) -> tuple[dict, pd.DataFrame]:
-    """A row of the benchmark and its seconds a sentence (median over repeats)."""
-    test, parse = sentences(params, corpus, run), parser(params, corpus, run).parse
-    parse(test.select(np.arange(min(WARM_UP, len(test)))))
-    found: list[list[Parse]] = []
+def measure(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame]:
+    """A row of the benchmark and its seconds a sentence (median over repeats); none of a system that tells none."""
+    test = sentences(params, corpus, row)
+    loaded = parsing(row.system).load(params, corpus, row, model_file(params, corpus, row))
+    loaded.parse(test.select(np.arange(min(WARM_UP, len(test)))))
+    found: list[Any] = []
     runs = timing.measure(
-        lambda: found.append(parse(test)), repeats=params.benchmark.repeats, seconds=params.benchmark.seconds
+        lambda: found.append(loaded.parse(test)), repeats=params.benchmark.repeats, seconds=params.benchmark.seconds
     )
-    parses = found[-1]
-    table = pd.DataFrame(
-        {
-            "sentence": range(len(test)),
-            "n": test.lengths,
-            "seconds": np.median([[sum(p.seconds.values()) for p in repeat] for repeat in found], axis=0),
-            "dp_calls": [p.work.get("dp_calls", 0) for p in parses],
-            "nodes": [p.work.get("nodes", 0) for p in parses],
-        }
-    )
-    row = {
-        "model": run.model,
-        "learner": run.learner,
-        "decoder": run.decoder,
-        "k": str(run.k),
-        "words": test.words,
-        "sentences": len(test),
-        **timing.speed(runs, test.words),
-        "dp_calls": int(table["dp_calls"].sum()),
-        "nodes": int(table["nodes"].sum()),
-        "certified": sum(p.certified for p in parses),
-        "by_length": by_length(table),
-    }
-    for name in ("k", "decoder", "learner", "model"):
-        table.insert(0, name, row[name])
-    return row, table
+    out = {**row.key, "words": test.words, "sentences": len(test), **timing.speed(runs, test.words)}
+    work = [loaded.work(repeat) for repeat in found]
+    table = pd.DataFrame({"row": row.name, "sentence": range(len(test)), "n": test.lengths, **work[-1]})
+    if work[-1]:
+        table["seconds"] = np.median([repeat["seconds"] for repeat in work], axis=0)
+        out |= {name: int(table[name].sum()) for name in ("dp_calls", "nodes", "certified")}
+        out["by_length"] = by_length(table)
+    return out, table
 
 
 def by_length(table: pd.DataFrame) -> list[dict]:
@@ -70,12 +55,14 @@ def by_length(table: pd.DataFrame) -> list[dict]:
     return out
 
 
-def run(params: Params, corpus: str) -> None:
+def run(params: Params, corpus: str, room: str) -> None:
     """Write the benchmark of a corpus and its seconds a sentence."""
-    results = [measure(params, corpus, row) for row in params.decode]
+    rows = [row for row in params.rows_of(corpus) if row.benchmarked and ROOMS[row.system] == room]
+    results = [measure(params, corpus, row) for row in rows]
     tables = pd.concat([table for _, table in results], ignore_index=True)
-    stage.write(stage.PREDICTIONS / corpus / "benchmark.csv", tables.to_csv(index=False, lineterminator="\n"))
-    stage.write_json(stage.METRICS / "benchmark" / f"{corpus}.json", [row for row, _ in results])
+    where = stage.PREDICTIONS / corpus / "benchmark" / f"{room}.csv"
+    stage.write(where, tables.to_csv(index=False, lineterminator="\n"))
+    stage.write_json(stage.METRICS / "benchmark" / corpus / f"{room}.json", [row for row, _ in results])
 
 
 if __name__ == "__main__":

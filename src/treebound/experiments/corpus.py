@@ -57,6 +57,12 @@ def _predicted(truth: Treebank, corpus: str, split: str) -> Treebank:
     )
 
 
+def evenly(treebank: Treebank, count: int) -> list[int]:
+    """Numbers of so many of its sentences, evenly spaced; of all where there are fewer."""
+    count = min(count, len(treebank))
+    return [i * len(treebank) // count for i in range(count)]
+
+
 def checksum(corpus: str, split: str) -> str:
     """sha256 of the split's CoNLL-U file: what a metrics file was computed from."""
     return stage.sha256(stage.CONVERTED / corpus / f"{split}.conllu")

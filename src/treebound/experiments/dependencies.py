@@ -9,6 +9,7 @@ A folder stands for its modules where a stage uses all of them, so that a new on
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -23,15 +24,17 @@ WITHOUT = frozenset(
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are
-PLUMBING = ("support", "kernels.cache", "experiments.params")
+PLUMBING = ("support", "kernels.cache", "experiments.params", "experiments.plan")
 #: what every stage uses, named as a whole: short lists are read
 WHOLE = ("core",)
-_COMMAND, _SOURCE = "python -m treebound.", "      - src/treebound"
+_STAGE, _USES = re.compile(r"  [\w-]+:"), re.compile(r"meta: \{uses: (\w+)\}")
+_COMMAND, _SOURCE = re.compile(r"python -m treebound\.(experiments\.\w+)"), re.compile(r" +- src/treebound")
 
 
-def sources(module: str) -> list[str]:
-    """Files and folders, from the project's root, that a stage of this module depends on."""
-    used = {m for m in closure([module], without=WITHOUT) if not _under(m, PLUMBING)}
+def sources(module: str, uses: str = "") -> list[str]:
+    """Files and folders, from the project's root, that a stage of this module depends on, and of `rooms` this one."""
+    start = [module, f"experiments.rooms.{uses}"] if uses else [module]
+    used = {m for m in closure(start, without=WITHOUT) if not _under(m, PLUMBING)}
     files = {path for m in used if (path := path_of(m)) and _has_code(path)}
     files |= {data for path in files for data in _data_of(path)}
     files |= {path for room in WHOLE for path in (PACKAGE / room).glob("*.py")}
@@ -41,16 +44,19 @@ def sources(module: str) -> list[str]:
 def written(text: str) -> str:
     """The text of dvc.yaml with the sources of every stage whose command is a module of the experiments."""
     lines: list[str] = []
-    module = None
+    module = uses = ""
     for line in text.splitlines():
-        if line.startswith("  ") and not line.startswith("   "):
-            module = None  # the next stage
-        if _COMMAND + "experiments." in line:
-            module = line.split(_COMMAND)[1].split()[0]
-        if module and line.startswith(_SOURCE):
+        if _STAGE.fullmatch(line):
+            module = uses = ""
+        if found := _USES.search(line):
+            uses = found[1]
+        if found := _COMMAND.search(line):
+            module = found[1]
+        if module and _SOURCE.match(line):
             continue
-        if module and line == "    outs:":
-            lines += [f"      - {path}" for path in sources(module)]
+        if module and line.strip() == "outs:":
+            indent = " " * (len(line) - len(line.lstrip()) + 2)
+            lines += [f"{indent}- {path}" for path in sources(module, uses)]
         lines.append(line)
     return "\n".join(lines) + "\n"
 

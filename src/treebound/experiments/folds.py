@@ -1,31 +1,32 @@
-"""Stage: fetch and convert a corpus for cross-validation, apart from the corpora whose models the pipeline trains.
+"""The folds of a corpus whose split is every-tenth: sentence i belongs to fold i % 10.
 
-Of a corpus whose split is every-tenth, sentence i belongs to fold i % 10; fold 1 is the development set and is left
-out, the other nine are parsed by models of the other eight.
+Fold 1 is the development set and is left out, the other nine are parsed by models of the other eight.
 """
 
 from __future__ import annotations
+
+import json
 
 import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.experiments import stage
-from treebound.experiments.fetch import fetch_corpus
-from treebound.experiments.params import Params
 from treebound.treebanks import storage
-from treebound.treebanks.catalogue import CORPORA
-from treebound.treebanks.convert import convert
 
-FOLDED = stage.DATA / "folded"  #: <corpus>/{train,dev,test}.{conllu,npz}
+REPORT = "conversion.json"  #: what `treebanks.convert` says about a corpus
 
 
 def load(corpus: str, fold: int, limit: int | None = None) -> tuple[Treebank, Treebank]:
     """(what a fold is trained on, the fold itself), or the first `limit` sentences of one and limit / 4 of the other.
 
-    Raises InputError for a corpus that is missing or damaged.
+    Raises InputError for a corpus that is missing, damaged, or of which folds cannot be told from sentence numbers.
     """
-    train, test = (storage.load(FOLDED / corpus / f"{split}.npz") for split in ("train", "test"))
+    folder = stage.CONVERTED / corpus
+    train, test = (storage.load(folder / f"{split}.npz") for split in ("train", "test"))
+    report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    if report["meta"]["split"] != "every-tenth" or report["splits"]["train"]["dropped"]:
+        raise InputError(f"{corpus}: its split is not every-tenth", hint="folds are told from sentence numbers")
     train, held_out = divide(train, test, fold)
     if limit is None:
         return train, held_out
@@ -58,16 +59,3 @@ def joined(a: Treebank, b: Treebank) -> Treebank:
         vocab[name] = vocabulary
     offsets = np.concatenate([a.offsets, a.offsets[-1] + b.offsets[1:]])
     return Treebank(a.name, offsets, columns, vocab, np.concatenate([a.head, b.head]), a.meta)
-
-
-def run(params: Params, corpus: str) -> None:
-    """Write data/folded/<corpus> and its conversion table. InputError where folds cannot be told."""
-    folder = fetch_corpus(corpus, params.paths.get(corpus))
-    report = convert(CORPORA[corpus], folder, FOLDED)
-    if report["meta"]["split"] != "every-tenth" or report["splits"]["train"]["dropped"]:
-        raise InputError(f"{corpus}: its split is not every-tenth", hint="folds are told from sentence numbers")
-    stage.write_json(stage.METRICS / "folds" / f"{corpus}.json", report)
-
-
-if __name__ == "__main__":
-    stage.main(run)

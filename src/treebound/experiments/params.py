@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -27,6 +27,9 @@ from treebound.systems.graph.settings import Family, Labels, Learner, Settings, 
 
 _STRICT = ConfigDict(extra="forbid")
 
+#: system that a row may have -> the room of `systems` that it is in; see `experiments.rooms`
+ROOMS = {"graph": "graph", "udpipe": "peers", "spacy": "peers"}
+
 
 def _keep(value: Any) -> int | str:
     """A number of heads that the pruner leaves each word, or "none" (no pruning)."""
@@ -42,13 +45,20 @@ def _path(text: str) -> str:
     return text
 
 
+def _system(name: str) -> str:
+    """One of ROOMS."""
+    if name not in ROOMS:
+        raise ValueError(f"unknown system {name!r}; choose from {', '.join(ROOMS)}")
+    return name
+
+
 Positive = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Above = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
 Tags = Literal["gold", "predicted"]
-PeerName = Literal["udpipe", "spacy"]
+SystemName = Annotated[str, AfterValidator(_system)]
 Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # those that not every corpus has
 
 
@@ -112,45 +122,69 @@ class Decoder:
 
 
 @dataclass(frozen=True, config=_STRICT)
-class Run:
-    """One row of the tables: a model, how its scores are decoded, and how many heads the pruner leaves."""
+class Row:
+    """One row of the tables: what is trained, and how the test split is parsed with it.
 
-    model: str
-    learner: Learner
-    decoder: str
-    k: Keep
+    system   one of ROOMS; those of others (udpipe, spacy) have no model, learner, decoder and k
+    model    one of `models`; decoder: one of `decoders`; k: heads of a word that the pruner keeps
+    corpora  those that have the row; empty: all
+    tags     that it is trained and tested with, and seed: those of the corpus and of the run unless it says otherwise
+    timed    whether the benchmark has it; unless it says so, rows that all corpora have
+    """
+
+    system: SystemName = "graph"
+    model: str = ""
+    learner: Learner = "mira"
+    decoder: str = ""
+    k: Keep = "none"
+    corpora: tuple[Name, ...] = ()
+    tags: Tags | None = None
+    seed: Seed | None = None
+    timed: bool | None = None
+    name: str = ""
 
     def __str__(self) -> str:
-        return f"{self.model}.{self.learner}.{self.decoder}.k{self.k}"
+        return self.name
 
     @property
     def heads(self) -> int | None:
         """k as the parser takes it."""
-        return None if self.k == "none" else int(self.k)
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Variant:
-    """A row that one corpus has besides: trained and tested with these tags, and with this seed.
-
-    With the tags and the seed of the other rows (`Params.plain`) it stands in the same tables as they do.
-    """
-
-    corpus: Name
-    model: str
-    learner: Learner
-    decoder: str
-    k: Keep
-    tags: Tags
-    seed: Seed
-
-    def __str__(self) -> str:
-        return f"{self.run}.{self.tags}.seed{self.seed}"
+        return heads(self.k)
 
     @property
-    def run(self) -> Run:
-        """The row that it is a variant of."""
-        return Run(self.model, self.learner, self.decoder, self.k)
+    def key(self) -> dict[str, str]:
+        """What identifies it in tables."""
+        return {"row": self.name, "model": self.model, "learner": self.learner, "decoder": self.decoder} | {
+            "k": str(self.k)
+        }
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is a row of our own parser that all corpora have, with their tags and the seed of the run."""
+        return self.system == "graph" and not self.corpora and self.tags is None and self.seed is None
+
+    @property
+    def benchmarked(self) -> bool:
+        """Whether it is timed."""
+        return not self.corpora if self.timed is None else self.timed
+
+
+def heads(k: Keep) -> int | None:
+    """Heads of a word as the parser takes them."""
+    return None if k == "none" else int(k)
+
+
+def _rows(value: Any) -> Any:
+    """Rows that know their names."""
+    if isinstance(value, dict) and all(isinstance(row, Row) for row in value.values()):
+        return value
+    if not isinstance(value, dict) or not all(isinstance(row, dict) for row in value.values()):
+        raise ValueError("expected rows by name, as {arc: {model: arc, learner: mira, decoder: eisner, k: 10}}")
+    for name, row in value.items():
+        needed = ("model", "learner", "decoder", "k") if row.get("system", "graph") == "graph" else ()
+        if missing := [key for key in needed if key not in row]:
+            raise ValueError(f"{name}: missing key {missing[0]}")
+    return {name: row | {"name": name} for name, row in value.items()}
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -191,7 +225,7 @@ class Confidence:
     @property
     def heads(self) -> int | None:
         """k as the parser takes it."""
-        return None if self.k == "none" else int(self.k)
+        return heads(self.k)
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -286,14 +320,6 @@ class Steps:
         return next(iter(self.runs))
 
 
-@dataclass(frozen=True, config=_STRICT)
-class PeerRun:
-    """A parser of others, trained and tested on one corpus."""
-
-    corpus: Name
-    peer: PeerName
-
-
 @dataclass(frozen=True, config=_STRICT, kw_only=True)
 class Params:
     """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
@@ -306,15 +332,11 @@ class Params:
     tagger: Tagger = Tagger(epochs=6, bits=22, folds=10)
     pruner: Pruner
     models: dict[Name, Annotated[ModelParams, BeforeValidator(_model)]]
-    trained: tuple[str, ...]
-    learners: tuple[Learner, ...]
     train: Settings
     decoders: dict[Name, Decoder]
-    decode: tuple[Run, ...]
-    variants: tuple[Variant, ...] = ()
+    decode: Annotated[dict[Name, Row], BeforeValidator(_rows)]
     benchmark: Benchmark
-    peers: tuple[PeerRun, ...] = ()
-    peer_settings: dict[PeerName, dict[str, int | FiniteFloat | str]] = Field(default_factory=dict)
+    peer_settings: dict[SystemName, dict[str, int | FiniteFloat | str]] = Field(default_factory=dict)
     notebooks: tuple[Name, ...]
     ablation: Ablation | None = None  # a reference run from before there was one has none
     confidence: Confidence | None = None  # older runs have none
@@ -323,42 +345,42 @@ class Params:
     steps: Steps | None = None  # older runs have none
 
     def __post_init__(self) -> None:
-        if unknown := [model for model in self.trained if model not in self.models]:
-            raise ValueError(f"trained: no model {unknown[0]!r}; choose from {', '.join(self.models)}")
-        for where, run in [("decode", run) for run in self.decode] + [("variants", v.run) for v in self.variants]:
-            for kind, name, known in (
-                ("model", run.model, self.trained if where == "decode" else self.models),
-                ("learner", run.learner, self.learners if where == "decode" else get_args(Learner)),
-                ("decoder", run.decoder, self.decoders),
-            ):
-                if name not in known:
-                    raise ValueError(f"{where}: {run}: no {kind} {name!r}; choose from {', '.join(known)}")
-        for variant in self.variants:
-            if variant.corpus not in self.corpora:
-                choice = ", ".join(self.corpora)
-                raise ValueError(f"variants: {variant}: no corpus {variant.corpus!r}; choose from {choice}")
-            if variant.tags == "predicted" != self.tags_of(variant.corpus):
-                raise ValueError(f"variants: {variant}: predicted tags of a corpus whose tags are gold; see tags")
-        if strange := [run.corpus for run in self.peers if run.corpus not in self.corpora]:
-            raise ValueError(f"peers: no corpus {strange[0]!r}; choose from {', '.join(self.corpora)}")
-        if self.ablation is not None and self.ablation.model not in self.trained:
-            raise ValueError(f"ablation: no model {self.ablation.model!r}; choose from {', '.join(self.trained)}")
-        if (row := self.confidence) is not None and (row.model not in self.trained or row.decoder not in self.decoders):
-            raise ValueError(f"confidence: no model {row.model!r} or decoder {row.decoder!r} is trained or listed")
-        if self.arena is not None and (unknown := [m for m in self.arena.models if m not in self.trained]):
-            raise ValueError(f"arena: no model {unknown[0]!r}; choose from {', '.join(self.trained)}")
+        for row in self.decode.values():
+            self._check_row(row)
+        for corpus in self.corpora:
+            named: dict[Row, str] = {}
+            for row in self.rows_of(corpus):
+                tags, seed = self.tags_and_seed(corpus, row)
+                same = replace(row, name="", timed=None, corpora=(), tags=tags, seed=seed)
+                if (other := named.setdefault(same, row.name)) != row.name:
+                    raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
+        for what, settings in (("ablation", self.ablation), ("confidence", self.confidence), ("arena", self.arena)):
+            if settings is not None:
+                trained = [r.model for r in self.decode.values() if r.everywhere and r.learner == settings.learner]
+                models = settings.models if isinstance(settings, Arena) else (settings.model,)
+                if unknown := [model for model in models if model not in trained]:
+                    choice = ", ".join(dict.fromkeys(trained))
+                    raise ValueError(f"{what}: no row trains {unknown[0]!r} ({settings.learner}); choose from {choice}")
+        if self.confidence is not None and self.confidence.decoder not in self.decoders:
+            raise ValueError(
+                f"confidence: no decoder {self.confidence.decoder!r}; choose from {', '.join(self.decoders)}"
+            )
         if self.steps is not None:
             self._check_steps(self.steps)
         if self.cross_validation.analysed not in self.cross_validation.folds:
             raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
-        if len({str(run) for run in self.decode}) < len(self.decode):
-            raise ValueError("decode: the same row is listed twice")
-        if twice := [v for v in self.variants if self.plain(v) and v.run in self.decode]:
-            raise ValueError(f"variants: {twice[0]}: its corpus has this row already, under decode")
-        if len({(v.corpus, str(v)) for v in self.variants}) < len(self.variants):
-            raise ValueError("variants: the same row is listed twice")
-        if len(set(self.peers)) < len(self.peers):
-            raise ValueError("peers: the same row is listed twice")
+
+    def _check_row(self, row: Row) -> None:
+        for kind, names, known in (
+            ("model", [row.model] if row.model else [], self.models),
+            ("decoder", [row.decoder] if row.decoder else [], self.decoders),
+            ("corpus", row.corpora, self.corpora),
+        ):
+            if unknown := [name for name in names if name not in known]:
+                raise ValueError(f"decode: {row}: no {kind} {unknown[0]!r}; choose from {', '.join(known)}")
+        for corpus in row.corpora or self.corpora:
+            if row.tags == "predicted" != self.tags_of(corpus):
+                raise ValueError(f"decode: {row}: predicted tags of {corpus}, whose tags are gold; see tags")
 
     def _check_steps(self, steps: Steps) -> None:
         if steps.model not in self.models:
@@ -372,9 +394,29 @@ class Params:
             if missing := [family for family in step.drop if family not in families]:
                 raise ValueError(f"steps: {name}: {steps.model} has no {missing[0]}; it has {', '.join(families)}")
 
-    def plain(self, variant: Variant) -> bool:
-        """Whether a variant has the tags and the seed of the rows of its corpus: a row that this corpus alone has."""
-        return variant.tags == self.tags_of(variant.corpus) and variant.seed == self.seed
+    def rows_of(self, corpus: str) -> list[Row]:
+        """The rows of a corpus, those that all corpora have before its own."""
+        of_corpus = [row for row in self.decode.values() if not row.corpora or corpus in row.corpora]
+        return sorted(of_corpus, key=lambda row: bool(row.corpora))
+
+    def row(self, name: str) -> Row:
+        """A row by its name. Raises InputError where there is none."""
+        if name not in self.decode:
+            raise InputError(f"decode: no row {name!r}", path="params.yaml", hint=f"it has {', '.join(self.decode)}")
+        return self.decode[name]
+
+    def tags_and_seed(self, corpus: str, row: Row) -> tuple[Tags, int]:
+        """What a row is trained and tested with."""
+        return row.tags or self.tags_of(corpus), self.seed if row.seed is None else row.seed
+
+    def plain(self, corpus: str, row: Row) -> bool:
+        """Whether a row has the tags and the seed of its corpus: all such rows stand in the same tables."""
+        return self.tags_and_seed(corpus, row) == (self.tags_of(corpus), self.seed)
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The learners of the rows that all corpora have."""
+        return tuple(dict.fromkeys(row.learner for row in self.decode.values() if row.everywhere))
 
     def tags_of(self, corpus: str) -> Tags:
         """The tags that the parsers of a corpus are trained and tested on."""
@@ -424,4 +466,4 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "arena": Arena,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }
-    return [field.name for field in fields(kinds.get(loc[0], Run) if loc else Params)]
+    return [field.name for field in fields(kinds.get(loc[0], Row) if loc else Params) if field.name != "name"]

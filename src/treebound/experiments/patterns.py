@@ -26,7 +26,7 @@ from treebound.evaluation.attachment import join_heads, scored_words
 from treebound.evaluation.frames import candidates
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
-from treebound.experiments.crossvalidate import crossvalidate
+from treebound.experiments.held_out import crossvalidate
 from treebound.factors import pattern_language
 from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSet
 from treebound.features.patterns import find

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Params
 from treebound.systems.graph.pruner import train_pruner
 
 
-def run(params: Params, corpus: str) -> None:
-    """Write the pruner of a corpus and its oracle recall on dev and test."""
+def run(params: Params, corpus: str, tags: str, seed: str, file: str) -> None:
+    """Write the pruner of a corpus, for models of these tags and this seed, and its oracle recall on dev and test."""
     settings = params.pruner
-    train = load(corpus, "train", params.limit("train"))
-    pruner = train_pruner(train, epochs=settings.epochs, bits=settings.bits, seed=params.seed)
-    recall = {}
-    for split in ("dev", "test"):
-        measured = pruner.recall(load(corpus, split, params.limit(split)), settings.ks)
-        recall[split] = {str(k): share for k, share in measured.items()}
-    pruner.save(stage.MODELS / corpus / "pruner.npz")
-    stage.write_json(stage.METRICS / "pruner" / f"{corpus}.json", {"corpus": corpus, "recall": recall})
+    splits = {split: load(corpus, split, params.limit(split), tags) for split in ("train", "dev", "test")}
+    pruner = train_pruner(splits.pop("train"), epochs=settings.epochs, bits=settings.bits, seed=int(seed))
+    recall = {
+        split: {str(k): share for k, share in pruner.recall(treebank, settings.ks).items()}
+        for split, treebank in splits.items()
+    }
+    path = Path(file)
+    pruner.save(path)
+    stage.write_json(stage.METRICS / "pruner" / corpus / f"{path.stem}.json", {"corpus": corpus, "recall": recall})
 
 
 if __name__ == "__main__":

@@ -20,19 +20,34 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import yaml
+
+from treebound.core.errors import TreeboundError
+from treebound.experiments import plan
 from treebound.experiments.stage import say
 
 #: kinds of stages in order, in groups whose stages may run side by side: those that take longest first, so that no core
-#: is idle at a group's end for long
+#: is idle at a group's end for long. `train` stands for `train_peers` as well: what every room of `systems` has
 GROUPS = (
-    *(("fetch",), ("convert", "folds"), ("tagger",), ("pruner",)),
-    ("peer", "variant", "train", "steps", "cross-validation"),
+    *(("fetch",), ("convert",), ("tagger",), ("pruner",)),
+    ("train", "steps", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
-    *(("benchmark",), ("peer-benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
+    *(("benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
-ALONE = frozenset({"tagger", "benchmark", "peer-benchmark", "ablation", "arena"})
+ALONE = frozenset({"tagger", "benchmark", "ablation", "arena"})
+
+
+def kind_of(stage: str) -> str:
+    """`train` of `train_peers@tr_twt-udpipe`."""
+    return stage.partition("@")[0].partition("_")[0]
+
+
+def named(target: str) -> list[str]:
+    """What a target of the command line is called in dvc.yaml: `train` of every room of `systems`."""
+    every = yaml.safe_load(Path("dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    return [name for name in every if kind_of(name) == target] or [target]
 
 
 def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:
@@ -73,7 +88,7 @@ def reproduce_groups(targets: Sequence[str], jobs: int) -> None:
     """
     stale, every, ran = set(changed(targets)), listed(), False
     for group in GROUPS:
-        of_group = [name for kind in group for name in every if name.partition("@")[0] == kind]
+        of_group = [name for kind in group for name in every if kind_of(name) == kind]
         if ran and not stale.issuperset(of_group):
             stale, ran = set(changed(targets)), False
         stages = [name for name in of_group if name in stale]
@@ -120,11 +135,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="stages at a time (all cores)")
     parser.add_argument("--check", action="store_true", help="run nothing; fail if anything is out of date")
     arguments = parser.parse_args()
-    jobs, targets = arguments.jobs, arguments.targets
+    jobs, targets = arguments.jobs, [name for target in arguments.targets for name in named(target)]
+    try:
+        plan.update()
+    except TreeboundError as error:
+        sys.exit(f"error: {error}")
     without_git()
     if arguments.check:
         stale = changed(targets)
-        sys.exit(f"error: out of date: {', '.join(stale)}; run `dvc repro`" if stale else 0)
+        sys.exit(f"error: out of date: {', '.join(stale)}; run without --check" if stale else 0)
     try:
         if jobs > 1:
             reproduce_groups(targets, jobs)

@@ -17,10 +17,10 @@ from typing import Any
 import yaml
 
 from treebound.core.errors import FetchError, InputError, TreeboundError
-from treebound.experiments import params as parameters
-from treebound.experiments import stage
+from treebound.experiments import plan, stage
 from treebound.support import yamlfile
 
+ROWS = "decode"  #: what an overlay gives of these takes the place of all
 #: all that the pipeline reads
 PROJECT = (".dvcignore", ".dvc/config", "dvc.yaml", "params.yaml", "notebooks", "src", "results/reference")
 
@@ -39,7 +39,7 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
     stage.write(
         folder / "params.yaml", yaml.safe_dump(overlaid(settings, overlay), sort_keys=False, allow_unicode=True)
     )
-    parameters.load(folder / "params.yaml")
+    plan.update(folder)
     cache = (project / ".dvc" / "cache").resolve()
     stage.write(folder / ".dvc" / "config.local", f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n")
 
@@ -64,11 +64,13 @@ def available(corpora: list[str]) -> list[str]:
 
 
 def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """`overlay` over `base`: dictionaries key by key, anything else replaced."""
+    """`overlay` over `base`: dictionaries key by key, anything else replaced, and the rows as a whole."""
     merged = dict(base)
     for key, value in overlay.items():
         old = merged.get(key)
-        merged[key] = overlaid(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        merged[key] = (
+            overlaid(old, value) if isinstance(old, dict) and isinstance(value, dict) and key != ROWS else value
+        )
     return merged
 
 

@@ -16,11 +16,12 @@ from typing import Any
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
+from treebound.experiments import plan
 from treebound.support.atomic import replacing
 
 DATA = Path("data")  #: raw/<corpus> holds what was fetched
 CONVERTED = DATA / "converted"  #: <corpus>/{train,dev,test}.{conllu,npz}
-MODELS = Path("results/models")
+MODELS = plan.MODELS
 METRICS = Path("results/metrics")  #: small JSON files, kept in git
 PREDICTIONS = Path("results/predictions")  #: one row a sentence, kept by DVC
 CHECKPOINTS = Path("build/checkpoints")
@@ -61,7 +62,9 @@ def main(function: Callable[..., None]) -> None:
         parser.add_argument(name)
     arguments = parser.parse_args()
     try:
-        function(parameters.load(), *(getattr(arguments, name) for name in names))
+        params = parameters.load()
+        plan.check(params)
+        function(params, *(getattr(arguments, name) for name in names))
     except TreeboundError as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ from treebound.evaluation.attachment import evaluate, marks
 from treebound.experiments import stage
 from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Params, Step
-from treebound.experiments.train import specification
+from treebound.experiments.rooms.train_graph import specification
 from treebound.factors.templates import Lines
 from treebound.systems.graph.model import templates_for
 from treebound.systems.graph.parser import Parser
@@ -57,7 +57,7 @@ def run(params: Params, corpus: str, name: str) -> None:
         known = ", ".join(steps.runs) if steps else "none"
         raise InputError(f"steps: no run {name!r}", path="params.yaml", hint=f"its runs: {known}")
     examples, dev = (load(corpus, split, params.limit(split)) for split in ("train", SPLIT))
-    base = specification(params, steps.model, steps.learner, examples)
+    base = specification(params, steps.model, steps.learner, examples, params.seed)
     spec, seen = changed(base, examples, steps.runs[name])
     path = stage.METRICS / "steps" / corpus / f"{name}.json"
     attributes = sorted(seen.meta["attributes"])

@@ -7,6 +7,7 @@ that the lists ask for and that is not there is an error.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,14 @@ import pandas as pd
 
 from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
-from treebound.experiments.params import Params, Run, Variant
+from treebound.experiments.params import ROOMS, Params, Row
+from treebound.experiments.plan import model_name
 from treebound.report.show import NOTHING
 
-SPLIT = "test"
+RERUN = "run python -m treebound.experiments.run"
 REFERENCE, THIS_RUN = "reference", "this run"
 #: where a run that is to become the reference says what it is, before its notebooks are executed
 ORIGIN = Path("results", "reference", "origin.json")
-KEYS = ("model", "learner", "decoder", "k")
 
 
 @dataclass(frozen=True)
@@ -98,48 +99,57 @@ class Results:
         rows = [
             {"corpus": corpus, "split": split, "k": int(k), "recall": recall}
             for corpus in self.corpora
-            for split, by_k in self._read("pruner", f"{corpus}.json")["recall"].items()
+            for split, by_k in self._read("pruner", corpus, "pruner.json")["recall"].items()
             for k, recall in by_k.items()
         ]
         return _frame(rows, self.folder / "metrics" / "pruner")
 
     def decode(self) -> pd.DataFrame:
-        """One row a corpus and run of the parameters: accuracy, certificates and work on the test split.
+        """One row a corpus and row of the parameters that all corpora have: accuracy, certificates and work on test.
 
         las and complete_labelled are NaN where there are no labels.
         """
-        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
-        rows = [
-            {"corpus": corpus, **_key(run), **labelled, **self._read("decode", corpus, f"{run}.{SPLIT}.json")}
-            for corpus in self.corpora
-            for run in self.params.decode
-        ]
-        return _frame(rows, self.folder / "metrics" / "decode")
+        return _frame(self._decoded(lambda row: row.everywhere), self.folder / "metrics" / "decode")
 
     def variants(self) -> pd.DataFrame:
-        """One row a variant: its corpus, run, tags and seed, and what `decode` has of the rows. May have no rows."""
-        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
-        rows = [
-            {"corpus": v.corpus, **_key(v.run), **labelled, **self._read("variant", v.corpus, f"{v}.{SPLIT}.json")}
-            for v in self.params.variants
-        ]
-        return pd.DataFrame(rows, columns=None if rows else ["corpus", *KEYS, "tags", "seed", "uas", "complete"])
+        """The same of rows that some corpora have alone, or that have tags or a seed of their own. May have no rows."""
+        rows = self._decoded(lambda row: row.system == "graph" and not row.everywhere)
+        names = ["corpus", "row", "model", "learner", "decoder", "k", "tags", "seed", "uas", "complete"]
+        return pd.DataFrame(rows, columns=None if rows else names)
 
     def peers(self) -> pd.DataFrame:
         """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty."""
-        rows = []
-        for run in self.params.peers:
-            place = run.corpus, f"{run.peer}.json"
-            row = {"corpus": run.corpus, "peer": run.peer, **self._read("peer", *place)}
-            row["train_cpu_s"] = self._read("timing", "peer", *place)["cpu_s"]
-            row["words_per_cpu_s"] = self._read("peer-benchmark", *place)["words_per_cpu_s"]
-            rows.append(row)
+        rows = self._decoded(lambda row: row.system != "graph")
+        for found in rows:
+            corpus, row = found["corpus"], self.params.decode[found["row"]]
+            timing = self._read("timing", "train", corpus, f"{model_name(self.params, corpus, row)}.json")
+            speed = self._timed(corpus, row)["words_per_cpu_s"] if row.benchmarked else float("nan")
+            found |= {"peer": row.name, "train_cpu_s": timing["cpu_s"], "words_per_cpu_s": speed}
         names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
         return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 
+    def _decoded(self, wanted: Callable[[Row], bool]) -> list[dict[str, Any]]:
+        """What `decode` wrote of the rows that are wanted: corpus by corpus, and then row by row of those of some."""
+        labelled = {"las": float("nan"), "complete_labelled": float("nan")}
+        rows = list(self.params.decode.values())
+        places = [(corpus, row) for corpus in self.corpora for row in self.params.rows_of(corpus) if wanted(row)]
+        return [
+            {"corpus": corpus, **row.key, **labelled, **self._read("decode", corpus, f"{row}.json")}
+            for corpus, row in sorted(places, key=lambda place: rows.index(place[1]) if place[1].corpora else -1)
+        ]
+
+    def _timed(self, corpus: str, row: Row) -> dict[str, Any]:
+        """What `benchmark` wrote of a row."""
+        place = corpus, f"{ROOMS[row.system]}.json"
+        measured = {found["row"]: found for found in self._read("benchmark", *place)}
+        if row.name not in measured:
+            path = self.folder.joinpath("metrics", "benchmark", *place)
+            raise InputError(f"no row for {row}", path=path, hint=RERUN)
+        return {"corpus": corpus, **measured[row.name]}
+
     def train(self) -> pd.DataFrame:
         """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training."""
-        trained = dict.fromkeys((run.model, run.learner) for run in self.params.decode)
+        trained = dict.fromkeys((row.model, row.learner) for row in self.params.decode.values() if row.everywhere)
         rows = []
         for corpus in self.corpora:
             for model, learner in trained:
@@ -155,15 +165,9 @@ class Results:
         return _frame(rows, self.folder / "metrics" / "train")
 
     def benchmark(self) -> pd.DataFrame:
-        """One row a corpus and run of the parameters: seconds, speed and work, medians over repeats."""
-        rows = []
-        for corpus in self.corpora:
-            path = self.folder / "metrics" / "benchmark" / f"{corpus}.json"
-            measured = {_name(row): row for row in self._read("benchmark", f"{corpus}.json")}
-            for run in self.params.decode:
-                if str(run) not in measured:
-                    raise InputError(f"no row for {run}", path=path, hint="run `dvc repro`")
-                rows.append({"corpus": corpus, **measured[str(run)]})
+        """One row a corpus and row of the parameters: seconds, speed and work, medians over repeats."""
+        timed = [row for row in self.params.decode.values() if row.everywhere and row.benchmarked]
+        rows = [self._timed(corpus, row) for corpus in self.corpora for row in timed]
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
     def ablation(self) -> pd.DataFrame:
@@ -175,14 +179,14 @@ class Results:
             measured = {row["configuration"]: row for row in self._read("ablation", f"{corpus}.json")}
             for name, options in settings.configurations.items() if settings else ():
                 if name not in measured:
-                    raise InputError(f"no row for {name}", path=path / f"{corpus}.json", hint="run `dvc repro`")
+                    raise InputError(f"no row for {name}", path=path / f"{corpus}.json", hint=RERUN)
                 changed = ", ".join(f"{key} = {value}" for key, value in options.items()) or NOTHING
                 rows.append({"corpus": corpus, "changed": changed, **measured[name]})
         return _frame(rows, path)
 
     def by_length(self) -> pd.DataFrame:
-        """The benchmark's rows by sentence length: corpus, model, learner, decoder, k, lo, hi, sentences, means."""
-        keys = ["corpus", "model", "learner", "decoder", "k"]
+        """The benchmark's rows by sentence length: corpus, row, its fields, lo, hi, sentences, means."""
+        keys = ["corpus", "row", "model", "learner", "decoder", "k"]
         rows = [
             {**{key: row[key] for key in keys}, **part}
             for row in self.benchmark().to_dict("records")
@@ -190,19 +194,14 @@ class Results:
         ]
         return _frame(rows, self.folder / "metrics" / "benchmark")
 
-    def sentences(self, corpus: str, run: Run | Variant) -> pd.DataFrame:
-        """One row a test sentence of `run`: n, value, bound, status, dp_calls, nodes, correct, scored, `words`
+    def sentences(self, corpus: str, row: Row) -> pd.DataFrame:
+        """One line a test sentence of a row: n, value, bound, status, dp_calls, nodes, correct, scored, `words`
         (`attachment.marks`), correct_labelled where there are labels, gold where the decoder's settings ask for it.
 
         A reference does not keep them.
         """
-        path = self.folder / "predictions" / corpus / f"{run}.{SPLIT}.csv"
-        try:
-            return pd.read_csv(path, dtype={"words": str}, keep_default_na=False).set_index("sentence")
-        except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
-        except pd.errors.EmptyDataError:
-            raise InputError("empty", path=path, hint="run `dvc repro`") from None
+        data = self._predicted(corpus, "decode", f"{row}.csv", dtype={"words": str}, keep_default_na=False)
+        return data.set_index("sentence")
 
     def confidence(self) -> pd.DataFrame:
         """One row a corpus: the scale of the probabilities, accuracy, what is proved, `best_of_list` (k -> UAS)."""
@@ -214,11 +213,7 @@ class Results:
 
         Words that count alone, punctuation left out. A reference does not keep them.
         """
-        path = self.folder / "predictions" / corpus / "confidence.csv"
-        try:
-            data = pd.read_csv(path)
-        except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+        data = self._predicted(corpus, "confidence.csv")
         data = data[data["scored"] == 1].reset_index(drop=True)
         return data.assign(correct=data["head"] == data["gold"])
 
@@ -238,7 +233,7 @@ class Results:
 
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""
-        return [self._read("folds", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]
+        return [self._read("convert", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]
 
     def arena(self) -> pd.DataFrame:
         """One row a corpus, model, space, solver and bin of lengths; no rows in runs from before there was an arena."""
@@ -272,14 +267,23 @@ class Results:
         except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError):
             raise InputError("not a table", path=path, hint="take it from the repository again") from None
 
+    def _predicted(self, *parts: str, **options: Any) -> pd.DataFrame:
+        path = self.folder.joinpath("predictions", *parts)
+        try:
+            return pd.read_csv(path, **options)
+        except FileNotFoundError:
+            raise InputError("missing, though params.yaml asks for it", path=path, hint=RERUN) from None
+        except pd.errors.EmptyDataError:
+            raise InputError("empty", path=path, hint=RERUN) from None
+
     def _read(self, *parts: str) -> Any:
         path = self.folder.joinpath("metrics", *parts)
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise InputError("missing, though params.yaml asks for it", path=path, hint="run `dvc repro`") from None
+            raise InputError("missing, though params.yaml asks for it", path=path, hint=RERUN) from None
         except json.JSONDecodeError as error:
-            raise InputError(f"not JSON: {error.msg}", path=path, line=error.lineno, hint="run `dvc repro`") from None
+            raise InputError(f"not JSON: {error.msg}", path=path, line=error.lineno, hint=RERUN) from None
 
 
 def this_run(root: Path) -> Results:
@@ -329,15 +333,7 @@ def find_root(start: Path | None = None) -> Path:
     raise InputError("no project here or above (no params.yaml)", path=here, hint="start Jupyter in the checkout")
 
 
-def _key(run: Run) -> dict[str, str]:
-    return {"model": run.model, "learner": run.learner, "decoder": run.decoder, "k": str(run.k)}
-
-
-def _name(row: dict[str, Any]) -> str:
-    return f"{row['model']}.{row['learner']}.{row['decoder']}.k{row['k']}"
-
-
 def _frame(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
     if not rows:
-        raise InputError("no results", path=path, hint="list corpora and decode rows in params.yaml, then `dvc repro`")
+        raise InputError("no results", path=path, hint="list corpora and decode rows in params.yaml, then run it again")
     return pd.DataFrame(rows)

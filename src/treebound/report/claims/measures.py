@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from treebound.experiments.params import Params, Run, Variant
+from treebound.experiments.params import Params, Row
 from treebound.report.collect import Results
 from treebound.report.remarks_speed import ENOUGH, power
 from treebound.report.tables import ilp
@@ -118,7 +118,7 @@ def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[t
     """Place and the keys of its rows, for every corpus and learner that has them all."""
     for corpus in results.corpora:
         for learner in learners_of(results.params):
-            named: dict[str, Run | Variant] = named_rows(results.params, corpus, learner)
+            named: dict[str, Row] = named_rows(results.params, corpus, learner)
             if all(row in named for row in rows):
                 yield f"{corpus}, {learner}", [at(corpus, named[row]) for row in rows]
 

@@ -9,11 +9,11 @@ import pandas as pd
 
 from treebound.evaluation.attachment import HEAD, LABELLED
 from treebound.evaluation.significance import mcnemar_words, paired_bootstrap
-from treebound.experiments.params import Run, Variant
+from treebound.experiments.params import Row
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, table
 from treebound.report.tables.others import peer_uas
-from treebound.report.tables.rows import KEYS, at, corpora_of, corpus_rows, learners_of, main_rows, metrics_of, sweep
+from treebound.report.tables.rows import AT, at, corpora_of, learners_of, main_rows, metrics_of, sweep
 
 BASELINE = "carreras"
 #: row of the published comparison -> (our model, what is to be said about ours)
@@ -63,7 +63,7 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
         for learner in learners_of(r.params):
             for model in _models(r, keep[r.name], learner):
                 for corpus in keep[r.name]:
-                    run = corpus_rows(r.params, corpus, learner).get(model)
+                    run = main_rows(r.params, learner, corpus).get(model)
                     if run is not None:
                         row = data.loc[at(corpus, run)]
                         found = {figure: float(row[column]) for figure, (column, _) in FIGURES.items()}
@@ -76,7 +76,7 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 
 def _models(results: Results, corpora: Sequence[str], learner: str) -> list[str]:
     """The models that have a row with this learner: those of every corpus, then those of some."""
-    some = [model for corpus in corpora for model in corpus_rows(results.params, corpus, learner)]
+    some = [model for corpus in corpora for model in main_rows(results.params, learner, corpus)]
     return list(dict.fromkeys([*main_rows(results.params, learner), *some]))
 
 
@@ -87,7 +87,7 @@ def comparison(results: Sequence[Results], learner: str, wanted: Sequence[str] =
     """
     keep = corpora_of(results, wanted)
     uas = {r.name: metrics_of(r)["uas"] for r in results}
-    ours = {(r.name, c): corpus_rows(r.params, c, learner) for r in results for c in keep[r.name]}
+    ours = {(r.name, c): main_rows(r.params, learner, c) for r in results for c in keep[r.name]}
     index, cells = [], []
     for label, model, figures, note in _systems({model for rows in ours.values() for model in rows}):
         notes = [note] if note else []
@@ -149,7 +149,7 @@ def significance(
     rows = []
     for corpus in keep:
         for learner in learners_of(results.params):
-            runs = corpus_rows(results.params, corpus, learner)
+            runs = main_rows(results.params, learner, corpus)
             if BASELINE not in runs:
                 continue
             base = scored(results, corpus, runs[BASELINE], figure)
@@ -190,7 +190,7 @@ def tested(found: pd.DataFrame, base: pd.DataFrame, figure: str, seed: int) -> d
     return test | {"only it": words["only_a"], "only the baseline": words["only_b"], "p (words)": words["p"]}
 
 
-def scored(results: Results, corpus: str, run: Run | Variant, figure: str) -> pd.DataFrame:
+def scored(results: Results, corpus: str, run: Row, figure: str) -> pd.DataFrame:
     """`Results.sentences` with `correct` for the figure; empty where it is one of labels and there are none."""
     data = results.sentences(corpus, run)
     right = FIGURES[figure][1]
@@ -213,7 +213,7 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     tested = gains(results, wanted).droplevel("system").reindex(columns=["difference", "low", "high", "p"])
     rows = []
     for r in results:
-        data = r.decode().merge(r.benchmark()[[*KEYS, "words_per_cpu_s"]], on=KEYS).set_index(KEYS)
+        data = r.decode().merge(r.benchmark()[[*AT, "words_per_cpu_s"]], on=AT).set_index(AT)
         every = sweep(r.params)[0].model
         for corpus in keep[r.name]:
             for learner in r.params.learners:

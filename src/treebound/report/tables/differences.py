@@ -8,7 +8,7 @@ from math import nan, sqrt
 import pandas as pd
 
 from treebound.evaluation.significance import paired_bootstrap
-from treebound.experiments.params import Run, Variant
+from treebound.experiments.params import Row
 from treebound.report.collect import Results
 from treebound.report.tables.comparison import BASELINE, FIGURES, scored, significance
 from treebound.report.tables.rows import at, learners_of, metrics_of, named_rows
@@ -57,7 +57,7 @@ def differences(results: Results, pairs: Iterable[tuple[str, str, str]]) -> pd.D
     return data.set_index(pd.MultiIndex.from_tuples(list(found) or [("",) * len(KEYS)], names=KEYS)[: len(found)])
 
 
-def _model(rows: Mapping[str, Run | Variant], name: str) -> str:
+def _model(rows: Mapping[str, Row], name: str) -> str:
     """The name of the model whose row of the main comparison `name` is another name of; else `name`."""
     run = rows.get(name)
     return run.model if run is not None and rows.get(run.model) == run else name

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from treebound.experiments.params import Run
+from treebound.experiments.params import Row
 from treebound.report.collect import Results
-from treebound.report.tables.rows import corpora_of, main_rows
+from treebound.report.tables.rows import corpora_of, find, main_rows
 
 COLUMNS = [
     ("", "sentences"),
@@ -40,7 +40,7 @@ def errors(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
             kept = kept.set_axis(pd.MultiIndex.from_tuples(COLUMNS), axis=1)
             return kept[kept.index.get_level_values("corpus").isin(keep)]
     for corpus in keep if results.keeps_sentences else ():
-        for run in results.params.decode:
+        for run in find(results.params):
             exact = main_rows(results.params, run.learner).get(run.model)
             if results.params.decoders[run.decoder].gold and exact is not None and exact != run and exact.k == run.k:
                 rows[corpus, run.model, run.decoder] = _compared(results, corpus, run, exact)
@@ -48,7 +48,7 @@ def errors(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(COLUMNS))
 
 
-def _compared(results: Results, corpus: str, run: Run, exact: Run) -> dict[tuple[str, str], float]:
+def _compared(results: Results, corpus: str, run: Row, exact: Row) -> dict[tuple[str, str], float]:
     found, best = results.sentences(corpus, run), results.sentences(corpus, exact)
     best = best.loc[found.index]
     short = found["value"] < best["value"]

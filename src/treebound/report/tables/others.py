@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 from treebound.report.collect import Results
-from treebound.report.tables.rows import KEYS, corpora_of, metrics_of, stacked
+from treebound.report.tables.rows import corpora_of, find, metrics_of, stacked
 
 
 def tagging(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -31,15 +30,17 @@ SPLIT_NAMES = {"train": "train (jackknifed)", "dev": "dev", "test": "test"}
 
 def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Rows with other tags or another seed beside the rows that they vary, `difference` being the variant's less it."""
-    data = stacked(results, wanted, "variants")
-    keep = corpora_of(results, wanted)
-    plain = [r.params.plain(v) for r in results for v in r.params.variants if v.corpus in keep[r.name]]
-    data = data[~np.array(plain, bool)]
-    base = pd.concat({r.name: metrics_of(r) for r in results}, names=["provenance"])
-    keys = data[["provenance", *KEYS]].astype(str).itertuples(index=False, name=None)
-    uas = [base["uas"].get(key, float("nan")) for key in keys]
-    names = {"provenance": "", "uas": "UAS", "complete": "complete, %"}
-    data = data.assign(compared=uas).rename(columns=names)
+    data, params = stacked(results, wanted, "variants"), {r.name: r.params for r in results}
+    uas = pd.concat({r.name: metrics_of(r)["uas"] for r in results})
+    of_row: dict[int, float] = {}
+    for found in data.itertuples():
+        of, corpus = params[str(found.provenance)], str(found.corpus)
+        row = of.decode[str(found.row)]
+        same = find(of, corpus, model=row.model, learner=row.learner, decoder=row.decoder, k=row.k)
+        if row not in same:
+            of_row[found.Index] = float(uas[found.provenance, corpus, same[0].name]) if same else float("nan")
+    data = data.loc[list(of_row)].assign(compared=list(of_row.values()))
+    data = data.rename(columns={"provenance": "", "uas": "UAS", "complete": "complete, %"})
     data["difference"] = data["UAS"] - data["compared"]
     columns = ["UAS", "compared", "difference", "complete, %"]
     data = data.set_index(["", "corpus", "model", "learner", "decoder", "k", "tags", "seed"])[columns]

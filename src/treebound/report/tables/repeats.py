@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from treebound.experiments.params import Variant
+from treebound.experiments.params import Row
 from treebound.report.collect import Results
 from treebound.report.tables.comparison import BASELINE
-from treebound.report.tables.rows import at, corpora_of, corpus_rows, metrics_of
+from treebound.report.tables.rows import at, corpora_of, find, main_rows, metrics_of
 
 AGAINST = " against the baseline"
 FIGURES = {"UAS": "uas", "LAS": "las"}
@@ -25,12 +25,11 @@ def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
     keep = corpora_of(results, wanted)
     rows = {}
     for r in results:
-        own = [v for v in r.params.variants if v.tags == r.params.tags_of(v.corpus) and not r.params.plain(v)]
         for corpus in keep[r.name]:
-            names = dict.fromkeys((v.learner, v.model) for v in own if v.corpus == corpus)
-            for learner, model in names:
-                found = _by_seed(r, [v for v in own if v.corpus == corpus], corpus, learner, model)
-                base = _by_seed(r, [v for v in own if v.corpus == corpus], corpus, learner, BASELINE)
+            own = [row for row in r.params.rows_of(corpus) if _seeded(r, corpus, row)]
+            for learner, model in dict.fromkeys((row.learner, row.model) for row in own):
+                found = _by_seed(r, own, corpus, learner, model)
+                base = _by_seed(r, own, corpus, learner, BASELINE)
                 gain = (found["uas"] - base["uas"]).dropna() if model != BASELINE else found["uas"].iloc[:0]
                 row: dict[tuple[str, str], float] = {("", "seeds"): len(found)}
                 for name, values in (("UAS", found["uas"]), ("LAS", found["las"]), ("UAS over the baseline", gain)):
@@ -42,16 +41,21 @@ def seeds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFram
     return data.astype({("", "seeds"): int})
 
 
-def _by_seed(results: Results, variants: Sequence[Variant], corpus: str, learner: str, model: str) -> pd.DataFrame:
-    """uas and las by seed: of the row of the tables, and of its variants with other seeds."""
-    main = corpus_rows(results.params, corpus, learner).get(model)
-    varied = results.variants()
-    like = [v for v in variants if (v.learner, v.model) == (learner, model)]
+def _seeded(results: Results, corpus: str, row: Row) -> bool:
+    """Whether a row has another seed than its corpus, all else alike."""
+    params = results.params
+    tags, seed = params.tags_and_seed(corpus, row)
+    return row.system == "graph" and tags == params.tags_of(corpus) and seed != params.seed
+
+
+def _by_seed(results: Results, own: Sequence[Row], corpus: str, learner: str, model: str) -> pd.DataFrame:
+    """uas and las by seed: of the row of the tables, and of those of `own` that are like it."""
+    main = main_rows(results.params, learner, corpus).get(model)
+    like = [row for row in own if (row.learner, row.model) == (learner, model)]
     if main is not None:
-        like = [v for v in like if (v.decoder, v.k) == (main.decoder, main.k)]
-    found = {v.seed: varied.iloc[results.params.variants.index(v)][["uas", "las"]] for v in like}
-    if main is not None:
-        found[results.params.seed] = metrics_of(results).loc[at(corpus, main), ["uas", "las"]]
+        like = [main, *(row for row in like if (row.decoder, row.k) == (main.decoder, main.k))]
+    data = metrics_of(results)
+    found = {results.params.tags_and_seed(corpus, row)[1]: data.loc[at(corpus, row), ["uas", "las"]] for row in like}
     return pd.DataFrame(found, index=["uas", "las"], dtype=float).T.sort_index()
 
 
@@ -64,16 +68,18 @@ def tags(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame
     keep = corpora_of(results, wanted)
     rows = {}
     for r in results:
-        base, varied = metrics_of(r), r.variants()
-        for i, v in enumerate(r.params.variants):
-            same = v.corpus in keep[r.name] and v.seed == r.params.seed and at(v.corpus, v) in base.index
-            if not same or v.tags != "gold" or r.params.tags_of(v.corpus) != "predicted":
-                continue
-            row: dict[tuple[str, str], float] = {}
-            for name, column in FIGURES.items():
-                predicted, gold = float(base.loc[at(v.corpus, v), column]), float(varied.iloc[i][column])
-                row |= {(name, "predicted"): predicted, (name, "gold"): gold, (name, "difference"): gold - predicted}
-            rows[r.name, v.corpus, v.learner, v.model] = row
+        data, params = metrics_of(r), r.params
+        for corpus in keep[r.name]:
+            for v in params.rows_of(corpus) if params.tags_of(corpus) == "predicted" else ():
+                same = find(params, corpus, model=v.model, learner=v.learner, decoder=v.decoder, k=v.k)
+                if not same or params.tags_and_seed(corpus, v) != ("gold", params.seed):
+                    continue
+                row: dict[tuple[str, str], float] = {}
+                for name, column in FIGURES.items():
+                    predicted, gold = (float(data.loc[at(corpus, x), column]) for x in (same[0], v))
+                    row |= {(name, "predicted"): predicted, (name, "gold"): gold}
+                    row[name, "difference"] = gold - predicted
+                rows[r.name, corpus, v.learner, v.model] = row
     columns = pd.MultiIndex.from_product([list(FIGURES), ["predicted", "gold", "difference"]])
     index = pd.MultiIndex.from_tuples(list(rows), names=["", "corpus", "learner", "system"]) if rows else None
     return pd.DataFrame(list(rows.values()), index=index, columns=columns)
@@ -95,7 +101,7 @@ def multilingual(results: Results | None) -> pd.DataFrame:
     tested = kept.set_index(["corpus", "learner", "system"])["p"] if len(kept) else {}
     rows = {}
     for corpus in results.corpora:
-        runs = corpus_rows(results.params, corpus, learner)
+        runs = main_rows(results.params, learner, corpus)
         counted = test.loc[corpus]
         share = 100 * counted["nonprojective_sentences"] / counted["sentences"]
         row: dict[tuple[str, str], float] = {("", "sentences"): int(counted["sentences"]), ("", "crossing, %"): share}

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from typing import get_args
 
 import pandas as pd
 
 from treebound.core.errors import InputError
-from treebound.experiments.params import Params, PeerName, Run, Variant
+from treebound.experiments.params import ROOMS, Params, Row
 from treebound.plots.figures import pruning
 from treebound.report.collect import Results
 
-#: what identifies a row of the metrics
+#: what identifies a row of the metrics, and how tables show it
+AT = ["corpus", "row"]
 KEYS = ["corpus", "model", "learner", "decoder", "k"]
 
 
-def at(corpus: str, run: Run | Variant) -> tuple[str, str, str, str, str]:
-    """The values of KEYS for a run."""
-    return corpus, run.model, run.learner, run.decoder, str(run.k)
+def at(corpus: str, row: Row) -> tuple[str, str]:
+    """The values of AT."""
+    return corpus, row.name
+
+
+def find(params: Params, corpus: str = "", **fields: object) -> list[Row]:
+    """The rows of our own parser that have these fields.
+
+    corpus  its rows with its tags and the seed of the run, those that all corpora have first; without one the latter
+    """
+    rows = [row for row in params.rows_of(corpus) if params.plain(corpus, row)] if corpus else params.decode.values()
+    ours = [row for row in rows if row.system == "graph" and (corpus or row.everywhere)]
+    return [row for row in ours if all(getattr(row, name) == value for name, value in fields.items())]
 
 
 def corpora_of(results: Sequence[Results], wanted: Sequence[str]) -> dict[str, list[str]]:
@@ -50,94 +60,83 @@ def agreed(data: pd.DataFrame) -> pd.DataFrame:
     return merged.rename(columns={"provenance": "in"})
 
 
-def whole(params: Params, run: Run) -> bool:
+def whole(params: Params, row: Row) -> bool:
     """Whether a row decodes the whole test set, not the first sentences alone."""
-    return params.decoders[run.decoder].sentences is None
+    return params.decoders[row.decoder].sentences is None
 
 
-def exhaustive(params: Params, run: Run) -> bool:
+def exhaustive(params: Params, row: Row) -> bool:
     """Whether the decoder of a row searches without a limit on its work, where it is one that could have a limit."""
-    settings = params.decoders[run.decoder]
+    settings = params.decoders[row.decoder]
     return settings.max_dp_calls is None and settings.max_nodes is None
 
 
-def main_rows(params: Params, learner: str) -> dict[str, Run]:
+def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
     """Model -> its row of the main comparison: the whole test set, decoded with the k of training.
 
-    The row of a search without a limit is preferred to one of a search that may give up.
+    The row of a search without a limit is preferred to one of a search that may give up. corpus: as in `find`
     """
-    runs = [r for r in params.decode if r.learner == learner and r.k == params.train.k and whole(params, r)]
-    rows: dict[str, Run] = {run.model: run for run in reversed(runs)}  # each in its place, the first of a model
-    rows |= {run.model: run for run in reversed(runs) if exhaustive(params, run)}
-    return {model: rows[model] for model in dict.fromkeys(run.model for run in runs)}
-
-
-def corpus_rows(params: Params, corpus: str, learner: str) -> dict[str, Run | Variant]:
-    """`main_rows` and those of this corpus alone: model -> row."""
-    rows: dict[str, Run | Variant] = dict(main_rows(params, learner))
-    for variant in params.variants:
-        main = variant.corpus == corpus and variant.learner == learner and variant.k == params.train.k
-        if main and params.plain(variant) and whole(params, variant.run):
-            rows.setdefault(variant.model, variant)
-    return rows
+    rows = [row for row in find(params, corpus, learner=learner, k=params.train.k) if whole(params, row)]
+    chosen = {row.model: row for row in reversed(rows)}  # the first of a model
+    chosen |= {row.model: row for row in reversed(rows) if exhaustive(params, row)}
+    return {model: chosen[model] for model in dict.fromkeys(row.model for row in rows)}
 
 
 def learners_of(params: Params) -> list[str]:
     """The learners of all rows, those of single corpora included."""
-    return list(dict.fromkeys((*params.learners, *(v.learner for v in params.variants if params.plain(v)))))
+    return list(dict.fromkeys(row.learner for corpus in ("", *params.corpora) for row in find(params, corpus)))
 
 
 def metrics_of(results: Results) -> pd.DataFrame:
-    """`Results.decode` and the rows that one corpus alone has, by KEYS."""
-    variants = results.variants()
-    plain = [results.params.plain(v) for v in results.params.variants]
-    return pd.concat([results.decode(), variants[plain]] if any(plain) else [results.decode()]).set_index(KEYS)
+    """What `decode` wrote of all rows of our own parser, by AT."""
+    parts = [data for data in (results.decode(), results.variants()) if len(data)]
+    return pd.concat(parts).set_index(AT)
 
 
-def sweep(params: Params) -> list[Run]:
+def sweep(params: Params) -> list[Row]:
     """The rows that differ in k alone, from most to least pruned: of the model that has most of them."""
-    groups: dict[tuple[str, str, str], list[Run]] = {}
-    for run in params.decode:
-        groups.setdefault((run.model, run.learner, run.decoder), []).append(run)
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in find(params):
+        groups.setdefault((row.model, row.learner, row.decoder), []).append(row)
     best = max(groups.values(), key=len, default=[])
     if len(best) < 2:
         raise InputError("no model is decoded with several k", path="params.yaml", hint="add rows under decode:")
-    return sorted(best, key=lambda run: float("inf") if run.k == "none" else int(run.k))
+    return sorted(best, key=lambda row: float("inf") if row.heads is None else row.heads)
 
 
-def configurations(params: Params) -> list[Run]:
+def configurations(params: Params) -> list[Row]:
     """The rows that decode the same scores with the published configuration, then with tuned ones.
 
     First the tuned one over the backbone that the published one has, where there is such a row.
     """
-    for published in params.decode:
+    for published in find(params):
         settings = params.decoders[published.decoder]
         if settings.config != "published":
             continue
-        scores = published.model, published.learner, published.k
-        same = [run for run in params.decode if (run.model, run.learner, run.k) == scores]
-        tuned = [run for run in same if exhaustive(params, run) and params.decoders[run.decoder].config == "tuned"]
-        alike = [run for run in tuned if params.decoders[run.decoder].sentences == settings.sentences]
+        same = find(params, model=published.model, learner=published.learner, k=published.k)
+        tuned = [row for row in same if exhaustive(params, row) and params.decoders[row.decoder].config == "tuned"]
+        alike = [row for row in tuned if params.decoders[row.decoder].sentences == settings.sentences]
         tuned = alike or tuned
         if tuned:
-            tuned.sort(key=lambda run: params.decoders[run.decoder].backbone != settings.backbone)
+            tuned.sort(key=lambda row: params.decoders[row.decoder].backbone != settings.backbone)
             return [published, *tuned]
     raise InputError(
         "no row is decoded with both configurations", path="params.yaml", hint="add a decode row with config published"
     )
 
 
-def tour_row(params: Params, model: str = "", k: int | str = 10) -> Run:
+def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
     """A row for the tour: `model` (or that of the sweep) at `k`, with the learner of the sweep if there is a choice.
 
     Raises InputError where params.yaml has none.
     """
-    model = model or sweep(params)[0].model
-    rows = [run for run in params.decode if run.model == model and run.k == k and whole(params, run)]
+    swept = sweep(params)[0]
+    rows = [row for row in find(params, model=model or swept.model, k=k) if whole(params, row)]
     if not rows:
-        raise InputError(f"no row decodes {model!r} with k = {k}", path="params.yaml", hint="see its list decode:")
-    learner = sweep(params)[0].learner
-    return next((run for run in rows if run.learner == learner), rows[0])
+        raise InputError(
+            f"no row decodes {model or swept.model!r} with k = {k}", path="params.yaml", hint="see its decode:"
+        )
+    return next((row for row in rows if row.learner == swept.learner), rows[0])
 
 
 # --- rows by name: how claims call them
@@ -145,11 +144,11 @@ def tour_row(params: Params, model: str = "", k: int | str = 10) -> Run:
 ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH = "all factors", "published search", "tuned search"
 
 
-def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Run | Variant]:
+def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
     """The rows of a corpus and learner by name: each model's of the main comparison; that of the model of `sweep` as
     ALL_FACTORS, and pruned otherwise as `k = 3`, `no pruning`; the same scores searched as published and as tuned.
     """
-    rows = corpus_rows(params, corpus, learner)
+    rows = main_rows(params, learner, corpus)
     every, swept, compared = "combined", [], []
     with suppress(InputError):
         swept = sweep(params)
@@ -168,4 +167,4 @@ def row_names(params: Params) -> Collection[str]:
     """Every name that a row of these parameters, or a parser of others, can have."""
     ks = ("none", params.train.k, *params.pruner.ks)
     roles = (ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH)
-    return {*params.models, *roles, *(pruning(k) for k in ks), *get_args(PeerName)}
+    return {*params.models, *roles, *(pruning(k) for k in ks), *(name for name in ROOMS if name != "graph")}

@@ -10,7 +10,7 @@ from treebound.plots.figures import pruning
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, paper, table
 from treebound.report.tables.comparison import PUBLISHED, in_order
-from treebound.report.tables.rows import KEYS, at, corpora_of, main_rows, sweep, whole
+from treebound.report.tables.rows import AT, KEYS, at, corpora_of, find, main_rows, sweep, whole
 
 
 def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str]
 
 def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
     """k of `sweep` -> how many of the sentences of which corpora have no proof; where all have, nothing."""
-    data = results.decode().set_index(KEYS)
+    data = results.decode().set_index(AT)
     out = {}
     for run in sweep(results.params):
         found = {corpus: data.loc[at(corpus, run)] for corpus in corpora}
@@ -69,7 +69,7 @@ def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
 def _swept(results: Results, figure: str) -> pd.Series:
     """One figure of every (corpus, "k-<k>") of the rows that differ in k alone."""
     column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
-    data = (results.benchmark() if figure == "w/s" else results.decode()).set_index(KEYS)
+    data = (results.benchmark() if figure == "w/s" else results.decode()).set_index(AT)
     values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
     runs = sweep(results.params)
     return pd.Series({(c, f"k-{run.k}"): float(values[at(c, run)]) for c in results.corpora for run in runs})
@@ -81,12 +81,12 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
     decoder, if the main comparison has another one), uas, words_per_cpu_s. Parsers of others are a group of their own.
     """
-    uas, speed = results.decode().set_index(KEYS)["uas"], results.benchmark().set_index(KEYS)["words_per_cpu_s"]
+    uas, speed = results.decode().set_index(AT)["uas"], results.benchmark().set_index(AT)["words_per_cpu_s"]
     swept = sweep(results.params)
     main = {run for learner in results.params.learners for run in main_rows(results.params, learner).values()}
     rows = []
     for corpus in corpora_of([results], wanted)[results.name]:
-        for run in results.params.decode:
+        for run in find(results.params):
             if whole(results.params, run):
                 group: str = run.learner
                 label = "" if run in main else run.decoder
@@ -130,7 +130,7 @@ def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     keep = corpora_of(results, wanted)
     parts = []
     for r in results:
-        data = r.by_length().set_index(KEYS)
+        data = r.by_length().set_index(AT)
         for corpus in keep[r.name]:
             for run in sweep(r.params):
                 part = data.loc[[at(corpus, run)]].reset_index()

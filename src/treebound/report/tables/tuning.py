@@ -8,7 +8,7 @@ import pandas as pd
 
 from treebound.core.errors import InputError
 from treebound.report.collect import Results
-from treebound.report.tables.rows import KEYS, at, configurations, corpora_of
+from treebound.report.tables.rows import AT, at, configurations, corpora_of
 
 
 def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -21,7 +21,7 @@ def tunings(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     keep = corpora_of(results, wanted)
     rows = []
     for r in results:
-        decoded, seconds = r.decode().set_index(KEYS), r.benchmark().set_index(KEYS)["cpu_s"]
+        decoded, seconds = r.decode().set_index(AT), r.benchmark().set_index(AT)["cpu_s"]
         whole = r.convert().query("split == 'test'").set_index("corpus")["sentences"]
         for corpus in keep[r.name]:
             for run in configurations(r.params):

@@ -1,0 +1,96 @@
+"""What several commands share: options, and files that are checked before they are read or written."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from treebound.core.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from treebound.treebanks.document import Document
+
+DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
+
+CorpusPath = Annotated[
+    str | None, typer.Option(help="Folder of a corpus that you have a licence for. [default: the catalogue's source]")
+]
+
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write. [default: standard output]")]
+
+Workers = Annotated[int, typer.Option(min=1, max=1024, help="Processes on this machine; results do not depend on it.")]
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786. [default: this machine]"
+    ),
+]
+
+MANY = 1_000_000_000  #: more than this of anything is a mistake, and does not fit into what kernels count with
+
+
+def read_document(path: Path, annotated: bool = True) -> Document:
+    """A treebank of any known format, - for standard input."""
+    from treebound.treebanks.document import read
+
+    return read(sys.stdin.buffer if str(path) == "-" else path, annotated=annotated)
+
+
+def choose(kind: str, given: tuple[str, ...], valid: tuple[str, ...]) -> None:
+    """InputError for a name that is none of the valid ones."""
+    for name in given:
+        if name not in valid:
+            raise InputError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(filter(None, valid)))
+
+
+def heads(k: str) -> int | None:
+    """A number of heads that the pruner keeps, None for all."""
+    if k == "none":
+        return None
+    if not k.isdecimal() or len(k) > 7 or not 1 <= int(k) <= 1_000_000:
+        raise InputError(f"k is {k[:30]!r}", hint="give a number from 1, none or model")
+    return int(k)
+
+
+def finite(name: str, number: float) -> None:
+    """InputError for what is none."""
+    if not abs(number) <= 1e300:  # nan is not
+        raise InputError(f"{name} is {number}", hint="give a finite number")
+
+
+def files_read(files: list[Path] | None) -> list[Path | None]:
+    """Files to read, None for standard input."""
+    return [None if str(path) == "-" else path for path in files or [Path("-")]]
+
+
+def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+    """Fail now rather than after an hour of work: outputs can be written, and overwrite nothing that is read."""
+    from treebound.support.atomic import check_distinct, check_writable
+
+    outputs = list(outputs)
+    check_distinct(inputs, outputs)
+    for path in outputs:
+        if path is not None:
+            check_writable(path)
+
+
+@contextmanager
+def output_file(path: Path | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when it is complete."""
+    from treebound.support.atomic import replacing
+
+    with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
+        yield file
+        file.flush()  # a full disk shows here
+
+
+def first_words(lines: Iterable[bytes]) -> int:
+    """How many sentences some lines hold, by their first words."""
+    return sum(line.startswith(b"1\t") for line in lines)

@@ -1,0 +1,145 @@
+"""Commands that say how good a parsed file is, and whether it is as it says."""
+
+from __future__ import annotations
+
+import random
+import sys
+from contextlib import closing, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from treebound.cli.common import Workers, first_words, heads, read_document
+from treebound.core.errors import InputError
+from treebound.support.progress import counting, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from treebound.cli.checking import Claimed
+
+
+def evaluate(
+    gold: Annotated[Path, typer.Argument(help="Treebank with the right trees.")],
+    predicted: Annotated[Path, typer.Argument(help="The same sentences as parsed.")],
+    all_words: Annotated[
+        bool, typer.Option("--all-words", help="Count punctuation as well. [default: all words but punctuation]")
+    ] = False,
+) -> None:
+    """Attachment scores of a parsed file, labelled ones too where both files have labels.
+
+    Punctuation is what has UPOS PUNCT in GOLD, whatever its form; a file without UPOS has none.
+    """
+    from treebound.evaluation.attachment import evaluate as score
+    from treebound.evaluation.attachment import has_labels
+    from treebound.learning.survey import PUNCTUATION
+
+    truth, found = read_document(gold).treebank, read_document(predicted, annotated=False).treebank
+    truth.meta["punctuation"] = PUNCTUATION
+    if truth.strings("form") != found.strings("form") or truth.lengths.tolist() != found.lengths.tolist():
+        raise InputError(f"not the sentences of {gold}", path=predicted, hint="give the file that was parsed from it")
+    if all_words:
+        truth.meta["punctuation"] = {"column": "upos", "tags": []}
+    labels = [sentence.strings("deprel") for sentence in found] if has_labels(found) else None
+    summary = score(truth, [found.heads(i) for i in range(len(found))], labels).summary
+    print(f"sentences\t{summary['sentences']}\nwords scored\t{summary['scored_words']}")
+    print(f"UAS\t{summary['uas']:.2f}\ncomplete\t{summary['complete']:.2f}")
+    if "las" in summary:
+        print(f"LAS\t{summary['las']:.2f}\ncomplete, labelled\t{summary['complete_labelled']:.2f}")
+
+
+def check(
+    model: Annotated[Path, typer.Argument(help="Model file.")],
+    parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
+    k: Annotated[str, typer.Option(help="As given to parse.")] = "model",
+    fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, no proofs. [default: all]")] = False,
+    certificates: Annotated[
+        Path | None, typer.Option(help="Proofs that parse wrote. [default: those that a search proposes]")
+    ] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Check the proofs of so many sentences, drawn; 0: of all.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the drawing.")] = 1,
+    workers: Workers = 1,
+) -> None:
+    """Verify trees, scores, bounds and labels of a parsed file, all but the labels in exact arithmetic of its own.
+
+    Verified of every sentence: its heads are a tree of the model's space, the tree has the score, and what the status
+    promises:
+
+    \b
+    optimal     no tree scores more
+    gap, limit  no tree scores more than the bound; nothing where that is inf
+    heuristic   nothing else; the bound is inf
+    infeasible  there is no tree
+
+    Trees are those over the candidate heads of each word (--k). Every statement about other trees is proved by a search
+    tree of linear bounds, read from a file or else proposed by a search; its every step is checked by code that shares
+    nothing with the search. The summary counts what is proved, and says what was not looked at: with --fast or --sample
+    proofs, always margins, marginals and that lists of k best trees are complete (their trees and scores are checked).
+    Faults go to standard output, one a line; there being any, the exit status is 1.
+    """
+    from treebound.cli.checking import Checking, Summary, checked
+    from treebound.evaluation.proofs import reading
+    from treebound.support.workers import spread
+    from treebound.systems.graph.parser import load
+
+    parser = load(model, **({} if k == "model" else {"k": heads(k)}))
+    source, name, total = _counted(parsed, sample > 0)
+    chosen = None if not sample else set(random.Random(seed).sample(range(1, total + 1), min(sample, total)))
+    summary = Summary()
+    with nullcontext() if certificates is None or fast else reading(certificates) as stored:
+        if stored and stored.space != parser.decoder.space:
+            raise InputError(
+                f"proofs about {stored.space} trees, but the model's are {parser.decoder.space}",
+                path=certificates,
+                line=1,
+                hint="give the file of the same run",
+            )
+        how = Checking(parser, name, certificates if stored else None)
+        results = spread(checked, how, _claims(source, stored, fast, chosen), workers=workers, short=True)
+        with closing(results), counting("sentences", total or None) as advance:
+            for number, result in enumerate(results, 1):
+                for fault in result.faults:
+                    print(f"sentence {number}: {fault}")
+                summary.add(result)
+                advance(1)
+        if stored:
+            stored.finish()
+    drawn = (
+        "" if chosen is None or fast else f"; proofs of {len(chosen)} sentences drawn with seed {seed}, of no others"
+    )
+    say(f"{summary}{drawn}")
+    if summary.faults:
+        raise typer.Exit(1)
+
+
+def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None) -> Iterator[Claimed]:
+    """The sentences of a parsed file with their proofs.
+
+    stored  a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
+    """
+    from treebound.cli.checking import Claimed
+    from treebound.treebanks.document import stream
+
+    number = 0
+    # one sentence at a time: a problem is built from the words of its own sentence alone
+    for document in stream(source, 1, annotated=False):
+        if len(document):
+            number += 1
+            proof = stored.line() if stored else None
+            yield Claimed(number, document, proof, not fast and (chosen is None or number in chosen))
+
+
+def _counted(path: Path, needed: bool) -> tuple[Any, str, int]:
+    """What to read, its name, and the number of its sentences; 0 where they cannot be counted first and need not be."""
+    from treebound.treebanks.lines import open_lines
+
+    if str(path) != "-" and (path.is_file() or not path.exists()):
+        name, lines = open_lines(path)
+        with lines:
+            return path, name, first_words(lines)
+    name, lines = open_lines(sys.stdin.buffer if str(path) == "-" else path)
+    if not needed:
+        return lines, name, 0
+    kept = list(lines)
+    return kept, name, first_words(kept)

@@ -1,0 +1,205 @@
+"""Commands that annotate sentences."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from treebound.cli.common import (
+    MANY,
+    Output,
+    Scheduler,
+    Workers,
+    check_files,
+    choose,
+    files_read,
+    finite,
+    first_words,
+    heads,
+    output_file,
+)
+from treebound.core.errors import InputError
+from treebound.support.progress import counting, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from treebound.cli.annotate import Written
+    from treebound.core.treebank import Treebank
+    from treebound.treebanks.document import Document
+
+BATCH = 100  #: sentences that a worker is given at a time
+FEW = 50  #: words of which it is no wonder if none has features
+
+
+def parse(
+    model: Annotated[Path, typer.Argument(help="Model file.")],
+    files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
+    output: Output = None,
+    decoder: Annotated[
+        str, typer.Option(help="branch-and-bound, or another registered one to compare with, as ilp.")
+    ] = "branch-and-bound",
+    config: Annotated[
+        str, typer.Option(help="Of branch-and-bound: tuned, or published: the bound of the paper, slower.")
+    ] = "tuned",
+    k: Annotated[
+        str, typer.Option(help="Heads kept for each word: a number, none, or model: as in training.")
+    ] = "model",
+    max_dp_calls: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=MANY,
+            help="Dynamic programs for a sentence, which is not proved where they do not do; 0: no limit.",
+        ),
+    ] = 0,
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
+    margins: Annotated[
+        bool,
+        typer.Option(
+            "--margins", help="MISC Margin: what the best tree without the word's arc scores less. [default: none]"
+        ),
+    ] = False,
+    marginals: Annotated[
+        bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc. [default: none]")
+    ] = False,
+    scale: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="Probabilities go as exp(scale * score / unit), see above; less makes them flatter."
+        ),
+    ] = 1.0,
+    kbest: Annotated[
+        int, typer.Option(min=0, max=MANY, help="Comment kbest: scores and heads of the so many best trees; 0: none.")
+    ] = 0,
+    certificates: Annotated[
+        Path | None,
+        typer.Option(help="File for the proofs, which `treebound check --certificates` verifies. [default: none]"),
+    ] = None,
+) -> None:
+    """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status.
+
+    Scores, bounds, margins and the scores of k-best trees are integers in one unit, that of the model's weights: 1.0 of
+    a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
+    """
+    from treebound.cli.annotate import Parsing, parsed
+    from treebound.decoders.confidence import Assess
+    from treebound.systems.registry import load
+
+    choose("config", (config,), ("tuned", "published"))
+    finite("scale", scale)
+    check_files([model, *files_read(files)], [output, *([certificates] if certificates else [])])
+    chosen = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned"), "max_dp_calls": (max_dp_calls, 0)}
+    options: dict[str, Any] = {name: value for name, (value, default) in chosen.items() if value != default}
+    if certificates is not None:
+        if decoder != "branch-and-bound" or config != "tuned":
+            raise InputError("only branch-and-bound, tuned, writes certificates", hint="leave --decoder and --config")
+        options["record"] = True
+    if k != "model":
+        options["k"] = heads(k)
+    parser: Any = load(model, **options)
+    assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
+    if assess and not hasattr(parser, "problem"):
+        raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")
+    how = Parsing(parser, assess, certificates is not None)
+    with _proofs(certificates, certificates and parser.decoder.space) as prove:
+        _annotate(parsed, how, files, output, workers, scheduler, prove, parser.reads)
+
+
+def tag(
+    model: Annotated[Path, typer.Argument(help="Tagger file.")],
+    files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
+    output: Output = None,
+    workers: Workers = 1,
+    scheduler: Scheduler = None,
+) -> None:
+    """Tag CoNLL-U: replace all columns that the file's taggers were trained to predict.
+
+    Untagged text becomes trees by `treebound tag tagger.npz in.conllu | treebound parse model.npz`.
+    """
+    from treebound.cli.annotate import tagged
+    from treebound.systems.tagging.several import Taggers
+
+    check_files([model, *files_read(files)], [output])
+    _annotate(tagged, Taggers.load(model), files, output, workers, scheduler)
+
+
+def _annotate(
+    function: Callable[[Any, Document], Written],
+    shared: Any,
+    files: list[Path] | None,
+    output: Path | None,
+    workers: int,
+    scheduler: str | None,
+    prove: Callable[[bytes], None] | None = None,
+    read: tuple[str, ...] = (),
+) -> None:
+    """Read files in parts, annotate and write them in order; few parts are in memory at a time.
+
+    read  columns that a model looks at: a warning says which of them the input lacks
+    """
+    from treebound.support.workers import spread
+    from treebound.treebanks.document import stream
+
+    def parts() -> Iterator[Document]:
+        for path in files or [Path("-")]:
+            for i, document in enumerate(
+                stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False)
+            ):
+                if i == 0:
+                    _warn_of_empty(document.treebank, read, path)
+                yield document.to_conllu()
+
+    results = spread(function, shared, parts(), workers=workers, scheduler=scheduler, short=True)
+    with closing(results), output_file(output) as out, counting("sentences", _sentences(files)) as advance:
+        for done in results:
+            out.write(done.text)
+            for line in done.proofs:
+                cast("Any", prove)(line)
+            advance(done.sentences)
+
+
+def _sentences(files: list[Path] | None) -> int | None:
+    """How many sentences some tabular files hold, for an estimate; None for a pipe, and for what cannot be read."""
+    from treebound.treebanks.lines import READ_ERRORS, open_lines
+
+    total = 0
+    for path in files or [Path("-")]:
+        if not path.is_file():
+            return None
+        try:
+            with closing(open_lines(path)[1]) as lines:
+                total += first_words(lines)
+        except (InputError, *READ_ERRORS):
+            return None
+    return total or None
+
+
+def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> None:
+    """Say which of these columns the first sentences of a file lack altogether; a few words may lack features."""
+    if treebank.words < FEW:
+        columns = tuple(name for name in columns if name != "feats")
+    empty = [name for name in columns if treebank.words and set(treebank.strings(name)) == {"_"}]
+    if empty:
+        name = "<stdin>" if str(path) == "-" else path
+        say(f"treebound: warning: {name}: {', '.join(empty)} empty, which the model reads; see treebound tag")
+
+
+@contextmanager
+def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] | None]:
+    """What writes a proof to a file, which appears when it is complete; None without a path."""
+    if path is None:
+        yield None
+        return
+    from treebound.evaluation.proofs import Writer
+    from treebound.support.atomic import replacing
+
+    with replacing(path) as file:
+        writer = Writer(file, space)
+        yield writer.write
+        writer.close()

@@ -1,0 +1,64 @@
+"""The command that decodes scores of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treebound.cli.common import MANY, Output, Workers, check_files, output_file
+from treebound.support.progress import counting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def decode(
+    scores: Annotated[Path, typer.Argument(help="Scores of arcs in a .npz file of numpy, see above.")],
+    output: Output = None,
+    decoder: Annotated[
+        str, typer.Option(help="branch-and-bound, or another registered one to compare with, as eisner.")
+    ] = "branch-and-bound",
+    space: Annotated[str, typer.Option(help="projective, or non-projective: arcs may cross.")] = "projective",
+    multi_root: Annotated[
+        bool, typer.Option("--multi-root", help="Sentences may have several roots. [default: one]")
+    ] = False,
+    k_best: Annotated[
+        int, typer.Option(min=1, max=MANY, help="Comment kbest: scores and heads of the so many best trees; 1: none.")
+    ] = 1,
+    margins: Annotated[
+        bool,
+        typer.Option(
+            "--margins", help="MISC Margin: what the best tree without the word's arc scores less. [default: none]"
+        ),
+    ] = False,
+    marginals: Annotated[
+        bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc. [default: none]")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--check", help="Prove every tree by the checker of `treebound check`. [default: not]")
+    ] = False,
+    workers: Workers = 1,
+) -> None:
+    """Decode scores of one's own, of a neural parser say: exact trees as CoNLL-U, with what is proved about them.
+
+    SCORES holds a matrix a sentence, [n + 1, n + 1], head first, 0 being the root, as np.savez("scores.npz", *matrices)
+    writes them, or as arc_0, arc_1, ..; labels_0, .. are [n + 1, n + 1, L] with label_names, forms the words of all
+    sentences. `python -m pydoc treebound.scores.archive` says all; `treebound.decode` does the same in Python.
+    """
+    from treebound.scores.command import decoded
+
+    check_files([scores], [output])
+    how = {"space": space, "single_root": not multi_root, "decoder": decoder}
+    how |= {"k_best": k_best, "margins": margins, "marginals": marginals}
+
+    def progress(items: Iterable, total: int) -> Iterator:
+        with counting("sentences", total or None) as advance:
+            for item in items:
+                yield item
+                advance(1)
+
+    text = decoded(scores, how, workers, verify, progress)
+    with output_file(output) as out:
+        out.write(text)
