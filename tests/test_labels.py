@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -303,23 +301,6 @@ def test_a_labelled_model_comes_back_as_it_was(models: dict[str, Model], tmp_pat
         assert (again.weights == model.weights).all()
         parses = zip(Parser(again).parse(DEV), Parser(model).parse(DEV), strict=True)
         assert all(again.label_names(p) == model.label_names(q) for p, q in parses)
-
-
-def test_a_model_file_of_before_there_were_labels_loads(models: dict[str, Model], tmp_path: Path):
-    new, old = tmp_path / "new.npz", tmp_path / "old.npz"
-    models["none"].save(new)
-    with zipfile.ZipFile(new) as source, zipfile.ZipFile(old, "w") as target:
-        for name in source.namelist():
-            content = source.read(name)
-            if name == "header":
-                header = json.loads(content)
-                del header["labels"]
-                header["spec"] = {k: v for k, v in header["spec"].items() if not k.startswith("label")}
-                content = json.dumps(header).encode()
-            if name != "digest":  # it is newer than labels
-                target.writestr(name, content)
-    parses = [Parser(model).parse(DEV) for model in (Model.load(old), models["none"])]
-    assert all((p.heads == q.heads).all() for p, q in zip(*parses, strict=True))
 
 
 def test_labels_must_be_there_to_be_learnt(pruner: Pruner):

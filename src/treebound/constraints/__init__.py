@@ -64,7 +64,7 @@ def text(name: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError):
-        hint = f"name a file, or choose from {', '.join(corpora())}"
+        hint = f"choose from {', '.join(corpora())}, or name a file"
         raise InputError(f"no constraints for corpus {name!r}", hint=hint) from None
 
 
