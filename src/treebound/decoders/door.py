@@ -59,6 +59,8 @@ class CheckedDecoder(ABC):
             names = ", ".join(sorted(unsupported))
             hint = f"use {self.instead}" if self.instead != self.name else "leave the family out"
             raise UnsupportedError(f"{self.name} does not score {names}", hint=hint)
+        if problem.canonical == self.space:  # as those of parsers are: nothing to be done, many times a second
+            return _within_tolerance(problem, self._decode(problem, **options))
         given = canonical(problem, self.space)
         return _within_tolerance(problem, given.restored(self._decode(given.problem, **options)))
 
