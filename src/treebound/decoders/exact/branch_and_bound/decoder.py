@@ -266,10 +266,10 @@ class BranchAndBound(CheckedDecoder):
         if self.space == "non-projective":
             theta = task.theta[: len(task.arcs.head) + 1]
             known = projective_tree(task.arcs, task.parts, theta, arcs, scores, task.unit)[:2]
-        climbing = 0
-        if self.climbs:
-            score, tree, climbing = climb(graph, task, handover)
-            known = max(known, (score, tree), key=lambda pair: pair[0])
+        if not self.climbs:
+            return search(graph, task, handover, known, options)
+        score, tree, climbing = climb(graph, task, handover)
+        known = max(known, (score, tree), key=lambda pair: pair[0])
         found = search(graph, task, handover, known, options)
         return found._replace(dp_calls=found.dp_calls + climbing)
 
