@@ -29,6 +29,8 @@ from treebound.kernels.arcs.parts import NONE, below_rank
 from treebound.kernels.arcs.wide_parts import grand_sibling_rank
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
 
+ABSENT = np.zeros(0, np.float64)
+
 
 class ChartScores(NamedTuple):
     """Scores float64[F] of the families that a backbone may score; empty where absent."""
@@ -41,9 +43,12 @@ class ChartScores(NamedTuple):
 
 def chart_scores(scores: Mapping[str, np.ndarray]) -> ChartScores:
     """ChartScores of family -> float64[F], whatever else is there."""
-    empty = np.zeros(0, np.float64)
-    families = ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling")
-    return ChartScores(*(scores.get(family, empty) for family in families))
+    return ChartScores(
+        scores.get("adjacent-sibling", ABSENT),
+        scores.get("outermost-grandchild", ABSENT),
+        scores.get("grandchild", ABSENT),
+        scores.get("grand-sibling", ABSENT),
+    )
 
 
 class _Writer(NamedTuple):

@@ -237,10 +237,10 @@ class BranchAndBound(CheckedDecoder):
         known: tuple[float, np.ndarray] = NEG, np.zeros(problem.n, np.int32)
         if self.space == "non-projective":
             known = projective_tree(problem)[:2]
-        climbing = 0
-        if self.climbs:
-            score, tree, climbing = climb(graph, task, handover)
-            known = max(known, (score, tree), key=lambda pair: pair[0])
+        if not self.climbs:
+            return search(graph, task, handover, known, options)
+        score, tree, climbing = climb(graph, task, handover)
+        known = max(known, (score, tree), key=lambda pair: pair[0])
         found = search(graph, task, handover, known, options)
         return found._replace(dp_calls=found.dp_calls + climbing)
 

@@ -101,6 +101,7 @@ from treebound.kernels.chart.best_tree import (
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
 
+# What follows `search` is inlined there: a Run is hundreds of words, and copying it at every call costs microseconds.
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
 
@@ -155,7 +156,7 @@ def search(graph, task, handover, known, options):
     return Found(best[0], bound, run.best_arcs, status, dp_calls, nodes, root_solved, recorded(run.log, size))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def root_state(graph, task, arcs, record):
     """The state that a search begins with; arcs: how many have multipliers."""
     pairs, products = task.pairs, task.products
@@ -168,7 +169,7 @@ def root_state(graph, task, arcs, record):
     return State(graph, pairs, products, task.theta, weight, np.zeros(slopes), multipliers, settled, offset)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def search_node(run, star, node, number, dp_calls):
     """Lower the bound of a node by steps on its dual variables, and its graph with it.
 
@@ -250,7 +251,7 @@ def search_node(run, star, node, number, dp_calls):
     return state, bound, done, dp_calls
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def begin_node(run, node):
     """The state of a node: its parent's, and what is decided."""
     run.scratch.trace[:] = 0.0
@@ -262,13 +263,13 @@ def begin_node(run, node):
     return state
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def counting(run, star):
     """Whether numbers of modifiers are bounded by majorants: stars score them, too."""
     return len(run.task.counts.first) > 0 and mode_of(star) != ALL_STARS
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def settle(run, star, state, refold):
     """Fold what is decided, if that has changed, and solve stars: (state, whether there may be a tree)."""
     feasible = True
@@ -280,7 +281,7 @@ def settle(run, star, state, refold):
             return state, feasible
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def fold(run, star, state):
     """The state without the factors that are decided; OUT scratch.alive, certain, low, high. O(V + K)."""
     alive, certain, index = run.scratch.alive, run.scratch.certain, run.task.arcs
@@ -297,7 +298,7 @@ def fold(run, star, state):
     return changed(state, state.graph, pairs, products)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def upper_bound(run, star, state, value):
     """The bound of a node whose best tree weighs `value`. O(n)."""
     bound = value + state.offset[0]
@@ -307,7 +308,7 @@ def upper_bound(run, star, state, value):
     return bound
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def visit(run, star, state):
     """The last tree, laid into scratch.z: (its score, number of variables, how slack the bound is there). O(V + K).
 
@@ -335,7 +336,7 @@ def visit(run, star, state):
     return score, size, moved
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def eliminate(run, star, state, beyond, marking, last, number):
     """Remove arcs and edges whose trees cannot beat the best one, if `marking`; find ambiguities where they are used.
 
@@ -372,7 +373,7 @@ def eliminate(run, star, state, beyond, marking, last, number):
     return changed(state, graph, state.pairs, state.products), removed, False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def move(run, star, state, alpha, moves, final):
     """A step of length alpha on the dual variables with slack; of so many at this node, perhaps the last. O(V + K)."""
     scratch, scheme, unit, weight = run.scratch, run.options.scheme, run.task.unit, state.weight
@@ -391,7 +392,7 @@ def move(run, star, state, alpha, moves, final):
         move_slopes(run.task.arcs, run.task.counts, state.slope, scratch.modifiers, scratch.wanted, alpha, weight)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def branching(run, star, state):
     """The arc to branch on after the last tree, -1 where every arc is decided. O(V + K)."""
     scratch, index, gap = run.scratch, run.task.arcs, run.scratch.gap
