@@ -10,28 +10,15 @@ from oracles.score import scores
 from oracles.trees import trees
 from strategies import random_problem
 from treebound.kernels.head_stars.agreement import (
-    disagreements,
-    even_parents,
     hand_over,
-    have_stars,
     move_multipliers,
-    score_stars,
-    solve_dirty,
     star_state,
 )
 
-from treebound.decoders.door import arc_index, canonical
-from treebound.decoders.exact.branch_and_bound.decoder import (
-    AUTOMATON_FAMILIES,
-    BACKBONES,
-    MAX_EDGES,
-    STAR_FAMILIES,
-    _handover,
-    _state,
-    counts_of,
-)
-from treebound.decoders.exact.branch_and_bound.state import find_certain
-from treebound.kernels.arcs.parts import index_parts
+from treebound.decoders.door import canonical
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, _handover, _state
+from treebound.decoders.exact.branch_and_bound.state import TUNED, State, find_certain, search_scratch
+from treebound.decoders.exact.branch_and_bound.trace import NO_STARS
 from treebound.kernels.bounded import (
     apply_shares,
     fold_pairs,
@@ -40,6 +27,8 @@ from treebound.kernels.bounded import (
     set_pair,
     visit_products,
 )
+from treebound.kernels.head_stars.tables import Multipliers
+from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES
 
 
 class Search:
@@ -48,68 +37,55 @@ class Search:
     def __init__(self, rng: np.random.Generator, space: str, families: list[str]):
         problem = random_problem(rng, families, min_n=2, max_n=5, space=space, feasible=True)
         self.problem = problem = canonical(problem, space).problem
-        self.index = index = arc_index(problem)
-        self.parts = index_parts(index, problem.single_root, space == "projective")
-        n, A = problem.n, problem.arcs
-        arcs = {f: t.arcs for f, t in problem.parts.items()}
-        given = {f: t.score.copy() for f, t in problem.parts.items()}
-        automata = (*AUTOMATON_FAMILIES, "grandchild") if given.keys() & set(AUTOMATON_FAMILIES) else ()
+        automata = (*AUTOMATON_FAMILIES, "grandchild") if problem.families & set(AUTOMATON_FAMILIES) else ()
         # a backbone with arcs alone: whatever is left is bounded
         backbone = BACKBONES["eisner" if space == "projective" else "arborescence"]
-        theta = np.append(problem.arc, 0.0)
-        stated = _state(backbone, index, self.parts, theta, arcs, given, automata, MAX_EDGES, problem.unit)
+        stated = _state(problem, backbone, automata, MAX_EDGES)
         assert stated is not None
-        _, self.theta, pairs, products, left = stated
-        self.handover = _handover(index, arcs, left, automata, len(pairs.phi))
+        graph, self.task, left = stated
+        self.index, task, A = self.task.arcs, self.task, problem.arcs
         # folding works in place
-        self.all_pairs, self.all_products = (type(x)(*(a.copy() for a in x)) for x in (pairs, products))
-        self.counts = counts_of(n, arcs, left)
-        self.weight = self.theta.copy()
-        self.offset = apply_shares(pairs, products, self.weight)
+        pairs, products = (type(x)(*(a.copy() for a in x)) for x in (task.pairs, task.products))
+        weight, self.scratch = task.theta.copy(), search_scratch(graph, task, TUNED)
+        offset = apply_shares(pairs, products, weight)
         for i, phi in enumerate(np.abs(pairs.phi)):
             share = rng.random() * phi
-            self.offset += set_pair(pairs, i, np.floor(share) if problem.unit else share, self.weight)
+            offset += set_pair(pairs, i, np.floor(share) if problem.unit else share, weight)
         if len(products.phi):
-            z, on = (rng.random(len(theta)) < 0.5).astype(np.int8), np.empty(len(products.phi), np.int32)
+            z, on = (rng.random(len(weight)) < 0.5).astype(np.int8), np.empty(len(products.phi), np.int32)
             visit_products(products, z, on)
-            self.offset += move_products(products, z, on, 50.0, problem.unit, self.weight)
-        self.slope = np.zeros(n + 1 if len(self.counts.first) else 0)
-        for h in range(1, len(self.slope)):
-            self.slope[h] = rng.integers(-50, 50)
-            self.weight[index.start[h] : index.start[h + 1]] += self.slope[h]
-        self.alive, self.certain = np.ones(len(theta), bool), np.zeros(len(theta), bool)
-        find_certain(index, self.alive, self.certain)
-        none = np.zeros(0)
-        self.pairs, more = fold_pairs(pairs, self.alive, self.certain, self.theta, self.weight, none)
-        self.offset += more
-        self.products, more = fold_products(products, self.alive, self.certain, self.theta, self.weight, none)
-        self.offset += more
-        self.u, self.w, self.star = np.zeros(A), np.zeros(A), star_state(index, self.handover)
-        self.tables = self.handover.first
+            offset += move_products(products, z, on, 50.0, problem.unit, weight)
+        slope = np.zeros(problem.n + 1 if len(task.counts.first) else 0)
+        for h in range(1, len(slope)):
+            slope[h] = rng.integers(-50, 50)
+            weight[self.index.start[h] : self.index.start[h + 1]] += slope[h]
+        alive, certain, none = self.scratch.alive, self.scratch.certain, np.zeros(0)
+        find_certain(self.index, alive, certain)
+        theta = task.theta.copy()
+        pairs, more = fold_pairs(pairs, alive, certain, theta, weight, none)
+        products, still = fold_products(products, alive, certain, theta, weight, none)
+        multipliers = Multipliers(np.zeros(A), np.zeros(A))
+        offset = np.array([offset + more + still])
+        self.state = State(graph, pairs, products, theta, weight, slope, multipliers, none, offset)
+        self.star = star_state(self.index, _handover(task, left, automata))
 
     def hand_over(self) -> None:
-        self.tables = self.handover.later
-        self.pairs, self.products, constant = hand_over(
-            self.index, self.counts, self.handover, self.all_pairs, self.all_products, self.pairs, self.products,
-            self.slope, self.alive, self.certain, self.theta, self.weight, self.u, self.w,
-        )  # fmt: skip
-        self.offset += constant
-        self.star.dirty[:] = True
+        self.state = hand_over(self.star, self.task, self.state, self.scratch)
 
     def solve(self) -> None:
-        assert solve_dirty(
-            self.index, self.parts, self.tables, self.alive, self.u, self.w, self.problem.unit, self.star
-        )
+        assert settle_stars(self.star, self.task, self.state, self.scratch.alive) == (True, False)
 
-    def score(self, z: np.ndarray) -> float:
-        """Score of a tree: the part of the arcs, and what the stars score."""
-        chosen = np.flatnonzero(z).astype(np.int32)
-        of_stars = score_stars(self.index, self.parts, self.tables, z, chosen, len(chosen), self.star)
-        return z @ self.theta + of_stars
+    def visit(self, z: np.ndarray) -> tuple[float, int]:
+        """Score of a tree, the part of the arcs and what the stars score; on how many arcs tree and stars disagree."""
+        chosen = np.flatnonzero(z)
+        self.scratch.z[:] = z
+        self.scratch.chosen[: len(chosen)] = chosen
+        of_stars, count = visit_stars(self.star, self.task, self.state, self.scratch, len(chosen))
+        return z @ self.state.theta + of_stars, count
 
     def bound(self, z: np.ndarray) -> np.ndarray:
         """Of trees int8[T, A + 1]."""
-        return z @ self.weight + self.offset + self.star.value.sum()
+        return z @ self.state.weight + self.state.offset[0] + total_of_stars(self.star)
 
 
 def every_tree(problem) -> tuple[np.ndarray, np.ndarray]:
@@ -138,23 +114,22 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
         bound = search.bound(z)
         assert (bound >= score - near).all()
         if step % 3 == 2:  # the multipliers of arcs into a head that cost nothing
-            search.star.dirty[:] = rng.random(search.problem.n + 1) < 0.7
-            before = search.star.value.sum() + search.offset + (z @ search.weight).max()
-            even_parents(search.index, search.alive, search.w, search.weight, search.star)
+            search.star.stars.dirty[:] = rng.random(search.problem.n + 1) < 0.7
+            before = bound.max()
+            _even_parents(search.star.stars, search.index, search.state, search.scratch.alive)
             assert (search.bound(z) >= score - near).all()
             assert search.bound(z).max() <= before + near
-            search.star.dirty[:] = True
+            spoil_stars(search.star)
             continue
         one = int(rng.integers(len(z))) if step % 2 else int(bound.argmax())
-        found = search.score(z[one])
+        found, disagreements = search.visit(z[one])
         if exact:
             assert found == pytest.approx(score[one], abs=near, rel=0)
-            if disagreements(search.index, z[one], search.alive, search.star) == 0:
+            if disagreements == 0:
                 agreed += 1
                 assert bound[one] == pytest.approx(score[one], abs=near, rel=0)
-        search.star.dirty[:] = False
         alpha = float(rng.integers(1, 100)) if search.problem.unit else 100 * rng.random()
-        move_multipliers(search.index, z[one], search.alive, alpha, search.u, search.w, search.weight, search.star)
+        move_multipliers(search.star, search.index, search.state, search.scratch, alpha)
     return agreed
 
 
@@ -166,7 +141,7 @@ def test_what_is_handed_over_to_stars_is_bounded_by_them(families, seed, space):
     rng = np.random.default_rng(seed)
     search = Search(rng, space, families)
     search.hand_over()
-    assert len(search.pairs.phi) == len(search.products.phi) == 0, "all of it is of one head"
+    assert len(search.state.pairs.phi) == len(search.state.products.phi) == 0, "all of it is of one head"
     check_bounds(search, rng, 12, exact=True)
 
 
@@ -176,8 +151,8 @@ def test_automata_from_the_beginning_and_the_rest_handed_over(families, seed):
     """Over crossing trees: first the automata beside shares, then everything of one head."""
     rng = np.random.default_rng(seed)
     search = Search(rng, "non-projective", families)
-    if have_stars(search.tables) and not len(search.slope):
-        check_bounds(search, rng, 6, exact=len(search.pairs.phi) == len(search.products.phi) == 0)
+    if mode_of(search.star) != NO_STARS and not len(search.state.slope):
+        check_bounds(search, rng, 6, exact=len(search.state.pairs.phi) == len(search.state.products.phi) == 0)
     search.hand_over()
     check_bounds(search, rng, 12, exact=True)
 
@@ -189,7 +164,7 @@ def test_handing_over_loosens_no_bound():
         families = [f for f in STAR_FAMILIES if f != "valency" and rng.random() < 0.6]
         search = Search(rng, ("projective", "non-projective")[i % 2], families)
         z, _ = every_tree(search.problem)
-        before = z @ search.weight + search.offset
+        before = z @ search.state.weight + search.state.offset[0]
         search.hand_over()
         search.solve()
         near = 0.0 if search.problem.unit else 1e-9 * max(1.0, search.problem.total)
