@@ -78,19 +78,20 @@ class Encoding:
 class Classes(NamedTuple):
     """The C transitions that a classifier tells apart, sorted by kind and label.
 
+    kind    int32[C]
     label   int32[C], -1 for transitions without one
     first   int32[6]: transitions of kind k are first[k] .. first[k + 1] - 1
     number  int32[5, 1 + labels]: which transition a kind and a label (number[:, 0]: none) are, -1 if it is none
     """
 
+    kind: np.ndarray
     label: np.ndarray
     first: np.ndarray
     number: np.ndarray
 
     def name(self, i: int, labels: Vocabulary) -> str:
         """LEFT-ARC:subject, SHIFT, .."""
-        kind = int(np.searchsorted(self.first, i, side="right")) - 1
-        return KINDS[kind] + (f":{labels[self.label[i]]}" if kind >= LEFT_ARC else "")
+        return KINDS[self.kind[i]] + (f":{labels[self.label[i]]}" if self.kind[i] >= LEFT_ARC else "")
 
 
 def classes_of(moves: np.ndarray, labels: int) -> Classes:
@@ -99,7 +100,7 @@ def classes_of(moves: np.ndarray, labels: int) -> Classes:
     number = np.full((len(KINDS), 1 + labels), -1, INDEX)
     number[seen[:, 0], seen[:, 1] + 1] = np.arange(len(seen))
     first = np.searchsorted(seen[:, 0], np.arange(len(KINDS) + 1)).astype(INDEX)
-    return Classes(seen[:, 1].astype(INDEX), first, number)
+    return Classes(seen[:, 0].astype(INDEX), seen[:, 1].astype(INDEX), first, number)
 
 
 def write_instances(

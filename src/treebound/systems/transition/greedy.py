@@ -16,7 +16,7 @@ from treebound.kernels.features.hashing import M1, finish
 from treebound.systems.transition.configuration import LEFT_ARC, ROWS, System, allowed, at, start, take, tree
 from treebound.systems.transition.encoding import Classes
 from treebound.systems.transition.extraction import Cells, Words, extract
-from treebound.systems.transition.linear import add_up, find_rows, update
+from treebound.systems.transition.linear import add, add_up, find_rows
 from treebound.systems.transition.oracles import costs, dependent_of
 
 
@@ -43,7 +43,11 @@ def best_class(classes, kinds, scores):
 
 @njit(cache=True, nogil=True)
 def parse_greedily(machine, linear, words, c, heads, labels):
-    """Write the trees of all sentences to heads and labels, int32[W] each; c is long enough for all. O(W T C)."""
+    """Write the trees of all sentences to heads and labels, int32[W] each; c is long enough for all. O(W T C).
+
+    Returns float64[S]: the sum of the scores of every sentence's transitions.
+    """
+    total = np.zeros(len(words.offsets) - 1)
     x = np.empty(len(machine.cells.function), np.int32)
     rows = np.empty(len(linear.joins.seed), np.int64)
     scores = np.empty(len(machine.classes.label), np.float32)
@@ -54,12 +58,14 @@ def parse_greedily(machine, linear, words, c, heads, labels):
         kinds = allowed(machine.system, c)
         while kinds:
             extract(c, tokens, machine.cells, x)
-            find_rows(linear.joins, linear.mask, x, rows)
+            find_rows(linear, x, rows)
             add_up(linear.weights, rows, scores)
             kind, i = best_class(machine.classes, kinds, scores)
+            total[s] += scores[i]
             take(machine.system, c, kind, machine.classes.label[i])
             kinds = allowed(machine.system, c)
         tree(c, heads[a:b], labels[a:b])
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -83,14 +89,15 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
         kinds = allowed(system, c)
         while kinds:
             extract(c, words.tokens[:, a:b], machine.cells, x)
-            find_rows(linear.joins, linear.mask, x, rows)
+            find_rows(linear, x, rows)
             add_up(linear.weights, rows, scores)
             kind, taken = best_class(classes, kinds, scores)
             costs(system, c, heads[: b - a + 1], cost)
             right_kind, right, least = _cheapest(system, c, classes, heads, words.labels[a:b], cost, scores)
             if _price(system, c, heads, words.labels[a:b], cost, kind, classes.label[taken]) > least:
                 wrong += 1
-                update(linear.weights, sums, rows, right, taken, time)
+                add(linear.weights, sums, rows, right, 1, time)
+                add(linear.weights, sums, rows, taken, -1, time)
                 if (finish((time + 1) * M1) & 0xFFFF) >= explore * 0x10000:
                     kind, taken = right_kind, right
             take(system, c, kind, classes.label[taken])

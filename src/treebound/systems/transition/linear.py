@@ -1,7 +1,7 @@
-"""Linear models of instances: hashed cells and joins, one weight a class, and the averaged perceptron that learns them.
+"""Linear models of instances: hashed cells and joins with one weight a class, and the perceptron's update.
 
-A feature owns the weights base .. base + C - 1, where base is its hash cut to the table and to a multiple of 16, so
-that a row begins a cache line. Rows overlap; most of their entries are zero.
+A feature owns the weights base .. base + C - 1, where base is its hash, cut to the size of the table, times a stride.
+With a stride of a cache line rows overlap, which does little harm where most of their entries are zero.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from treebound.kernels.features.hashing import M1, finish
 from treebound.systems.transition.feature_models import FeatureModel
 
 LINE = 16  #: weights of a cache line
+UNIT = 1024.0  #: of averages to 1.0: as whole numbers, which float32 adds up without rounding
 
 
 class Joins(NamedTuple):
@@ -30,11 +31,16 @@ class Joins(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """joins; weights float32[mask + 1 + C], whole numbers where they are averages; mask, 2 ** bits - 1."""
+    """A table of 2 ** bits rows, which begin `stride` weights apart.
+
+    weights  float32[2 ** bits * stride + C]
+    mask     2 ** bits - 1
+    """
 
     joins: Joins
     weights: np.ndarray
     mask: int
+    stride: int
 
 
 def compile_joins(model: FeatureModel) -> Joins:
@@ -45,22 +51,30 @@ def compile_joins(model: FeatureModel) -> Joins:
     return Joins(np.array(seeds, np.int64), start, np.array([i for f in features for i in f], np.int32))
 
 
-def table(bits: int, classes: int, dtype: type = np.float32) -> np.ndarray:
-    """Weights of 2 ** bits entries, and of the last row."""
-    return np.zeros((1 << bits) + classes, dtype)
+def empty(model: FeatureModel, classes: int, bits: int, stride: int = LINE) -> Linear:
+    """A linear model without weights, with 2 ** bits rows."""
+    weights = np.zeros((stride << bits) + classes, np.float32)
+    return Linear(compile_joins(model), weights, (1 << bits) - 1, stride)
+
+
+def averaged(linear: Linear, sums: np.ndarray, examples: float) -> Linear:
+    """The average over all examples, in units of 1 / UNIT; `sums` as of `perceptron_epoch`."""
+    mean = np.rint((linear.weights - sums / max(1.0, examples)) * UNIT).astype(np.float32)
+    return linear._replace(weights=mean)
 
 
 @njit(cache=True, nogil=True)
-def find_rows(joins, mask, x, out):
+def find_rows(linear, x, out):
     """Write the first weight of every feature of instance x to out int64[T]. O(T)."""
+    joins = linear.joins
     for t in range(len(joins.seed)):
         value = joins.seed[t]
         for i in range(joins.start[t], joins.start[t + 1]):
             value = (value ^ x[joins.cell[i]]) * M1
-        out[t] = finish(value) & mask & ~(LINE - 1)
+        out[t] = (finish(value) & linear.mask) * linear.stride
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True)
 def add_up(weights, rows, out):
     """Write the scores of all C classes to out float32[C]. O(T C)."""
     classes = len(out)
@@ -72,13 +86,11 @@ def add_up(weights, rows, out):
 
 
 @njit(cache=True, nogil=True)
-def update(weights, sums, rows, right, wrong, time):
-    """Add 1 to the weights of class `right` and take 1 from those of `wrong`; sums get it times `time`. O(T)."""
+def add(weights, sums, rows, k, amount, time):
+    """Add an amount to the weights of class k, and `time` times it to their sums. O(T)."""
     for base in rows:
-        weights[base + right] += 1
-        weights[base + wrong] -= 1
-        sums[base + right] += time
-        sums[base + wrong] -= time
+        weights[base + k] += amount
+        sums[base + k] += amount * time
 
 
 @njit(cache=True, nogil=True)
@@ -91,12 +103,13 @@ def perceptron_epoch(linear, sums, X, y, order, classes, time):
     scores = np.empty(classes, np.float32)
     wrong = 0
     for i in order:
-        find_rows(linear.joins, linear.mask, X[i], rows)
+        find_rows(linear, X[i], rows)
         add_up(linear.weights, rows, scores)
         best = np.argmax(scores)
         if best != y[i]:
             wrong += 1
-            update(linear.weights, sums, rows, y[i], best, time)
+            add(linear.weights, sums, rows, y[i], 1, time)
+            add(linear.weights, sums, rows, best, -1, time)
         time += 1
     return wrong
 
@@ -107,6 +120,15 @@ def all_scores(linear, X, classes):
     out = np.empty((len(X), classes), np.float32)
     rows = np.empty(len(linear.joins.seed), np.int64)
     for i in range(len(X)):
-        find_rows(linear.joins, linear.mask, X[i], rows)
+        find_rows(linear, X[i], rows)
         add_up(linear.weights, rows, out[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def find_all_rows(linear, X):
+    """int64[N, T]: the first weight of every feature of instances X int32[N, m]."""
+    out = np.empty((len(X), len(linear.joins.seed)), np.int64)
+    for i in range(len(X)):
+        find_rows(linear, X[i], out[i])
     return out
