@@ -79,8 +79,9 @@ class LinearSVM:
         linear = empty(self.model, classes, self.bits, stride=classes)
         rows = find_all_rows(linear, X)
         used, columns = np.unique(rows, return_inverse=True)
-        starts = np.arange(0, rows.size + 1, rows.shape[1])
-        features = csr_array((np.ones(rows.size), columns.ravel(), starts), shape=(len(X), len(used)))
+        starts = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)  # it takes no longer numbers
+        columns = columns.ravel().astype(np.int32)
+        features = csr_array((np.ones(rows.size), columns, starts), shape=(len(X), len(used)))
         svm = LinearSVC(C=self.C, random_state=self.seed, fit_intercept=False, tol=0.1).fit(features, y)
         coefficients = svm.coef_ if len(svm.classes_) > 2 else np.concatenate([-svm.coef_, svm.coef_])
         place = (used[:, None] + svm.classes_[None, :]).ravel()
