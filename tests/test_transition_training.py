@@ -67,7 +67,9 @@ def test_greedy_in_step_and_beam_of_one_agree(system: str) -> None:
     linear, longest = random_weights(machine), int(TRAIN.lengths.max())
     greedy, beam = room(words), room(words)
     values = parse_greedily(machine, linear, words, configuration(longest), *greedy)
-    in_step = parse_in_step(machine, lambda X: all_scores(linear, X, len(machine.classes.kind)), words, batch=64)
+    perceptron = Perceptron(MODELS["F5"])
+    perceptron.linear, perceptron.classes = linear, len(machine.classes.kind)
+    in_step = parse_in_step(machine, perceptron, words, batch=64)
     found = parse_with_beam(machine, linear, words, make_beam(machine.system, 1, longest), *beam)
     assert values.tolist() == found.tolist()
     for heads, labels in (in_step, beam):

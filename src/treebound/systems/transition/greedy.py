@@ -6,8 +6,7 @@ step: each takes its next transition, and the classifier sees the instances of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numba import njit
@@ -135,10 +134,20 @@ def _cheapest(system, c, classes, heads, labels, cost, scores):
 # --- any classifier ---
 
 
-def parse_in_step(
-    machine: Machine, scores: Callable[[np.ndarray], np.ndarray], words: Words, batch: int = 1000
-) -> tuple[np.ndarray, np.ndarray]:
-    """(heads, labels) int32[W] each; `scores` maps int32[K, m] instances to [K, C], K up to `batch` at a time."""
+class Scorer(Protocol):
+    """What a classifier offers to a parser."""
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        """[K, C] for instances int32[K, m]: the higher the better."""
+        ...
+
+
+def parse_in_step(machine: Machine, scorer: Scorer, words: Words, batch: int = 1000) -> tuple[np.ndarray, np.ndarray]:
+    """(heads, labels) int32[W] each; the classifier sees up to `batch` instances at a time.
+
+    One that has a method `best`, which gives int[K] the classes of highest score at less cost, is asked for all scores
+    only of the instances where that class is not allowed.
+    """
     heads, labels = np.empty(len(words.heads), np.int32), np.empty(len(words.heads), np.int32)
     lengths = np.diff(words.offsets)
     for low in range(0, len(lengths), batch):
@@ -150,7 +159,11 @@ def parse_in_step(
             active, X = _waiting(machine, words, several, low)
             if not len(active):
                 break
-            _advance(machine, several, active, np.asarray(scores(X), np.float64))
+            left = np.arange(len(active))
+            if (best := getattr(scorer, "best", None)) is not None:
+                left = _follow(machine, several, active, best(X).astype(np.int64))
+            if len(left):
+                _advance(machine, several, active[left], np.asarray(scorer.scores(X[left]), np.float64))
         for c, s in zip(several, sentences, strict=True):
             a, b = words.offsets[s], words.offsets[s + 1]
             tree(c, heads[a:b], labels[a:b])
@@ -170,6 +183,22 @@ def _waiting(machine, words, several, low):
             active[count] = i
             count += 1
     return active[:count], X[:count]
+
+
+@njit(cache=True, nogil=True)
+def _follow(machine, several, active, best):
+    """Take the given class in every active configuration that allows it; the numbers of the others, int64."""
+    left = np.empty(len(active), np.int64)
+    count = 0
+    for k in range(len(active)):
+        c, i = several[active[k]], best[k]
+        kind = machine.classes.kind[i]
+        if allowed(machine.system, c) & (1 << kind):
+            take(machine.system, c, kind, machine.classes.label[i])
+        else:
+            left[count] = k
+            count += 1
+    return left[:count]
 
 
 @njit(cache=True, nogil=True)
