@@ -10,7 +10,7 @@ from test_transition_training import MODELS, machine_and_words
 from treebound.core.treebank import Treebank
 from treebound.systems.transition.encoding import Encoding
 from treebound.systems.transition.greedy import Machine, parse_in_step
-from treebound.systems.transition.quadratic import QuadraticSVM, binarised, decision, pool_of
+from treebound.systems.transition.quadratic import QuadraticSVM, binarised, compare, decision, pool_of
 
 svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM is not installed")
 
@@ -53,8 +53,9 @@ def test_every_decision_is_that_of_libsvm(trained: tuple[Machine, np.ndarray, np
         assert best[pools == p].tolist() == [int(a) for a in answers]
         pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
         for x, theirs, counted in zip(here, values, votes[pools == p], strict=True):
-            known_classes, kernel = np.zeros(k, bool), np.empty(svm.pools.cells.shape[1])
-            ours = [decision(svm.pools, p, i, j, x, known_classes, kernel) for i, j in pairs]
+            kernel = np.empty(svm.pools.cells.shape[1])
+            compare(svm.pools, p, x, np.empty(len(kernel), np.uint8), kernel)
+            ours = [decision(svm.pools, p, i, j, kernel) for i, j in pairs]
             assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
             expected = np.full(len(counted), -1)
             expected[its["labels"]] = 0

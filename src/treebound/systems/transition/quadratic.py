@@ -1,10 +1,9 @@
 """Support vector machines with the kernel (gamma x.x' + r)^2: trained by LIBSVM, decided exactly and fast here.
 
 As Hall, Nivre & Nilsson (2006, section 3.2): one against one, one machine for every tag of the next word, tags with few
-instances pooled. An instance has one binary feature for each cell, so that x.x' is the number of cells that agree, and
-a decision needs the support vectors of two classes only. A class that beats every other has all the votes it can get:
-losers are knocked out one after the other, the last one left meets the others, and only if it loses to one of them are
-all votes counted. Every decision is that of LIBSVM.
+instances pooled. An instance has one binary feature for each cell, so that x.x' is the number of cells that agree. A
+class that beats every other has all the votes it can get: losers are knocked out one after the other, the last one left
+meets the others, and only if it loses to one of them are all votes counted. Every decision is that of LIBSVM.
 """
 
 from __future__ import annotations
@@ -62,19 +61,20 @@ def _span(pools, p, i):
 
 
 @njit(cache=True, nogil=True)
-def _compare(pools, p, i, x, known, values):
-    """Fill values[s] with the kernel of x and support vector s, for those of class i, unless that is done. O(m l_i)."""
-    if known[i]:
-        return
-    known[i] = True
-    a, b = _span(pools, p, i)
-    agreeing = np.zeros(b - a, np.int32)
+def compare(pools, p, x, agreeing, values):
+    """Write the kernel of x and every support vector s of pool p to values[s]. O(m l).
+
+    agreeing  uint8[sum of l], values float64[sum of l]: memory that is used again
+    """
+    a, b = pools.cells_at[p], pools.cells_at[p + 1]
+    here, out = agreeing[a:b], values[a:b]
+    here[:] = 0
     for cell in range(len(x)):
         column, value = pools.cells[cell, a:b], x[cell]
         for s in range(b - a):
-            agreeing[s] += column[s] == value
+            here[s] += column[s] == value
     for s in range(b - a):
-        values[a + s] = pools.kernel[agreeing[s]]
+        out[s] = pools.kernel[here[s]]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -87,10 +87,11 @@ def _product(weights, values):
 
 
 @njit(cache=True, nogil=True)
-def decision(pools, p, i, j, x, known, values):
-    """LIBSVM's decision value for classes number i < j of pool p: i wins if it is above 0. O(m (l_i + l_j))."""
-    _compare(pools, p, i, x, known, values)
-    _compare(pools, p, j, x, known, values)
+def decision(pools, p, i, j, values):
+    """LIBSVM's decision value for classes number i < j of pool p: i wins if it is above 0. O(l_i + l_j).
+
+    values  as `compare` writes them
+    """
     first, vectors = pools.cells_at[p], pools.cells_at[p + 1] - pools.cells_at[p]
     classes = pools.classes_at[p + 1] - pools.classes_at[p]
     of_i, of_j = pools.weights_at[p] + (j - 1) * vectors - first, pools.weights_at[p] + i * vectors - first
@@ -110,32 +111,33 @@ def decision(pools, p, i, j, x, known, values):
 
 
 @njit(cache=True, nogil=True)
-def _beats(pools, p, i, j, x, known, values):
+def _beats(pools, p, i, j, values):
     """Whether class number i wins against j."""
     if i < j:
-        return decision(pools, p, i, j, x, known, values) > 0
-    return not decision(pools, p, j, i, x, known, values) > 0
+        return decision(pools, p, i, j, values) > 0
+    return not decision(pools, p, j, i, values) > 0
 
 
 @njit(cache=True, nogil=True)
-def _votes(pools, p, x, known, values, out):
+def _votes(pools, p, values, out):
     """How often each class of pool p wins, to out int32[k]."""
     out[:] = 0
     for i in range(len(out)):
         for j in range(i + 1, len(out)):
-            out[i if decision(pools, p, i, j, x, known, values) > 0 else j] += 1
+            out[i if decision(pools, p, i, j, values) > 0 else j] += 1
 
 
 @njit(cache=True, nogil=True)
 def all_votes(pools, X, classes):
     """int32[N, classes]: the votes of all instances; -1 for classes that an instance's pool does not have."""
     out = np.full((len(X), classes), -1, np.int32)
-    values = np.empty(pools.cells.shape[1])
+    agreeing, values = np.empty(pools.cells.shape[1], np.uint8), np.empty(pools.cells.shape[1])
     for n in range(len(X)):
         p = pool_of(pools, X[n])
         here = pools.classes[pools.classes_at[p] : pools.classes_at[p + 1]]
-        votes, known = np.empty(len(here), np.int32), np.zeros(len(here), np.bool_)
-        _votes(pools, p, X[n], known, values, votes)
+        votes = np.empty(len(here), np.int32)
+        compare(pools, p, X[n], agreeing, values)
+        _votes(pools, p, values, votes)
         for i in range(len(here)):
             out[n, here[i]] = votes[i]
     return out
@@ -145,23 +147,24 @@ def all_votes(pools, X, classes):
 def winners(pools, X):
     """int64[N]: the class with most votes, of several the first in LIBSVM's order, for all instances."""
     out = np.empty(len(X), np.int64)
-    values = np.empty(pools.cells.shape[1])
+    agreeing, values = np.empty(pools.cells.shape[1], np.uint8), np.empty(pools.cells.shape[1])
     for n in range(len(X)):
         p = pool_of(pools, X[n])
         here = pools.classes[pools.classes_at[p] : pools.classes_at[p + 1]]
-        known, met = np.zeros(len(here), np.bool_), np.zeros(len(here), np.bool_)
+        met = np.zeros(len(here), np.bool_)
+        compare(pools, p, X[n], agreeing, values)
         best = 0
         for j in range(1, len(here)):
-            if _beats(pools, p, best, j, X[n], known, values):
+            if _beats(pools, p, best, j, values):
                 met[j] = True
             else:
-                best = j
                 met[:] = False
-                met[: j + 1] = False
+                met[best] = True
+                best = j
         for j in range(len(here)):
-            if j != best and not met[j] and not _beats(pools, p, best, j, X[n], known, values):
+            if j != best and not met[j] and not _beats(pools, p, best, j, values):
                 votes = np.empty(len(here), np.int32)
-                _votes(pools, p, X[n], known, values, votes)
+                _votes(pools, p, values, votes)
                 best = int(np.argmax(votes))
                 break
         out[n] = here[best]
