@@ -11,19 +11,16 @@ import numpy as np
 
 from treebound.core.errors import TreeboundError
 from treebound.systems.transition.feature_models import FeatureModel
+from treebound.systems.transition.greedy import Scorer
 from treebound.systems.transition.linear import Linear, all_scores, averaged, empty, find_all_rows, perceptron_epoch
 
 
 @runtime_checkable
-class Classifier(Protocol):
-    """Learns from instances X int32[N, m] with classes y int[N] (0 .. classes - 1), and scores others."""
+class Classifier(Scorer, Protocol):
+    """Learns from instances X int32[N, m] with classes y int[N] (0 .. classes - 1), and scores others (`Scorer`)."""
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
         """Learn; a second call begins anew."""
-        ...
-
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """[K, classes] for instances int32[K, m]: the higher the better."""
         ...
 
 

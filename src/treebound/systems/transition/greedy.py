@@ -16,7 +16,7 @@ from treebound.systems.transition.configuration import LEFT_ARC, ROWS, System, a
 from treebound.systems.transition.encoding import Classes
 from treebound.systems.transition.extraction import Cells, Words, extract
 from treebound.systems.transition.linear import add, add_up, find_rows
-from treebound.systems.transition.oracles import costs, dependent_of
+from treebound.systems.transition.oracles import FORBIDDEN, costs, dependent_of
 
 
 class Machine(NamedTuple):
@@ -92,14 +92,14 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
             add_up(linear.weights, rows, scores)
             kind, taken = best_class(classes, kinds, scores)
             costs(system, c, heads[: b - a + 1], cost)
-            right_kind, right, least = _cheapest(system, c, classes, heads, words.labels[a:b], cost, scores)
+            right, least = _cheapest(system, c, classes, heads, words.labels[a:b], cost, scores)
             if _price(system, c, heads, words.labels[a:b], cost, kind, classes.label[taken]) > least:
                 wrong += 1
                 add(linear.weights, sums, rows, right, 1, time)
                 add(linear.weights, sums, rows, taken, -1, time)
                 if (finish((time + 1) * M1) & 0xFFFF) >= explore * 0x10000:
-                    kind, taken = right_kind, right
-            take(system, c, kind, classes.label[taken])
+                    taken = right
+            take(system, c, classes.kind[taken], classes.label[taken])
             kinds = allowed(system, c)
             time += 1
     return wrong, time
@@ -108,27 +108,23 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
 @njit(cache=True, nogil=True)
 def _price(system, c, heads, labels, cost, kind, label):
     """Cost of a transition, a wrong label on an arc to the right head included."""
-    price = cost[kind]
-    if kind >= LEFT_ARC:
+    if kind >= LEFT_ARC and cost[kind] < FORBIDDEN:
         d = dependent_of(system, c, kind)
         h = at(c, system.left[0] if kind == LEFT_ARC else system.right[0])
         if heads[d] == h and labels[d - 1] != label:
-            price += 1
-    return price
+            return cost[kind] + 1
+    return cost[kind]
 
 
 @njit(cache=True, nogil=True)
 def _cheapest(system, c, classes, heads, labels, cost, scores):
-    """(kind, class, cost) of the transition that costs least; of several, of the one that scores most."""
-    best, best_kind, least = -1, -1, 0
-    for kind in range(5):
-        for i in range(classes.first[kind], classes.first[kind + 1]):
-            price = (
-                _price(system, c, heads, labels, cost, kind, classes.label[i]) if cost[kind] < (1 << 19) else 1 << 20
-            )
-            if best < 0 or price < least or (price == least and scores[i] > scores[best]):
-                best, best_kind, least = i, kind, price
-    return best_kind, best, least
+    """(class, cost) of the transition that costs least; of several, of the one that scores most."""
+    best, least = 0, 2 * FORBIDDEN
+    for i in range(len(scores)):
+        price = _price(system, c, heads, labels, cost, classes.kind[i], classes.label[i])
+        if price < least or (price == least and scores[i] > scores[best]):
+            best, least = i, price
+    return best, least
 
 
 # --- any classifier ---

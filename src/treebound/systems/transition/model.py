@@ -180,7 +180,7 @@ class TransitionModel:
         _, arrays = load_arrays(path, KIND, VERSION, HEADER, layouts)
         header = found[0]
         strings = tuple(Vocabulary(strings) for strings in header.strings)
-        if any(len(v) < len(s) for v, s in zip((*strings,), header.strings, strict=True)):
+        if any(len(v) < len(s) for v, s in zip(strings, header.strings, strict=True)):
             raise ModelError("damaged transition file (a string stands there twice)", path=path, hint="train it again")
         encoding = Encoding(strings, Vocabulary(header.labels), header.root)
         classes = classes_of(np.array(header.transitions, INDEX), len(header.labels))

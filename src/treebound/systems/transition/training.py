@@ -77,7 +77,8 @@ def train_model(
     """The model of the epoch that attaches most words of dev rightly, or of the last one without dev.
 
     report  is called with the record of every epoch: epoch, violations, and dev_uas where there is dev
-    The model says how many sentences were not derivable, and learnt nothing from; `derive_all` says which.
+    The model says how many sentences are not derivable (`derive_all` says which); only the dynamic oracle learns from
+    them, the other learners leave them out.
     """
     system = SYSTEMS[settings.system]
     if settings.learner == "dynamic" and not has_dynamic_oracle(system):
