@@ -1,0 +1,1 @@
+"""Transition-based parsing: systems and oracles, feature models as data, classifiers, greedy and beam search."""

@@ -1,0 +1,134 @@
+"""Linear models of instances: hashed cells and joins with one weight a class, and the perceptron's update.
+
+A feature owns the weights base .. base + C - 1, where base is its hash, cut to the size of the table, times a stride.
+With a stride of a cache line rows overlap, which does little harm where most of their entries are zero.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.core.hashing import hash_string
+from treebound.kernels.features.hashing import M1, finish
+from treebound.systems.transition.feature_models import FeatureModel
+
+LINE = 16  #: weights of a cache line
+UNIT = 1024.0  #: of averages to 1.0: as whole numbers, which float32 adds up without rounding
+
+
+class Joins(NamedTuple):
+    """Which cells make up each of the T features of an instance: cell[start[t] : start[t + 1]].
+
+    seed int64[T], start int32[T + 1], cell int32[start[T]]
+    """
+
+    seed: np.ndarray
+    start: np.ndarray
+    cell: np.ndarray
+
+
+class Linear(NamedTuple):
+    """A table of 2 ** bits rows, which begin `stride` weights apart.
+
+    weights  float32[2 ** bits * stride + C]
+    mask     2 ** bits - 1
+    """
+
+    joins: Joins
+    weights: np.ndarray
+    mask: int
+    stride: int
+
+
+def compile_joins(model: FeatureModel) -> Joins:
+    """Every cell alone, and the joins of the model."""
+    features = [*((i,) for i in range(len(model.cells))), *model.joins]
+    seeds = [hash_string(" + ".join(model.cells[i] for i in feature)) for feature in features]
+    start = np.cumsum([0, *map(len, features)]).astype(np.int32)
+    return Joins(np.array(seeds, np.int64), start, np.array([i for f in features for i in f], np.int32))
+
+
+def empty(model: FeatureModel, classes: int, bits: int, stride: int = LINE) -> Linear:
+    """A linear model without weights, with 2 ** bits rows."""
+    weights = np.zeros((stride << bits) + classes, np.float32)
+    return Linear(compile_joins(model), weights, (1 << bits) - 1, stride)
+
+
+def averaged(linear: Linear, sums: np.ndarray, examples: float) -> Linear:
+    """The average over all examples, in units of 1 / UNIT; `sums` as of `perceptron_epoch`."""
+    mean = np.rint((linear.weights - sums / max(1.0, examples)) * UNIT).astype(np.float32)
+    return linear._replace(weights=mean)
+
+
+@njit(cache=True, nogil=True)
+def find_rows(linear, x, out):
+    """Write the first weight of every feature of instance x to out int64[T]. O(T)."""
+    joins = linear.joins
+    for t in range(len(joins.seed)):
+        value = joins.seed[t]
+        for i in range(joins.start[t], joins.start[t + 1]):
+            value = (value ^ x[joins.cell[i]]) * M1
+        out[t] = (finish(value) & linear.mask) * linear.stride
+
+
+@njit(cache=True, nogil=True)
+def add_up(weights, rows, out):
+    """Write the scores of all C classes to out float32[C]. O(T C)."""
+    classes = len(out)
+    out[:] = 0
+    for base in rows:
+        row = weights[base : base + classes]
+        for k in range(classes):
+            out[k] += row[k]
+
+
+@njit(cache=True, nogil=True)
+def add(weights, sums, rows, k, amount, time):
+    """Add an amount to the weights of class k, and `time` times it to their sums. O(T)."""
+    for base in rows:
+        weights[base + k] += amount
+        sums[base + k] += amount * time
+
+
+@njit(cache=True, nogil=True)
+def perceptron_epoch(linear, sums, X, y, order, classes, time):
+    """One pass over instances X int32[N, m] with classes y in `order`; returns how many were wrong.
+
+    sums float64[len(weights)], of update * instances seen before it, `time` of them before this pass
+    """
+    rows = np.empty(len(linear.joins.seed), np.int64)
+    scores = np.empty(classes, np.float32)
+    wrong = 0
+    for i in order:
+        find_rows(linear, X[i], rows)
+        add_up(linear.weights, rows, scores)
+        best = np.argmax(scores)
+        if best != y[i]:
+            wrong += 1
+            add(linear.weights, sums, rows, y[i], 1, time)
+            add(linear.weights, sums, rows, best, -1, time)
+        time += 1
+    return wrong
+
+
+@njit(cache=True, nogil=True)
+def all_scores(linear, X, classes):
+    """float32[N, C]: the scores of instances X int32[N, m]."""
+    out = np.empty((len(X), classes), np.float32)
+    rows = np.empty(len(linear.joins.seed), np.int64)
+    for i in range(len(X)):
+        find_rows(linear, X[i], rows)
+        add_up(linear.weights, rows, out[i])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def find_all_rows(linear, X):
+    """int64[N, T]: the first weight of every feature of instances X int32[N, m]."""
+    out = np.empty((len(X), len(linear.joins.seed)), np.int64)
+    for i in range(len(X)):
+        find_rows(linear, X[i], out[i])
+    return out

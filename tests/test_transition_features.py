@@ -1,0 +1,209 @@
+"""Feature models and instances: files and their errors, the kernel against plain Python, instances as text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import InputError
+from treebound.systems.transition.configuration import KINDS, SYSTEMS, allowed, configuration, start, take
+from treebound.systems.transition.encoding import Encoding, classes_of, write_instances
+from treebound.systems.transition.extraction import (
+    FIRST,
+    FUNCTIONS,
+    NONE,
+    ROOT,
+    UNKNOWN,
+    derivations,
+    extract,
+    instances,
+)
+from treebound.systems.transition.feature_models import FeatureModel, load_models
+
+MODELS = load_models()
+
+
+def test_the_models_of_the_paper_grow() -> None:
+    papers = [MODELS[f"F{i}"] for i in range(1, 7)]
+    assert [len(model.cells) for model in papers] == [5, 9, 11, 13, 14, 19]
+    for small, large in pairwise(papers):
+        assert large.cells[: len(small.cells)] == small.cells
+        assert large.joins[: len(small.joins)] == small.joins
+    lexicalised = [any(cell.startswith("w ") for cell in model.cells) for model in papers]
+    assert lexicalised == [False, False, True, True, True, True]
+    stated = {
+        cell for model in papers for cell, origin in zip(model.cells, model.origins, strict=True) if origin == "paper"
+    }
+    assert stated == {"p s0", "d l(t0)"}
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        '[mine]\ncells = """\np s0   ours\ndist s0 t0 ours\n"""\njoins = """\ndist s0 t0 + p s0 ours\n"""\n'
+    )
+    assert load_models(path) == {"mine": FeatureModel(("p s0", "dist s0 t0"), ((1, 0),), ("ours", "ours"))}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ('[a]\ncells = """\np s0 ours\nq s0 ours\n"""', 4, "unknown function 'q'"),
+        ('[a]\ncells = """\np s0 ours\np x0 ours\n"""', 4, "'x0' is no address"),
+        ('[a]\ncells = """\np l(s0 ours\n"""', 3, "'l(s0' is no address"),
+        ('[a]\ncells = """\np h(h(h(h(s0)))) ours\n"""', 3, "more than 3 steps"),
+        ('[a]\ncells = """\np s0\n"""', 3, "not in 's0'"),
+        ('[a]\ncells = """\ndist s0 ours\n"""', 3, "takes 2 addresses, not 1"),
+        ('[a]\ncells = """\np s0 ours\np s0  paper\n"""', 4, "stands there twice"),
+        ('[a]\ncells = """\np s0 ours\n"""\njoins = """\np s0 + p t0 ours\n"""', 6, "'p t0' is no cell"),
+        ('[a]\ncells = """\np s0 ours\n"""\njoins = """\np s0 + p s0 ours\n"""', 6, "joins two or more"),
+        ('[a]\nsome = "x"\n', 2, "unknown key 'some'"),
+        ("[a]\ncells = 3\n", 2, "cells is not a string"),
+        ('[a]\nextends = "b"\n', 2, "extends 'b'"),
+        ("[a]\n", 1, "without cells"),
+        ("[a]\ncells = \n", 2, "not valid TOML"),
+        ("", None, "no feature model"),
+    ],
+)
+def test_faults_are_named_with_their_line(tmp_path: Path, text: str, line: int | None, reason: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_models(path)
+    assert str(caught.value).startswith(f"{path}:{line}: " if line else f"{path}: ")
+    assert reason in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        load_models(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes(b"[a]\npaper = '\xe9'\n")
+    with pytest.raises(InputError, match="not utf-8"):
+        load_models(tmp_path / "latin.toml")
+
+
+# --- the kernel ---
+
+
+class Plain:
+    """A configuration in plain Python: what the addresses and functions mean, from the definitions."""
+
+    def __init__(self, system: str, n: int):
+        self.stack = [0] if SYSTEMS[system].rooted else []
+        self.buffer = list(range(1, n + 1))
+        self.arcs: dict[int, tuple[int, int]] = {}
+        self.system = system
+
+    def take(self, kind: str, label: int) -> None:
+        stack, buffer = self.stack, self.buffer
+        if kind == "SHIFT":
+            stack.append(buffer.pop(0))
+        elif kind == "REDUCE":
+            stack.pop()
+        elif kind == "SWAP":
+            buffer.insert(0, stack.pop(-2))
+        elif self.system in ("arc-standard", "swap"):
+            head, d = (-1, -2) if kind == "LEFT-ARC" else (-2, -1)
+            self.arcs[stack[d]] = (stack[head], label)
+            del stack[d]
+        elif kind == "LEFT-ARC":
+            self.arcs[stack.pop()] = (buffer[0], label)
+        elif self.system == "arc-hybrid":
+            d = stack.pop()
+            self.arcs[d] = (stack[-1], label)
+        else:
+            self.arcs[buffer[0]] = (stack[-1], label)
+            stack.append(buffer.pop(0))
+
+    def modifiers(self, word: int, side: str) -> list[int]:
+        """From the outermost inwards."""
+        found = sorted(m for m, (h, _) in self.arcs.items() if h == word and (m < word) == (side == "l"))
+        return found if side == "l" else found[::-1]
+
+    def address(self, text: str) -> int | None:
+        if "(" not in text:
+            words = self.stack[::-1] if text[0] == "s" else self.buffer
+            return words[int(text[1:])] if int(text[1:]) < len(words) else None
+        step, inner = text[:-1].split("(", 1)
+        word = self.address(inner)
+        if word is None:
+            return None
+        if step == "h":
+            return self.arcs.get(word, (0,))[0] if word else None
+        found = self.modifiers(word, step[0])
+        place = int(step[1:] or 1) - 1
+        return found[place] if place < len(found) else None
+
+    def value(self, cell: str, tokens: np.ndarray, root: int) -> int:
+        function, *addresses = cell.split()
+        word, *other = map(self.address, addresses)
+        if word is None or None in other:
+            return NONE
+        if function in "wpcm":
+            return int(tokens["wpcm".index(function), word - 1]) if word else ROOT
+        if function == "d":
+            return FIRST + self.arcs.get(word, (0, root))[1] if word else ROOT
+        if function == "dist":
+            distance = abs(word - other[0])
+            return FIRST + next(i for i, most in enumerate([0, 1, 2, 3, 4, 6, 10, 999]) if distance <= most)
+        found = self.modifiers(word, function[1])
+        if function[0] == "v":
+            return FIRST + min(len(found), 8)
+        return sum({1 << (self.arcs[m][1] % 31) for m in found})
+
+
+ADDRESSES = ("s0", "s1", "t0", "t2", "h(s0)", "l(t0)", "r(s0)", "l2(s0)", "r2(s1)", "h(h(s0))", "r(l(h(s0)))")
+OF_ONE = tuple(f"{function} {address}" for function in FUNCTIONS[:-1] for address in ADDRESSES)
+EVERYTHING = FeatureModel((*OF_ONE, "dist s0 t0", "dist t1 l(s0)"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1), st.sampled_from(list(SYSTEMS)))
+def test_the_kernel_reads_cells_as_defined(n: int, seed: int, name: str) -> None:
+    rng = np.random.default_rng(seed)
+    c, plain = configuration(n), Plain(name, n)
+    tokens = rng.integers(UNKNOWN, 99, (4, n)).astype(np.int32)
+    start(SYSTEMS[name], c, n, 7)
+    cells, out = EVERYTHING.compiled(), np.empty(len(EVERYTHING.cells), np.int32)
+    while kinds := allowed(SYSTEMS[name], c):
+        extract(c, tokens, cells, out)
+        assert out.tolist() == [plain.value(cell, tokens, 7) for cell in EVERYTHING.cells]
+        kind = int(rng.choice([k for k in range(5) if kinds >> k & 1]))
+        label = int(rng.integers(40))
+        take(SYSTEMS[name], c, kind, label)
+        plain.take(KINDS[kind], label)
+
+
+# --- instances ---
+
+
+def test_instances_as_text(tmp_path: Path) -> None:
+    train = synthetic_treebank(20, seed=3)
+    model = MODELS["F5"]
+    encoding = Encoding.learn(train, model)
+    words = encoding.words(train)
+    c = configuration(int(train.lengths.max()))
+    moves, counts, derivable = derivations(SYSTEMS["arc-eager"], words, c, encoding.root)
+    assert derivable.all()
+    classes = classes_of(moves, len(encoding.labels))
+    X = instances(SYSTEMS["arc-eager"], model.compiled(), words, c, encoding.root, moves, counts)
+    y = classes.number[moves[:, 0], moves[:, 1] + 1]
+    assert counts.sum() == len(X)
+    write_instances(tmp_path / "train.txt", X, y, model, encoding, classes)
+    rows = [line.split(" ") for line in (tmp_path / "train.txt").read_text().splitlines()]
+    assert {len(row) for row in rows} == {len(model.cells) + 1}
+    assert rows[0][-1] == "SHIFT"
+    first = dict(zip(model.cells, rows[0], strict=False))
+    assert (first["p s0"], first["p t0"], first["w t0"]) == (
+        "<none>",
+        train.strings("upos")[0],
+        train.strings("form")[0],
+    )
+    forms = [row[model.cells.index("w t0")] for row in rows if row[-1] == "SHIFT" or row[-1].startswith("RIGHT-ARC")]
+    assert forms == train.strings("form")  # every word leaves the buffer once, in order

@@ -1,0 +1,83 @@
+"""The quadratic kernel: decisions are LIBSVM's, where it is installed; parsing with any classifier."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import synthetic_treebank
+from test_transition_training import MODELS, machine_and_words
+
+from treebound.core.treebank import Treebank
+from treebound.systems.transition.encoding import Encoding
+from treebound.systems.transition.greedy import Machine, parse_in_step
+from treebound.systems.transition.quadratic import QuadraticSVM, binarised, compare, decision, pool_of
+
+svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM is not installed")
+
+TRAIN: Treebank = synthetic_treebank(120, seed=5)
+SPLIT = MODELS["F5"].cells.index("p t0")
+
+
+@pytest.fixture(scope="module")
+def trained() -> tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]:
+    machine, _, X, y = machine_and_words("arc-eager", TRAIN)
+    svm = QuadraticSVM(SPLIT, r=0.5, least=150)
+    svm.fit(X, y, len(machine.classes.kind))
+    return machine, X, y, svm
+
+
+def others(X: np.ndarray, seed: int = 1) -> np.ndarray:
+    """Instances with the values of several others, and some that nobody has seen."""
+    rng = np.random.default_rng(seed)
+    mixed = np.stack([rng.permutation(column)[:600] for column in X.T], axis=1)
+    return np.where(rng.random(mixed.shape) < 0.1, 999, mixed).astype(np.int32)
+
+
+def test_every_decision_is_that_of_libsvm(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]) -> None:
+    _, X, y, svm = trained
+    seen = np.concatenate([X[::5], others(X)])
+    pools = np.array([pool_of(svm.pools, x) for x in seen])
+    best, votes = svm.best(seen), svm.scores(seen)
+    known = [np.unique(column) for column in X.T]
+    machines = list(svm.train_pools(X, y))
+    assert len(machines) == len(svm.pools.classes_at) - 1 > 2
+    compared = 0
+    for p, its in enumerate(machines):
+        here, k = seen[pools == p], len(its["labels"])
+        if not len(here):
+            continue
+        if k == 1:
+            assert set(best[pools == p]) == set(its["labels"])
+            continue
+        answers, _, values = svmutil.svm_predict([], binarised(here, known), its["model"], "-q")
+        assert best[pools == p].tolist() == [int(a) for a in answers]
+        pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+        for x, theirs, counted in zip(here, values, votes[pools == p], strict=True):
+            kernel = np.empty(svm.pools.cells.shape[1])
+            compare(svm.pools, p, x, np.empty(len(kernel), np.uint8), kernel)
+            ours = [decision(svm.pools, p, i, j, kernel) for i, j in pairs]
+            assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+            expected = np.full(len(counted), -1)
+            expected[its["labels"]] = 0
+            for (i, j), value in zip(pairs, theirs, strict=True):
+                expected[its["labels"][i if value > 0 else j]] += 1
+            assert counted.tolist() == expected.tolist()
+            compared += len(pairs)
+    assert compared > 10000
+
+
+def test_it_parses(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]) -> None:
+    machine, X, y, svm = trained
+    dev = synthetic_treebank(40, seed=6)
+    words = Encoding.learn(TRAIN, MODELS["F5"]).words(dev)
+    assert (svm.best(X) == y).mean() > 0.9
+    heads, labels = parse_in_step(machine, svm, words)
+    assert (heads == dev.head).mean() > 0.8
+
+    class Slow:
+        """The same classifier without the method `best`."""
+
+        scores = staticmethod(svm.scores)
+
+    slow = parse_in_step(machine, Slow(), words)
+    assert (heads.tolist(), labels.tolist()) == (slow[0].tolist(), slow[1].tolist())
