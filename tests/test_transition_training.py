@@ -25,7 +25,8 @@ from treebound.systems.transition.extraction import Words, extract, instances
 from treebound.systems.transition.feature_models import load_models
 from treebound.systems.transition.greedy import Machine, parse_greedily, parse_in_step
 from treebound.systems.transition.linear import add, all_scores, averaged, empty, find_all_rows, perceptron_epoch
-from treebound.systems.transition.model import Settings, TransitionModel
+from treebound.systems.transition.model import TransitionModel
+from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.training import derive_all, train_model
 
 MODELS = load_models()
@@ -36,7 +37,7 @@ SMALL = Settings(epochs=3, bits=12)
 def machine_and_words(system: str, treebank: Treebank = TRAIN) -> tuple[Machine, Words, np.ndarray, np.ndarray]:
     """(machine, words, X, y) of the derivations of a treebank, for the features F5."""
     encoding = Encoding.learn(treebank, MODELS["F5"])
-    derived = derive_all(treebank, encoding, Settings(system=system), MODELS["F5"])
+    derived = derive_all(treebank, encoding, Settings(transitions=system), MODELS["F5"])
     c = configuration(int(treebank.lengths.max()))
     machine, words = derived.machine, derived.words
     X = instances(machine.system, machine.cells, words, c, machine.root, derived.moves, derived.counts)
@@ -155,14 +156,14 @@ def test_averages_are_those_of_the_definition() -> None:
 @pytest.mark.parametrize(
     ("settings", "least"),
     [
-        (replace(SMALL, learner="static"), 80),
-        (replace(SMALL, learner="static", system="arc-hybrid"), 70),
-        (replace(SMALL, learner="static", system="swap"), 70),
-        (replace(SMALL, learner="dynamic"), 80),
-        (replace(SMALL, learner="dynamic", system="arc-hybrid"), 70),
-        (replace(SMALL, learner="beam", beam=4, update="early"), 80),
-        (replace(SMALL, learner="beam", beam=4, update="max-violation"), 80),
-        (replace(SMALL, learner="beam", beam=4, system="arc-standard"), 70),
+        (replace(SMALL, learning="static"), 80),
+        (replace(SMALL, learning="static", transitions="arc-hybrid"), 70),
+        (replace(SMALL, learning="static", transitions="swap"), 70),
+        (replace(SMALL, learning="dynamic"), 80),
+        (replace(SMALL, learning="dynamic", transitions="arc-hybrid"), 70),
+        (replace(SMALL, learning="beam", beam=4, update="early"), 80),
+        (replace(SMALL, learning="beam", beam=4, update="max-violation"), 80),
+        (replace(SMALL, learning="beam", beam=4, transitions="arc-standard"), 70),
     ],
 )
 def test_learners_learn(settings: Settings, least: float) -> None:
@@ -176,7 +177,7 @@ def test_learners_learn(settings: Settings, least: float) -> None:
 @pytest.mark.parametrize("update", ["early", "max-violation"])
 def test_the_structured_perceptron_separates_what_can_be_separated(update: str) -> None:
     few = TRAIN.select(np.arange(20))
-    settings = Settings(learner="beam", beam=4, update=update, epochs=30, bits=14)  # type: ignore[arg-type]
+    settings = Settings(learning="beam", beam=4, update=update, epochs=30, bits=14)  # type: ignore[arg-type]
     model = train_model(settings, MODELS["zhang-nivre"], few)
     assert model.history[-1]["violations"] == 0
     assert uas(model, few) > 98  # of the averages, which need not separate
@@ -195,7 +196,10 @@ def test_sentences_that_are_not_derivable_are_counted() -> None:
     heads[a : TRAIN.offsets[i + 1]] = 2
     heads[a : a + 4] = [3, 4, 0, 3]  # 1 <- 3 and 2 <- 4 cross
     crossing = TRAIN.with_heads(heads)
-    assert train_model(replace(SMALL, system="swap", learner="static", epochs=1), MODELS["F5"], crossing).skipped == 0
+    assert (
+        train_model(replace(SMALL, transitions="swap", learning="static", epochs=1), MODELS["F5"], crossing).skipped
+        == 0
+    )
     assert train_model(replace(SMALL, epochs=1), MODELS["F5"], crossing).skipped == 0  # its arcs are lifted first
     derived = derive_all(crossing, Encoding.learn(crossing, MODELS["F5"]), SMALL, MODELS["F5"])
     assert np.flatnonzero(~derived.derivable).tolist() == [i]
@@ -204,7 +208,7 @@ def test_sentences_that_are_not_derivable_are_counted() -> None:
 
 def test_what_cannot_be_learnt_from_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="arc-standard has no dynamic oracle; use arc-eager"):
-        train_model(replace(SMALL, system="arc-standard"), MODELS["F5"], TRAIN)
+        train_model(replace(SMALL, transitions="arc-standard"), MODELS["F5"], TRAIN)
     with pytest.raises(InputError, match="has no words"):
         train_model(SMALL, MODELS["F5"], TRAIN.select(np.arange(0)))
     with pytest.raises(InputError, match="without a head"):
@@ -229,20 +233,20 @@ def test_the_support_vector_machine_parses_with_the_same_kernel() -> None:
     assert isinstance(svm, Classifier)
     svm.fit(X, y, len(machine.classes.kind))
     assert (svm.scores(X).argmax(axis=1) == y).mean() > 0.95
-    assert uas(train_model(Settings(learner="svm", bits=14), MODELS["F5"], TRAIN)) > 80
+    assert uas(train_model(Settings(learning="svm", bits=14), MODELS["F5"], TRAIN)) > 80
 
 
 @pytest.mark.skipif(find_spec("sklearn") is not None, reason="scikit-learn is installed")
 def test_without_scikit_learn_one_line_says_so() -> None:
     with pytest.raises(TreeboundError, match="scikit-learn is not installed; install it"):
-        train_model(replace(SMALL, learner="svm"), MODELS["F5"], TRAIN)
+        train_model(replace(SMALL, learning="svm"), MODELS["F5"], TRAIN)
 
 
 # --- parsing whatever comes ---
 
 
 def test_words_tags_and_lengths_never_seen() -> None:
-    model = train_model(replace(SMALL, learner="beam", beam=2, epochs=1), MODELS["F6"], TRAIN)
+    model = train_model(replace(SMALL, learning="beam", beam=2, epochs=1), MODELS["F6"], TRAIN)
     n = 500
     columns = {name: np.zeros(n + 1, np.int32) for name in TRAIN.columns}
     vocab = {name: Vocabulary(["never seen"]) for name in TRAIN.columns}

@@ -16,20 +16,34 @@ from treebound.systems.constrained.settings import Settings as Constrained
 from treebound.systems.graph.settings import Settings as Graph
 from treebound.systems.peers.settings import Settings as Peers
 from treebound.systems.tagging.settings import Settings as Tagging
+from treebound.systems.transition.settings import Settings as Transition
 
 if TYPE_CHECKING:
     from treebound.systems.training import Job, Recipe
     from treebound.treebanks.document import Document
 
 
-@options_of({"": Graph, "constrained": Constrained, "tagging": Tagging, "udpipe, spacy": Peers, " ": Reading})
+SETTINGS = {
+    "": Graph,
+    "constrained": Constrained,
+    "transition": Transition,
+    "tagging": Tagging,
+    "udpipe, spacy": Peers,
+    " ": Reading,
+}
+
+
+@options_of(SETTINGS)
 def train(
     context: typer.Context,
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Training treebank: CoNLL-U, CoNLL-X, brackets.")],
     dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
     system: Annotated[
-        str, typer.Option(help="What is trained: graph, constrained, tagging, udpipe or spacy; options say whose.")
+        str,
+        typer.Option(
+            help="What is trained: graph, constrained, transition, tagging, udpipe or spacy; options say whose."
+        ),
     ] = "graph",
     **settings: Any,
 ) -> None:

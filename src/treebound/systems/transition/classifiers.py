@@ -70,7 +70,9 @@ class LinearSVM:
         try:
             from sklearn.svm import LinearSVC
         except ImportError:
-            raise TreeboundError("scikit-learn is not installed", hint="install it, or use the perceptron") from None
+            raise TreeboundError(
+                "scikit-learn is not installed", hint="pip install scikit-learn, or use a perceptron"
+            ) from None
         from scipy.sparse import csr_array
 
         linear = empty(self.model, classes, self.bits, stride=classes)

@@ -20,9 +20,9 @@ from treebound.systems.transition.feature_models import FeatureModel
 _SPECIAL = ("<none>", "<root>", "<unknown>")
 
 
-def column_of(treebank: Treebank, column: int) -> str:
-    """The treebank's column that holds forms (0), tags, coarse tags, lemmas (3), as its meta says."""
-    return ("form", treebank.meta.get("tag", "xpos"), treebank.meta.get("coarse", "upos"), "lemma")[column]
+def column_of(meta: dict, column: int) -> str:
+    """The column that holds forms (0), tags, coarse tags, lemmas (3), as the meta of a treebank says."""
+    return ("form", meta.get("tag", "xpos"), meta.get("coarse", "upos"), "lemma")[column]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ class Encoding:
         if np.any(train.head == NO_HEAD):
             raise InputError(f"{train.name} has words without a head", hint="train on an annotated treebank")
         asked = model.columns()
-        strings = tuple(Vocabulary(train.strings(column_of(train, c)) if c in asked else ()) for c in range(COLUMNS))
+        strings = tuple(
+            Vocabulary(train.strings(column_of(train.meta, c)) if c in asked else ()) for c in range(COLUMNS)
+        )
         labels = train.strings("deprel")
         of_roots = [labels[i] for i in np.flatnonzero(train.head == 0)]
         known = Vocabulary(labels)
@@ -57,7 +59,7 @@ class Encoding:
         tokens = np.full((COLUMNS, treebank.words), UNKNOWN, INDEX)
         for c, vocabulary in enumerate(self.strings):
             if len(vocabulary):
-                name = column_of(treebank, c)
+                name = column_of(treebank.meta, c)
                 values = [vocabulary.get(s, UNKNOWN - FIRST) + FIRST for s in treebank.vocab[name].strings]
                 tokens[c] = np.array(values, INDEX)[treebank.columns[name]] if treebank.words else 0
         numbers = np.array([self.labels.get(s) for s in treebank.vocab["deprel"].strings], INDEX)

@@ -101,6 +101,16 @@ def load_models(path: str | Path | None = None) -> dict[str, FeatureModel]:
     return models
 
 
+def chosen_model(name: str) -> FeatureModel:
+    """One of ours, or the last of a file of one's own. InputError for anything else."""
+    ours = load_models()
+    if name in ours:
+        return ours[name]
+    if not Path(name).is_file():
+        raise InputError(f"no feature model {name!r}", hint=f"name a file, or one of {', '.join(ours)}")
+    return list(load_models(name).values())[-1]
+
+
 class _RowError(Exception):
     """What is wrong, and the row or key where it is."""
 

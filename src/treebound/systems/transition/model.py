@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.dtypes import INDEX, NO_HEAD
@@ -15,54 +15,28 @@ from treebound.core.errors import ModelError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.learning.storage import History, Layout, Names, load_arrays, save_arrays
+from treebound.learning.conventions import Conventions, under
+from treebound.learning.storage import Format, Header, History, Layout, Names
 from treebound.systems.transition.beam import make_beam, parse_with_beam
 from treebound.systems.transition.configuration import KINDS, LEFT_ARC, SYSTEMS, configuration
-from treebound.systems.transition.encoding import Classes, Encoding, classes_of
-from treebound.systems.transition.extraction import COLUMNS
+from treebound.systems.transition.encoding import Classes, Encoding, classes_of, column_of
+from treebound.systems.transition.extraction import COLUMNS, Words
 from treebound.systems.transition.feature_models import FeatureModel
 from treebound.systems.transition.greedy import Machine, parse_greedily
 from treebound.systems.transition.linear import Linear, compile_joins
+from treebound.systems.transition.settings import Settings
 
-VERSION = 1
-KIND = "transition"
+KIND = "transition model"
 Number = Annotated[int, Field(ge=0)]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Hyperparameters.
-
-    system   transition system, one of `configuration.SYSTEMS`
-    learner  see `training`
-    epochs   passes over the training set, of a perceptron
-    bits     log2 of the number of rows of weights
-    beam     sequences in the beam; 1 parses greedily
-    update   of the beam's learner
-    explore  chance of going on with the parser's own choice, of the dynamic oracle after the first epoch
-    cost     C of the support vector machine
-    seed     of the order of sentences and instances
-    """
-
-    system: Annotated[str, Field(pattern=f"^({'|'.join(SYSTEMS)})$")] = "arc-eager"
-    learner: Literal["static", "dynamic", "beam", "svm"] = "dynamic"
-    epochs: Annotated[int, Field(ge=1)] = 6
-    bits: Annotated[int, Field(ge=4, le=24)] = 18
-    beam: Annotated[int, Field(ge=1, le=1024)] = 1
-    update: Literal["early", "max-violation"] = "max-violation"
-    explore: Annotated[float, Field(ge=0, le=1)] = 0.9
-    cost: Annotated[float, Field(gt=0)] = 0.1
-    seed: int = 1
-
-
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
-class Header:
+class TransitionHeader(Header):
     """The header of a model file."""
 
-    format: str
-    kind: str
-    version: int
-    settings: Settings
+    key: str
+    spec: Settings
+    meta: Conventions
     cells: tuple[str, ...]
     joins: tuple[Annotated[tuple[Number, ...], Field(min_length=2)], ...]
     origins: tuple[str, ...]
@@ -86,7 +60,7 @@ class Header:
         ):
             raise ValueError("transitions: out of range")
         # every configuration that is not terminal must be able to go on
-        needed = {0} if not SYSTEMS[self.settings.system].rooted else {0, len(KINDS) - 1}
+        needed = {0} if not SYSTEMS[self.spec.transitions].rooted else {0, len(KINDS) - 1}
         if not needed <= {kind for kind, _ in self.transitions}:
             raise ValueError("transitions: the parser could not go on without some")
 
@@ -98,42 +72,61 @@ class Header:
     @property
     def layout(self) -> Layout:
         """Of the weights."""
-        return Layout(np.float32, {((self.stride << self.settings.bits) + len(self.transitions),)})
+        return Layout(np.float32, {((self.stride << self.spec.bits) + len(self.transitions),)})
 
 
-HEADER = TypeAdapter(Header)
+FORMAT = Format(KIND, 1, TransitionHeader, lambda header: {"weights": header.layout})
 
 
 @dataclass(frozen=True)
 class TransitionModel:
     """Settings, features, vocabularies, transitions and weights.
 
+    meta     the conventions of the treebank that it was trained on
     history  one record an epoch
     skipped  sentences of the training set that the transition system does not derive
+    key      identifies what it was trained by and on
     """
 
-    settings: Settings
+    spec: Settings
     features: FeatureModel
     encoding: Encoding
     classes: Classes
     linear: Linear | None
+    meta: dict
     history: tuple[dict, ...] = ()
     skipped: int = 0
+    key: str = ""
 
     @property
     def label_names(self) -> tuple[str, ...]:
         """The labels by the numbers that parses have."""
         return tuple(self.encoding.labels.strings)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns beside forms that it looks at."""
+        names = [column_of(self.meta, c) for c in self.features.columns()]
+        return tuple(dict.fromkeys(name for name in names if name != "form"))
+
+    def words(self, treebank: Treebank) -> Words:
+        """The words of a treebank whose columns are used as those of the training set were. O(W)."""
+        return self.encoding.words(under(self.meta, treebank))
+
     def parse(self, treebank: Treebank, beam: int | None = None) -> list[Parse]:
+        """The trees of all sentences, see `parse_words`."""
+        return self.parse_words(self.words(treebank), beam)
+
+    def parse_words(self, words: Words, beam: int | None = None) -> list[Parse]:
         """The trees of all sentences, by greedy search or with a beam (by default that of training). O(beam W).
 
         `value` is the sum of the scores of the transitions. Nothing is proved: the status is `heuristic`.
         """
-        words, width = self.encoding.words(treebank), beam or self.settings.beam
-        system, longest = SYSTEMS[self.settings.system], int(treebank.lengths.max(initial=0))
+        assert self.linear is not None
+        width, count = beam or self.spec.beam, len(words.heads)
+        system, longest = SYSTEMS[self.spec.transitions], int(np.diff(words.offsets).max(initial=0))
         machine = Machine(system, self.features.compiled(), self.classes, self.encoding.root)
-        heads, labels = np.empty(treebank.words, INDEX), np.empty(treebank.words, INDEX)
+        heads, labels = np.empty(count, INDEX), np.empty(count, INDEX)
         if width == 1:
             values = parse_greedily(machine, self.linear, words, configuration(longest), heads, labels)
         else:
@@ -147,14 +140,16 @@ class TransitionModel:
                 "heuristic",
                 labels=np.concatenate([root, labels[a:b]]),
             )
-            for a, b, value in zip(treebank.offsets[:-1], treebank.offsets[1:], values, strict=True)
+            for a, b, value in zip(words.offsets[:-1], words.offsets[1:], values, strict=True)
         ]
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
         assert self.linear is not None
         header: dict[str, Any] = {
-            "settings": asdict(self.settings),
+            "key": self.key,
+            "spec": self.spec.as_dict(),
+            "meta": self.meta,
             "cells": self.features.cells,
             "joins": self.features.joins,
             "origins": self.features.origins,
@@ -166,24 +161,19 @@ class TransitionModel:
             "history": self.history,
             "skipped": self.skipped,
         }
-        save_arrays(path, {"kind": KIND, "version": VERSION, **header}, {"weights": self.linear.weights})
+        FORMAT.save(path, header, {"weights": self.linear.weights})
 
     @classmethod
     def load(cls, path: str | Path) -> TransitionModel:
         """Read what `save` wrote. ModelError for anything else."""
-        found: list[Header] = []
-
-        def layouts(meta: dict) -> dict[str, Layout]:
-            found.append(HEADER.validate_python(meta))
-            return {"weights": found[0].layout}
-
-        _, arrays = load_arrays(path, KIND, VERSION, HEADER, layouts)
-        header = found[0]
+        header, arrays = FORMAT.load(path)
         strings = tuple(Vocabulary(strings) for strings in header.strings)
         if any(len(v) < len(s) for v, s in zip(strings, header.strings, strict=True)):
-            raise ModelError("damaged transition file (a string stands there twice)", path=path, hint="train it again")
+            raise ModelError(
+                "damaged transition model file (a string stands there twice)", path=path, hint="train it again"
+            )
         encoding = Encoding(strings, Vocabulary(header.labels), header.root)
         classes = classes_of(np.array(header.transitions, INDEX), len(header.labels))
-        mask = (1 << header.settings.bits) - 1
-        linear = Linear(compile_joins(header.features), arrays["weights"], mask, header.stride)
-        return cls(header.settings, header.features, encoding, classes, linear, tuple(header.history), header.skipped)
+        linear = Linear(compile_joins(header.features), arrays["weights"], (1 << header.spec.bits) - 1, header.stride)
+        meta, rest = header.meta.as_meta(), (tuple(header.history), header.skipped, header.key)
+        return cls(header.spec, header.features, encoding, classes, linear, meta, *rest)

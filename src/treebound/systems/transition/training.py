@@ -8,14 +8,19 @@ svm      linear support vector machine on the instances of the static oracle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
+from treebound.learning import loop
+from treebound.learning.checkpoint import Averages, Checkpoint, key_of
+from treebound.learning.conventions import conventions
+from treebound.learning.loop import Progress, Show
+from treebound.learning.updates import Learner, Perceptron
 from treebound.systems.transition.beam import beam_epoch, make_beam
 from treebound.systems.transition.classifiers import LinearSVM
 from treebound.systems.transition.configuration import SYSTEMS, configuration
@@ -23,10 +28,13 @@ from treebound.systems.transition.encoding import Encoding, classes_of
 from treebound.systems.transition.extraction import Words, derivations, instances
 from treebound.systems.transition.feature_models import FeatureModel
 from treebound.systems.transition.greedy import Machine, explore_epoch
-from treebound.systems.transition.linear import Linear, averaged, empty, perceptron_epoch
-from treebound.systems.transition.model import Settings, TransitionModel
+from treebound.systems.transition.linear import UNIT, Linear, averaged, empty, perceptron_epoch
+from treebound.systems.transition.model import TransitionModel
 from treebound.systems.transition.oracles import has_dynamic_oracle
+from treebound.systems.transition.settings import Settings
 from treebound.treebanks.projectivise import projectivise
+
+SHOWN = 1000  #: sentences or instances after which it is told how far training is
 
 
 @dataclass(frozen=True)
@@ -56,15 +64,21 @@ def projective(treebank: Treebank) -> Treebank:
 
 def derive_all(train: Treebank, encoding: Encoding, settings: Settings, features: FeatureModel) -> Derivations:
     """Derivations of all sentences. InputError where there are none."""
-    system, words = SYSTEMS[settings.system], encoding.words(train)
+    system, words = SYSTEMS[settings.transitions], encoding.words(train)
     c = configuration(int(train.lengths.max()))
     moves, counts, derivable = derivations(system, words, c, encoding.root)
     if not len(moves):
-        raise InputError(f"{settings.system} derives no tree of {train.name}", hint="choose the system swap")
+        raise InputError(f"{settings.transitions} derives no tree of {train.name}", hint="choose the system swap")
     classes = classes_of(moves, len(encoding.labels))
     machine = Machine(system, features.compiled(), classes, encoding.root)
     answers = classes.number[moves[:, 0], moves[:, 1] + 1].astype(np.int64)
     return Derivations(machine, words, moves, answers, counts, derivable)
+
+
+def key_for(settings: Settings, features: FeatureModel, train: Treebank, dev: Treebank | None) -> str:
+    """Identifies a model before it is trained."""
+    seen = {"cells": features.cells, "joins": features.joins}
+    return key_of({"spec": settings.as_dict(), **seen}, (train,) if dev is None else (train, dev))
 
 
 def train_model(
@@ -72,65 +86,101 @@ def train_model(
     features: FeatureModel,
     train: Treebank,
     dev: Treebank | None = None,
-    report: Callable[[dict], None] | None = None,
+    *,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
 ) -> TransitionModel:
     """The model of the epoch that attaches most words of dev rightly, or of the last one without dev.
 
-    report  is called with the record of every epoch: epoch, violations, and dev_uas where there is dev
+    checkpoint  file that is written after every epoch of a perceptron, from which training goes on
     The model says how many sentences are not derivable (`derive_all` says which); only the dynamic oracle learns from
     them, the other learners leave them out.
     """
-    system = SYSTEMS[settings.system]
-    if settings.learner == "dynamic" and not has_dynamic_oracle(system):
-        raise UnsupportedError(f"{settings.system} has no dynamic oracle", hint="use arc-eager or arc-hybrid")
+    system = SYSTEMS[settings.transitions]
+    if settings.learning == "dynamic" and not has_dynamic_oracle(system):
+        raise UnsupportedError(f"{settings.transitions} has no dynamic oracle", hint="use arc-eager or arc-hybrid")
     encoding = Encoding.learn(train, features)
     derived = derive_all(train if system.swap else projective(train), encoding, settings, features)
-    skipped = int((~derived.derivable).sum())
-    model = TransitionModel(settings, features, encoding, derived.machine.classes, None, (), skipped)
-    history: list[dict] = []
-    best: TransitionModel | None = None
-    for linear, wrong in _epochs(settings, features, derived):
-        record: dict = {"epoch": len(history) + 1, "violations": wrong}
-        history.append(record)
-        candidate = replace(model, linear=linear)
-        if dev is not None:
-            record["dev_uas"] = evaluate(dev, [parse.heads for parse in candidate.parse(dev)]).summary["uas"]
-        if best is None or dev is None or record["dev_uas"] > max(r["dev_uas"] for r in history[:-1]):
-            best = candidate
-        if report is not None:
-            report(record)
-    if best is None:
-        raise InputError("no epochs of training", hint="train for one or more")
-    return replace(best, history=tuple(history))
+    skipped, key = int((~derived.derivable).sum()), key_for(settings, features, train, dev)
+    meta, classes = conventions(train.meta), derived.machine.classes
+    model = TransitionModel(settings, features, encoding, classes, None, meta, (), skipped, key)
+    if settings.learning == "svm":
+        svm = LinearSVM(features, settings.svm_cost, settings.bits, settings.seed)
+        svm.fit(_instances(derived), derived.answers, len(classes.kind))
+        return replace(model, linear=svm.linear)
+    task = _Perceptron(settings, features, derived)
+
+    def judge(average: Averages, history: list[dict]) -> dict:
+        assert dev is not None
+        parses = replace(model, linear=task.linear_of(average)).parse(dev)
+        return {"dev_uas": evaluate(dev, [parse.heads for parse in parses]).summary["uas"]}
+
+    found = loop.train(
+        task,
+        settings.epochs,
+        loop.shuffled(settings.seed, task.count),
+        judge=judge if dev is not None else None,
+        score=(lambda record: record["dev_uas"]) if dev is not None else None,
+        checkpoint=Checkpoint(checkpoint, key, task.learner) if checkpoint else None,
+        progress=progress,
+    )
+    return replace(model, linear=task.linear_of(found.best), history=tuple(found.history))
 
 
-def _epochs(settings: Settings, features: FeatureModel, derived: Derivations) -> Iterator[tuple[Linear, int]]:
-    """(averaged model, wrong decisions) after every pass."""
+def _instances(derived: Derivations) -> np.ndarray:
+    """int32[N, m] before every transition of the derivations."""
     machine, words = derived.machine, derived.words
     c = configuration(int(np.diff(words.offsets).max()))
-    if settings.learner in ("static", "svm"):
-        X = instances(machine.system, machine.cells, words, c, machine.root, derived.moves, derived.counts)
-    if settings.learner == "svm":
-        svm = LinearSVM(features, settings.cost, settings.bits, settings.seed)
-        svm.fit(X, derived.answers, len(machine.classes.kind))
-        yield svm.linear, 0
-        return
-    linear = empty(features, len(machine.classes.kind), settings.bits)
-    sums = np.zeros(len(linear.weights))
-    starts = np.concatenate([[0], np.cumsum(derived.counts)])
-    beam = make_beam(machine.system, settings.beam, int(np.diff(words.offsets).max()))
-    seen = 0
-    for epoch in range(settings.epochs):
-        examples = len(derived.moves) if settings.learner == "static" else len(derived.counts)
-        order = np.random.default_rng([settings.seed, epoch]).permutation(examples)
-        if settings.learner == "static":
-            wrong = perceptron_epoch(linear, sums, X, derived.answers, order, len(machine.classes.kind), float(seen))
-            seen += examples
-        elif settings.learner == "dynamic":
-            explore = settings.explore if epoch else 0.0
-            wrong, seen = explore_epoch(machine, linear, sums, words, order, c, explore, seen)
-        else:
-            rule = (int(settings.update == "early"), float(seen))
-            wrong = beam_epoch(machine, linear, sums, words, (derived.answers, starts), order, beam, rule)
-            seen += examples
-        yield averaged(linear, sums, seen), wrong
+    return instances(machine.system, machine.cells, words, c, machine.root, derived.moves, derived.counts)
+
+
+class _Perceptron:
+    """A perceptron in training, as `treebound.learning.loop` takes it: of instances, or of sentences (`count`)."""
+
+    def __init__(self, settings: Settings, features: FeatureModel, derived: Derivations):
+        self.settings, self.derived = settings, derived
+        empty_model = empty(features, len(derived.machine.classes.kind), settings.bits)
+        self.learner = Learner(len(empty_model.weights), Perceptron())
+        self.linear = empty_model._replace(weights=self.learner.weights)
+        longest = int(np.diff(derived.words.offsets).max())
+        self.configuration, self.count = configuration(longest), len(derived.counts)
+        if settings.learning == "static":
+            self.X, self.count = _instances(derived), len(derived.moves)
+        elif settings.learning == "beam":
+            self.beam = make_beam(derived.machine.system, settings.beam, longest)
+            self.starts = np.concatenate([[0], np.cumsum(derived.counts)])
+
+    def learn(self, order: np.ndarray, show: Show) -> dict:
+        """One epoch; `violations`: decisions, with a beam sentences, from which something was learnt."""
+        pieces = show(np.array_split(order, max(1, len(order) // SHOWN)))
+        step = {"static": self._instances, "dynamic": self._explored, "beam": self._searched}[self.settings.learning]
+        first = self.learner.examples == 0
+        return {"violations": sum(step(some, first) for some in pieces)}
+
+    def _instances(self, some: np.ndarray, first: bool) -> int:
+        answers, classes = self.derived.answers, len(self.derived.machine.classes.kind)
+        time = float(self.learner.examples)
+        self.learner.examples += len(some)
+        return perceptron_epoch(self.linear, self.learner.sums, self.X, answers, some, classes, time)
+
+    def _explored(self, some: np.ndarray, first: bool) -> int:
+        given, explore = (self.derived.machine, self.linear, self.learner.sums), 0.0 if first else self.settings.explore
+        seen = self.learner.examples
+        wrong, seen = explore_epoch(*given, self.derived.words, some, self.configuration, explore, seen)
+        self.learner.examples = int(seen)
+        return wrong
+
+    def _searched(self, some: np.ndarray, first: bool) -> int:
+        given, gold = (self.derived.machine, self.linear, self.learner.sums), (self.derived.answers, self.starts)
+        rule = (int(self.settings.update == "early"), float(self.learner.examples))
+        self.learner.examples += len(some)
+        return beam_epoch(*given, self.derived.words, gold, some, self.beam, rule)
+
+    def result(self) -> Averages:
+        """The averaged weights, whole numbers."""
+        mean = averaged(self.linear, self.learner.sums, self.learner.examples)
+        return mean.weights.astype(np.int32), UNIT
+
+    def linear_of(self, average: Averages) -> Linear:
+        """What parses by a result."""
+        return self.linear._replace(weights=average[0].astype(np.float32))
