@@ -9,13 +9,19 @@ from hypothesis import given, settings
 from oracles.score import scores
 from oracles.trees import trees
 from strategies import random_problem
-from treebound.kernels.head_stars.agreement import (
-    hand_over,
-    move_multipliers,
-    star_state,
-)
 
 from treebound.decoders.door import canonical
+from treebound.decoders.exact.branch_and_bound.agreement import (
+    _even_parents,
+    hand_over,
+    mode_of,
+    move_multipliers,
+    settle_stars,
+    spoil_stars,
+    star_state,
+    total_of_stars,
+    visit_stars,
+)
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, _handover, _state
 from treebound.decoders.exact.branch_and_bound.state import TUNED, State, find_certain, search_scratch
 from treebound.decoders.exact.branch_and_bound.trace import NO_STARS
