@@ -9,13 +9,19 @@ from hypothesis import given, settings
 from oracles.score import scores
 from oracles.trees import trees
 from strategies import random_problem
-from treebound.kernels.head_stars.agreement import (
-    hand_over,
-    move_multipliers,
-    star_state,
-)
 
 from treebound.decoders.door import canonical
+from treebound.decoders.exact.branch_and_bound.agreement import (
+    _even_parents,
+    hand_over,
+    mode_of,
+    move_multipliers,
+    settle_stars,
+    spoil_stars,
+    star_state,
+    total_of_stars,
+    visit_stars,
+)
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, _handover, _state
 from treebound.decoders.exact.branch_and_bound.state import TUNED, State, find_certain, search_scratch
 from treebound.decoders.exact.branch_and_bound.trace import NO_STARS
@@ -27,6 +33,7 @@ from treebound.kernels.bounded import (
     set_pair,
     visit_products,
 )
+from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES
 
@@ -73,7 +80,14 @@ class Search:
         self.state = hand_over(self.star, self.task, self.state, self.scratch)
 
     def solve(self) -> None:
-        assert settle_stars(self.star, self.task, self.state, self.scratch.alive) == (True, False)
+        """Solve the stars, again without the arcs that have none: what is forbidden may leave no star with an arc."""
+        alive = self.scratch.alive
+        while True:
+            solved, removed = settle_stars(self.star, self.task, self.state, alive)
+            assert solved
+            if not removed:
+                return
+            alive[self.state.weight <= NEG_TEST] = False
 
     def visit(self, z: np.ndarray) -> tuple[float, int]:
         """Score of a tree, the part of the arcs and what the stars score; on how many arcs tree and stars disagree."""
@@ -107,7 +121,11 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
     exact  everything but arcs is scored by stars: what they score with the arcs is the score of the tree
     """
     z, score = every_tree(search.problem)
-    near = 0.0 if search.problem.unit else 1e-9 * max(1.0, float(np.abs(score).max()), search.problem.total)
+    near = (
+        0.0
+        if search.problem.unit
+        else 1e-9 * max(1.0, float(np.abs(score[np.isfinite(score)]).max()), search.problem.total)
+    )
     agreed = 0
     for step in range(steps):
         search.solve()
