@@ -22,6 +22,9 @@ from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import Tagger
+from treebound.systems.transition.feature_models import load_models
+from treebound.systems.transition.settings import Settings as TransitionSettings
+from treebound.systems.transition.training import train_model
 
 TRAIN, DEV = synthetic_treebank(60, 1, 12), synthetic_treebank(5, 2, 10)
 INPUT = "".join(
@@ -44,6 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pruner.save(folder / "pruner.original")
     labelled = LabelledSettings(epochs=1, bits=6, constraints="en_ewt")
     train_labelled(labelled, TRAIN).save(folder / "constrained.original")
+    transitions = TransitionSettings(epochs=1, bits=8, beam=2)
+    train_model(transitions, load_models()["F6"], TRAIN).save(folder / "transition.original")
     train_tagger(TRAIN, epochs=1, bits=12).save(folder / "tagger.original")
     (folder / "input.conllu").write_text(INPUT)
     return folder
@@ -180,7 +185,7 @@ def test_what_was_changed_after_it_was_written_is_refused(folder: Path) -> None:
 def check_mutants(folder: Path, target: Path, seed: int, count: int) -> None:
     """Load so many mutants of each kind of model in another process."""
     forged: dict[str, tuple[str, bool]] = {}
-    for kind in ("model", "tagger", "constrained"):
+    for kind in ("model", "tagger", "constrained", "transition"):
         content = (folder / f"{kind}.original").read_bytes()
         (target / f"{kind}.original").write_bytes(content)
         for what, mutant, may_differ in model_mutants(content, seed, count):

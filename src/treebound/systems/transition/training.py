@@ -68,7 +68,9 @@ def derive_all(train: Treebank, encoding: Encoding, settings: Settings, features
     c = configuration(int(train.lengths.max()))
     moves, counts, derivable = derivations(system, words, c, encoding.root)
     if not len(moves):
-        raise InputError(f"{settings.transitions} derives no tree of {train.name}", hint="choose the system swap")
+        raise InputError(
+            f"{settings.transitions} derives no tree of {train.name}", hint="train with --transitions swap"
+        )
     classes = classes_of(moves, len(encoding.labels))
     machine = Machine(system, features.compiled(), classes, encoding.root)
     answers = classes.number[moves[:, 0], moves[:, 1] + 1].astype(np.int64)

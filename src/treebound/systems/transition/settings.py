@@ -1,0 +1,38 @@
+"""How a transition-based parser is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from treebound.support.settings import Checked, Epochs, Rate, Seed, option
+
+
+@dataclass(frozen=True)
+class Settings(Checked):
+    """Of a parser by transitions. The names of `transitions` are those of `configuration.SYSTEMS`."""
+
+    transitions: Literal["arc-eager", "arc-eager-rooted", "arc-standard", "arc-hybrid", "swap"] = option(
+        "arc-eager", "arc-eager, arc-eager-rooted, arc-standard, arc-hybrid, or swap, whose trees may cross."
+    )
+    learning: Literal["static", "dynamic", "beam", "svm"] = option(
+        "dynamic",
+        "Perceptron of a static or dynamic oracle (only arc-eager and arc-hybrid have one), beam: of whole sequences, "
+        "svm: LIBLINEAR, with scikit-learn.",
+    )
+    features: str = option(
+        "zhang-nivre-coarse", "Feature model: F1 .. F6, zhang-nivre, zhang-nivre-coarse; of a file of yours, the last."
+    )
+    epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
+    bits: Annotated[int, Field(ge=4, le=24)] = option(18, "Log2 of the number of rows of weights.")
+    beam: Annotated[int, Field(ge=1, le=1024)] = option(1, "Sequences of transitions in the beam; 1: greedy.")
+    update: Literal["early", "max-violation"] = option(
+        "max-violation", "early or max-violation: where --learning beam learns from a sequence."
+    )
+    explore: Annotated[float, Field(ge=0, le=1)] = option(
+        0.9, "Chance of going on with the parser's own choice, of the dynamic oracle after the first epoch."
+    )
+    svm_cost: Rate = option(0.1, "C of the support vector machine.")
+    seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")

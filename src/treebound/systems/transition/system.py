@@ -1,0 +1,97 @@
+"""Transition-based parsing as a system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treebound.core.errors import InputError
+from treebound.core.parse import Parse
+from treebound.core.treebank import Treebank
+from treebound.learning.loop import Progress
+from treebound.learning.system import Labelled
+from treebound.support.workers import spread
+from treebound.systems.transition.extraction import Words
+from treebound.systems.transition.feature_models import chosen_model
+from treebound.systems.transition.model import KIND, TransitionModel
+from treebound.systems.transition.settings import Settings
+from treebound.systems.transition.training import key_for, train_model
+
+BATCH = 100  #: sentences that a worker is given at a time
+
+
+class Parser:
+    """A model with a beam: by default as wide as the model's settings say, 1 parses greedily.
+
+    Trees are labelled and may have several roots. Nothing is proved of them: the status is `heuristic`.
+    """
+
+    def __init__(self, model: TransitionModel, *, beam: int | None = None):
+        if beam is not None and not 1 <= beam <= 1024:
+            raise InputError(f"a beam of {beam} sequences", hint="choose 1 to 1024")
+        self.model, self.beam, self.reads = model, beam, model.reads
+
+    def parse(
+        self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
+    ) -> list[Parse]:
+        """One a sentence, in order; `value` is the sum of the scores of its transitions."""
+        given = self, self.model.words(treebank)
+        parts = [(i, min(i + BATCH, len(treebank))) for i in range(0, len(treebank), BATCH)]
+        found = spread(_parsed, given, parts, workers=workers, scheduler=scheduler, short=True)
+        each = (parse for some in found for parse in some)
+        return list(progress(each, "parse") if progress else each)
+
+    def label_names(self, parse: Parse) -> list[str]:
+        """The n labels of a parse."""
+        assert parse.labels is not None
+        return [self.model.label_names[i] for i in parse.labels[1:].tolist()]
+
+
+def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
+    """The sentences from part[0] to before part[1]."""
+    (parser, words), (i, j) = given, part
+    a, b = words.offsets[i], words.offsets[j]
+    tokens = np.ascontiguousarray(words.tokens[:, a:b])
+    own = Words(words.offsets[i : j + 1] - a, tokens, words.heads[a:b], words.labels[a:b])
+    return parser.model.parse_words(own, parser.beam)
+
+
+class Transition(Labelled):
+    """`treebound.core.system.System`."""
+
+    kinds = (KIND,)
+    settings = Settings
+
+    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+        """As they are. InputError for a treebank without labels, and for features that are none."""
+        chosen_model(settings.features)
+        return super().fitted(settings, train)
+
+    def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
+        """Of settings, features and treebanks."""
+        return key_for(settings, chosen_model(settings.features), train, dev)
+
+    def train(
+        self,
+        settings: Settings,
+        train: Treebank,
+        dev: Treebank,
+        *,
+        checkpoint: Path | None = None,
+        progress: Progress | None = None,
+    ) -> TransitionModel:
+        """The model of the best epoch on dev."""
+        features = chosen_model(settings.features)
+        return train_model(settings, features, train, dev, checkpoint=checkpoint, progress=progress)
+
+    def load(self, path: Path) -> TransitionModel:
+        """Read a model file."""
+        return TransitionModel.load(path)
+
+    def parser(self, model: TransitionModel, **options: Any) -> Parser:
+        """The one option is `beam`."""
+        if unknown := [name for name in options if name != "beam"]:
+            raise InputError(f"a transition parser has no option {unknown[0]!r}", hint="leave it out; there is beam")
+        return Parser(model, **options)
