@@ -248,6 +248,12 @@ class Toy(Labelled):
         return ["_"] * (len(parse.heads) - 1)
 
 
+@pytest.mark.parametrize("options", [{"beam": 4}, {"decoder": "eisner", "max_dp_calls": 9}])
+def test_an_option_that_a_decoder_has_not_is_named(options: dict[str, Any], model: Model) -> None:
+    with pytest.raises(InputError, match=f"has no option '{list(options)[-1]}'; leave it out"):
+        Parser(model, **options)
+
+
 def test_a_new_system_is_a_room_and_a_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SYSTEMS, "_items", dict(SYSTEMS._items))
     SYSTEMS.register("toy", Toy)

@@ -142,12 +142,15 @@ def test_training_that_was_interrupted_goes_on(options: dict[str, Any], folder: 
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_a_beam_is_chosen_when_parsing_too(folder: Path) -> None:
+def test_a_beam_is_chosen_when_parsing_too(folder: Path, tmp_path: Path) -> None:
     dev = folder / "dev.conllu"
     greedy, wide = trees(folder / "model.npz", dev, beam=1), trees(folder / "model.npz", dev, beam=16)
     assert greedy == trees(folder / "model.npz", dev)
     assert np.mean([b[1] >= a[1] for a, b in zip(greedy, wide, strict=True)]) > 0.9
     assert greedy != wide
+    call("parse", folder / "model.npz", dev, "-o", tmp_path / "out.conllu", "--beam", 16)
+    found = read(tmp_path / "out.conllu").treebank
+    assert [found.heads(i).tolist() for i in range(len(found))] == [heads for heads, _, _ in wide]
     for beam in (0, -1, 5000):
         with pytest.raises(InputError, match="a beam of"):
             treebound.load(folder / "model.npz", beam=beam)
@@ -169,7 +172,9 @@ def test_features_of_ones_own(folder: Path, tmp_path: Path) -> None:
     own.write_text('[a]\ncells = """\nq s0 ours\n"""\n')
     with pytest.raises(InputError, match=r"own.toml:3: .*unknown function 'q'"):
         call("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, *SMALL, "--features", own)
-    with pytest.raises(InputError, match="no feature model 'F7'; name a file, or one of F1, F2"):
+    with pytest.raises(InputError, match=r"own.toml: .*other"):
+        call("train", folder / "train.conllu", folder / "dev.conllu", "-o", own, *SMALL, "--features", own)
+    with pytest.raises(InputError, match="features: no feature model 'F7'; name a file, or one of F1, F2"):
         call("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, *SMALL, "--features", "F7")
 
 

@@ -57,6 +57,9 @@ def parse(
             help="Dynamic programs for a sentence, which is not proved where they do not do; 0: no limit.",
         ),
     ] = 0,
+    beam: Annotated[
+        int, typer.Option(min=0, max=1024, help="Of a transition model: sequences in the beam; 0: as in training.")
+    ] = 0,
     workers: Workers = 1,
     scheduler: Scheduler = None,
     margins: Annotated[
@@ -94,7 +97,8 @@ def parse(
     choose("config", (config,), ("tuned", "published"))
     finite("scale", scale)
     check_files([model, *files_read(files)], [output, *([certificates] if certificates else [])])
-    chosen = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned"), "max_dp_calls": (max_dp_calls, 0)}
+    chosen: dict[str, tuple[Any, Any]] = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned")}
+    chosen |= {"max_dp_calls": (max_dp_calls, 0), "beam": (beam, 0)}
     options: dict[str, Any] = {name: value for name, (value, default) in chosen.items() if value != default}
     if certificates is not None:
         if decoder != "branch-and-bound" or config != "tuned":

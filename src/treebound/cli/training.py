@@ -55,7 +55,7 @@ def train(
 
     recipe = training.recipe({"system": system, **given(context, settings)})  # a fault shows before anything is read
     kept = training.checkpoint_of(output)
-    check_files([train_file, dev_file, *recipe.own_patterns], [output, kept])
+    check_files([train_file, dev_file, *recipe.own_files], [output, kept])
     job = _job(output.name, recipe, train_file, dev_file, output)
     for remark in job.remarks:
         say(f"{train_file}: {remark}")
@@ -90,7 +90,7 @@ def train_many(
 
     listed = training.listed(models)
     paths = {name: output / f"{name}.npz" for name in listed}
-    given = [path for recipe, *files in listed.values() for path in (*files, *recipe.own_patterns)]
+    given = [path for recipe, *files in listed.values() for path in (*files, *recipe.own_files)]
     check_distinct([models, *given], [p for path in paths.values() for p in (path, training.checkpoint_of(path))])
     output.mkdir(parents=True, exist_ok=True)
     check_files([], paths.values())

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
+from treebound.core.errors import InputError
 from treebound.core.protocols import Decoder
 from treebound.core.registry import Registry
 
@@ -19,7 +21,10 @@ def _register(name: str, module: str, attribute: str) -> None:
     """Register `treebound.decoders.<module>.<attribute>`, to be imported when it is first called."""
 
     def build(**options: Any) -> Decoder:
-        return getattr(import_module(f"treebound.decoders.{module}"), attribute)(**options)
+        make = getattr(import_module(f"treebound.decoders.{module}"), attribute)
+        if unknown := options.keys() - signature(make).parameters.keys():
+            raise InputError(f"{name} has no option {min(unknown)!r}", hint="leave it out")
+        return make(**options)
 
     DECODERS.register(name, build)
 

@@ -44,10 +44,10 @@ class Recipe:
     reading: Reading
 
     @property
-    def own_patterns(self) -> list[Path]:
-        """The file of patterns, where one is named that is no shipped one."""
-        path = Path(self.reading.patterns)
-        return [path] if self.reading.patterns and path.is_file() else []
+    def own_files(self) -> list[Path]:
+        """The files of patterns and features, where some are named that are no shipped ones."""
+        named = (self.reading.patterns, getattr(self.settings, "features", ""))
+        return [Path(name) for name in named if name and Path(name).is_file()]
 
 
 def recipe(given: Mapping[str, Any]) -> Recipe:
@@ -102,10 +102,10 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
     describe(*treebanks, recipe.reading)
     try:
         settings = SYSTEMS[recipe.system]().fitted(recipe.settings, treebanks[0])
-    except SettingError:
-        raise
     except InputError as error:
-        raise InputError(error.reason, path=error.path or files[0], hint=error.hint) from None
+        if isinstance(error, SettingError) or error.path:
+            raise
+        raise InputError(error.reason, path=files[0], hint=error.hint) from None
     projective = getattr(settings, "space", "") == "projective"
     k = (settings.k or "none") if recipe.system == "graph" else ""
     known = remarks(*treebanks, projective=projective, k=k)
@@ -124,7 +124,8 @@ def compiles(recipe: Recipe) -> bool:
     """
     from treebound.kernels import CACHE_DIR
 
-    kernels = ["updates.step"] if recipe.system == "graph" else []
+    of_systems = {"graph": ["updates.step"], "transition": ["greedy.parse_greedily"]}
+    kernels = list(of_systems.get(recipe.system, []))
     if getattr(recipe.settings, "space", "") == "non-projective":
         kernels.append("climb_kernel.climb_heads")
     return not all(any(CACHE_DIR.rglob(f"{kernel}-*.nbi")) for kernel in kernels)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from treebound.core.errors import InputError
+from treebound.support.settings import SettingError
 from treebound.systems.transition.configuration import HEAD, LEFT, LEFT2, RIGHT, RIGHT2
 from treebound.systems.transition.extraction import COLUMNS, DEPTH, DISTANCE, FUNCTIONS, Cells
 
@@ -107,7 +108,7 @@ def chosen_model(name: str) -> FeatureModel:
     if name in ours:
         return ours[name]
     if not Path(name).is_file():
-        raise InputError(f"no feature model {name!r}", hint=f"name a file, or one of {', '.join(ours)}")
+        raise SettingError("features", f"no feature model {name!r}", f"name a file, or one of {', '.join(ours)}")
     return list(load_models(name).values())[-1]
 
 
