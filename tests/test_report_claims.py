@@ -101,7 +101,7 @@ def test_most_corpora_and_none_the_other_way_make_a_verdict(values: tuple[int, .
 
 
 def test_what_cannot_be_tested_says_why() -> None:
-    absent = Paper(key="p", cite="P", title="T", system="no_such_room")
+    absent = Paper(key="p", cite="P", title="T", stages="experiments.no_such_stage")
     assert (Judged(absent, None).verdict, Judged(absent, claim()).verdict) == (NOT_BUILT, NOT_BUILT)
     paper = Paper(key="p", cite="P", title="T")
     needs = Judged(paper, Claim.model_validate(TEXTS | {"needs": "a licence"}))
@@ -247,7 +247,7 @@ def test_shipped_claims_name_what_there_is(path: Path) -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     paper = read(path, params)
     corpora = set(tomllib.loads((FOLDER.parents[1] / "treebanks" / "catalogue.toml").read_text(encoding="utf-8")))
-    assert paper.claims or paper.system
+    assert paper.claims or paper.stages
     for one in paper.claims:
         assert not one.page or one.page in params.notebooks
         assert set(one.corpora) <= corpora
@@ -293,7 +293,7 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
 def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     paper = Paper(key="p", cite="P", title="T")
     every = [Judged(paper, claim(), (exact("x", value),)) for value in (1, 1, -1)]
-    absent = Judged(Paper(key="q", cite="Q", title="T", system="no_such_room"), None)
+    absent = Judged(Paper(key="q", cite="Q", title="T", stages="experiments.no_such_stage"), None)
     assert str(claims.summary([*every, absent])) == "P, 3 claims: holds 2, contradicted 1. Not built yet: Q."
     assert frame([*every, absent])["figures"].tolist() == ["+1.00 UAS (x)", "+1.00 UAS (x)", "-1.00 UAS (x)", ""]
 
