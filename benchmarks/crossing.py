@@ -17,7 +17,7 @@ import numpy as np
 
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
-from treebound.decoders.record import certificate
+from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation.certificates import check_parse
 from treebound.experiments.corpus import load
 from treebound.factors import FAMILIES

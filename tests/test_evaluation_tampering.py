@@ -18,7 +18,7 @@ from strategies import FAMILIES, random_problem
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.decoders.record import certificate
+from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation.certificates import CHART_FAMILIES, check_parse
 from treebound.evaluation.majorants import TOLERANCE
 from treebound.evaluation.proofs import line, proof

@@ -98,8 +98,9 @@ KIN = Family("kin", SIBLING.code, TemplateSet(("h", "s", "m"), ("h.tag s.tag m.t
     copy.add_line("factors/__init__.py", "FAMILIES.register(KIN.name, KIN)")
     out = copy.run(
         """
+from treebound.factors import templates_of
 from treebound.features.scorer import compile_families
-print(len(compile_families(("kin",), frozenset({"tag"})).code))
+print(len(compile_families(("kin",), frozenset({"tag"}), templates_of(("kin",))).code))
 """
     )
     assert out == "1"

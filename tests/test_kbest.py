@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from oracles.score import scores
@@ -15,6 +13,7 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, EMPTY, 
 from treebound.decoders.kbest import kbest, margins
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import index_parts
+from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 
 FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
@@ -140,7 +139,7 @@ def test_marginals_of_projective_trees(backbone):
         index = index_arcs(problem.n, allowed)
         parts = index_parts(index, problem.single_root)
         write = BACKBONES[backbone].graph
-        graph = write(index, parts, problem.n, problem.single_root, partial(_scaled, problem), 10**9)
+        graph = write(index, parts, chart_scores({f: _scaled(problem, f) for f in exact}), 10**9)
         items = len(graph.first)
         marginal = np.empty(problem.arcs + 1)
         log_z = log_inside_outside(graph, np.append(problem.arc / 100, 0.0), np.empty(items), np.empty(items), marginal)

@@ -21,8 +21,8 @@ from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.confidence import Assess, arc_marginals
 from treebound.decoders.door import CheckedDecoder, canonical
+from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.decoders.kbest import kbest
-from treebound.decoders.record import certificate
 from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.factors import FAMILIES as REGISTERED

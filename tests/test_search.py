@@ -12,7 +12,7 @@ from strategies import build_problem, random_problem
 from treebound.decoders.exact.branch_and_bound import decoder as branch_and_bound
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound
 from treebound.decoders.exact.branch_and_bound.published import project_simplex
-from treebound.decoders.record import certificate
+from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation.certificates import certificate_faults, check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.kernels.arcs.numbering import index_arcs

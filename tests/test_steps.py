@@ -14,8 +14,8 @@ from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
 from treebound.experiments import steps as stage_module
 from treebound.experiments.params import Params, Step, Steps
+from treebound.experiments.rooms.train_graph import specification
 from treebound.experiments.scratch import overlaid
-from treebound.experiments.train import specification
 from treebound.plots.epochs import by_epoch
 from treebound.plots.svg import as_svg
 from treebound.report import remarks_steps, tables
@@ -106,7 +106,7 @@ def test_what_a_corpus_lacks_is_not_taken_away(trained: dict[str, dict]) -> None
 def test_a_corpus_without_labels_stays_without() -> None:
     examples = synthetic_treebank(5, 1)
     params = settings(RUNS)
-    spec = specification(params, "carreras", "mira", examples)
+    spec = specification(params, "carreras", "mira", examples, params.seed)
     assert stage_module.changed(spec, examples, RUNS["joint"])[0].labels == "joint"
     unlabelled = dataclasses.replace(spec, labels="none")
     assert stage_module.changed(unlabelled, examples, RUNS["joint"])[0] == unlabelled

@@ -22,8 +22,10 @@ from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.experiments import params as parameters
+from treebound.experiments import plan
 from treebound.experiments import pruner as pruner_stage
 from treebound.experiments import train as train_stage
+from treebound.experiments.rooms.train_graph import specification
 from treebound.factors.templates import digest
 from treebound.learning.storage import Format, Header, Layout
 from treebound.learning.survey import describe
@@ -70,15 +72,18 @@ def test_train_without_options_is_the_combined_model_of_the_pipeline(
     tags.parent.mkdir(parents=True)
     tags.write_text('{"tags": "gold"}')
     params = parameters.load(REPOSITORY / "params.yaml")
-    pruner_stage.run(params, "made_up")
-    train_stage.run(params, "made_up", "combined", "mira")
-    assert Path("own.npz").read_bytes() == Path("results/models/made_up/combined.mira.npz").read_bytes()
+    row = parameters.Row(model="combined", decoder="tuned", k=10, name="combined")
+    params = dataclasses.replace(params, corpora=("made_up",), decode={**params.decode, row.name: row})
+    path, pruner = plan.model_file(params, "made_up", row), plan.pruner_file(params, "made_up", row)
+    pruner_stage.run(params, "made_up", *map(str, params.tags_and_seed("made_up", row)), str(pruner))
+    train_stage.run(params, "made_up", plan.model_name(params, "made_up", row))
+    assert Path("own.npz").read_bytes() == path.read_bytes()
 
 
 def test_params_and_the_class_have_the_same_defaults() -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     plain = synthetic_treebank(5, 1)
-    assert train_stage.specification(params, "combined", "mira", plain) == Settings().fitted(plain)
+    assert specification(params, "combined", "mira", plain, params.seed) == Settings().fitted(plain)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treebound.decoders.confidence import Assess
-from treebound.decoders.record import certificate
+from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation import proofs
 from treebound.systems.tagging.several import Taggers
 from treebound.treebanks.claims import comments_of, misc_of

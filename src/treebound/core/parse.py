@@ -41,7 +41,7 @@ class Parse:
     seconds wall seconds by phase: features, then backbone (writing its hypergraph) and search, or decode for decoders
             that do not split their time
     labels  int32[n + 1] numbers of labels, -1 for the root (`Model.label_names`), where the model has any
-    record  what the decoder was asked to remember of its search (`treebound.decoders.record.SearchRecord`)
+    record  what the decoder was asked to remember of its search (`branch_and_bound.record.SearchRecord`)
     confidence  margins, marginals and the k best trees, where they were asked for (`treebound.decoders.confidence`)
     """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Generic, TypeVar
 
 import numpy as np
 from pydantic import ConfigDict, Field, FiniteFloat
@@ -17,8 +18,17 @@ from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.learning.storage import Format, Header, History, Layout
 from treebound.learning.updates import Learner
 
-if TYPE_CHECKING:
-    from treebound.learning.loop import Trained
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True)
+class Trained(Generic[Kept]):
+    """best: the result of the best epoch; history: a record an epoch; seconds: (CPU, wall) of learning alone."""
+
+    best: Kept
+    history: list[dict]
+    seconds: tuple[float, float] = (0.0, 0.0)
+
 
 Averages = tuple[np.ndarray, float]
 
@@ -76,8 +86,6 @@ class Checkpoint:
 
     def resume(self) -> Trained[Averages] | None:
         """Put the learner into the state of the file; None if it belongs to another run or cannot be read."""
-        from treebound.learning.loop import Trained
-
         try:
             state, arrays = self.format.load(self.path)
         except ModelError:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from treebound.learning.checkpoint import Averages, Checkpoint
+from treebound.learning.checkpoint import Averages, Checkpoint, Kept, Trained
 
-Kept = TypeVar("Kept")
 KeptBy = TypeVar("KeptBy", covariant=True)
 Show = Callable[[Iterable], Iterable]
 Progress = Callable[[Iterable, str], Iterable]
@@ -25,15 +23,6 @@ class Task(Protocol[KeptBy]):
 
     def result(self) -> KeptBy:
         """What parses would use if training ended here."""
-
-
-@dataclass(frozen=True)
-class Trained(Generic[Kept]):
-    """best: the result of the best epoch; history: a record an epoch; seconds: (CPU, wall) of learning alone."""
-
-    best: Kept
-    history: list[dict]
-    seconds: tuple[float, float] = (0.0, 0.0)
 
 
 def shuffled(seed: int, examples: int, first: int = 0) -> Callable[[int], np.ndarray]:

@@ -7,7 +7,7 @@ import math
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.decoders.record import SearchRecord, certificate
+from treebound.decoders.exact.branch_and_bound.record import SearchRecord, certificate
 from treebound.evaluation.certificates import Space, certificate_faults, check_parse
 
 

@@ -66,21 +66,20 @@ class Claim(BaseModel):
 
 
 class Paper(BaseModel):
-    """A paper and its claims. system: the room of its parser under `treebound.systems`; empty: it is built."""
+    """A paper and its claims. stages: the module of this package that runs its experiments; empty: they are built."""
 
     model_config = _STRICT
 
     key: Text
     cite: Text
     title: Text
-    system: str = ""
+    stages: str = ""
     claims: tuple[Claim, ...] = ()
 
     @property
     def built(self) -> bool:
-        """Whether this program has the system that the paper is about."""
-        rooms = "treebound.systems"
-        return not self.system or (find_spec(rooms) is not None and find_spec(f"{rooms}.{self.system}") is not None)
+        """Whether this program has the experiments that the paper is about."""
+        return not self.stages or find_spec(f"treebound.{self.stages}") is not None
 
 
 @cache

@@ -22,7 +22,7 @@ from treebound.report.remarks_speed import ENOUGH, power
 from treebound.report.tables import ilp
 from treebound.report.tables.ablation import ablations
 from treebound.report.tables.differences import Z, differences
-from treebound.report.tables.rows import KEYS, at, learners_of, metrics_of, named_rows, row_names
+from treebound.report.tables.rows import AT, at, learners_of, metrics_of, named_rows, row_names
 
 #: words of the longest sentences whose time is said to grow smoothly
 SMOOTH = 40
@@ -80,7 +80,7 @@ def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> I
 
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Words per CPU second of the first row of a pair divided by the second's; interval: slowest to fastest repeats."""
-    data = results.benchmark().set_index(KEYS) if _ran(results, "benchmark") else pd.DataFrame()
+    data = results.benchmark().set_index(AT) if _ran(results, "benchmark") else pd.DataFrame()
     for place, keys in _places(results, rows):
         if all(key in data.index for key in keys):
             found = {name: data.loc[key] for name, key in zip(rows, keys, strict=True)}
@@ -105,7 +105,7 @@ def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """The steepest step of a row's mean time between neighbouring bins up to SMOOTH words, as a power of the length."""
-    data = results.by_length().set_index(KEYS) if _ran(results, "benchmark") else pd.DataFrame()
+    data = results.by_length().set_index(AT) if _ran(results, "benchmark") else pd.DataFrame()
     for place, (key,) in _places(results, rows):
         if key in data.index:
             curve = data.loc[[key]].sort_values("lo")

@@ -18,10 +18,10 @@ from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
 from treebound.decoders.exact.branch_and_bound.lower_bound import climb
 from treebound.decoders.exact.branch_and_bound.published import flat_factors, search_published
+from treebound.decoders.exact.branch_and_bound.record import SearchRecord, make_record
 from treebound.decoders.exact.branch_and_bound.search import search
 from treebound.decoders.exact.branch_and_bound.state import TUNED, Found, Task
 from treebound.decoders.exact.branch_and_bound.trace import Record
-from treebound.decoders.record import SearchRecord, make_record
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.parts import PartIndex
