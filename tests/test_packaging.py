@@ -85,8 +85,11 @@ def test_what_is_imported_is_declared() -> None:
     graph = grimp.build_graph("treebound", include_external_packages=True)
     ours = {m for m in graph.modules if m.startswith("treebound")}
     external = {m for m in graph.modules - ours if m not in sys.stdlib_module_names}
-    names = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ufal": "ufal.udpipe"}
-    wanted = [*PYPROJECT["project"]["dependencies"], *EXTRAS["peers"], *EXTRAS["cluster"]]
+    names = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ufal": "ufal.udpipe", "libsvm": "libsvm-official"}
+    wanted = [
+        *PYPROJECT["project"]["dependencies"],
+        *(r for extra in ("peers", "cluster", "classifiers") for r in EXTRAS[extra]),
+    ]
     declared = {canonicalize_name(Requirement(r).name) for r in wanted}
     undeclared = {m for m in external if canonicalize_name(names.get(m, m)) not in declared}
     assert not undeclared, f"add to pyproject.toml: {undeclared}"
