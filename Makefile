@@ -4,6 +4,7 @@
 # make lab            open the notebooks in JupyterLab
 # make reproduce-all  the same pipeline on every open corpus, in build/all
 # make peers          install the parsers of others that the pipeline can run beside ours
+# make classifiers    install LIBSVM and LIBLINEAR, which transition-based parsing can learn with
 # make cluster        install what parsing and training on several machines need
 # make docs           write the reference of the Python interface to build/docs
 # make bench          speed, memory and start-up against their targets
@@ -19,7 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # a run starts hundreds of Python processes: without byte code each would compile what it imports, two seconds a time
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: reproduce test test-long lab reproduce-all peers cluster docs bench reference check lock
+.PHONY: reproduce test test-long lab reproduce-all peers classifiers cluster docs bench reference check lock
 
 reproduce: $(READY)
 	python -m treebound.experiments.run
@@ -40,6 +41,9 @@ reproduce-all: $(READY)
 
 peers: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-peers.lock
+
+classifiers: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-classifiers.lock
 
 cluster: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-cluster.lock

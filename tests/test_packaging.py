@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8
 WANTED = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["dev"]
 
 
-EXTRAS = {extra: PYPROJECT["project"]["optional-dependencies"][extra] for extra in ("peers", "cluster", "docs")}
+EXTRAS = {extra: wanted for extra, wanted in PYPROJECT["project"]["optional-dependencies"].items() if extra != "dev"}
 LOCKS = {extra: (PROJECT / f"requirements-{extra}.lock").read_text(encoding="utf-8") for extra in EXTRAS}
 
 
