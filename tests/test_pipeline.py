@@ -36,6 +36,15 @@ def test_stages_name_the_modules_that_they_use() -> None:
     assert dependencies.written(text) == text, "run python -m treebound.experiments.dependencies"
 
 
+@pytest.mark.parametrize("module", sorted(dependencies.BY_NAME))
+def test_what_is_chosen_by_name_is_depended_on(module: str) -> None:
+    """No import leads from such a stage to a decoder, which a registry imports when it is asked for."""
+    named = dependencies.sources(module)
+    for path in (PROJECT / "src/treebound/decoders").rglob("[a-z]*.py"):
+        file = str(path.relative_to(PROJECT))
+        assert any(file == one or file.startswith(f"{one}/") for one in named), file
+
+
 def test_imports_are_those_that_another_reader_finds() -> None:
     """`support.imports` reads text; grimp reads syntax trees."""
     graph = grimp.build_graph("treebound", cache_dir=None)

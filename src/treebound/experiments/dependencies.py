@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from treebound.support.atomic import replacing
-from treebound.support.imports import PACKAGE, closure, path_of
+from treebound.support.imports import PACKAGE, closure, module_of, path_of
 
 PIPELINE = Path("dvc.yaml")
 #: imports that change no result of a stage
@@ -25,6 +25,12 @@ WITHOUT = frozenset(
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are
 PLUMBING = ("support", "kernels.cache", "experiments.params", "experiments.plan")
+#: modules that choose what they run by name, from a registry that imports it then: any of these rooms' modules
+BY_NAME = {
+    "experiments.arena": "decoders",
+    "experiments.confidence": "decoders",
+    "experiments.rooms.parse_graph": "decoders",
+}
 #: what every stage uses, named as a whole: short lists are read
 WHOLE = ("core",)
 _STAGE, _USES = re.compile(r"  [\w-]+:"), re.compile(r"meta: \{uses: (\w+)\}")
@@ -34,6 +40,8 @@ _COMMAND, _SOURCE = re.compile(r"python -m treebound\.(experiments\.\w+)"), re.c
 def sources(module: str, uses: str = "") -> list[str]:
     """Files and folders, from the project's root, that a stage of this module depends on, and of `rooms` this one."""
     start = [module, f"experiments.rooms.{uses}"] if uses else [module]
+    for room in {BY_NAME[m] for m in start if m in BY_NAME}:
+        start += [module_of(path) for path in (PACKAGE / room).rglob("*.py")]
     used = {m for m in closure(start, without=WITHOUT) if not _under(m, PLUMBING)}
     files = {path for m in used if (path := path_of(m)) and _has_code(path)}
     files |= {data for path in files for data in _data_of(path)}
