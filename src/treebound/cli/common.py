@@ -33,6 +33,17 @@ Scheduler = Annotated[
     ),
 ]
 
+Margins = Annotated[
+    bool,
+    typer.Option(
+        "--margins", help="MISC Margin: what the best tree without the word's arc scores less. [default: none]"
+    ),
+]
+
+Marginals = Annotated[
+    bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc. [default: none]")
+]
+
 MANY = 1_000_000_000  #: more than this of anything is a mistake, and does not fit into what kernels count with
 
 

@@ -11,6 +11,8 @@ import typer
 
 from treebound.cli.common import (
     MANY,
+    Marginals,
+    Margins,
     Output,
     Scheduler,
     Workers,
@@ -62,15 +64,8 @@ def parse(
     ] = 0,
     workers: Workers = 1,
     scheduler: Scheduler = None,
-    margins: Annotated[
-        bool,
-        typer.Option(
-            "--margins", help="MISC Margin: what the best tree without the word's arc scores less. [default: none]"
-        ),
-    ] = False,
-    marginals: Annotated[
-        bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc. [default: none]")
-    ] = False,
+    margins: Margins = False,
+    marginals: Marginals = False,
     scale: Annotated[
         float,
         typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treebound.cli.common import MANY, Output, Workers, check_files, output_file
+from treebound.cli.common import MANY, Marginals, Margins, Output, Workers, check_files, output_file
 from treebound.support.progress import counting
 
 if TYPE_CHECKING:
@@ -27,15 +27,8 @@ def decode(
     k_best: Annotated[
         int, typer.Option(min=1, max=MANY, help="Comment kbest: scores and heads of the so many best trees; 1: none.")
     ] = 1,
-    margins: Annotated[
-        bool,
-        typer.Option(
-            "--margins", help="MISC Margin: what the best tree without the word's arc scores less. [default: none]"
-        ),
-    ] = False,
-    marginals: Annotated[
-        bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc. [default: none]")
-    ] = False,
+    margins: Margins = False,
+    marginals: Marginals = False,
     verify: Annotated[
         bool, typer.Option("--check", help="Prove every tree by the checker of `treebound check`. [default: not]")
     ] = False,
