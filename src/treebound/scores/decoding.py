@@ -150,7 +150,7 @@ def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
         return made
     try:
         return DECODERS[name](space=space, **options)
-    except TypeError:
+    except (InputError, TypeError):
         hint = f"space={made.space!r}, or decoder='branch-and-bound'"
         raise UnsupportedError(f"decoder {name!r} does not search {space} trees", hint=hint) from None
 
