@@ -1,9 +1,10 @@
-"""Executed notebooks -> one static site that reads well from disk: no server, no network, no script.
+"""Executed notebooks -> one static site that reads well from disk: no server, no network, no script that it needs.
 
     python -m treebound.report.render [--notebooks results/notebooks] [--out results/report]
 
 The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML,
-figures become files beside the pages, code is folded away. Same notebooks, same bytes.
+figures become files beside the pages, so do tables (as CSV); code and long tables are folded away. Same notebooks, same
+bytes. What the script adds: tables that are sorted by a click.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from treebound.report.command import status
 from treebound.report.execute import read
 
 INDEX = "index"  #: the notebook that becomes the entry page
+LONG = 24  #: rows of a table that is folded away under its caption
 
 
 @dataclass
@@ -67,7 +69,8 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
         site = Path(folder) / "site"
-        (site / "figures").mkdir(parents=True)
+        for folder_of in ("figures", "tables"):
+            (site / folder_of).mkdir(parents=True)
         pages = [_page(path, site) for path in notebooks]
         pages.sort(key=lambda page: page.name != INDEX)
         for page in pages:
@@ -77,6 +80,8 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         (site / "style.css").write_text(
             environment.get_template("style.css").render(code=Markup(code)), encoding="utf-8"
         )
+        script = environment.get_template("script.js").render()
+        (site / "script.js").write_text(script, encoding="utf-8")
         _replace(site, out)
     return out / f"{INDEX}.html"
 
@@ -134,13 +139,28 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
     if "text/html" in data:
-        markup = re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"])
-        if "text/csv" in data and (file := re.search(r'href="([\w-]+\.csv)"', markup)):  # the same table for programs
-            (site / file[1]).write_text(data["text/csv"], encoding="utf-8")
-        return f'<div class="scroll" role="region" aria-label="Table" tabindex="0">{markup}</div>'
+        return _table(site, name, re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"]), data)
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"
+
+
+def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
+    """A table that scrolls in its frame and is written as CSV; one of many rows waits behind its caption."""
+    link = ""
+    named_here = re.search(r'href="([\w-]+\.csv)"', markup)  # a file that the notebook names, and links to
+    if "text/csv" in data:
+        file = named_here[1] if named_here else f"tables/{name}.csv"
+        (site / file).write_text(data["text/csv"], encoding="utf-8")
+        link = "" if named_here else f'<p class="where"><a href="{file}">CSV</a></p>'
+    rows = markup.partition("<tbody>")[2].count("<tr>")
+    caption = re.search("<caption>(.*?)</caption>", markup, re.S)
+    framed = '<div class="scroll" role="region" aria-label="Table" tabindex="0">{}</div>'
+    tally = 'class="claims"' in markup  # the caption says what the table comes to; on the first page it is shown
+    if caption is None or (named_here if tally else rows <= LONG):
+        return framed.format(markup) + link
+    summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
+    return f'<details class="long">{summary}{framed.format(markup.replace(caption[0], "", 1))}{link}</details>'
 
 
 def _figure(site: Path, name: str, content: bytes, alt: str) -> str:

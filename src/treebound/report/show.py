@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,9 +15,14 @@ import pandas as pd
 NOTHING = "–"
 
 
+def typeset(text: str) -> str:
+    """Text for people: the hyphen before a number is a minus sign, unless it stands between two things (31-40)."""
+    return re.sub(r"(?<![\w.)\]-])-(?=\.?\d)", "\N{MINUS SIGN}", text)
+
+
 @dataclass(frozen=True)
 class Table:
-    """A DataFrame as a captioned HTML table, index and columns with any number of levels.
+    """A DataFrame as a captioned HTML table, index and columns with any number of levels, and as CSV for programs.
 
     Floats have `digits` decimals, or those that `by_column` names; its keys are innermost column names.
     """
@@ -28,6 +34,10 @@ class Table:
 
     def __repr__(self) -> str:
         return self.caption
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        written = self.data.to_csv(lineterminator="\n")
+        return {"text/plain": self.caption, "text/html": self._repr_html_(), "text/csv": written}
 
     def _repr_html_(self) -> str:
         body = [self._row(i) for i in range(len(self.data))]
@@ -104,8 +114,8 @@ class Table:
             return NOTHING
         if isinstance(value, float):
             digits = (self.by_column or {}).get(self._name(column), self.digits)
-            return p_value(value, digits) if is_p(self._name(column)) else f"{value:,.{digits}f}"
-        return f"{value:,d}"
+            return p_value(value, digits) if is_p(self._name(column)) else typeset(f"{value:,.{digits}f}")
+        return typeset(f"{value:,d}")
 
 
 def is_p(name: str) -> bool:
@@ -146,4 +156,4 @@ class Remarks:
         return " ".join(self.sentences)
 
     def _repr_markdown_(self) -> str:
-        return " ".join(self.sentences)
+        return typeset(" ".join(self.sentences))

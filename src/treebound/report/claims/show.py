@@ -16,7 +16,7 @@ from treebound.report import collect
 from treebound.report.claims.judge import NOT_BUILT, VERDICTS, Judged, judge
 from treebound.report.claims.load import Paper, load
 from treebound.report.collect import Results
-from treebound.report.show import Remarks
+from treebound.report.show import Remarks, typeset
 from treebound.support.atomic import replacing
 
 NAME = "claims.csv"
@@ -63,7 +63,7 @@ def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
     else:
         page = f' <a href="{last.claim.page}.ipynb">table</a>' if last.claim.page else ""
         section = f'<span class="where">section {escape(last.claim.section)}{page}</span>'
-        cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), escape(last.because)]
+        cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), typeset(escape(last.because))]
     marks = [f'<span class="verdict {one.verdict.replace(" ", "-")}">{one.verdict}</span>' for one in row]
     body = "".join(
         f'<td data-label="{escape(head)}">{cell}</td>'
@@ -85,7 +85,9 @@ def replication(root: Path, page: str = "") -> Replication:
     papers = load() if not page else [paper for paper in map(partial(_on, page), load()) if paper.claims]
     runs = collect.provenances(root)
     judged = {run.name: verdicts(root, run, papers) for run in runs}
-    return Replication(judged, f"What is claimed, and what {runs[-1].title} says", "" if page else NAME)
+    if page:
+        return Replication(judged, f"{summary(judged[runs[-1].name])!r} By {runs[-1].title}; claim by claim")
+    return Replication(judged, f"What is claimed, and what {runs[-1].title} says", NAME)
 
 
 def _on(page: str, paper: Paper) -> Paper:
