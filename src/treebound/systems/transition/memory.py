@@ -57,6 +57,10 @@ class MemoryBased:
                     raise TreeboundError("TiMBL could not learn these instances", hint="use another learner")
         return self._api
 
+    def forget(self) -> None:
+        """Forget the answers that it gave: whoever asks again waits again."""
+        self._answers = {}
+
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_api": None, "_answers": {}}
 

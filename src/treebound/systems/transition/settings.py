@@ -35,7 +35,7 @@ class Settings(Checked):
     explore: Annotated[float, Field(ge=0, le=1)] = option(
         0.9, "Chance of going on with the parser's own choice, of the dynamic oracle after the first epoch."
     )
-    svm_cost: Rate | None = option(None, "C of support vector machines; by default 0.1 of svm, 0.5 of quadratic.")
+    svm_cost: Rate | None = option(None, "C of support vector machines.  [default: 0.1 of svm, 0.5 of quadratic]")
     gamma: Rate = option(0.2, "Of the quadratic kernel (gamma x.y + r)^2.")
     r: Cost = option(0.0, "Of the quadratic kernel.")
     tolerance: Rate = option(0.1, "At which the training of a quadratic kernel stops.")

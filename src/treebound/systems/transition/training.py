@@ -37,6 +37,8 @@ from treebound.systems.transition.quadratic_svm import QuadraticSVM
 from treebound.systems.transition.settings import Settings
 from treebound.treebanks.projectivise import projectivise
 
+#: learner -> (module, name) of the package that it needs
+PACKAGES = {"svm": ("sklearn", "scikit-learn"), "quadratic": ("libsvm", "LIBSVM"), "memory": ("timblapi", "TiMBL")}
 SHOWN = 1000  #: sentences or instances after which it is told how far training is
 
 
