@@ -4,7 +4,7 @@
 # make lab            open the notebooks in JupyterLab
 # make reproduce-all  the same pipeline on every open corpus, in build/all
 # make peers          install the parsers of others that the pipeline can run beside ours
-# make classifiers    install LIBSVM and LIBLINEAR, which transition-based parsing can learn with
+# make classifiers    install TiMBL, LIBSVM and LIBLINEAR, which transition-based parsing can learn with
 # make cluster        install what parsing and training on several machines need
 # make docs           write the reference of the Python interface to build/docs
 # make bench          speed, memory and start-up against their targets

@@ -86,6 +86,7 @@ def test_what_is_imported_is_declared() -> None:
     ours = {m for m in graph.modules if m.startswith("treebound")}
     external = {m for m in graph.modules - ours if m not in sys.stdlib_module_names}
     names = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ufal": "ufal.udpipe", "libsvm": "libsvm-official"}
+    names |= {"timblapi": "python3-timbl"}
     wanted = [
         *PYPROJECT["project"]["dependencies"],
         *(r for extra in ("peers", "cluster", "classifiers") for r in EXTRAS[extra]),

@@ -74,9 +74,14 @@ def test_unknown_published_names_list_what_there_is() -> None:
 def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> None:
     for r in results:
         decoded, benchmark = r.decode(), r.benchmark()
-        assert len(decoded) == len(benchmark) == len(r.params.corpora) * len(r.params.decode)
-        assert list(decoded["model"]) == [run.model for run in r.params.decode.values()] * len(r.params.corpora)
-        assert set(r.train()["model"]) == {run.model for run in r.params.decode.values()}
+        ours = [run for run in r.params.decode.values() if run.everywhere]
+        assert len(decoded) == len(benchmark) == len(r.params.corpora) * len(ours)
+        assert list(decoded["model"]) == [run.model for run in ours] * len(r.params.corpora)
+        assert set(r.train()["model"]) == {run.model for run in ours}
+        by_transitions = r.transitions()
+        others = [run.name for run in r.params.decode.values() if run.system == "transition"]
+        assert list(by_transitions["row"]) == others * len(r.params.corpora)
+        assert (by_transitions["words_per_cpu_s"] > 0).all()
         assert set(r.convert()["split"]) == {"train", "dev", "test"}
         assert set(r.pruner()["k"]) == set(r.params.pruner.ks)
 
@@ -87,7 +92,7 @@ def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
     gone = next(iter(r.params.decode))
     stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{gone}.old.json"
     stale.write_text((stale.parent / f"{gone}.json").read_text())
-    assert len(r.decode()) == len(r.params.decode)
+    assert len(r.decode()) == sum(row.everywhere for row in r.params.decode.values())
 
 
 @pytest.mark.parametrize("damage", ["missing", "half written", "a row missing"])

@@ -10,7 +10,8 @@ from test_transition_training import MODELS, machine_and_words
 from treebound.core.treebank import Treebank
 from treebound.systems.transition.encoding import Encoding
 from treebound.systems.transition.greedy import Machine, parse_in_step
-from treebound.systems.transition.quadratic import QuadraticSVM, binarised, compare, decision, pool_of
+from treebound.systems.transition.quadratic import compare, decision, pool_of
+from treebound.systems.transition.quadratic_svm import QuadraticSVM, binarised
 
 svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM is not installed")
 
@@ -38,18 +39,19 @@ def test_every_decision_is_that_of_libsvm(trained: tuple[Machine, np.ndarray, np
     seen = np.concatenate([X[::5], others(X)])
     pools = np.array([pool_of(svm.pools, x) for x in seen])
     best, votes = svm.best(seen), svm.scores(seen)
-    known = [np.unique(column) for column in X.T]
-    machines = list(svm.train_pools(X, y))
+    parts = svm.parts(X)
+    machines = [svm.machine(X, y, rows) for rows in parts]
     assert len(machines) == len(svm.pools.classes_at) - 1 > 2
     compared = 0
     for p, its in enumerate(machines):
-        here, k = seen[pools == p], len(its["labels"])
+        here, k = seen[pools == p], len(its.classes)
         if not len(here):
             continue
         if k == 1:
-            assert set(best[pools == p]) == set(its["labels"])
+            assert set(best[pools == p]) == set(its.classes.tolist())
             continue
-        answers, _, values = svmutil.svm_predict([], binarised(here, known), its["model"], "-q")
+        known = [np.unique(column) for column in X[parts[p]].T]
+        answers, _, values = svmutil.svm_predict([], binarised(here, known), its.model, "-q")
         assert best[pools == p].tolist() == [int(a) for a in answers]
         pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
         for x, theirs, counted in zip(here, values, votes[pools == p], strict=True):
@@ -58,9 +60,9 @@ def test_every_decision_is_that_of_libsvm(trained: tuple[Machine, np.ndarray, np
             ours = [decision(svm.pools, p, i, j, kernel) for i, j in pairs]
             assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
             expected = np.full(len(counted), -1)
-            expected[its["labels"]] = 0
+            expected[its.classes] = 0
             for (i, j), value in zip(pairs, theirs, strict=True):
-                expected[its["labels"][i if value > 0 else j]] += 1
+                expected[its.classes[i if value > 0 else j]] += 1
             assert counted.tolist() == expected.tolist()
             compared += len(pairs)
     assert compared > 10000

@@ -20,7 +20,9 @@ PIPELINE = Path("dvc.yaml")
 #: imports that change no result of a stage
 WITHOUT = frozenset(
     {
-        ("experiments.params", "systems.graph.settings"),  # values are checked, which are tracked as parameters
+        # values are checked, which are tracked as parameters
+        ("experiments.params", "systems.graph.settings"),
+        ("experiments.params", "systems.transition.settings"),
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are

@@ -24,11 +24,12 @@ from treebound.core.errors import InputError
 from treebound.support import yamlfile
 from treebound.support.settings import Seed
 from treebound.systems.graph.settings import Family, Labels, Learner, Settings, Space
+from treebound.systems.transition.settings import Settings as Transition
 
 _STRICT = ConfigDict(extra="forbid")
 
 #: system that a row may have -> the room of `systems` that it is in; see `experiments.rooms`
-ROOMS = {"graph": "graph", "udpipe": "peers", "spacy": "peers"}
+ROOMS = {"graph": "graph", "transition": "transition", "udpipe": "peers", "spacy": "peers"}
 
 
 def _keep(value: Any) -> int | str:
@@ -127,6 +128,7 @@ class Row:
 
     system   one of ROOMS; those of others (udpipe, spacy) have no model, learner, decoder and k
     model    one of `models`; decoder: one of `decoders`; k: heads of a word that the pruner keeps
+             of the system transition, one of `transition`, and beam: its width, by default that of training
     corpora  those that have the row; empty: all
     tags     that it is trained and tested with, and seed: those of the corpus and of the run unless it says otherwise
     timed    whether the benchmark has it; unless it says so, rows that all corpora have
@@ -141,6 +143,7 @@ class Row:
     tags: Tags | None = None
     seed: Seed | None = None
     timed: bool | None = None
+    beam: Annotated[int, Field(ge=1, le=1024)] | None = None
     name: str = ""
 
     def __str__(self) -> str:
@@ -174,6 +177,10 @@ def heads(k: Keep) -> int | None:
     return None if k == "none" else int(k)
 
 
+#: keys that the rows of a system must have
+_NEEDED = {"graph": ("model", "learner", "decoder", "k"), "transition": ("model",)}
+
+
 def _rows(value: Any) -> Any:
     """Rows that know their names."""
     if isinstance(value, dict) and all(isinstance(row, Row) for row in value.values()):
@@ -181,7 +188,7 @@ def _rows(value: Any) -> Any:
     if not isinstance(value, dict) or not all(isinstance(row, dict) for row in value.values()):
         raise ValueError("expected rows by name, as {arc: {model: arc, learner: mira, decoder: eisner, k: 10}}")
     for name, row in value.items():
-        needed = ("model", "learner", "decoder", "k") if row.get("system", "graph") == "graph" else ()
+        needed = _NEEDED.get(row.get("system", "graph"), ())
         if missing := [key for key in needed if key not in row]:
             raise ValueError(f"{name}: missing key {missing[0]}")
     return {name: row | {"name": name} for name, row in value.items()}
@@ -261,6 +268,43 @@ class CrossValidation:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Classifiers:
+    """The experiments of Hall, Nivre & Nilsson (2006); see treebound.experiments.classifiers.
+
+    sections   of a corpus that has no split of its own here: sentence i is in section i % 10, and each of these is
+               parsed by models of all others
+    features   feature models, the poorest first; learners: by name
+    shares     of the training set, in %, for the learning curve of the last feature model
+    """
+
+    corpora: tuple[Name, ...] = ()
+    sections: dict[Name, tuple[Annotated[int, Field(ge=0, le=9)], ...]] = Field(default_factory=dict)
+    features: Annotated[tuple[str, ...], Field(min_length=1)] = ("F1", "F2", "F3", "F4", "F5")
+    learners: dict[Name, Transition] = Field(default_factory=dict)
+    shares: tuple[Annotated[int, Field(ge=1, le=99)], ...] = (10, 20, 50)
+
+    def __post_init__(self) -> None:
+        if unknown := [corpus for corpus in self.sections if corpus not in self.corpora]:
+            raise ValueError(f"sections: {unknown[0]} is none of the corpora")
+
+
+@dataclass(frozen=True, config=_STRICT)
+class ClassifierSearch:
+    """Parameters of learners, chosen on dev by successive halving; see treebound.experiments.classifier_search.
+
+    features  the feature model of all points
+    grids     learner -> parameter -> its values; a point is one value of each
+    first     share of the training set (%) that the first round has; each later one has three times as much, for the
+              best third of its points
+    """
+
+    corpora: tuple[Name, ...] = ()
+    features: str = "F5"
+    grids: dict[Name, dict[Name, tuple[int | FiniteFloat, ...]]] = Field(default_factory=dict)
+    first: Annotated[int, Field(ge=1, le=100)] = 12
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Step:
     """What one training differs in from the base system; what is not given stays as it is there.
 
@@ -333,6 +377,7 @@ class Params:
     pruner: Pruner
     models: dict[Name, Annotated[ModelParams, BeforeValidator(_model)]]
     train: Settings
+    transition: dict[Name, Transition] = Field(default_factory=dict)
     decoders: dict[Name, Decoder]
     decode: Annotated[dict[Name, Row], BeforeValidator(_rows)]
     benchmark: Benchmark
@@ -341,6 +386,8 @@ class Params:
     ablation: Ablation | None = None  # a reference run from before there was one has none
     confidence: Confidence | None = None  # older runs have none
     cross_validation: CrossValidation = CrossValidation()
+    classifiers: Classifiers = Field(default_factory=Classifiers)
+    classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
     arena: Arena | None = None  # older runs have none
     steps: Steps | None = None  # older runs have none
 
@@ -371,8 +418,9 @@ class Params:
             raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
 
     def _check_row(self, row: Row) -> None:
+        models: dict[str, Any] = self.transition if row.system == "transition" else self.models
         for kind, names, known in (
-            ("model", [row.model] if row.model else [], self.models),
+            ("model", [row.model] if row.model else [], models),
             ("decoder", [row.decoder] if row.decoder else [], self.decoders),
             ("corpus", row.corpora, self.corpora),
         ):
@@ -458,11 +506,14 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     kinds: dict[int | str, type] = {
         "pruner": Pruner,
         "train": Settings,
+        "transition": Transition,
         "benchmark": Benchmark,
         "decoders": Decoder,
         "ablation": Ablation,
         "confidence": Confidence,
         "cross_validation": CrossValidation,
+        "classifiers": Classifiers,
+        "classifier_search": ClassifierSearch,
         "arena": Arena,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }

@@ -26,7 +26,7 @@ _HEAD = "# Written by python -m treebound.experiments.plan: the stages that the 
 
 def model_name(params: Params, corpus: str, row: Row) -> str:
     """What a row parses with: `combined.mira`, `udpipe`; `combined.mira.gold.seed2` where tags or seed are its own."""
-    name = f"{row.model}.{row.learner}" if row.model else row.system
+    name = f"{row.model}.{row.learner}" if ROOMS[row.system] == OURS else row.model or row.system
     return name + _variant(params, corpus, row)
 
 
@@ -66,12 +66,20 @@ def planned(params: Params) -> dict[str, Any]:
                 made = {"corpus": corpus, "tags": tags, "seed": seed, "file": at, "name": Path(at).stem}
                 pruner[corpus + _variant(params, corpus, row)] = made
                 model |= {"model": row.model, "pruner": at}
+            elif row.model:
+                model |= {"model": row.model}
             train[room][f"{corpus}-{name}"] = model | {"system": row.system}
             decode[room][f"{corpus}-{row}"] = model | {"system": row.system, "row": row.name, "decoder": row.decoder}
             if row.benchmarked and corpus not in benchmark[room]:
                 benchmark[room].append(corpus)
-    corpora = list(dict.fromkeys((*params.corpora, *params.cross_validation.corpora)))
-    return {"stages": {"corpora": corpora, "pruner": pruner, "train": train, "decode": decode, "benchmark": benchmark}}
+    classified = {"classifiers": params.classifiers.corpora, "classifier_search": params.classifier_search.corpora}
+    others = (*params.cross_validation.corpora, *(corpus for some in classified.values() for corpus in some))
+    corpora = list(dict.fromkeys((*params.corpora, *others)))
+    stages = {"corpora": corpora, "pruner": pruner, "train": train, "decode": decode, "benchmark": benchmark}
+    for stage, some in classified.items():  # what they read: tagged corpora depend on converted ones
+        places = {"predicted": "data/tagged", "gold": "data/converted"}
+        stages[stage] = {c: {"corpus": c, "data": f"{places[params.tags_of(c)]}/{c}"} for c in some}
+    return {"stages": stages}
 
 
 def text(params: Params) -> str:

@@ -32,11 +32,12 @@ GROUPS = (
     *(("fetch",), ("convert",), ("tagger",), ("pruner",)),
     ("train", "steps", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
+    *(("classifiers",), ("classifier-search",)),
     *(("benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
-ALONE = frozenset({"tagger", "benchmark", "ablation", "arena"})
+ALONE = frozenset({"tagger", "classifiers", "classifier-search", "benchmark", "ablation", "arena"})
 
 
 def kind_of(stage: str) -> str:

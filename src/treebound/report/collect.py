@@ -119,14 +119,31 @@ class Results:
 
     def peers(self) -> pd.DataFrame:
         """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty."""
-        rows = self._decoded(lambda row: row.system != "graph")
+        rows = [found | {"peer": found["row"]} for found in self._of_room("peers")]
+        names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
+        return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
+
+    def transitions(self) -> pd.DataFrame:
+        """One row a transition-based parser and its corpus: accuracy, seconds of training, speed. May be empty.
+
+        `missing` names the package that was not installed, where that is so; then all figures are NaN.
+        """
+        names = ["uas", "las", "complete", "complete_labelled", "train_cpu_s", "words_per_cpu_s"]
+        rows = self._of_room("transition")
+        for found in rows:
+            if found.setdefault("missing", ""):
+                found |= dict.fromkeys(names, float("nan"))
+        return pd.DataFrame(rows, columns=["corpus", "row", "model", "tags", "seed", "missing", *names])
+
+    def _of_room(self, room: str) -> list[dict[str, Any]]:
+        """What `decode` wrote of the rows of a room, with the seconds of training and the speed."""
+        rows = self._decoded(lambda row: ROOMS[row.system] == room)
         for found in rows:
             corpus, row = found["corpus"], self.params.decode[found["row"]]
             timing = self._read("timing", "train", corpus, f"{model_name(self.params, corpus, row)}.json")
             speed = self._timed(corpus, row)["words_per_cpu_s"] if row.benchmarked else float("nan")
-            found |= {"peer": row.name, "train_cpu_s": timing["cpu_s"], "words_per_cpu_s": speed}
-        names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
-        return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
+            found |= {"train_cpu_s": timing["cpu_s"], "words_per_cpu_s": speed}
+        return rows
 
     def _decoded(self, wanted: Callable[[Row], bool]) -> list[dict[str, Any]]:
         """What `decode` wrote of the rows that are wanted: corpus by corpus, and then row by row of those of some."""

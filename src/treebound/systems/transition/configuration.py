@@ -11,6 +11,10 @@ where it stands: from the buffer it is pushed, from the stack it is taken away.
 
 The preconditions that the paper leaves open are ours. LEFT-ARC of a word that has a head is not allowed, nor is REDUCE
 of one that has none: every word that is popped has a head, and a word that never gets one stays attached to 0.
+
+A system may be restricted to trees with a single root (`single`). Where the stack is rooted, arcs from 0 then wait
+until the buffer is empty. Arc-eager, whose unattached words are roots, takes the last of several ones back from the
+stack into the buffer as soon as that is empty, and parses on without SHIFT (UNSHIFT, Nivre & Fernandez-Gonzalez 2014).
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ LEFT, LEFT2 = 4, 5  # leftmost modifier to the left, and the one after it; NO_HE
 RIGHT, RIGHT2 = 6, 7  # rightmost modifier to the right, and the one before it
 LEFTS, RIGHTS = 8, 9  # how many modifiers there are on either side
 LEFT_LABELS, RIGHT_LABELS = 10, 11  # their labels, as a set of bits (numbers modulo `SET`)
-SIZES = 12  # columns 0 and 1: words on the stack and in the buffer
+SIZES = 12  # columns 0 and 1: words on the stack and in the buffer; column 2: 1 once a word was taken back
 ROWS = 13
 SET = 31  #: bits of a set of labels
 
@@ -52,6 +56,7 @@ class System(NamedTuple):
     reduce       whether there is REDUCE; then words on the stack may have a head
     swap         whether there is SWAP
     rooted       whether word 0 is at the bottom of the stack
+    single       whether trees have one root; without effect on arc-eager-rooted, which draws its arcs from 0 at once
     """
 
     left: tuple[int, int]
@@ -59,6 +64,7 @@ class System(NamedTuple):
     reduce: bool
     swap: bool
     rooted: bool
+    single: bool = False
 
 
 SYSTEMS: Registry[System] = Registry("transition system")
@@ -72,7 +78,7 @@ SYSTEMS.register("swap", System((S0, S1), (S1, S0), False, True, True))
 @njit(cache=True, nogil=True)
 def most_transitions(system, n):
     """Upper bound of the number of transitions of a sentence of n words."""
-    return 2 * n + (n * (n - 1) if system.swap else 0)
+    return (3 if system.single else 2) * n + (n * (n - 1) if system.swap else 0)
 
 
 @njit(cache=True, nogil=True)
@@ -86,6 +92,8 @@ def start(system, c, n, root_label):
     c[STACK, 0] = 0
     c[SIZES, 0] = 1 if system.rooted else 0
     c[SIZES, 1] = n
+    if n > 0:
+        c[SIZES, 2] = 0
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -112,7 +120,8 @@ def allowed(system, c):
     kinds = 0
     s0, s1, t0 = stacked(c, 0), stacked(c, 1), ahead(c, 0)
     if t0 != NO_HEAD:
-        kinds |= 1 << SHIFT
+        if not system.single or c[SIZES, 2] == 0 or s0 == NO_HEAD:
+            kinds |= 1 << SHIFT
         if system.reduce and s0 > 0 and c[HEAD, s0] != NO_HEAD:
             kinds |= 1 << REDUCE
     if system.swap and 0 < s1 < s0:
@@ -120,7 +129,8 @@ def allowed(system, c):
     for kind in (LEFT_ARC, RIGHT_ARC):
         head, dependent = system.left if kind == LEFT_ARC else system.right
         h, d = at(c, head), at(c, dependent)
-        if h != NO_HEAD and d > 0 and c[HEAD, d] == NO_HEAD:
+        waits = h == 0 and t0 != NO_HEAD and system.single and not system.reduce
+        if h != NO_HEAD and d > 0 and c[HEAD, d] == NO_HEAD and not waits:
             kinds |= 1 << kind
     return kinds
 
@@ -144,6 +154,20 @@ def take(system, c, kind, label):
         else:
             _remove_second(c)
             c[SIZES, 1] -= 1
+    if system.single and system.reduce and not system.rooted and c[SIZES, 1] == 0:
+        _take_back(c)
+
+
+@njit(cache=True, nogil=True)
+def _take_back(c):
+    """The last unattached word from the stack into the buffer, if it is not the only one. O(1) amortised."""
+    while c[SIZES, 0] > 0 and c[HEAD, stacked(c, 0)] != NO_HEAD:
+        c[SIZES, 0] -= 1
+    if c[SIZES, 0] > 1:  # the lowest word of the stack never has a head
+        c[BUFFER, 0] = stacked(c, 0)
+        c[SIZES, 0] -= 1
+        c[SIZES, 1] = 1
+        c[SIZES, 2] = 1
 
 
 @njit(cache=True, nogil=True)

@@ -11,19 +11,22 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.dtypes import INDEX, NO_HEAD
-from treebound.core.errors import ModelError
+from treebound.core.errors import InputError, ModelError, UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.learning.conventions import Conventions, under
 from treebound.learning.storage import Format, Header, History, Layout, Names
+from treebound.systems.transition import memory, quadratic_svm
 from treebound.systems.transition.beam import make_beam, parse_with_beam
-from treebound.systems.transition.configuration import KINDS, LEFT_ARC, SYSTEMS, configuration
+from treebound.systems.transition.configuration import KINDS, LEFT_ARC, RIGHT_ARC, SYSTEMS, configuration
 from treebound.systems.transition.encoding import Classes, Encoding, classes_of, column_of
 from treebound.systems.transition.extraction import COLUMNS, Words
 from treebound.systems.transition.feature_models import FeatureModel
-from treebound.systems.transition.greedy import Machine, parse_greedily
+from treebound.systems.transition.greedy import Machine, parse_greedily, parse_in_step
 from treebound.systems.transition.linear import Linear, compile_joins
+from treebound.systems.transition.memory import MemoryBased
+from treebound.systems.transition.quadratic_svm import QuadraticSVM
 from treebound.systems.transition.settings import Settings
 
 KIND = "transition model"
@@ -47,9 +50,12 @@ class TransitionHeader(Header):
     stride: Annotated[int, Field(ge=1, le=1 << 16)]
     history: History
     skipped: Number
+    pools: tuple[tuple[Number, Number], ...] = ()
+    instances: Number = 0
 
     def __post_init__(self) -> None:
         self.features.compiled()
+        _ = self.layouts
         if any(max(join) >= len(self.cells) for join in self.joins) or self.root >= len(self.labels):
             raise ValueError("joins, root: beyond the cells and labels")
         if sorted(set(self.transitions)) != list(self.transitions):
@@ -70,17 +76,21 @@ class TransitionHeader(Header):
         return FeatureModel(self.cells, self.joins, self.origins)
 
     @property
-    def layout(self) -> Layout:
-        """Of the weights."""
-        return Layout(np.float32, {((self.stride << self.spec.bits) + len(self.transitions),)})
+    def layouts(self) -> dict[str, Layout]:
+        """Of what was learnt."""
+        if self.spec.learning == "quadratic":
+            return {"pool": Layout(np.int32), **quadratic_svm.layouts(self.pools, len(self.cells))}
+        if self.spec.learning == "memory":
+            return memory.layouts(self.instances, len(self.cells))
+        return {"weights": Layout(np.float32, {((self.stride << self.spec.bits) + len(self.transitions),)})}
 
 
-FORMAT = Format(KIND, 1, TransitionHeader, lambda header: {"weights": header.layout})
+FORMAT = Format(KIND, 1, TransitionHeader, lambda header: header.layouts)
 
 
 @dataclass(frozen=True)
 class TransitionModel:
-    """Settings, features, vocabularies, transitions and weights.
+    """Settings, features, vocabularies, transitions, and what was learnt: weights, or another classifier.
 
     meta     the conventions of the treebank that it was trained on
     history  one record an epoch
@@ -97,11 +107,18 @@ class TransitionModel:
     history: tuple[dict, ...] = ()
     skipped: int = 0
     key: str = ""
+    other: QuadraticSVM | MemoryBased | None = None
 
     @property
     def label_names(self) -> tuple[str, ...]:
         """The labels by the numbers that parses have."""
         return tuple(self.encoding.labels.strings)
+
+    @property
+    def single(self) -> bool:
+        """Whether the trees have one root: where the settings say so, and there are the transitions for it."""
+        right_arcs = (self.classes.kind == RIGHT_ARC).any()
+        return self.spec.roots == "single" and bool(right_arcs)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -120,16 +137,24 @@ class TransitionModel:
     def parse_words(self, words: Words, beam: int | None = None) -> list[Parse]:
         """The trees of all sentences, by greedy search or with a beam (by default that of training). O(beam W).
 
-        `value` is the sum of the scores of the transitions. Nothing is proved: the status is `heuristic`.
+        `value` is the sum of the scores of the transitions, nan where a classifier is not linear. Nothing is proved:
+        the status is `heuristic`. UnsupportedError for a beam where the classifier is not linear.
         """
-        assert self.linear is not None
         width, count = beam or self.spec.beam, len(words.heads)
-        system, longest = SYSTEMS[self.spec.transitions], int(np.diff(words.offsets).max(initial=0))
+        system = SYSTEMS[self.spec.transitions]._replace(single=self.single)
+        longest = int(np.diff(words.offsets).max(initial=0))
         machine = Machine(system, self.features.compiled(), self.classes, self.encoding.root)
         heads, labels = np.empty(count, INDEX), np.empty(count, INDEX)
-        if width == 1:
+        if self.other is not None:
+            if width > 1:
+                raise UnsupportedError("a beam adds up scores of a linear model", hint="parse with --beam 1")
+            heads, labels = parse_in_step(machine, self.other, words)
+            values = np.full(len(words.offsets) - 1, np.nan)
+        elif width == 1:
+            assert self.linear is not None
             values = parse_greedily(machine, self.linear, words, configuration(longest), heads, labels)
         else:
+            assert self.linear is not None
             values = parse_with_beam(machine, self.linear, words, make_beam(system, width, longest), heads, labels)
         root = np.array([NO_HEAD], INDEX)
         return [
@@ -145,7 +170,6 @@ class TransitionModel:
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
-        assert self.linear is not None
         header: dict[str, Any] = {
             "key": self.key,
             "spec": self.spec.as_dict(),
@@ -157,11 +181,16 @@ class TransitionModel:
             "labels": self.encoding.labels.strings,
             "root": self.encoding.root,
             "transitions": np.stack([self.classes.kind, self.classes.label], axis=1).tolist(),
-            "stride": self.linear.stride,
+            "stride": 1 if self.linear is None else self.linear.stride,
             "history": self.history,
             "skipped": self.skipped,
         }
-        FORMAT.save(path, header, {"weights": self.linear.weights})
+        if isinstance(self.other, QuadraticSVM):
+            header["pools"] = self.other.sizes
+        elif isinstance(self.other, MemoryBased):
+            header["instances"] = len(self.other.y)
+        arrays = {"weights": self.linear.weights} if self.linear is not None else {}
+        FORMAT.save(path, header, arrays if self.other is None else self.other.arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> TransitionModel:
@@ -174,6 +203,32 @@ class TransitionModel:
             )
         encoding = Encoding(strings, Vocabulary(header.labels), header.root)
         classes = classes_of(np.array(header.transitions, INDEX), len(header.labels))
-        linear = Linear(compile_joins(header.features), arrays["weights"], (1 << header.spec.bits) - 1, header.stride)
+        linear, other = None, None
+        if header.spec.learning not in ("quadratic", "memory"):
+            joins = compile_joins(header.features)
+            linear = Linear(joins, arrays["weights"], (1 << header.spec.bits) - 1, header.stride)
+        else:
+            try:
+                other = _restored(header, arrays)
+            except (ValueError, InputError) as error:
+                raise ModelError(f"damaged transition model file ({error})", path=path, hint="train it again") from None
         meta, rest = header.meta.as_meta(), (tuple(header.history), header.skipped, header.key)
-        return cls(header.spec, header.features, encoding, classes, linear, meta, *rest)
+        return cls(header.spec, header.features, encoding, classes, linear, meta, *rest, other)
+
+
+def classifier_for(settings: Settings, features: FeatureModel) -> QuadraticSVM | MemoryBased:
+    """What is to learn, by the settings; InputError where the features are not enough for it."""
+    if settings.learning == "memory":
+        return MemoryBased(settings.neighbours, settings.rare)
+    cost = 0.5 if settings.svm_cost is None else settings.svm_cost
+    return QuadraticSVM(quadratic_svm.split_of(features), settings.gamma, settings.r, cost, settings.tolerance)
+
+
+def _restored(header: TransitionHeader, arrays: dict[str, np.ndarray]) -> QuadraticSVM | MemoryBased:
+    """The classifier of a file. ValueError for arrays that cannot be its."""
+    classifier, classes = classifier_for(header.spec, header.features), len(header.transitions)
+    if isinstance(classifier, QuadraticSVM):
+        classifier.restore(arrays, header.pools, len(header.cells), classes)
+    else:
+        classifier.restore(arrays, classes)
+    return classifier

@@ -1,4 +1,4 @@
-"""Support vector machines with the kernel (gamma x.x' + r)^2: trained by LIBSVM, decided exactly and fast here.
+"""Decisions of support vector machines with the kernel (gamma x.x' + r)^2, exact and fast.
 
 As Hall, Nivre & Nilsson (2006, section 3.2): one against one, one machine for every tag of the next word, tags with few
 instances pooled. An instance has one binary feature for each cell, so that x.x' is the number of cells that agree. A
@@ -8,13 +8,12 @@ meets the others, and only if it loses to one of them are all votes counted. Eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from treebound.core.errors import TreeboundError
+import treebound.kernels  # noqa: F401  # where compiled code is kept
 
 #: decisions nearer to 0 are added up in LIBSVM's order, so that rounding falls as it does there
 CLOSE = 1e-6
@@ -169,113 +168,3 @@ def winners(pools, X):
                 break
         out[n] = here[best]
     return out
-
-
-class QuadraticSVM:
-    """A classifier (see `classifiers.Classifier`); `best` is the class with most votes, which `scores` counts.
-
-    split      the cell whose values have machines of their own, p(t0) in the paper
-    gamma, r   of the kernel
-    C          cost of an error of training
-    tolerance  at which training stops
-    least      instances that a value must have, or it is pooled
-    """
-
-    pools: Pools  #: what `fit` learnt
-
-    def __init__(
-        self, split: int, gamma: float = 0.2, r: float = 0.0, C: float = 0.5, tolerance: float = 0.1, least: int = 1000
-    ):
-        self.split, self.gamma, self.r, self.C = split, gamma, r, C
-        self.tolerance, self.least = tolerance, least
-
-    def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """See `classifiers.Classifier`. TreeboundError where LIBSVM is not installed."""
-        machines = list(self.train_pools(X, y))
-        values, counts = np.unique(X[:, self.split], return_counts=True)
-        pool = np.zeros(int(values.max()) + 1, np.int32)
-        pool[values[counts >= self.least]] = 1 + np.arange((counts >= self.least).sum())
-        m = X.shape[1]
-        vectors = [len(machine["vectors"]) for machine in machines]
-        at = {
-            name: np.cumsum([0, *(machine[name].size for machine in machines)]) for name in ("labels", "weights", "rho")
-        }
-        cells_at = np.cumsum([0, *vectors])
-        ends = [first + np.cumsum(machine["counts"]) for first, machine in zip(cells_at, machines, strict=False)]
-        self.classes = classes
-        self.pools = Pools(
-            self.split,
-            pool,
-            np.concatenate([machine["labels"] for machine in machines]).astype(np.int32),
-            at["labels"],
-            np.concatenate(ends).astype(np.int32),
-            np.ascontiguousarray(X[np.concatenate([machine["vectors"] for machine in machines])].T),
-            cells_at,
-            np.concatenate([machine["weights"].ravel() for machine in machines]),
-            at["weights"],
-            np.concatenate([machine["rho"] for machine in machines]),
-            at["rho"],
-            (self.gamma * np.arange(m + 1) + self.r) ** 2,
-        )
-
-    def train_pools(self, X: np.ndarray, y: np.ndarray) -> Iterator[dict[str, Any]]:
-        """The machines, of the pooled values first: labels, counts and numbers of support vectors, weights, rho.
-
-        `model` is LIBSVM's own; a pool that has one class or no instance has none.
-        """
-        values, counts = np.unique(X[:, self.split], return_counts=True)
-        often = values[counts >= self.least]
-        yield self._machine(X, y, np.flatnonzero(~np.isin(X[:, self.split], often)))
-        for value in often:
-            yield self._machine(X, y, np.flatnonzero(X[:, self.split] == value))
-
-    def _machine(self, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> dict[str, Any]:
-        """Train on some of the instances, sorted by class: so that LIBSVM's order of classes is ours."""
-        try:
-            from libsvm.svmutil import svm_parameter, svm_problem, svm_train
-        except ImportError:
-            raise TreeboundError("LIBSVM is not installed", hint="install libsvm-official, or use another") from None
-        seen = np.unique(y[rows] if len(rows) else y)
-        if len(rows) == 0 or len(seen) == 1:  # nothing to decide; where there is no instance, the most frequent class
-            label = seen if len(rows) else np.array([np.bincount(y).argmax()])
-            none = np.zeros(0)
-            return {
-                "labels": label,
-                "counts": np.zeros(1, int),
-                "vectors": none.astype(int),
-                "weights": none,
-                "rho": none,
-            }
-        rows = rows[np.argsort(y[rows], kind="stable")]
-        parameters = f"-q -s 0 -t 1 -d 2 -g {self.gamma!r} -r {self.r!r} -c {self.C!r} -e {self.tolerance!r} -m 500"
-        features = binarised(X[rows], [np.unique(column) for column in X.T])
-        model = svm_train(svm_problem(y[rows].astype(float), features), svm_parameter(parameters))
-        k = model.get_nr_class()
-        return {
-            "labels": np.array(model.get_labels()),
-            "counts": np.array(model.nSV[:k]),
-            "vectors": rows[np.array(model.get_sv_indices()) - 1],
-            "weights": np.array(model.get_sv_coef()).reshape(-1, k - 1).T,
-            "rho": np.array(model.rho[: k * (k - 1) // 2]),
-            "model": model,
-        }
-
-    def best(self, X: np.ndarray) -> np.ndarray:
-        """int64[K] the class of each instance."""
-        return winners(self.pools, X)
-
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """int32[K, classes] votes."""
-        return all_votes(self.pools, X, self.classes)
-
-
-def binarised(X: np.ndarray, known: list[np.ndarray]) -> Any:
-    """A sparse matrix with one column for each known (sorted) value of each cell: what LIBSVM learns from."""
-    from scipy.sparse import csr_matrix
-
-    places = np.stack([np.searchsorted(values, column) for values, column in zip(known, X.T, strict=True)], axis=1)
-    seen = np.stack([np.isin(column, values) for values, column in zip(known, X.T, strict=True)], axis=1)
-    widths = np.array([len(values) for values in known])
-    columns = (places + np.cumsum(widths) - widths)[seen]
-    starts = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
-    return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(X), int(widths.sum())))

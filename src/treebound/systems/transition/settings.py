@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from treebound.support.settings import Checked, Epochs, Rate, Seed, option
+from treebound.support.settings import Checked, Cost, Epochs, Rate, Seed, option
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,11 @@ class Settings(Checked):
     transitions: Literal["arc-eager", "arc-eager-rooted", "arc-standard", "arc-hybrid", "swap"] = option(
         "arc-eager", "arc-eager, arc-eager-rooted, arc-standard, arc-hybrid, or swap, whose trees may cross."
     )
-    learning: Literal["static", "dynamic", "beam", "svm"] = option(
+    learning: Literal["static", "dynamic", "beam", "svm", "quadratic", "memory"] = option(
         "dynamic",
         "Perceptron of a static or dynamic oracle (only arc-eager and arc-hybrid have one), beam: of whole sequences, "
-        "svm: LIBLINEAR, with scikit-learn.",
+        "svm: LIBLINEAR, with scikit-learn; quadratic: LIBSVM's kernel, memory: TiMBL, greedy ones for few features "
+        "such as F6.",
     )
     features: str = option(
         "zhang-nivre-coarse", "Feature model: F1 .. F6, zhang-nivre, zhang-nivre-coarse; of a file of yours, the last."
@@ -34,5 +35,15 @@ class Settings(Checked):
     explore: Annotated[float, Field(ge=0, le=1)] = option(
         0.9, "Chance of going on with the parser's own choice, of the dynamic oracle after the first epoch."
     )
-    svm_cost: Rate = option(0.1, "C of the support vector machine.")
+    svm_cost: Rate | None = option(None, "C of support vector machines.  [default: 0.1 of svm, 0.5 of quadratic]")
+    gamma: Rate = option(0.2, "Of the quadratic kernel (gamma x.y + r)^2.")
+    r: Cost = option(0.0, "Of the quadratic kernel.")
+    tolerance: Rate = option(0.1, "At which the training of a quadratic kernel stops.")
+    neighbours: Annotated[int, Field(ge=1, le=1000)] = option(5, "k of memory-based learning.")
+    rare: Annotated[int, Field(ge=1, le=1000)] = option(
+        3, "l of memory-based learning: values seen less often are compared by overlap."
+    )
+    roots: Literal["several", "single"] = option(
+        "single", "Of the trees found; single has no effect on arc-eager-rooted."
+    )
     seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")

@@ -15,6 +15,7 @@ from treebound.learning.system import Labelled
 from treebound.support.workers import spread
 from treebound.systems.transition.extraction import Words
 from treebound.systems.transition.feature_models import chosen_model
+from treebound.systems.transition.memory import MemoryBased
 from treebound.systems.transition.model import KIND, TransitionModel
 from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.training import key_for, train_model
@@ -37,6 +38,8 @@ class Parser:
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
         """One a sentence, in order; `value` is the sum of the scores of its transitions."""
+        if isinstance(self.model.other, MemoryBased):
+            self.model.other.forget()
         given = self, self.model.words(treebank)
         parts = [(i, min(i + BATCH, len(treebank))) for i in range(0, len(treebank), BATCH)]
         found = spread(_parsed, given, parts, workers=workers, scheduler=scheduler, short=True)

@@ -1,9 +1,11 @@
-"""Training of a transition-based parser, by any of four learners.
+"""Training of a transition-based parser, by any of six learners.
 
-static   averaged perceptron on the instances of the static oracle
-dynamic  the same with a dynamic oracle and exploration (Goldberg & Nivre 2013)
-beam     structured perceptron (Zhang & Nivre 2011; Huang, Fayong & Guo 2012)
-svm      linear support vector machine on the instances of the static oracle
+static     averaged perceptron on the instances of the static oracle
+dynamic    the same with a dynamic oracle and exploration (Goldberg & Nivre 2013)
+beam       structured perceptron (Zhang & Nivre 2011; Huang, Fayong & Guo 2012)
+svm        linear support vector machine on the instances of the static oracle
+quadratic  support vector machines with a quadratic kernel on them (Hall, Nivre & Nilsson 2006)
+memory     memory-based learning on them (the same)
 """
 
 from __future__ import annotations
@@ -29,11 +31,14 @@ from treebound.systems.transition.extraction import Words, derivations, instance
 from treebound.systems.transition.feature_models import FeatureModel
 from treebound.systems.transition.greedy import Machine, explore_epoch
 from treebound.systems.transition.linear import UNIT, Linear, averaged, empty, perceptron_epoch
-from treebound.systems.transition.model import TransitionModel
+from treebound.systems.transition.model import TransitionModel, classifier_for
 from treebound.systems.transition.oracles import has_dynamic_oracle
+from treebound.systems.transition.quadratic_svm import QuadraticSVM
 from treebound.systems.transition.settings import Settings
 from treebound.treebanks.projectivise import projectivise
 
+#: learner -> (module, name) of the package that it needs
+PACKAGES = {"svm": ("sklearn", "scikit-learn"), "quadratic": ("libsvm", "LIBSVM"), "memory": ("timblapi", "TiMBL")}
 SHOWN = 1000  #: sentences or instances after which it is told how far training is
 
 
@@ -94,11 +99,16 @@ def train_model(
 ) -> TransitionModel:
     """The model of the epoch that attaches most words of dev rightly, or of the last one without dev.
 
-    checkpoint  file that is written after every epoch of a perceptron, from which training goes on
+    checkpoint  file that is written after every epoch of a perceptron, and while support vector machines are trained
+                one by one, from which training goes on
     The model says how many sentences are not derivable (`derive_all` says which); only the dynamic oracle learns from
     them, the other learners leave them out.
     """
     system = SYSTEMS[settings.transitions]
+    if settings.learning in ("quadratic", "memory"):
+        if settings.beam > 1:
+            raise UnsupportedError(f"no beam with --learning {settings.learning}", hint="use a perceptron or svm")
+        classifier_for(settings, features)  # a fault shows before anything is derived
     if settings.learning == "dynamic" and not has_dynamic_oracle(system):
         raise UnsupportedError(f"{settings.transitions} has no dynamic oracle", hint="use arc-eager or arc-hybrid")
     encoding = Encoding.learn(train, features)
@@ -107,9 +117,18 @@ def train_model(
     meta, classes = conventions(train.meta), derived.machine.classes
     model = TransitionModel(settings, features, encoding, classes, None, meta, (), skipped, key)
     if settings.learning == "svm":
-        svm = LinearSVM(features, settings.svm_cost, settings.bits, settings.seed)
+        cost = 0.1 if settings.svm_cost is None else settings.svm_cost
+        svm = LinearSVM(features, cost, settings.bits, settings.seed)
         svm.fit(_instances(derived), derived.answers, len(classes.kind))
         return replace(model, linear=svm.linear)
+    if settings.learning in ("quadratic", "memory"):
+        other = classifier_for(settings, features)
+        given = (_instances(derived), derived.answers, len(classes.kind))
+        if isinstance(other, QuadraticSVM):
+            other.learn(*given, kept=checkpoint, key=key, progress=progress)
+        else:
+            other.fit(*given)
+        return replace(model, other=other)
     task = _Perceptron(settings, features, derived)
 
     def judge(average: Averages, history: list[dict]) -> dict:
