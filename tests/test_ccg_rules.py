@@ -38,7 +38,8 @@ def test_parts_of_a_category():
     assert give.arity == 3
     assert [str(a) for _, a in give.arguments()] == ["PP", "NP", "NP"]
     assert str(give.target) == "S[dcl]"
-    assert not give.is_modifier and parse("(S\\NP)/(S\\NP)").is_modifier
+    assert not give.is_modifier
+    assert parse("(S\\NP)/(S\\NP)").is_modifier
     assert str(give.bare()) == "((S\\NP)/NP)/PP"
     assert functor(give.result, "/", give.argument) is give
 
@@ -99,7 +100,8 @@ def test_derivations_are_read_and_written(tmp_path):
     path = tmp_path / "a.auto"
     derivation.write(path, [derivation.Entry("wsj_0001.1", tree)])
     (entry,) = derivation.read(path)
-    assert entry.name == "wsj_0001.1" and entry.line == 2
+    assert entry.name == "wsj_0001.1"
+    assert entry.line == 2
     assert derivation.to_text(entry.derivation) == SAMPLE
 
 

@@ -1,7 +1,7 @@
 """The combinatory rules of CCGbank, in plain Python: what two neighbours, or one constituent, may become.
 
 Hockenmaier & Steedman (2007), sections 2.2 and 4.3-4.6. Type changing, and the binary rules that only punctuation
-licenses, are data (`type_changing.txt`). This is the reference that charts, translators and the checker are held against.
+licenses, are data (`type_changing.txt`). Charts, translators and the checker are held against this reference.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Licence(NamedTuple):
     """A rule and what it makes.
 
     rule    `fa ba` application, `fc bc fx bx` (crossed) composition, `fs bs` (crossed) substitution, `conj` a
-            conjunction with its right conjunct, `coord` a left conjunct with X[conj], `lp rp` punctuation left or right,
-            `tr` type raising, `tc` listed type changing, `funny` conj N => N (section 7.4)
+            conjunction with its right conjunct, `coord` a left conjunct with X[conj], `lp rp` punctuation left or
+            right, `tr` type raising, `tc` listed type changing, `funny` conj N => N (section 7.4)
     result  the category made
     head    0 or 1: the child whose lexical head is the parent's
     """
