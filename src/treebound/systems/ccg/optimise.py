@@ -63,7 +63,7 @@ class Kept:
 
 
 def fit(
-    objective: Objective, size: int, l2: float, iterations: int, kept: Kept | None
+    objective: Objective, size: int, l2: float, iterations: int, kept: Kept | None = None
 ) -> tuple[np.ndarray, list[dict]]:
     """float64[size] weights that minimise objective + l2 / 2 |w|^2 from 0, and a record a round."""
     weights, done, history, finished = np.zeros(size), 0, [], False
