@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from test_ccg_supertagging import words
 
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts, Packed, sentence_of
@@ -15,6 +14,7 @@ from treebound.systems.ccg.grammar import Binary, Grammar
 from treebound.systems.ccg.kbest import KBest
 from treebound.systems.ccg.packing import DEPTH
 from treebound.systems.ccg.rule_features import MOST, Sentence, binary_slots, leaf_slots, single_slots
+from treebound.systems.ccg.words import words_of_strings
 from treebound.treebanks.ccg.categories import parse
 from treebound.treebanks.ccg.derivation import from_text, to_text
 from treebound.treebanks.ccg.rules import combine
@@ -59,7 +59,7 @@ def random_sentence(seed: int, of: Grammar, longest: int = 4) -> Sentence:
     strings = [(f"w{rng.integers(4)}", ["NN", "VB", ",", "DT"][rng.integers(4)]) for _ in range(n)]
     tags = [np.sort(rng.permutation(len(LEXICAL))[: rng.integers(2, 6)]) for _ in range(n)]
     first = np.concatenate([[0], np.cumsum([len(t) for t in tags])]).astype(np.int32)
-    return sentence_of(words([strings]), 0, Lattice(first, np.concatenate(tags).astype(np.int32)))
+    return sentence_of(words_of_strings([strings]), 0, Lattice(first, np.concatenate(tags).astype(np.int32)))
 
 
 class Made(NamedTuple):

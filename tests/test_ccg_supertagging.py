@@ -21,7 +21,7 @@ from treebound.systems.ccg.chain import (
 )
 from treebound.systems.ccg.optimise import Kept, fit
 from treebound.systems.ccg.supertagger import Dictionary, beam, train_supertagger
-from treebound.systems.ccg.words import Words, contexts, mark_of, shape, split
+from treebound.systems.ccg.words import Words, contexts, mark_of, shape, split, words_of_strings
 
 TAGS, MASK = 5, 255
 
@@ -120,19 +120,6 @@ def test_the_score_of_the_gold_sequence_is_what_its_features_weigh() -> None:
     assert emission[np.arange(7), gold].sum() == pytest.approx(float(counts.table @ weights.table))
 
 
-def words(sentences: list[list[tuple[str, str]]]) -> Words:
-    from treebound.core.hashing import hash_string
-
-    strings = [word for sentence in sentences for word in sentence]
-    columns: dict[str, list[int]] = {a: [] for a in "wpsfk"}
-    for form, tag in strings:
-        for a, value in zip("wpsfk", (form, tag, form[-3:].lower(), form[:3].lower(), shape(form)), strict=True):
-            columns[a].append(hash_string(f"{a}={value}"))
-    rows = np.array([columns[a] for a in "wpsfk"], np.int64)
-    offsets = np.cumsum([0] + [len(s) for s in sentences])
-    return Words(offsets, rows[0], rows[1], rows, np.array([mark_of(t) for _, t in strings], np.int8), strings)
-
-
 def corpus(seed: int, count: int = 60) -> tuple[Words, list[str]]:
     """Sentences in which a verb takes an object or not, as the next word tells."""
     rng = np.random.default_rng(seed)
@@ -145,7 +132,7 @@ def corpus(seed: int, count: int = 60) -> tuple[Words, list[str]]:
         else:
             sentences.append([(noun, "NN"), (verb, "VB")])
             gold += ["N", "S\\NP"]
-    return words(sentences), gold
+    return words_of_strings(sentences), gold
 
 
 def test_training_learns_what_the_context_tells(tmp_path: Path) -> None:
@@ -193,7 +180,7 @@ def test_dictionary_and_templates() -> None:
     group, lists = dictionary.groups([("a", "Y"), ("b", "X"), ("new", "Y"), ("new", "Z")], 2)
     listed = [lists.tags[lists.first[g] : lists.first[g + 1]].tolist() for g in group]
     assert listed == [[0, 1], [0, 1, 2], [3], [0, 1, 2, 3]]
-    of = words([[("a", "X"), ("b", "X")], [("b", "X")]])
+    of = words_of_strings([[("a", "X"), ("b", "X")], [("b", "X")]])
     context = contexts(of, split("w; p-1; w+1"))
     assert context[1, 0] == context[2, 0]
     assert context[0, 1] == context[2, 1] != context[1, 1]

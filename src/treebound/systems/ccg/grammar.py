@@ -41,6 +41,15 @@ class Binary(NamedTuple):
     head: int
 
 
+class Stated(NamedTuple):
+    """What a grammar is made of: categories, rules by their numbers, numbers of the roots."""
+
+    categories: list[str]
+    binary: list[Binary]
+    unary: list[tuple[int, int]]
+    roots: list[int]
+
+
 class Tables(NamedTuple):
     """Rules as the kernels look them up.
 
@@ -87,6 +96,7 @@ class Grammar:
         self.known = {(rule.left, rule.right) for rule in self.binary} if not productive else set()
         self._tables: Tables | None = None
         self._order: list[Binary] = []
+        self._numbers: dict[tuple[int, int, int], int] = {}
 
     @classmethod
     def read_off(cls, derivations: Iterable[Derivation], lexical: Sequence[str], productive: bool = False) -> Grammar:
@@ -108,6 +118,10 @@ class Grammar:
         binary = [Binary(*key, names[key], int(counts[1] > counts[0])) for key, counts in sorted(heads.items())]
         return cls(grammar.categories, binary, unary, roots, productive)
 
+    def stated(self) -> Stated:
+        """A copy of what it is made of."""
+        return Stated(list(self.categories), list(self.binary), list(self.unary), list(self.roots))
+
     def intern(self, category: str) -> int:
         """The number of a category, a new one for one that is new."""
         if category not in self.number:
@@ -128,6 +142,11 @@ class Grammar:
                     self.binary.append(Binary(left, right, result, found.rule, found.head))
         self._tables = None
 
+    def know(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Fill the tables with those of the pairs (left, right) that are not known yet."""
+        if missing := sorted({left << 32 | right for left, right in pairs if (left, right) not in self.known}):
+            self.fill(missing)
+
     def tables(self) -> Tables:
         """The rules as arrays; of a productive grammar those that are known so far. O(R)."""
         if self._tables is None:
@@ -139,9 +158,15 @@ class Grammar:
         self.tables()
         return self._order[number]
 
+    def number_of(self, left: int, right: int, result: int) -> int:
+        """The number of a binary rule in the tables, of a pair that is known. KeyError where there is none."""
+        self.tables()
+        return self._numbers[left, right, result]
+
     def _made(self) -> Tables:
         names, arity = self.categories, [parse(category).arity for category in self.categories]
         order = self._order = sorted(self.binary, key=lambda rule: rule[:2])
+        self._numbers = {rule[:3]: i for i, rule in enumerate(order)}
         kind = [_KINDS.get(rule.rule, OTHER) for rule in order]
         functors = [(rule.left if k % 2 else rule.right) if k else -1 for rule, k in zip(order, kind, strict=True)]
         unary_first = np.searchsorted([left for left, _ in self.unary], np.arange(len(names) + 1))

@@ -66,9 +66,8 @@ def fit(
     objective: Objective, size: int, l2: float, iterations: int, kept: Kept | None = None
 ) -> tuple[np.ndarray, list[dict]]:
     """float64[size] weights that minimise objective + l2 / 2 |w|^2 from 0, and a record a round."""
-    weights, done, history, finished = np.zeros(size), 0, [], False
-    if kept is not None and (found := kept.resume(size)):
-        weights, done, history, finished = found
+    fresh: tuple[np.ndarray, int, list[dict], bool] = (np.zeros(size), 0, [], False)
+    weights, done, history, finished = (kept.resume(size) if kept else None) or fresh
 
     def regularised(w: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = objective(w)

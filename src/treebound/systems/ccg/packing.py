@@ -80,7 +80,8 @@ def workspace(limit: int) -> Workspace:
     items = [np.zeros(edges + 1, np.int32) for _ in range(4)]
     of_edges = [np.zeros(edges, np.int32) for _ in range(4)]
     of_cells = [np.zeros(edges, np.int32) for _ in range(4)]
-    return Workspace(*items, *of_edges, np.zeros(edges), *of_cells, np.zeros(size, np.int64), np.zeros(size, np.int32))
+    keys = [np.zeros(size, np.int64), np.zeros(size, np.int32)]
+    return Workspace._make([*items, *of_edges, np.zeros(edges), *of_cells, *keys])
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -68,13 +68,14 @@ class Supertagger:
 
     def __init__(self, categories: list[str], dictionary: Dictionary, weights: Weights, templates: tuple[str, ...]):
         self.categories, self.dictionary, self.templates = categories, dictionary, templates
+        self.number = {category: i for i, category in enumerate(categories)}
         self.weights = weights
         self.potential = np.exp(weights.transition)
 
-    def features(self, words: Words, cutoff: int) -> Features:
-        """The sentences as the kernels take them. O(W T)."""
+    def features(self, words: Words, cutoff: int, context: np.ndarray | None = None) -> Features:
+        """The sentences as the kernels take them; context: their `contexts`, where they are known. O(W T)."""
         group, lists = self.dictionary.groups(words.strings, cutoff)
-        return Features(contexts(words, self.templates), words.offsets, group, lists)
+        return Features(contexts(words, self.templates) if context is None else context, words.offsets, group, lists)
 
     def scored(self, features: Features, s: int) -> tuple[Lattice, np.ndarray]:
         """The lattice of a sentence and the emissions of its categories."""

@@ -7,6 +7,7 @@ Clark & Curran (2004a), the second what words that were seen rarely need.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,13 +42,24 @@ class Words(NamedTuple):
 def words_of(treebank: Treebank, column: str) -> Words:
     """The words of a treebank, tags from a column. O(W + vocabulary)."""
     forms, tags = treebank.vocab["form"].strings, treebank.vocab[column].strings
-    form, tag = treebank.columns["form"], treebank.columns[column]
+    return _words(treebank.offsets, forms, treebank.columns["form"], tags, treebank.columns[column])
+
+
+def words_of_strings(sentences: Sequence[Sequence[tuple[str, str]]]) -> Words:
+    """The words (form, tag) of some sentences. O(W)."""
+    strings = [word for sentence in sentences for word in sentence]
+    offsets = np.cumsum([0, *map(len, sentences)])
+    each = np.arange(len(strings))
+    return _words(offsets, [form for form, _ in strings], each, [tag for _, tag in strings], each)
+
+
+def _words(offsets: np.ndarray, forms: Sequence[str], form: np.ndarray, tags: Sequence[str], tag: np.ndarray) -> Words:
     of_forms = [[hash_string(f"{a}={value}") for value in map(_ATTRIBUTE[a], forms)] for a in "wsfk"]
     w, s, f, k = (np.array(hashes, np.int64)[form] for hashes in of_forms)
     p = np.array([hash_string(f"p={value}") for value in tags], np.int64)[tag]
     mark = np.array([mark_of(value) for value in tags], np.int8)[tag]
-    strings = list(zip(treebank.strings("form"), treebank.strings(column), strict=True))
-    return Words(treebank.offsets, w, p, np.stack([w, p, s, f, k]), mark, strings)
+    strings = [(forms[i], tags[j]) for i, j in zip(form.tolist(), tag.tolist(), strict=True)]
+    return Words(offsets, w, p, np.stack([w, p, s, f, k]), mark, strings)
 
 
 def mark_of(tag: str) -> int:
