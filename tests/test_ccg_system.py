@@ -85,7 +85,8 @@ def test_train_parse_and_evaluate(
     call("train", folder / "train.auto", gold, "-o", model, *SMALL, *options)
     said = capsys.readouterr().err
     assert isinstance(system_of(model), CCG)
-    call("parse", model, gold, "-o", out)
+    call("parse", model, gold, "-o", out, "--derivations", tmp_path / "out.auto")
+    derived = list(read_auto(tmp_path / "out.auto"))
     dev, found = read(gold).treebank, read(out).treebank
     parser = treebound.load(model)
     parses = parser.parse(dev)
@@ -96,6 +97,7 @@ def test_train_parse_and_evaluate(
         assert parser.label_names(parse) == found[i].strings("deprel")
         (derivation,) = parse.record.derivations
         assert parse.status == "heuristic"
+        assert (derived[i].name, to_text(derived[i].derivation)) == (str(i + 1), to_text(derivation))
         assert [leaf.word for leaf in derivation.leaves()] == dev[i].strings("form")
         for node in derivation.nodes():
             if node.children:
@@ -232,13 +234,17 @@ def test_whatever_comes_is_parsed(folder: Path, tmp_path: Path) -> None:
     given, out = tmp_path / "given.conllu", tmp_path / "out.conllu"
     for text, count in (("", 0), (sentence(("the", "DT")), 1), (sentence(*[("never", "seen")] * 40) * 2, 2)):
         given.write_text(text)
-        call("parse", folder / "model.npz", given, "-o", out)
+        call("parse", folder / "model.npz", given, "-o", out, "--derivations", tmp_path / "out.auto")
+        derived = list(read_auto(tmp_path / "out.auto"))
         found = read(out).treebank if count else []
+        assert sum(len(entry.derivation.leaves()) for entry in derived) == sum(s.n for s in found)
         assert len(found) == count
         for i in range(count):
             assert (found.heads(i) == 0).sum() == 1
             assert len(found.heads(i)) > 1
     assert "status = limit" in out.read_text()
+    assert derived[-1].name.startswith("2.")
+    assert "NUMPARSE=0" in (tmp_path / "out.auto").read_text()
     dev = read(folder / "dev.auto").treebank
     for limit in (1, 30):
         parses = treebound.load(folder / "model.npz", limit=limit).parse(dev)
@@ -264,6 +270,8 @@ def test_options_and_settings_are_checked(folder: Path, tmp_path: Path) -> None:
     ):
         with pytest.raises(SettingError, match=message):
             recipe({"system": "ccg", **given})
+    with pytest.raises(InputError, match="no option 'k'"):
+        call("parse", folder / "model.npz", folder / "dev.auto", "--k", 5)
     plain = tmp_path / "plain.conllu"
     plain.write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n2\tb\t_\tX\tX\t_\t1\tdep\t_\t_\n\n")
     with pytest.raises(InputError, match=r"no CCG derivations \(sentence 1: the steps leave 2 constituents"):

@@ -35,6 +35,8 @@ class Parser:
     is the root, and the others' heads are its dependents.
     """
 
+    derives = True  #: `treebound parse --derivations` writes its records
+
     def __init__(self, model: CCGModel, *, beams: tuple[str, ...] | None = None, limit: int | None = None):
         changed: dict[str, Any] = {"beams": beams, "limit": limit}
         self.spec = replace(model.spec, **{name: value for name, value in changed.items() if value is not None})
