@@ -361,7 +361,9 @@ def _forced(right: Derivation, category: Category) -> Derivation:
 def _is_clause(node: Tree) -> bool:
     if node.label in ("S", "SINV", "SQ", "VP", "RRC"):
         return True
-    return node.label == "SBAR" and all(c.label in (*CLAUSES, *PUNCTUATION) for c in node.children)
+    return node.label == "SBAR" and all(
+        c.label in (*CLAUSES, *PUNCTUATION) and not c.has("SHARED") for c in node.children
+    )
 
 
 def _shares(main: Tree, index: int) -> bool:

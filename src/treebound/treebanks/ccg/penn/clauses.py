@@ -79,8 +79,8 @@ def _quotations(tree: Tree, counts: Counter[str]) -> None:
         if fronted is not None and _remove(rest, fronted.index):
             counts["*T* of quotations"] += 1
             first = node.children.index(fronted)
-            final = [c for c in node.children[first + 1 :] if c.label == "."]
-            inner = [c for c in node.children[first + 1 :] if c.label not in (".",)]
+            inner = node.children[first + 1 :]
+            final = [inner.pop()] if inner[-1].label == "." else []
             comma: list[Tree] = []
             while inner and inner[0].label in PUNCTUATION:
                 comma.append(inner.pop(0))

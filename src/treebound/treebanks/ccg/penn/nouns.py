@@ -62,6 +62,9 @@ def _noun_phrase(node: Tree) -> None:
         or (children[end + 1].label in PUNCTUATION and end + 2 < len(children) and children[end + 2].label == "CD")
     ):
         end += 1
+    after = children[end + 1 :]
+    if len(after) == 2 and after[0].label == "CC" and after[1].label in ("RB", "RBR", "JJR"):  # a week or so
+        end = len(children) - 1
     noun = Tree("NOUN", children=children[begin : end + 1])
     for child in noun.children:
         if child.label == "S":
@@ -172,7 +175,7 @@ def _quantity(node: Tree) -> None:
             node.label, node.children, node.mark = "NOUN", node.children[0].children, "measure"
             return
     at = next((i for i, c in enumerate(node.children) if c.label == "TO" and i), -1)
-    if 0 < at < len(node.children) - 1:
+    if 0 < at < len(node.children) - 1 and any(c.label in ("CD", "QP", *NOUNS) for c in node.children[:at]):
         after = node.children[at + 1 :]
         second = after[0] if len(after) == 1 else Tree("QP", children=after)
         node.children[at:] = [Tree("QP", children=[node.children[at], second], mark="range")]

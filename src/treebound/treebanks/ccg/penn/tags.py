@@ -31,6 +31,7 @@ def fix(tree: Tree) -> None:
             if node.label == "VP":
                 _fix_verb_phrase(node)
     for node in tree.nodes():
+        _fix_reduced(node)
         for clause in node.children:
             if clause.label == "S" and (node.label == "SBAR" or node is tree):
                 _fix_participle(clause)
@@ -73,6 +74,16 @@ def _fix_verb_phrase(node: Tree) -> None:
             inner.label = "VB"
         elif word in HAVE | BE and inner.label == "VBD":
             inner.label = "VBN"
+
+
+def _fix_reduced(node: Tree) -> None:
+    """A verb without a subject of its own is no past tense: (NP (NP men) (VP (VBD asked)))."""
+    null = node.label == "S" and any(c.has("SBJ") and c.is_trace and c.trace().kind == "*" for c in node.children)
+    reduced = node.label == "NP" and len(node.children) > 1
+    for phrase in node.children if null or reduced else ():
+        for child in phrase.children if phrase.label == "VP" else ():
+            if child.is_leaf and child.label == "VBD":
+                child.label = "VBN"
 
 
 def _fix_participle(node: Tree) -> None:
