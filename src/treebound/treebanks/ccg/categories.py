@@ -203,7 +203,9 @@ def _match(wanted: Category, given: Category, bound: dict[str, str]) -> bool:
 
 
 def bind(category: Category, bound: dict[str, str]) -> Category:
-    """The category with its open S features replaced by what they stand for; those of nouns stay as they are."""
-    if not bound.get("S"):
+    """The category with its open features of S and N replaced by what they stand for; NP carries none over."""
+    if not any(bound.get(name) for name in ("S", "N")):
         return category
-    return category.with_features(lambda name, feature: bound["S"] if name == "S" and feature in _SILENT else feature)
+    return category.with_features(
+        lambda name, feature: bound.get(name) or feature if name != "NP" and feature in _SILENT else feature
+    )
