@@ -120,5 +120,5 @@ def test_derivations_are_read_and_written(tmp_path):
 def test_broken_derivations_are_named(tmp_path, text, reason):
     path = tmp_path / "b.auto"
     path.write_text(f"ID=1\n{SAMPLE}\nID=2\n{text}\n")
-    with pytest.raises(InputError, match=f"b.auto:4: .*{reason}"):
+    with pytest.raises(InputError, match=rf"b\.auto:4: .*{reason}"):
         list(derivation.read(path))
