@@ -1,20 +1,19 @@
 """How good derivations are: predicate-argument dependencies, lexical categories, coverage (Clark & Curran 2007, 8.1).
 
-A dependency is (head, lexical category of the head, argument slot, filler), words by number. Labelled ones must agree
-in all of it, unlabelled ones in head and filler. Sentences without an analysis are not scored but counted, as in Auli &
-Lopez (2011).
+A dependency is a filled slot of a lexical category (`treebanks.ccg.dependencies`). Labelled ones must agree in head,
+category, slot and filler, unlabelled ones in head and filler. Sentences without an analysis are not scored but counted,
+as in Auli & Lopez (2011).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from treebound.systems.ccg.decoding import Found
+from treebound.treebanks.ccg.dependencies import Dependency, dependencies
 from treebound.treebanks.ccg.derivation import Derivation
-
-Dependency = tuple[int, str, int, int]
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,8 @@ class Scores:
         }
 
 
-def evaluate(
-    gold: Sequence[Derivation],
-    found: Sequence[Found],
-    dependencies: Callable[[Derivation], Iterable[Dependency]],
-) -> Scores:
-    """Scores of what was found, `dependencies` giving those of a derivation. ValueError for other sentences."""
+def evaluate(gold: Sequence[Derivation], found: Sequence[Found]) -> Scores:
+    """Scores of what was found. ValueError for other sentences."""
     whole = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
     tags, words, exact, parsed = 0, 0, 0, 0
     for right, other in zip(gold, found, strict=True):
@@ -108,8 +103,8 @@ def _common(wanted: Counter, given: Counter) -> tuple[int, int, int]:
     return (wanted & given).total(), given.total(), wanted.total()
 
 
-def _bare(dependencies: Counter[Dependency]) -> Counter[tuple[int, int]]:
+def _bare(labelled: Counter[Dependency]) -> Counter[tuple[int, int]]:
     bare: Counter[tuple[int, int]] = Counter()
-    for (head, _, _, filler), count in dependencies.items():
-        bare[head, filler] += count
+    for dependency, count in labelled.items():
+        bare[dependency.head, dependency.filler] += count
     return bare

@@ -17,6 +17,7 @@ from treebound.learning.loop import Progress
 from treebound.learning.system import Labelled
 from treebound.support.workers import spread
 from treebound.systems.ccg.decoding import Adaptive, Found
+from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.model import KIND, CCGModel
 from treebound.systems.ccg.settings import Settings, levels
 from treebound.systems.ccg.training import key_for, read_derivations, train_model
@@ -128,17 +129,11 @@ class CCG(Labelled):
         return Parser(model, **options)
 
     def report(self, model: CCGModel, dev: Treebank) -> str:
-        """Coverage, and supertag accuracy and heads of the sentences that have a derivation."""
-        parser = self.parser(model)
-        parses = parser.parse(dev)
-        whole = [i for i, parse in enumerate(parses) if parse.record.parsed]
-        tags = heads = words = 0
-        for i in whole:
-            right = dev[i].strings("deprel")
-            tags += sum(a == b for a, b in zip(parser.label_names(parses[i]), right, strict=True))
-            heads += int((parses[i].heads[1:] == dev.heads(i)[1:]).sum())
-            words += len(right)
-        covered, n = 100 * len(whole) / max(1, len(parses)), max(1, words)
+        """Labelled and unlabelled F-score, supertag accuracy of the sentences that have a derivation; coverage."""
+        parses = self.parser(model).parse(dev)
+        found = [parse.record for parse in parses]
+        scores = evaluate(read_derivations(dev, model.meta["tag"]), found).summary()
+        figures = ", ".join(f"{name} {scores[name]:.2f}" for name in ("LF", "UF", "ST", "coverage"))
         left_out = sum(model.left_out.values())
         said = f", {left_out} sentences of TRAIN left out" if left_out else ""
-        return f"dev coverage {covered:.2f}, supertags {100 * tags / n:.2f}, heads {100 * heads / n:.2f}{said}"
+        return f"dev {figures}{said}"
