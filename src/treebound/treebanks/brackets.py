@@ -56,8 +56,8 @@ class _Bad(Exception):
         self.bad = BadTree(line, reason, hint)
 
 
-def parse(text: str) -> Iterator[Node | BadTree]:
-    """The trees of a file without traces, malformed ones as `BadTree`. Time O(len(text)).
+def parse(text: str, traces: bool = False) -> Iterator[Node | BadTree]:
+    """The trees of a file, without traces unless they are asked for, malformed ones as `BadTree`. Time O(len(text)).
 
     After a malformed tree reading goes on at the next line that begins with a bracket.
     """
@@ -76,7 +76,7 @@ def parse(text: str) -> Iterator[Node | BadTree]:
             yield error.bad
             i = next((j for j in range(i + 1, len(tokens)) if tokens[j][0] == "(" and tokens[j][2]), len(tokens))
         else:
-            yield _without_traces(node)
+            yield node if traces else _without_traces(node)
 
 
 def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:

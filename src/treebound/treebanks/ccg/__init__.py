@@ -1,0 +1,1 @@
+"""Combinatory Categorial Grammar: categories, rules, derivations, and treebanks translated into them."""

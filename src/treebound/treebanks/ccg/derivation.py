@@ -1,0 +1,150 @@
+"""Derivations: trees of categories over words, in CCGbank's machine-readable format `.auto`.
+
+A derivation is two lines: `ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1`, and one bracketing in which a constituent is
+`(<T CATEGORY HEAD CHILDREN> child child )` and a word `(<L CATEGORY TAG TAG WORD INDEXED-CATEGORY>)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from treebound.core.errors import InputError
+from treebound.support.atomic import replacing
+from treebound.treebanks.ccg.categories import Category, parse
+from treebound.treebanks.ccg.rules import combine, is_raised, unary
+
+_NODE = re.compile(r"\(<T (\S+) ([01]) ([12])>|\(<L (\S+) (\S+) (\S+) (\S+) (\S+)>\)|\)(?!\S)|(\S+)")
+
+
+@dataclass(eq=False, slots=True)
+class Derivation:
+    """A constituent: a word without children, a unary step with one, a combination with two.
+
+    rule  of `rules.combine` or `rules.unary`, `lex` of a word; "" where no rule licenses the step
+    head  index of the child whose lexical head is this one's
+    """
+
+    category: Category
+    rule: str = "lex"
+    head: int = 0
+    children: tuple[Derivation, ...] = ()
+    word: str = ""
+    tag: str = ""
+
+    def nodes(self) -> Iterator[Derivation]:
+        """All constituents, parents before children, left before right."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def leaves(self) -> list[Derivation]:
+        """The words from left to right."""
+        return [node for node in self.nodes() if not node.children]
+
+    def head_leaf(self) -> Derivation:
+        """The word that is the lexical head."""
+        node = self
+        while node.children:
+            node = node.children[node.head]
+        return node
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A derivation of a file: its name (`wsj_0001.1`) and the line on which it stands."""
+
+    name: str
+    derivation: Derivation
+    line: int = 0
+
+
+def licence(children: tuple[Category, ...], category: Category) -> str:
+    """The first rule by which the children may become the category, or "". Time O(rules)."""
+    if len(children) == 1:
+        if any(found.result is category for found in unary(children[0])):
+            return "tc"
+        return "tr" if is_raised(category, children[0]) else ""
+    return next((found.rule for found in combine(*children) if found.result is category), "")
+
+
+def read(path: str | Path) -> Iterator[Entry]:
+    """The derivations of an `.auto` file, in order. Raises InputError with file, line, reason."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            name = ""
+            for number, line in enumerate(file, 1):
+                if line.startswith("ID="):
+                    name = line.split()[0][3:]
+                elif line.strip():
+                    try:
+                        yield Entry(name or str(number), from_text(line), number)
+                    except ValueError as error:
+                        raise InputError(
+                            str(error), path=path, line=number, hint="correct it or leave it out"
+                        ) from None
+                    name = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", path=path, hint="expected an .auto file in UTF-8") from None
+
+
+def from_text(line: str) -> Derivation:
+    """The derivation of a line. Raises ValueError with column and reason. Time O(len(line)), no recursion."""
+    stack: list[tuple[Derivation, int, list[Derivation]]] = []
+    done: Derivation | None = None
+    for part in _NODE.finditer(line):
+        text, where = part.group(), part.start() + 1
+        if part.group(9) is not None or done is not None:
+            raise ValueError(f"column {where}: unexpected {text[:30]!r}")
+        if part.group(1) is not None:
+            node = Derivation(parse(part.group(1)), "", int(part.group(2)))
+            stack.append((node, int(part.group(3)), []))
+            continue
+        if part.group(4) is not None:
+            node = Derivation(parse(part.group(4)), word=part.group(7), tag=part.group(5))
+        else:
+            if not stack:
+                raise ValueError(f"column {where}: closing bracket without an opening one")
+            node, wanted, children = stack.pop()
+            if len(children) != wanted:
+                raise ValueError(f"column {where}: {node.category} has {len(children)} children, not {wanted}")
+            if node.head >= wanted:
+                raise ValueError(f"column {where}: head {node.head} of {wanted} children")
+            node.children = tuple(children)
+            node.rule = licence(tuple(child.category for child in children), node.category)
+        if stack:
+            stack[-1][2].append(node)
+        else:
+            done = node
+    if stack or done is None:
+        raise ValueError("a bracket is never closed" if stack else "no derivation")
+    return done
+
+
+def to_text(derivation: Derivation, indexed: Callable[[Category], str] = str) -> str:
+    """The line of a derivation; `indexed` writes a lexical category with head indices (`heads.indexed`)."""
+    out: list[str] = []
+    stack: list[Derivation | None] = [derivation]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            out.append(")")
+        elif node.children:
+            out.append(f"(<T {node.category} {node.head} {len(node.children)}>")
+            stack.append(None)
+            stack.extend(reversed(node.children))
+        else:
+            out.append(f"(<L {node.category} {node.tag} {node.tag} {node.word} {indexed(node.category)}>)")
+    return " ".join(out)
+
+
+def write(path: str | Path, entries: Iterable[Entry], indexed: Callable[[Category], str] = str) -> None:
+    """Write an `.auto` file, whole or not at all. Raises InputError."""
+    with replacing(path) as file:
+        for entry in entries:
+            text = f"ID={entry.name} PARSER=GOLD NUMPARSE=1\n{to_text(entry.derivation, indexed)}\n"
+            file.write(text.encode("utf-8"))

@@ -1,0 +1,407 @@
+"""Categories from the root down, binarised on the way (sections 4.2-4.5); gaps come back up from below.
+
+What stands left of a head branches off first, from the outside in, then what stands right of it; a clause's final
+punctuation before everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from treebound.treebanks.ccg.categories import Category, functor, match, parse
+from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.ccg.penn.gaps import Failure, gap, join, topic
+from treebound.treebanks.ccg.penn.roles import (
+    CLAUSES,
+    DETERMINERS,
+    NP,
+    PUNCTUATION,
+    S_ADJ,
+    N,
+    complement,
+    head,
+    is_possessive,
+    natural,
+    special,
+)
+from treebound.treebanks.ccg.penn.tree import Tree, labels
+from treebound.treebanks.ccg.rules import BINARY, UNARY
+
+_ASUP, _NUMBER = parse("S[asup]\\NP"), parse("N[num]")
+_S, _VP, _DCL = parse("S"), parse("S\\NP"), parse("S[dcl]")
+_WH = labels("WHNP WHPP WHADVP WHADJP WDT WP WP$ WRB")
+_SILENT = ("*T*", "*RNR*")
+
+
+class Assignment:
+    """One tree's categories; `counts` says what was done on the way: gaps by kind, forced coordinations."""
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self.counts = counts
+
+    def build(self, node: Tree, category: Category) -> Derivation:
+        """The derivation of a constituent that is to be of a category. Raises Failure."""
+        if node.is_leaf:
+            return self._leaf(node, category)
+        if node.is_trace:
+            self.counts[f"{node.trace().kind} as a gap"] += 1
+            return gap(category)
+        if node.mark == "group" or node.label == "UCP":
+            return self._coordination(node, category)
+        if node.label == "WHPP" and len(node.children) == 2 and category.slash == "/":
+            return self._pied_piped(node, category)
+        if node.label in ("NP", "WHNP", "QP") and len(node.children) == 1 and category.name == "NP":
+            child = node.children[0]
+            if child.label in ("NOUN", "QP") or (child.is_leaf and natural(child) is N):
+                return self._changed(self.build(child, N), NP)
+        if node.label == "PRN" or (node.label == "NP" and node.children[0].label in (":", "-LRB-")):
+            return self._parenthetical(node, category)
+        kind = special(node)
+        if kind and (category.slash or category.target.name != "PP"):
+            return self._comparison(node, category, kind)
+        if node.mark == "range":
+            first, rest = node.children
+            inner = self.build(rest, category.result)
+            return join(self.build(first, functor(category, "/", category.result)), inner, category, "range")
+        h = head(node)
+        return self._around(node, category, node.children[:h], node.children[h], node.children[h + 1 :])
+
+    def _comparison(self, node: Tree, category: Category, kind: str) -> Derivation:
+        """More than thirty, at least ten (section 5.2)."""
+        first, second = node.children
+        if kind == "comparative":
+            left, right = self.build(first, S_ADJ), self.build(second, functor(category, "\\", S_ADJ))
+        else:
+            left, right = self.build(first, functor(category, "/", _ASUP)), self.build(second, _ASUP)
+        return join(left, right, category, kind)
+
+    def _pied_piped(self, node: Tree, category: Category) -> Derivation:
+        """In which: the preposition modifies as ever, the pronoun takes it and then the clause (section 6.2.3)."""
+        preposition, pronoun = node.children
+        result = category.result
+        wanted = functor(result if result.is_modifier else parse("PP"), "/", NP)
+        first = self.build(preposition, wanted)
+        return join(first, self.build(pronoun, functor(category, "\\", wanted)), category, "pied-piping")
+
+    def child(self, node: Tree, category: Category) -> Derivation:
+        """`build` for all but heads: a clause of another category is built as what it is and type-changed."""
+        if _is_clause(node) and node.mark != "quoting" and not node.is_trace:
+            own = natural(node)
+            if match(category, own) is None:
+                return self._changed(self.build(node, own), category)
+        return self.build(node, category)
+
+    def _leaf(self, node: Tree, category: Category) -> Derivation:
+        if node.kind:
+            self.counts[f"{node.kind} as a gap"] += 1
+            return gap(category)
+        if category is NP and natural(node) is N:
+            return self._changed(self._leaf(node, N), NP)
+        return Derivation(category, word=node.word, tag=node.tag)
+
+    def _changed(self, child: Derivation, category: Category) -> Derivation:
+        """The child, type-changed where it has to be."""
+        if child.rule == "gap" or match(category, child.category) is not None:
+            return child
+        if category in UNARY.get(child.category, ()):
+            return Derivation(category, "tc", 0, (child,))
+        raise Failure(f"type change {child.category} => {category}")
+
+    def _around(
+        self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str = ""
+    ) -> Derivation:
+        name = f"{node.label} -> "
+        if right and right[-1].label in PUNCTUATION and (right[-1].label == "." or not left or node.label != "S"):
+            inner = self._around(node, category, left, main, right[:-1])
+            return self._absorbed(inner, right[-1], False)
+        if left:
+            return self._left(node, category, left, main, right, name)
+        if right:
+            return self._right(node, category, main, right, name)
+        return self.build(main, category)
+
+    def _left(
+        self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str
+    ) -> Derivation:
+        child, rest = left[0], left[1:]
+        if child.label in PUNCTUATION and not child.mark:
+            return self._absorbed(self._around(node, category, rest, main, right), child, True)
+        if node.mark == "measure" and not rest and not right:
+            first = self.build(child, functor(category, "/", _NUMBER))
+            return join(first, self.build(main, _NUMBER), category, name + "measure")
+        if main.label in ("NOUN", "NN", "NNS", "NNP", "NNPS", "CD") or node.mark == "determined":
+            if child.label in DETERMINERS - {"PDT"} and node.label in ("NP", "WHNP") and not _has_determiner(rest):
+                return self._determined(node, category, self._determiner(child, category), rest, main, right)
+            if is_possessive(child) and node.label in ("NP", "WHNP"):
+                return self._determined(node, category, self._possessive(child, category), rest, main, right)
+        if main.label == "POS":
+            owner = self.build(child, NP)
+            return join(
+                owner, self._around(node, functor(category, "\\", NP), rest, main, right), category, name + "POS"
+            )
+        if complement(node, main, child, True):
+            wanted = natural(child)
+            if node.label in ("S", "SINV") and wanted.slash and wanted.target is parse("S[ng]"):
+                wanted = NP
+            body = self._around(node, functor(category, "\\", wanted), rest, main, right)
+            argument = self.child(child, wanted)
+            return join(argument, body, category, name + f"complement {child.label}")
+        if rest and rest[0].label == "," and _is_nominal_clause(child):
+            body = self._around(node, category, rest[1:], main, right)
+            return join(
+                self._appositive(child, rest[0], functor(_S, "/", _S), True), body, category, name + "appositive"
+            )
+        body = self._around(node, category, rest, main, right)
+        return self._modified(node, category, child, body, True, name)
+
+    def _right(self, node: Tree, category: Category, main: Tree, right: list[Tree], name: str) -> Derivation:
+        child, rest = right[-1], right[:-1]
+        if child.label in PUNCTUATION and not child.mark:
+            return self._absorbed(self._around(node, category, [], main, rest), child, False)
+        if child.index and _shares(main, child.index):
+            body = self._around(node, category, [], main, rest)
+            wanted = self._wanted(child, category)
+            if complement(node, main, child, False):
+                return join(body, self.child(child, wanted), category, name + "right node raising")
+            return self._modified(node, category, child, body, False, name)
+        if complement(node, main, child, False):
+            argument = self.child(child, self._wanted(child, category))
+            wanted = self._wanted(child, category) if argument.rule == "gap" else argument.category
+            if main.label not in _WH and not child.has("NULLWH") and not child.has("STRANDED"):
+                wanted = self._wanted(child, category)
+            body = self._around(node, functor(category, "/", wanted), [], main, rest)
+            return join(body, argument, category, name + f"complement {child.label}")
+        if rest and rest[-1].label == "," and _is_nominal_clause(child):
+            body = self._around(node, category, [], main, rest[:-1])
+            basis = stripped(category)
+            adjunct = self._appositive(child, rest[-1], functor(basis, "\\", basis), False)
+            return join(body, adjunct, category, name + "appositive")
+        body = self._around(node, category, [], main, rest)
+        return self._modified(node, category, child, body, False, name)
+
+    def _wanted(self, child: Tree, category: Category) -> Category:
+        """The category of a complement; below there and expletive it, a verb phrase's own subject is that as well."""
+        wanted = natural(child)
+        if child.label == "PP" and child.has("STRANDED"):
+            return functor(wanted, "/", NP)
+        return wanted
+
+    def _determiner(self, child: Tree, category: Category) -> Derivation:
+        result = parse("NP[nb]") if category is NP else category
+        return self.build(child, functor(result, "/", N))
+
+    def _possessive(self, child: Tree, category: Category) -> Derivation:
+        result = parse("NP[nb]") if category is NP else category
+        return self.build(child, functor(result, "/", N))
+
+    def _determined(
+        self, node: Tree, category: Category, first: Derivation, rest: list[Tree], main: Tree, right: list[Tree]
+    ) -> Derivation:
+        inner = Tree("NOUN", children=[*rest, main, *right])
+        return join(first, self._around(inner, N, rest, main, right), category, "noun phrase with a determiner")
+
+    def _absorbed(self, inner: Derivation, mark: Tree, left: bool) -> Derivation:
+        word = Derivation(punctuation(mark), word=mark.word, tag=mark.tag)
+        if inner.rule == "gap":
+            raise Failure("punctuation beside a trace alone")
+        pair = (word, inner) if left else (inner, word)
+        return Derivation(inner.category, "lp" if left else "rp", 1 if left else 0, pair)
+
+    def _modified(
+        self, node: Tree, category: Category, child: Tree, body: Derivation, left: bool, name: str
+    ) -> Derivation:
+        """A constituent with an adjunct X/X or X\\X, where X is what is modified without features (section 4.3.3)."""
+        if child.mark == "quoting":
+            quoted = _DCL if match(body.category, _DCL) is not None else _S
+            return join(body, self.build(child, functor(quoted, "\\", quoted)), category, name + "quoting clause")
+        if child.has("TPC") and left and body.category.slash == "/":
+            own = self.build(child, body.category.argument)
+            return join(topic(own), body, category, name + "topic")
+        slash = "/" if left else "\\"
+        basis = stripped(category)
+        wanted = functor(basis, slash, basis)
+        if (
+            child.label in ("CC", "CONJP")
+            and child.is_leaf
+            and node.label in ("NOUN", "NP", "QP")
+            and body.category is N
+        ):
+            conj = Derivation(parse("conj"), word=child.word, tag=child.tag)
+            return Derivation(N, "funny", 1, (conj, body)) if left else self._fail("conjunction behind a noun")
+        adjunct = self._adjunct(child, wanted, left)
+        pair = (adjunct, body) if left else (body, adjunct)
+        return join(*pair, category, name + f"adjunct {child.label}")
+
+    def _fail(self, name: str) -> Derivation:
+        raise Failure(name)
+
+    def _adjunct(self, child: Tree, wanted: Category, left: bool = False) -> Derivation:
+        if child.label == "ADJP" and wanted.result is NP and not left:
+            return self._changed(self.build(child, S_ADJ), wanted)
+        return self.child(child, wanted)
+
+    def _appositive(self, child: Tree, comma: Tree, wanted: Category, left: bool) -> Derivation:
+        """A noun phrase set off by a comma as a modifier: NP , => S/S (section 4.6)."""
+        own = self.child(child, NP)
+        mark = Derivation(punctuation(comma), word=comma.word, tag=comma.tag)
+        if wanted not in BINARY.get((NP, mark.category) if left else (mark.category, NP), ()):
+            raise Failure(f"noun phrase beside a comma as {wanted}")
+        return Derivation(wanted, "tc", 0 if left else 1, (own, mark) if left else (mark, own))
+
+    def _coordination(self, node: Tree, category: Category) -> Derivation:
+        """Conjuncts and conjunctions, right-branching: X X[conj] => X (section 4.5)."""
+        children = list(node.children)
+        result = self._conjunct(children.pop(), category)
+        while children:
+            mark = children.pop()
+            if mark.label in PUNCTUATION and children and children[-1].label in ("CC", "CONJP") and len(children) > 1:
+                result = self._absorbed(result, mark, True)
+                mark = children.pop()
+            if mark.label in ("CC", "CONJP", ":", ",", "IN", "TO", "RB", "SYM") and children:
+                result = self._conjoined(mark, result)
+                while children and children[-1].label in PUNCTUATION:  # a comma before the conjunction
+                    result = self._absorbed(result, children.pop(), True)
+                if not children:
+                    return result
+                left = self._conjunct(children.pop(), category)
+                result = self._paired(left, result)
+            elif mark.label in ("CC", "CONJP", "DT", "RB", "IN"):  # both, either, neither
+                modifier = self.build(mark, functor(result.category.bare(), "/", result.category.bare()))
+                result = join(modifier, result, category, "correlative conjunction")
+            elif mark.label in PUNCTUATION:
+                result = self._absorbed(result, mark, True)
+            else:
+                raise Failure("coordination without a conjunction")
+        return result
+
+    def _conjunct(self, node: Tree, category: Category) -> Derivation:
+        own = natural(node)
+        if match(category, own) is not None or node.is_leaf or node.label[:2] == "WH" or _same_verb(category, own):
+            return self.build(node, category)
+        if category.is_modifier or category in (NP, N):
+            try:
+                return self.build(node, category)
+            except Failure:
+                return self.build(node, own)
+        return self.build(node, own)
+
+    def _conjoined(self, mark: Tree, right: Derivation) -> Derivation:
+        if mark.children:
+            conj = self._multiword(mark)
+        else:
+            own = parse("conj") if mark.label not in PUNCTUATION else punctuation(mark)
+            conj = Derivation(own, word=mark.word, tag=mark.tag)
+        if right.rule == "gap":
+            raise Failure("a conjunct is a trace alone")
+        return Derivation(right.category.with_conj(), "conj", 1, (conj, right))
+
+    def _multiword(self, mark: Tree) -> Derivation:
+        words = mark.words()
+        conj = parse("conj")
+        result = Derivation(conj, word=words[-1].word, tag=words[-1].tag)
+        for word in reversed(words[:-1]):
+            first = Derivation(parse("conj/conj"), word=word.word, tag=word.tag)
+            result = Derivation(conj, "fa", 1, (first, result))
+        return result
+
+    def _paired(self, left: Derivation, right: Derivation) -> Derivation:
+        bare = right.category.with_conj(False)
+        if left.rule == "gap":
+            raise Failure("a conjunct is a trace alone")
+        if match(left.category, bare) is not None:
+            return Derivation(left.category, "coord", 0, (left, right))
+        self.counts["unlike coordination"] += 1
+        return Derivation(left.category, "coord", 0, (left, _forced(right, left.category)))
+
+    def _parenthetical(self, node: Tree, category: Category) -> Derivation:
+        """A dash or bracket takes what follows and makes a modifier of it (section 5.2)."""
+        children = list(node.children)
+        opening = children[0].label in (":", "-LRB-", ",")
+        inner = children[1:] if opening else children
+        closing = []
+        while inner and inner[-1].label in PUNCTUATION:
+            closing.append(inner.pop())
+        if not inner:
+            raise Failure("parenthetical without words")
+        body = inner[0] if len(inner) == 1 else _together(inner)
+        modifies = body.mark == "quoting" or body.label in ("PP", "ADVP", "SBAR") or category in (NP, N)
+        if opening and children[0].label != "," and not modifies:
+            own = self.build(body, natural(body))
+            first = Derivation(functor(category, "/", own.category), word=children[0].word, tag=children[0].tag)
+            result = join(first, own, category, "parenthetical")
+        else:
+            result = self._adjunct(body, category)
+            if opening:
+                result = self._absorbed(result, children[0], True)
+        for mark in reversed(closing):
+            result = self._absorbed(result, mark, False)
+        return result
+
+
+def _same_verb(category: Category, own: Category) -> bool:
+    """Two verb phrases of the same feature, whatever arguments they share with others outside the coordination."""
+    return category.target is own.target and category.target.name == "S" and category.target.feature != "adj"
+
+
+def _together(inner: list[Tree]) -> Tree:
+    """What stands in brackets without a label of its own."""
+    labels = [c.label for c in inner]
+    label = "S" if "VP" in labels else labels[0] if labels[0] in ("NP", "PP", "ADVP", "ADJP", "SBAR", "S") else "FRAG"
+    return Tree(label, children=inner)
+
+
+def _forced(right: Derivation, category: Category) -> Derivation:
+    """The right part of an unlike coordination: conj Y => X[conj] (section 4.5)."""
+    if right.rule == "lp":
+        mark, inner = right.children
+        return Derivation(category.with_conj(), "lp", 1, (mark, _forced(inner, category)))
+    return Derivation(category.with_conj(), "ucp", 1, right.children)
+
+
+def _is_clause(node: Tree) -> bool:
+    if node.label in ("S", "SINV", "SQ", "VP", "RRC"):
+        return True
+    return node.label == "SBAR" and all(
+        c.label in (*CLAUSES, *PUNCTUATION) and not c.has("SHARED") for c in node.children
+    )
+
+
+def _shares(main: Tree, index: int) -> bool:
+    """Whether the conjuncts hold traces of a constituent to their right (section 6.3)."""
+    return main.mark == "group" and any(node.kind == "*RNR*" and node.index == index for node in main.nodes())
+
+
+def _is_nominal_clause(node: Tree) -> bool:
+    """An adverbial clause that is a noun phrase alone: (S-ADV (NP-SBJ *) (NP-PRD ...))."""
+    return node.label == "S" and node.mark != "quoting" and natural(node) is NP
+
+
+def _has_determiner(nodes: list[Tree]) -> bool:
+    return any(c.label in ("DT", "PRP$") or is_possessive(c) for c in nodes)
+
+
+def stripped(category: Category) -> Category:
+    """What an adjunct of this category modifies: without the arguments to come, and without features."""
+    while category.slash == "/" and not category.is_modifier:
+        category = category.result
+    if category.slash == "\\" and not category.is_modifier and category.result.slash == "\\":
+        inner = category.result
+        if inner.is_modifier and inner.target.name == "S" and inner.result.is_atom:
+            category = inner.result
+        elif not inner.is_modifier and category.argument.target.name == "NP":
+            category = inner
+    return _bare(category)
+
+
+def _bare(category: Category) -> Category:
+    """Without features; predicative adjectives keep theirs, which their modifiers share in CCGbank."""
+    if category is S_ADJ:
+        return category
+    return category.bare()
+
+
+def punctuation(node: Tree) -> Category:
+    """The category of a punctuation mark is its tag (section 4.3.4)."""
+    if node.word == ";":
+        return parse(";")
+    return parse(PUNCTUATION.get(node.label, ":"))

@@ -1,0 +1,58 @@
+"""Penn trees -> CCG derivations: the whole algorithm (section 6.6), a tree at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from treebound.treebanks.brackets import Node
+from treebound.treebanks.ccg import check
+from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.ccg.penn import clauses, coordination, nouns, tags
+from treebound.treebanks.ccg.penn.assign import Assignment
+from treebound.treebanks.ccg.penn.gaps import Failure
+from treebound.treebanks.ccg.penn.roles import natural
+from treebound.treebanks.ccg.penn.tree import Tree, clean, from_node
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What became of a tree.
+
+    derivation  or None where a construction is not covered
+    failure     that construction, "" where all is well
+    counts      gaps by kind of trace, fronted quotations, forced coordinations
+    """
+
+    derivation: Derivation | None
+    failure: str
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def translate(node: Node) -> Translation:
+    """The derivation of a bracketing with its traces (`brackets.parse(text, traces=True)`); quotation marks left out.
+
+    A derivation is returned only if `check.faults` finds nothing wrong with it. Time O(words x depth).
+    """
+    counts: Counter[str] = Counter()
+    tree = clean(from_node(node))
+    words = [leaf.word for leaf in tree.words()]
+    if not words:
+        return Translation(None, "no words but quotation marks", counts)
+    if any(child.copy for child in tree.nodes()):
+        counts["gapping or argument cluster"] += 1
+    try:
+        derivation = Assignment(counts).build(prepare(tree, counts), natural(tree))
+    except Failure as error:
+        return Translation(None, str(error), counts)
+    fault = next(check.faults(derivation, words), "")
+    return Translation(None if fault else derivation, f"not licensed: {fault}" if fault else "", counts)
+
+
+def prepare(tree: Tree, counts: Counter[str]) -> Tree:
+    """All preprocessing (section 5); changes the tree in place."""
+    tags.fix(tree)
+    clauses.prepare(tree, counts)
+    coordination.group(tree)
+    nouns.level(tree)
+    return tree
