@@ -79,6 +79,7 @@ def test_buttons_do_what_the_method_does(play: Playground) -> None:
     best = play.explore()
     assert buttons.found is not None
     assert (buttons.found.parse.value, buttons.said.value.split(":")[0]) == (best.parse.value, "optimal")
+    assert buttons.shown.value.count("<svg") == 3
     m = int(np.flatnonzero(np.isfinite(best.parse.confidence.margins[1:]))[0]) + 1
     arc = int(best.parse.heads[m]), m
     for box, value in zip(buttons.forbid, arc, strict=True):
@@ -89,6 +90,7 @@ def test_buttons_do_what_the_method_does(play: Playground) -> None:
     for box, value in zip(buttons.require, arc, strict=True):
         box.value = value
     assert buttons.found is None
+    assert not buttons.shown.value
     assert buttons.said.value.startswith("no tree has all these arcs")
     buttons.forbid[1].value = -1
     assert buttons.found is not None

@@ -18,7 +18,6 @@ from typing import Any
 
 import ipywidgets as ui
 import numpy as np
-from IPython.display import display
 
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
@@ -90,7 +89,7 @@ class Explored:
         return Table(word_table(self.words, self.parse), "Every word's head and how sure it is", digits=3)
 
     @property
-    def bounds(self) -> Any:
+    def bounds(self) -> Svg:
         """Upper and lower bound over the calls of the dynamic program, as a figure."""
         trace = self.parse.record.bounds
         return as_svg(figures.bounds(trace), f"Upper and lower bound over {len(trace)} calls")
@@ -101,7 +100,7 @@ class Explored:
         return search_tree_svg(nodes[:steps], self.words)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"image/svg+xml": self.tree._repr_svg_(), "text/plain": repr(self.parse)}
+        return {"image/svg+xml": self.tree._repr_svg_(), "text/plain": self.tree.alt}
 
 
 class Playground:
@@ -190,7 +189,7 @@ class Buttons:
             for what in ("require", "forbid")
         )
         self.steps = ui.IntSlider(value=1, min=1, max=1, description="nodes")
-        self.said, self.shown = ui.Label(), ui.Output()
+        self.said, self.shown = ui.Label(), ui.HTML()
         for one in (self.k, self.factors, *self.require, *self.forbid):
             one.observe(self.search, "value")
         self.steps.observe(self.show, "value")
@@ -212,9 +211,9 @@ class Buttons:
 
     def show(self, _: Any = None) -> None:
         """Tree, certificate, alternatives, bounds, and the search tree after as many nodes as are chosen."""
-        self.shown.clear_output(wait=True)
-        if (found := self.found) is None:
-            return
-        with self.shown:
+        found, seen = self.found, []
+        if found is not None:
             alternatives = [found.alternatives] if found.parse.certified else []
-            display(found, found.certificate, *alternatives, found.bounds, found.search(self.steps.value))
+            tables = [table._repr_html_() for table in (found.certificate, *alternatives)]
+            seen = [found.tree.markup, *tables, found.bounds.markup, found.search(self.steps.value).markup]
+        self.shown.value = "\n".join(seen)
