@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 NAMES = parameters.load(REPOSITORY / "params.yaml").notebooks
 # need a trained model or a treebank, not metrics alone; tests of the pipeline and of scores run them
-WITH_MODEL = {"00-tour", "05-your-scores", "32-confidence"}
+WITH_MODEL = {"00-tour", "05-your-scores", "06-playground", "32-confidence"}
 
 
 # --- the notebooks as they are kept

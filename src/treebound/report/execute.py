@@ -29,6 +29,7 @@ from treebound.report.command import status
 from treebound.support.atomic import replacing
 
 KERNEL = "python3"  #: the name that the notebooks ask for
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None) -> Path:
@@ -77,14 +78,19 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def scrub(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Remove what changes from run to run: times, durations, random cell ids, the accidental splitting of streams."""
-    notebook.metadata.pop("papermill", None)
+    """Remove what changes from run to run: times, durations, random ids, the accidental splitting of streams.
+
+    Widgets go too: their ids are random, and without a kernel they do nothing.
+    """
+    for key in ("papermill", "widgets"):
+        notebook.metadata.pop(key, None)
     for i, cell in enumerate(notebook.cells):
         for key in ("papermill", "execution"):
             cell.metadata.pop(key, None)
         cell.id = f"cell-{i}"
         if cell.cell_type == "code":
-            cell.outputs = _merge_streams(cell.outputs)
+            kept = [output for output in cell.outputs if WIDGET not in output.get("data", ())]
+            cell.outputs = _merge_streams(kept)
     return notebook
 
 

@@ -1,0 +1,97 @@
+"""The playground changes the problem and nothing else: it finds what enumeration of the changed problem finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles.score import scores
+from oracles.trees import trees
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import InputError
+from treebound.decoders.door import canonical
+from treebound.report.playground import Buttons, Playground, typed
+from treebound.systems.graph.pruner import train_pruner
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.trainer import train
+
+TYPED = "d1 d1 D D\nn1 n1 N N\nv1 v1 V V\na2 _ A A\n. . . .\n"
+
+
+@pytest.fixture(scope="module")
+def play() -> Playground:
+    learn = synthetic_treebank(60, 1, 12)
+    spec = Settings(("adjacent-sibling", "sibling"), epochs=1, bits=14, k=4)
+    return Playground(train(spec, learn, learn.select(np.arange(10)), train_pruner(learn, epochs=1, bits=12)), TYPED)
+
+
+@pytest.mark.parametrize("without", [(), ("sibling",), ("adjacent-sibling", "sibling")])
+@pytest.mark.parametrize("changes", [{}, {"require": [(3, 1)]}, {"forbid": [(0, 3), (2, 1)]}, {"k": 2}])
+def test_the_best_tree_is_that_of_the_changed_problem(play: Playground, without: tuple, changes: dict) -> None:
+    found = play.explore(without=without, **changes)
+    whole = play.problem(changes.get("k") or play.k, without, (), ())
+    arcs = set(zip(whole.head.tolist(), whole.mod.tolist(), strict=True))
+    best = -np.inf
+    for heads, value in zip(trees(5).tolist(), scores(canonical(whole, "projective").problem), strict=True):
+        own = set(zip(heads[1:], range(1, 6), strict=True))
+        if own <= arcs and own >= set(changes.get("require", ())) and not own & set(changes.get("forbid", ())):
+            best = max(best, value)
+    assert found.parse.status == "optimal"
+    assert found.parse.value == best > -np.inf
+
+
+def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
+    best = play.explore(trees=3)
+    for m in range(1, 6):
+        margin = best.parse.confidence.margins[m]
+        if np.isfinite(margin):
+            less = play.explore(forbid=[(int(best.parse.heads[m]), m)])
+            assert (best.parse.value - less.parse.value) / best.unit == pytest.approx(margin)
+    assert "The best trees" in repr(best.alternatives)
+    assert "<svg" in best.tree.markup
+    assert "<svg" in best.search(1).markup
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        ({"without": ["comb"]}, "no factors 'comb'; choose from adjacent-sibling, sibling"),
+        ({"require": [(9, 1)]}, "no arc 9 → 1; words are numbered 1 to 5"),
+        ({"forbid": [(1, 1)]}, "no arc 1 → 1"),
+        ({"k": 1, "require": [(5, 1), (4, 1)]}, "the pruner took . → 1 away; raise k"),
+        ({"require": [(0, 3)], "forbid": [(0, 3)]}, "no tree has all these arcs"),
+    ],
+)
+def test_what_cannot_be_is_said(play: Playground, wanted: dict, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        play.explore(**wanted)
+
+
+@pytest.mark.parametrize(("text", "reason"), [(" \n", "no words"), ("a b c d e f", "word 1 has 6 columns")])
+def test_typed_lines_are_checked(text: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        typed(text)
+    assert typed("a\nb _ N\n")[0].strings("upos") == ["_", "N"]
+
+
+def test_buttons_do_what_the_method_does(play: Playground) -> None:
+    buttons = Buttons(play)
+    best = play.explore()
+    assert buttons.found is not None
+    assert (buttons.found.parse.value, buttons.said.value.split(":")[0]) == (best.parse.value, "optimal")
+    assert buttons.shown.value.count("<svg") == 3
+    m = int(np.flatnonzero(np.isfinite(best.parse.confidence.margins[1:]))[0]) + 1
+    arc = int(best.parse.heads[m]), m
+    for box, value in zip(buttons.forbid, arc, strict=True):
+        box.value = value
+    assert buttons.found.parse.value == play.explore(forbid=[arc]).parse.value < best.parse.value
+    buttons.factors.value = ["sibling"]
+    assert buttons.found.parse.value == play.explore(forbid=[arc], without=["adjacent-sibling"]).parse.value
+    for box, value in zip(buttons.require, arc, strict=True):
+        box.value = value
+    assert buttons.found is None
+    assert not buttons.shown.value
+    assert buttons.said.value.startswith("no tree has all these arcs")
+    buttons.forbid[1].value = -1
+    assert buttons.found is not None
+    assert play.widgets().children[-1] is not None
