@@ -74,7 +74,7 @@ def train(
 
     def judge(averages: Averages, history: list[dict]) -> dict:
         now = model(averages, history)
-        parser = Parser(now, k=spec.k, max_dp_calls=spec.max_dp_calls or UNLIMITED)
+        parser = Parser(now, max_dp_calls=spec.max_dp_calls or UNLIMITED)
         what = f"dev, epoch {len(history) + 1}/{spec.epochs}"
         parses = parser.parse(dev, progress=progress and (lambda items, _: progress(items, what)))
         labelled = [now.label_names(p) for p in parses] if names else None
@@ -139,7 +139,7 @@ class _Training:
         """Choose the candidate arcs of every sentence."""
         sentences: Iterable[int] = range(len(self.gold))
         shown = progress(sentences, "candidate heads") if progress else sentences
-        self.allowed = _candidates(self.table, shown, self.gold, self.pruner, self.spec.k)
+        self.allowed = _candidates(self.table, shown, self.gold, self.pruner, self.spec)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """One epoch."""
@@ -248,13 +248,13 @@ def _decoder(spec: Settings) -> Decoder:
 
 
 def _candidates(
-    table: TokenTable, sentences: Iterable[int], gold: list[np.ndarray], pruner: Pruner, k: int | None
+    table: TokenTable, sentences: Iterable[int], gold: list[np.ndarray], pruner: Pruner, spec: Settings
 ) -> list[np.ndarray]:
     """Candidate arcs of every training sentence: the pruner's and the gold ones."""
     out = []
     for i in sentences:
         rows, tag = table.sentence(i)
-        allowed = pruner.allowed(rows, tag, k)
+        allowed = pruner.allowed(rows, tag, spec.k, spec.threshold)
         allowed[gold[i][1:], np.arange(1, len(tag))] = True
         out.append(allowed)
     return out
