@@ -35,7 +35,8 @@ class Settings(Checked):
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
     k             candidate heads a word in training; None: all
-    threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k
+    threshold     parsing takes of those only the ones that the pruner finds at least so many times as probable as the
+                  best; 0: all k
     C, cost       MIRA: largest step, and cost of one wrong head
     max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
                   trees may cross, training decodes climb and need none
@@ -56,8 +57,8 @@ class Settings(Checked):
     )
     threshold: Annotated[float, Field(ge=0, lt=1)] = option(
         0.0,
-        "Of the k heads keep those that the pruner finds at least so many times as probable as the best: 1e-4 parses "
-        "faster. 0: all k.",
+        "Parsing takes those of the k heads that are at least so many times as probable as the best one; 1e-3 is "
+        "faster and hardly differs. 0: all k.",
     )
     bits: Bits = option(22, "Log2 of the number of weights; fewer make a smaller, coarser model.")
     C: Rate = option(0.01, "Largest step of the mira update.")

@@ -139,7 +139,7 @@ class _Training:
         """Choose the candidate arcs of every sentence."""
         sentences: Iterable[int] = range(len(self.gold))
         shown = progress(sentences, "candidate heads") if progress else sentences
-        self.allowed = _candidates(self.table, shown, self.gold, self.pruner, self.spec)
+        self.allowed = _candidates(self.table, shown, self.gold, self.pruner, self.spec.k)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """One epoch."""
@@ -248,13 +248,16 @@ def _decoder(spec: Settings) -> Decoder:
 
 
 def _candidates(
-    table: TokenTable, sentences: Iterable[int], gold: list[np.ndarray], pruner: Pruner, spec: Settings
+    table: TokenTable, sentences: Iterable[int], gold: list[np.ndarray], pruner: Pruner, k: int | None
 ) -> list[np.ndarray]:
-    """Candidate arcs of every training sentence: the pruner's and the gold ones."""
+    """Candidate arcs of every training sentence: the pruner's and the gold ones.
+
+    All k, whatever the threshold: the pruner is too sure of the sentences that it was trained on (docs/decisions/016).
+    """
     out = []
     for i in sentences:
         rows, tag = table.sentence(i)
-        allowed = pruner.allowed(rows, tag, spec.k, spec.threshold)
+        allowed = pruner.allowed(rows, tag, k)
         allowed[gold[i][1:], np.arange(1, len(tag))] = True
         out.append(allowed)
     return out
