@@ -4,7 +4,11 @@ In the folder of a run that has converted the corpus:
 
     python ../../benchmarks/compiling.py tr_twt [--model carreras+grandchild+sibling]
 
-trains on a few sentences with an empty cache of kernels and counts the CPU seconds of Numba. A kernel is compiled anew
+trains on a few sentences with an empty cache of kernels and counts the CPU seconds of Numba;
+
+    python benchmarks/compiling.py --parse model.npz test.conllu
+
+parses ten of a file, as who has just installed the program and has a model does. A kernel is compiled anew
 for every combination of argument types; many come in two because a learner's weights are float32 and a model's int32.
 Two checkouts are compared by running this in both side by side.
 """
@@ -23,6 +27,7 @@ import numba
 from numba.core import event
 
 SENTENCES = 20
+PARSED = 10
 SLOWEST = 12  #: kernels that are listed
 
 
@@ -62,21 +67,42 @@ def work(corpus: str, model: str) -> None:
     Parser(train(replace(spec, epochs=1, bits=12, label_bits=12), examples, examples, pruner)).parse(examples)
 
 
+def parse(model: Path, file: Path) -> None:
+    """Load a model and parse the first sentences of a file."""
+    import numpy as np
+
+    import treebound
+    from treebound.treebanks.document import read
+
+    treebank = read(file).treebank
+    treebound.load(model).parse(treebank.select(np.arange(min(PARSED, len(treebank)))))
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", help="of the run in this folder")
+    parser.add_argument("corpus", nargs="?", help="of the run in this folder")
     parser.add_argument("--model", default="carreras+grandchild+sibling", help="one of its params.yaml")
+    parser.add_argument("--parse", nargs=2, type=Path, metavar=("MODEL", "FILE"), help="parse, and train nothing")
     arguments = parser.parse_args()
+    if not (arguments.parse or arguments.corpus):
+        parser.error("name a corpus, or a model and a file")
     compilations = Compilations()
     event.register("numba:compile", compilations)
     with tempfile.TemporaryDirectory() as empty:
         numba.config.CACHE_DIR = empty
-        work(arguments.corpus, arguments.model)
+        started = time.process_time()
+        if arguments.parse:
+            parse(*arguments.parse)
+        else:
+            work(arguments.corpus, arguments.model)
+        took = time.process_time() - started
     seconds = compilations.seconds
     ours = {name: found for name, found in sorted(seconds.items()) if name.startswith("treebound.")}
     versions, again = sum(map(len, ours.values())), sum(sum(found[1:]) for found in ours.values())
-    print(f"{sum(map(sum, seconds.values())):.1f} CPU s, {sum(map(sum, ours.values())):.1f} of them for our kernels")
+    print(f"{took:.1f} CPU s in all")
+    every, own = (sum(map(sum, found.values())) for found in (seconds, ours))
+    print(f"{every:.1f} CPU s of compiling, {own:.1f} of them for our kernels")
     print(f"{len(ours)} kernels in {versions} versions; {again:.1f} CPU s for second versions, which these have:")
     for name, found in ours.items():
         if len(found) > 1:

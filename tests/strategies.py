@@ -13,6 +13,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 
 from treebound.core.dtypes import INDEX, SCORE
 from treebound.core.problem import NONE, NONE_OUTER, PartTable, Problem
@@ -34,6 +35,11 @@ FAMILIES = (
 WIDTH = {"great-grandchild": 3, "tri-sibling": 3, "grand-sibling": 3, "comb": 8, "pattern": 6}
 #: how scores are drawn: see `draw`
 KINDS = ("dense", "sparse", "tied", "mixed", "large")
+
+
+def tries(few: int, many: int) -> pytest.MarkDecorator:
+    """A test's argument `tries`: few in every run, many in `make test-long`."""
+    return pytest.mark.parametrize("tries", [few, pytest.param(many, marks=pytest.mark.long)])
 
 
 def arcs_in_order(allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

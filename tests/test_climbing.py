@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles.score import scores
 from oracles.trees import trees
-from strategies import random_problem
+from strategies import random_problem, tries
 from synthetic import synthetic_treebank
 
 from treebound.decoders.approximate.climbing import HillClimbing
@@ -34,10 +34,11 @@ def neighbours(every: np.ndarray, heads: np.ndarray, single_root: bool) -> np.nd
 
 @pytest.mark.parametrize("families", [DEFAULT, ("head-bigram", "great-grandchild", "valency"), ALL])
 @pytest.mark.parametrize("single_root", [True, False])
-def test_no_neighbour_scores_more(families, single_root):
+@tries(15, 60)
+def test_no_neighbour_scores_more(families, single_root, tries):
     rng = np.random.default_rng(5)
     best = crossing = 0
-    for _ in range(60):
+    for _ in range(tries):
         problem = random_problem(
             rng, families, max_n=5, space="non-projective", single_root=single_root, integer=True, feasible=True
         )
@@ -50,8 +51,8 @@ def test_no_neighbour_scores_more(families, single_root):
         assert parse.bound == np.inf
         best += parse.value == score.max()
         crossing += at[0] not in np.flatnonzero((every[:, None] == trees(problem.n)).all(axis=2).any(axis=1))
-    assert best > 40
-    assert crossing > 5
+    assert best > 2 * tries / 3
+    assert crossing > tries / 12
 
 
 def test_without_a_tree_it_says_so():

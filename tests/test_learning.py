@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -264,6 +265,39 @@ def test_pruning_keeps_k_heads_and_recall_grows_with_k(pruner):
             assert not allowed[:, 0].any()
             assert not allowed.diagonal().any()
             assert (allowed.sum(axis=0)[1:] == (n if k is None else min(k, n))).all()
+
+
+def test_a_threshold_keeps_those_of_the_k_heads_that_are_nearly_as_probable_as_the_best(pruner):
+    from treebound.features.tokens import TokenTable
+
+    table, fewer = TokenTable(DEV), 0
+    for i in range(10):
+        rows, tag = table.sentence(i)
+        head, mod, scores = pruner.scores(rows, tag)
+        likely = np.exp(scores)
+        for k, threshold in ((3, 1e-2), (None, 1e-3), (40, 0.5)):
+            best = pruner.allowed(rows, tag, k)
+            for h, m, p in zip(head, mod, likely, strict=True):
+                best[h, m] &= p >= threshold * likely[mod == m].max() * (1 + 1e-9)
+            allowed = pruner.allowed(rows, tag, k, threshold)
+            assert np.array_equal(allowed, best)
+            fewer += int(allowed.sum() < pruner.allowed(rows, tag, k).sum())
+    assert fewer > 10
+    kept, heads = pruner.kept(DEV, 3, 0.0)
+    assert kept == pruner.recall(DEV, [3])[3]
+    assert heads > pruner.kept(DEV, 3, 1e-2)[1] > 1
+
+
+def test_a_model_parses_with_the_threshold_that_it_was_trained_with(model):
+    given = replace(model.spec, threshold=1e-2)
+    other = Model(given, model.weights, model.unit, model.pruner, model.meta, model.history, model.labelling.names)
+    narrow, wide = Parser(other), Parser(other, threshold=0.0)
+    assert Parser(other, k=None).threshold == 0.0, "all heads"
+    assert [p.heads.tolist() for p in wide.parse(DEV)] == [p.heads.tolist() for p in Parser(model).parse(DEV)]
+    for i, parse in enumerate(narrow.parse(DEV)):
+        assert parse.certified
+        assert check_parse(narrow.problem(DEV, i), parse) == []
+        assert narrow.problem(DEV, i).arcs <= wide.problem(DEV, i).arcs
 
 
 def test_where_k_heads_admit_no_tree_the_pruners_tree_is_added(model):

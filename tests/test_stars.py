@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from oracles.score import scores
 from oracles.trees import trees
-from strategies import KINDS, arcs_in_order, draw, random_problem
+from strategies import KINDS, arcs_in_order, draw, random_problem, tries
 
 from treebound.core.problem import NONE, NONE_OUTER
 from treebound.kernels.arcs.numbering import index_arcs
@@ -164,16 +164,15 @@ def subsets(families):
     return st.sets(st.sampled_from(sorted(families))).map(sorted)
 
 
-@given(subsets(CHAIN), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.0, 0.15]))
-@settings(max_examples=100, deadline=None)
-def test_automata(families, seed, forbidden):
-    check(Case(np.random.default_rng(seed), families, max_n=5, forbidden=forbidden))
+@pytest.mark.parametrize(("known", "largest"), [(CHAIN, 5), (CODES, 6)], ids=["automata", "sets"])
+@tries(50, 200)
+def test_stars_of_these_families(known, largest, tries):
+    @given(subsets(known), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.0, 0.15]))
+    @settings(max_examples=tries, deadline=None)
+    def holds(families, seed, forbidden):
+        check(Case(np.random.default_rng(seed), families, max_n=largest, forbidden=forbidden))
 
-
-@given(subsets(CODES), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.0, 0.15]))
-@settings(max_examples=200, deadline=None)
-def test_sets(families, seed, forbidden):
-    check(Case(np.random.default_rng(seed), families, max_n=6, forbidden=forbidden))
+    holds()
 
 
 @pytest.mark.parametrize("families", [["adjacent-sibling", "sibling"], sorted(CODES.keys() - {"tri-sibling"})])
@@ -198,10 +197,11 @@ def test_what_one_call_has_found_out_serves_the_next(families, kind, calls):
 
 
 @pytest.mark.parametrize("families", [["tri-sibling"], ["grandchild", "sibling", "tri-sibling"]])
-def test_triples(families):
+@tries(10, 30)
+def test_triples(families, tries):
     """Heads with many modifiers and several arcs into them: a search must leave nothing behind for the next one."""
     rng = np.random.default_rng(3)
-    for _ in range(30):
+    for _ in range(tries):
         check(Case(rng, families, n=6, density=1.0))
 
 

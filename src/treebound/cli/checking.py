@@ -18,9 +18,9 @@ import numpy as np
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem
+from treebound.core.problem import Problem, Space
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import Certificate, Space, certificate_faults, check_parse
+from treebound.evaluation.certificates import Certificate, certificate_faults, check_parse
 from treebound.evaluation.proofs import proof
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.document import Document

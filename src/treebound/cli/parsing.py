@@ -51,6 +51,14 @@ def parse(
     k: Annotated[
         str, typer.Option(help="Heads kept for each word: a number, none, or model: as in training.")
     ] = "model",
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Of these, heads at least so many times as probable as the best; 0: all. [default: as in training]",
+        ),
+    ] = None,
     max_dp_calls: Annotated[
         int,
         typer.Option(
@@ -100,6 +108,7 @@ def parse(
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
+    from treebound.kernels.compiled import compiled
     from treebound.support.settings import split
     from treebound.systems.registry import load
 
@@ -119,6 +128,9 @@ def parse(
         options["beams"] = split(beams)
     if limit:
         options["limit"] = limit
+    if threshold is not None:
+        finite("threshold", threshold)
+        options["threshold"] = threshold
     parser: Any = load(model, **options)
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
     if assess and not hasattr(parser, "problem"):
@@ -126,6 +138,8 @@ def parse(
     if derivations is not None and not getattr(parser, "derives", False):
         raise InputError("only CCG parsers make derivations", path=model, hint="leave out --derivations")
     how = Parsing(parser, assess, certificates is not None, derivations is not None)
+    if hasattr(parser, "problem") and not compiled("scoring.score_sentence"):
+        say("compiling, once per machine: a minute or two")
     with _proofs(certificates, certificates and parser.decoder.space) as prove, _auto(derivations) as derive:
 
         def also(done: Written) -> None:

@@ -9,10 +9,6 @@ import numpy as np
 INDEX = np.int32
 OFFSET = np.int64
 SCORE = np.float64
-WEIGHT_TRAIN = np.float32
-WEIGHT_FIXED = np.int32
-HASH = np.int64
 
 ROOT = 0  #: index of the artificial root in every sentence
 NO_HEAD = -1  #: head of the root, and of a word whose head is not annotated
-NEG_INF = -1e30  #: "forbidden" inside kernels, where -inf - (-inf) would give NaN

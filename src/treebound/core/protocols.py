@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem
+from treebound.core.problem import Problem, Space
 
 
 @runtime_checkable
@@ -22,7 +22,7 @@ class Decoder(Protocol):
     """
 
     name: str
-    space: Literal["projective", "non-projective"]
+    space: Space
     exact: bool
     supports: frozenset[str]
     cite: str

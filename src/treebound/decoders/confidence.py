@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.parse import Confidence, Parse
-from treebound.core.problem import Problem
+from treebound.core.problem import Problem, Space
 from treebound.core.protocols import Decoder
 from treebound.decoders.door import canonical
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, smallest_backbone
@@ -65,9 +64,7 @@ class Assess:
         return replace(parse, confidence=found)
 
 
-def arc_marginals(
-    problem: Problem, space: Literal["projective", "non-projective"] = "projective", scale: float = 1.0
-) -> np.ndarray:
+def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 1.0) -> np.ndarray:
     """float64[A]: probability of every arc where a tree's is proportional to exp(scale * score), nan where unknown.
 
     Projective: the score of all families that the smallest backbone scores exactly, by inside-outside; those that are

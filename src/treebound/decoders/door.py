@@ -9,21 +9,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Set
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.labelled import LabelledProblem
 from treebound.core.parse import Parse
-from treebound.core.problem import NONE, PartTable, Problem, canonical_order
+from treebound.core.problem import NONE, PartTable, Problem, Space, canonical_order
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
 from treebound.kernels.arcs.problem_index import Index, arc_index
 from treebound.kernels.chart.hypergraph import NEG
-
-Space = Literal["projective", "non-projective"]
 
 #: families with an arc below another one, which may be its reverse where trees may cross: such a part never fires
 _CHAINS = frozenset({"grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"})

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 import numpy as np
 
 from treebound.core.certificate import Certificate, CertNode, Step
 from treebound.core.parse import Parse, Status
-from treebound.core.problem import NONE, PartTable, Problem
+from treebound.core.problem import NONE, PartTable, Problem, Space
 from treebound.evaluation.chart import CHART_FAMILIES, Number, exact_number
 from treebound.evaluation.compiled.proofs import WholeNumbers
 from treebound.evaluation.compiled.tables import TooLarge
@@ -31,7 +31,6 @@ from treebound.evaluation.shapes import problem_faults
 
 __all__ = ["CertNode", "Certificate", "Step", "certificate_faults", "check_parse", "tree_faults"]
 
-Space = Literal["projective", "non-projective"]
 R = TypeVar("R", bound=Region)
 
 

@@ -21,9 +21,10 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from treebound.core.errors import InputError
+from treebound.core.problem import Space
 from treebound.support import yamlfile
 from treebound.support.settings import Seed
-from treebound.systems.graph.settings import Family, Labels, Learner, Settings, Space
+from treebound.systems.graph.settings import Family, Labels, Learner, Settings
 from treebound.systems.transition.settings import Settings as Transition
 
 _STRICT = ConfigDict(extra="forbid")

@@ -16,7 +16,7 @@ from treebound.factors.templates import Lines
 from treebound.features.compiling import compile_templates
 from treebound.features.patterns import Matches, compile_patterns, find
 from treebound.kernels.arcs.numbering import ArcIndex
-from treebound.kernels.arcs.parts import WIDTH, PartIndex, parts_of_tree
+from treebound.kernels.arcs.parts import USUAL, WIDTH, PartIndex, parts_of_tree
 from treebound.kernels.arcs.problem_index import Index
 from treebound.kernels.arcs.wide_parts import products_of_tree
 from treebound.kernels.features.patterns import pattern_features, pattern_parts, pattern_scores
@@ -150,6 +150,7 @@ class Scorer:
         of_arcs = compile_arc(attributes, lines["arc"], lines["arc-head"], lines["arc-mod"], lines["between"])
         of_parts = compile_families(self.listed, attributes, lines)
         self.templates = of_arcs, of_parts
+        self.by_sentence = of_arcs, of_parts, None if set(of_parts.code.tolist()) <= set(USUAL) else True
         each = np.diff(of_parts.part_first) + np.diff(of_parts.pair_first)
         #: templates of a part at most, but for those of an arc and a word in between
         self.most = dict(zip(self.listed, each.tolist(), strict=True))
@@ -177,7 +178,7 @@ class Scorer:
         matches     `TokenTable.matches` of the sentence: what a model with patterns needs
         """
         index, parts, arc, first, arcs, words, scores = score_sentence(
-            self.templates, rows, tag, allowed, single_root, projective, weights, self.mask
+            self.by_sentence, rows, tag, allowed, single_root, projective, weights, self.mask
         )
         out = Scores(index, parts, arc, {}, {}, {})
         cell = 0

@@ -12,7 +12,7 @@ import numpy as np
 from treebound.constraints.rows import Constraint, Words
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, Problem
+from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, Problem, Space
 from treebound.core.protocols import Decoder
 from treebound.decoders import DECODERS
 from treebound.decoders.confidence import Assess
@@ -20,7 +20,7 @@ from treebound.decoders.door import ROUNDING, TOLERANCE
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
 from treebound.scores.constrained import Hard, forbidding, program
-from treebound.scores.statement import SPACES, Space, Tensor, problem
+from treebound.scores.statement import SPACES, Tensor, problem
 from treebound.support.workers import spread
 
 BLOCK = 64  #: sentences that a worker takes at a time

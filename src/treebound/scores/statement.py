@@ -7,19 +7,18 @@ are: no Python for each arc.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from treebound.core.dtypes import INDEX, SCORE
 from treebound.core.errors import InputError
-from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
+from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem, Space
 from treebound.decoders.door import canonical
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
 from treebound.kernels.arcs.parts import index_parts, list_parts
 
-Space = Literal["projective", "non-projective"]
 SPACES = ("projective", "non-projective")
 #: a dense tensor, or (int[F, 3], [F]): places in it and the scores that stand there
 Tensor = Any

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem
+from treebound.core.problem import Problem, Space
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, certificate
-from treebound.evaluation.certificates import Space, certificate_faults, check_parse
+from treebound.evaluation.certificates import certificate_faults, check_parse
 
 
 def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: bool = True) -> list[str]:

@@ -122,13 +122,13 @@ def compiles(recipe: Recipe) -> bool:
 
     Judged by the kernels of the first sentence that are compiled last.
     """
-    from treebound.kernels import CACHE_DIR
+    from treebound.kernels.compiled import compiled
 
     of_systems = {"graph": ["updates.step"], "transition": ["greedy.parse_greedily"]}
     kernels = list(of_systems.get(recipe.system, []))
     if getattr(recipe.settings, "space", "") == "non-projective":
         kernels.append("climb_kernel.climb_heads")
-    return not all(any(CACHE_DIR.rglob(f"{kernel}-*.nbi")) for kernel in kernels)
+    return not compiled(*kernels)
 
 
 def train(progress: Progress | None, job: Job) -> Trained:

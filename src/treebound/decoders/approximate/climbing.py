@@ -7,9 +7,9 @@ import time
 import numpy as np
 
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem
+from treebound.core.problem import Problem, Space
 from treebound.decoders.approximate.climb_kernel import climb_heads
-from treebound.decoders.door import CheckedDecoder, Space, without_infinities
+from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, projective_tree
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import heads_of

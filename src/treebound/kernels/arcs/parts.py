@@ -25,6 +25,8 @@ from treebound.kernels.arcs.wide_parts import (
 
 ARC, ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, GRANDCHILD, SIBLING = range(5)
 HEAD_BIGRAM, GREAT_GRANDCHILD, TRI_SIBLING, COMB, GRAND_SIBLING, VALENCY, PATTERN = range(5, 12)
+#: families that the usual models have: what lists others is compiled for those who list them
+USUAL = (ARC, ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, GRANDCHILD, SIBLING, COMB, PATTERN)
 #: columns of `PartTable.arcs`, by code
 WIDTH = (1, 2, 2, 2, 2, 2, 3, 3, 8, 3, 2, 6)
 
@@ -116,6 +118,24 @@ def count_parts(code, index, parts):
     """
     A = len(index.head)
     none = np.empty((0, 8), np.int32)
+    if code == HEAD_BIGRAM:
+        return head_bigrams(index, parts, none, none)
+    if code == GREAT_GRANDCHILD:
+        return great_grandchildren(index, parts, none, none)
+    if code == TRI_SIBLING:
+        return parts.tri_sibling[len(index.right)]
+    if code == GRAND_SIBLING:
+        return parts.grand_sibling[A]
+    if code == VALENCY:
+        return parts.valency[len(index.right)]
+    return count_usual_parts(code, index, parts)
+
+
+@njit(cache=True, nogil=True)
+def count_usual_parts(code, index, parts):
+    """As `count_parts`, of a family in USUAL."""
+    A = len(index.head)
+    none = np.empty((0, 8), np.int32)
     if code == ADJACENT_SIBLING:
         return parts.adjacent[A]
     if code == OUTERMOST_GRANDCHILD:
@@ -124,18 +144,8 @@ def count_parts(code, index, parts):
         return parts.grandchild[A]
     if code == SIBLING:
         return parts.sibling[len(index.right)]
-    if code == HEAD_BIGRAM:
-        return head_bigrams(index, parts, none, none)
-    if code == GREAT_GRANDCHILD:
-        return great_grandchildren(index, parts, none, none)
-    if code == TRI_SIBLING:
-        return parts.tri_sibling[len(index.right)]
     if code == COMB:
         return combs(index, parts, none, none)
-    if code == GRAND_SIBLING:
-        return parts.grand_sibling[A]
-    if code == VALENCY:
-        return parts.valency[len(index.right)]
     return A if code == ARC else 0
 
 
@@ -157,6 +167,23 @@ def fill_parts(code, index, parts, arcs, words):
     grandchildren, m NONE / NONE_OUTER where there is none; those of the other families are described where they are
     listed.
     """
+    if code == HEAD_BIGRAM:
+        head_bigrams(index, parts, arcs, words)
+    elif code == GREAT_GRANDCHILD:
+        great_grandchildren(index, parts, arcs, words)
+    elif code == TRI_SIBLING:
+        tri_siblings(index, parts, arcs, words)
+    elif code == GRAND_SIBLING:
+        grand_siblings(index, parts, arcs, words)
+    elif code == VALENCY:
+        valencies(index, parts, arcs, words)
+    else:
+        fill_usual_parts(code, index, parts, arcs, words)
+
+
+@njit(cache=True, nogil=True)
+def fill_usual_parts(code, index, parts, arcs, words):
+    """As `fill_parts`, for a family in USUAL."""
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
     p = 0
@@ -194,18 +221,8 @@ def fill_parts(code, index, parts, arcs, words):
                     x, y = min(mod[i], mod[j]), max(mod[i], mod[j])
                     words[p, 0], words[p, 1], words[p, 2], words[p, 3] = h, x, y, NONE
                     p += 1
-    elif code == HEAD_BIGRAM:
-        head_bigrams(index, parts, arcs, words)
-    elif code == GREAT_GRANDCHILD:
-        great_grandchildren(index, parts, arcs, words)
-    elif code == TRI_SIBLING:
-        tri_siblings(index, parts, arcs, words)
     elif code == COMB:
         combs(index, parts, arcs, words)
-    elif code == GRAND_SIBLING:
-        grand_siblings(index, parts, arcs, words)
-    elif code == VALENCY:
-        valencies(index, parts, arcs, words)
     elif code == ARC:
         for a in range(A):
             arcs[a, 0] = a

@@ -13,12 +13,13 @@ from numba import njit
 
 from treebound.kernels.chart.arborescence import ArborescenceScratch, arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import best_variables, compact, inside, mark
+from treebound.kernels.reference import where_none
 
 
 class OracleScratch(NamedTuple):
     """Working memory: of items (value, best, outside), edges (keep), a tree (stack), arborescences.
 
-    `value`, `best` and `outside` hold on to the last call until the next one.
+    `value`, `best` and `outside` hold on to the last call until the next one. trees: None under a hypergraph.
     """
 
     value: np.ndarray
@@ -26,64 +27,77 @@ class OracleScratch(NamedTuple):
     outside: np.ndarray
     keep: np.ndarray
     stack: np.ndarray
-    trees: ArborescenceScratch
+    trees: ArborescenceScratch | None
 
 
-@njit(cache=True, nogil=True)
+def _scratch_of_arcs(graph, n, A):
+    return OracleScratch(
+        np.empty(0), np.empty(0, np.int32), np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int32),
+        arborescence_scratch(n, A),
+    )  # fmt: skip
+
+
+@where_none(_scratch_of_arcs)
 def oracle_scratch(graph, n, A):
     """Scratch for sentences of n words and A arcs, and all that is left of `graph` later."""
-    items, edges, arcs = 0, 0, A
-    if graph is not None:
-        items, edges, arcs = len(graph.first) - 1, len(graph.left), 0
+    items, edges = len(graph.first) - 1, len(graph.left)
     return OracleScratch(
         np.empty(items + 1, np.float64),
         np.empty(items + 1, np.int32),
         np.empty(items + 1, np.float64),
         np.empty(edges, np.bool_),
         np.empty(2 * n + 8, np.int32),
-        arborescence_scratch(n, arcs),
+        None,
     )
 
 
-@njit(cache=True, nogil=True)
-def best_tree(graph, index, weight, single_root, chosen, scratch):
-    """The largest weight of a tree, at most NEG_TEST where there is none. `tree_variables` says which tree."""
-    if graph is not None:
-        return inside(graph, weight, scratch.value, scratch.best)
+def _best_of_arcs(graph, index, weight, single_root, chosen, scratch):
     return arborescence(index, weight, len(index.right) - 1, single_root, chosen, weight[:0], scratch.trees)
 
 
-@njit(cache=True, nogil=True)
+@where_none(_best_of_arcs)
+def best_tree(graph, index, weight, single_root, chosen, scratch):
+    """The largest weight of a tree, at most NEG_TEST where there is none. `tree_variables` says which tree."""
+    return inside(graph, weight, scratch.value, scratch.best)
+
+
+def _variables_of_arcs(graph, index, chosen, scratch):
+    return 0.0, len(index.right) - 1
+
+
+@where_none(_variables_of_arcs)
 def tree_variables(graph, index, chosen, scratch):
     """(what the graph itself adds to the score, number of variables) of the tree of the last `best_tree`.
 
     OUT chosen int32[2 n + 1]: its variables.
     """
-    if graph is not None:
-        return best_variables(graph, len(index.head), scratch.best, chosen, scratch.stack, True)
-    return 0.0, len(index.right) - 1
+    return best_variables(graph, len(index.head), scratch.best, chosen, scratch.stack, True)
 
 
-@njit(cache=True, nogil=True)
+def _bound_arcs(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
+    arborescence(index, weight, len(index.right) - 1, single_root, chosen, arc_max, scratch.trees)
+    return 1, 0
+
+
+@where_none(_bound_arcs)
 def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
     """(edges, items) in which some tree weighs more than `cut`, after `best_tree` with the same weights.
 
     OUT arc_max float64[V]: an upper bound of the trees with each variable (exact but for arborescences).
     """
-    if graph is not None:
-        return mark(graph, weight, scratch.value, cut, scratch.outside, scratch.keep, arc_max)
-    arborescence(index, weight, len(index.right) - 1, single_root, chosen, arc_max, scratch.trees)
-    return 1, 0
+    return mark(graph, weight, scratch.value, cut, scratch.outside, scratch.keep, arc_max)
 
 
-@njit(cache=True, nogil=True)
+def _all_arcs(graph, edges, items, scratch):
+    return graph, True
+
+
+@where_none(_all_arcs)
 def without_losers(graph, edges, items, scratch):
     """The graph without the edges that `bound_variables` found beaten, and whether there were enough to bother."""
-    if graph is not None:
-        if edges < 0.8 * len(graph.left):
-            return compact(graph, scratch.keep, edges, items), True
-        return graph, False
-    return graph, True
+    if edges < 0.8 * len(graph.left):
+        return compact(graph, scratch.keep, edges, items), True
+    return graph, False
 
 
 @njit(cache=True, nogil=True)

@@ -30,11 +30,14 @@ from treebound.kernels.arcs.parts import (
     VALENCY,
     WIDTH,
     count_parts,
+    count_usual_parts,
     fill_parts,
+    fill_usual_parts,
     index_parts,
 )
 from treebound.kernels.features.hashing import M1 as _M1
 from treebound.kernels.features.hashing import finish as _finish
+from treebound.kernels.reference import where_none
 
 
 class Templates(NamedTuple):
@@ -324,16 +327,13 @@ def _score_counts(families, f, words, tokens, n, weights, mask, out):
 
 @njit(cache=True, nogil=True)
 def score_parts(families, f, words, tokens, n, weights, mask, out):
-    """Scores of the parts `words` (int32[F, 4]) of family f, into out float64[F].
+    """Scores of the parts `words` (int32[F, 4]) of family f, other than valency, into out float64[F].
 
     tokens  as of `TokenTable.sentence`; for combs as of `_with_runs`
     Pair templates are memoised per (word, word), for the three sides on which the third word may stand.
     O(F T_part + pairs T_pair).
     """
     code = families.code[f]
-    if code == VALENCY:
-        _score_counts(families, f, words, tokens, n, weights, mask, out)
-        return
     x_slot, y_slot, z_slot, u_slot = families.slot[f]
     F = len(words)
     rows = np.empty((3 if u_slot < 0 else 4, F), np.int32)
@@ -394,17 +394,47 @@ def _silence(code, words, out):
             out[p] = 0.0
 
 
+def _count_usual(wide, code, index, parts):
+    return count_usual_parts(code, index, parts)
+
+
+@where_none(_count_usual)
+def _count(wide, code, index, parts):
+    return count_parts(code, index, parts)
+
+
+def _fill_usual(wide, code, index, parts, arcs, words):
+    fill_usual_parts(code, index, parts, arcs, words)
+
+
+@where_none(_fill_usual)
+def _fill(wide, code, index, parts, arcs, words):
+    fill_parts(code, index, parts, arcs, words)
+
+
+def _score_usual(wide, families, f, words, tokens, n, weights, mask, out):
+    score_parts(families, f, words, tokens, n, weights, mask, out)
+
+
+@where_none(_score_usual)
+def _score(wide, families, f, words, tokens, n, weights, mask, out):
+    if families.code[f] == VALENCY:
+        _score_counts(families, f, words, tokens, n, weights, mask, out)
+    else:
+        score_parts(families, f, words, tokens, n, weights, mask, out)
+
+
 @njit(cache=True, nogil=True)
 def score_sentence(templates, tokens, tag, allowed, single_root, projective, weights, mask):
     """Everything that a decoder needs of a sentence, in one call.
 
-    templates  (those of arcs, FamilyTemplates)
+    templates  (those of arcs, FamilyTemplates, None if all of its families are USUAL)
     allowed    bool[n + 1, n + 1] candidate arcs, head first
     Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words
     int32[parts, 4], scores float64[parts]): family f has the parts first[f] .. first[f + 1] - 1, and its arcs
     int32[F, r] stand one after another, those of the first family first.
     """
-    arc_templates, families = templates
+    arc_templates, families, wide = templates
     n = len(tag) - 1
     index = index_arcs(n, allowed)
     parts = index_parts(index, single_root, projective)
@@ -413,7 +443,7 @@ def score_sentence(templates, tokens, tag, allowed, single_root, projective, wei
     first = np.zeros(count + 1, np.int64)
     cells = 0
     for f in range(count):
-        first[f + 1] = first[f] + count_parts(families.code[f], index, parts)
+        first[f + 1] = first[f] + _count(wide, families.code[f], index, parts)
         cells += WIDTH[families.code[f]] * (first[f + 1] - first[f])
     arcs = np.empty(cells, np.int32)
     words = np.empty((first[count], 4), np.int32)
@@ -424,9 +454,9 @@ def score_sentence(templates, tokens, tag, allowed, single_root, projective, wei
         width = WIDTH[code]
         table = arcs[cells : cells + width * (hi - lo)].reshape((hi - lo, width))
         cells += width * (hi - lo)
-        fill_parts(code, index, parts, table, words[lo:hi])
+        _fill(wide, code, index, parts, table, words[lo:hi])
         known = _with_runs(tokens, n) if code == COMB else tokens
-        score_parts(families, f, words[lo:hi], known, n, weights, mask, scores[lo:hi])
+        _score(wide, families, f, words[lo:hi], known, n, weights, mask, scores[lo:hi])
         if not projective:
             _silence(code, words[lo:hi], scores[lo:hi])
     return index, parts, arc, first, arcs, words, scores

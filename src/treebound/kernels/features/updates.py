@@ -132,8 +132,10 @@ def all_arcs(n):
 
 
 @njit(cache=True, nogil=True)
-def best_heads(arc_templates, tokens, tag, weights, mask, k):
-    """bool[n + 1, n + 1] (head first): the k best heads of every word, ties to the lower head. O(n^2 (T + log n))."""
+def best_heads(arc_templates, tokens, tag, weights, mask, k, within):
+    """bool[n + 1, n + 1] (head first): the k best heads of every word, ties to the lower head; of these, the ones that
+    score at most `within` less than the best one. O(n^2 (T + k)).
+    """
     n = len(tag) - 1
     head, mod = all_arcs(n)
     scores = score_arcs(arc_templates, tokens, tag, head, mod, weights, mask)
@@ -142,7 +144,12 @@ def best_heads(arc_templates, tokens, tag, weights, mask, k):
         table[mod[a], head[a]] = scores[a]
     allowed = np.zeros((n + 1, n + 1), np.bool_)
     for m in range(1, n + 1):
-        order = np.argsort(-table[m], kind="mergesort")
-        for i in range(k):
-            allowed[order[i], m] = True
+        left = table[m]
+        least = left[np.argmax(left)] - within
+        for _ in range(k):
+            best = np.argmax(left)
+            if left[best] < least:
+                break
+            allowed[best, m] = True
+            left[best] = -np.inf
     return allowed

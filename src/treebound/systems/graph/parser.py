@@ -41,6 +41,7 @@ class Parser:
 
     decoder  a name of `treebound.decoders.DECODERS`; further options go to it
     k        candidate heads a word, None for all; "model": as in training
+    threshold  as of `Settings`, likewise; none where k says all
     """
 
     def __init__(
@@ -48,10 +49,13 @@ class Parser:
         model: Model,
         decoder: str = BranchAndBound.name,
         k: int | Literal["model"] | None = "model",
+        threshold: float | Literal["model"] = "model",
         **options: Any,
     ):
         self.model = model
         self.k: int | None = model.spec.k if k == "model" else k
+        usual = 0.0 if k is None else model.spec.threshold
+        self.threshold: float = usual if threshold == "model" else threshold
         if decoder == BranchAndBound.name:
             options.setdefault("space", model.spec.space)
         self.decoder = DECODERS[decoder](**options)
@@ -101,7 +105,7 @@ class Parser:
         """Sentence i, every word with its k best heads; `widen` adds the pruner's best tree to the candidate arcs."""
         model = self.model
         rows, tag = table.sentence(i)
-        allowed = model.pruner.allowed(rows, tag, k)
+        allowed = model.pruner.allowed(rows, tag, k, self.threshold)
         if widen:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
         projective = self.decoder.space == "projective"

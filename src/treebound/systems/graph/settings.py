@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from treebound.core.problem import Space
 from treebound.factors import FAMILIES
 from treebound.support.settings import Calls, Checked, Cost, Epochs, Heads, Rate, Seed, SettingError, option
 
@@ -25,7 +26,6 @@ Bits = Annotated[int, Field(ge=12, le=28)]  #: log2 of the size of a table of we
 Family = Annotated[str, AfterValidator(_family)]
 Learner = Literal["mira", "perceptron"]
 Labels = Literal["none", "joint", "second-stage", "both"]
-Space = Literal["projective", "non-projective"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Settings(Checked):
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
     k             candidate heads a word in training; None: all
+    threshold     parsing takes of those only the ones that the pruner finds at least so many times as probable as the
+                  best; 0: all k
     C, cost       MIRA: largest step, and cost of one wrong head
     max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
                   trees may cross, training decodes climb and need none
@@ -52,6 +54,11 @@ class Settings(Checked):
     epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
     k: Annotated[Heads | None, BeforeValidator(lambda k: None if k == "none" else k)] = option(
         10, "Heads that the pruner keeps for each word, or none: all; the last line says what that loses."
+    )
+    threshold: Annotated[float, Field(ge=0, lt=1)] = option(
+        0.0,
+        "Parsing takes those of the k heads that are at least so many times as probable as the best one; 1e-3 is "
+        "faster and hardly differs. 0: all k.",
     )
     bits: Bits = option(22, "Log2 of the number of weights; fewer make a smaller, coarser model.")
     C: Rate = option(0.01, "Largest step of the mira update.")

@@ -68,9 +68,11 @@ class Graph:
         """Scores of the best epoch, and what pruning loses."""
         best = max(model.history, key=accuracy)
         scores = f"dev UAS {best['dev_uas']:.2f}" + (f", LAS {best['dev_las']:.2f}" if "dev_las" in best else "")
-        k = model.spec.k
-        if k is None:
+        k, threshold = model.spec.k, model.spec.threshold
+        if k is None and not threshold:
             return scores
-        kept = model.pruner.recall(dev, [k])[k]
-        advice = "" if kept >= RECALL else "; a larger --k would keep more"
-        return f"{scores} (k {k} keeps {100 * kept:.2f} % of dev's heads{advice})"
+        kept, heads = model.pruner.kept(dev, k, threshold)
+        more = "; a larger --k" + (" or a lower --threshold" if threshold else "") + " would keep more"
+        advice = "" if kept >= RECALL else more
+        what = f"k {k or 'none'}" + (f", threshold {threshold:g}: {heads:.1f} heads a word," if threshold else "")
+        return f"{scores} ({what} keeps {100 * kept:.2f} % of dev's heads{advice})"

@@ -6,13 +6,14 @@ import copy
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
-from treebound.core.problem import PartTable, Problem
+from treebound.core.problem import PartTable, Problem, Space
 from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
@@ -31,9 +32,6 @@ from treebound.kernels.chart.backbones import carreras_graph, chart_scores, eisn
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
 from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES, joined, stars_of
-
-Space = Literal["projective", "non-projective"]
-
 
 EMPTY = np.zeros(0, np.float64)
 NO_ARCS = np.zeros(0, np.int32)
@@ -87,6 +85,7 @@ BRANCHINGS = ("slack", "max-marginal")
 STARTS = ("tree", "pi")
 
 
+@cache
 def smallest_backbone(families: frozenset[str], space: Space = "projective") -> str:
     """The backbone that scores exactly as many of `families` as any, at the least cost."""
     if space == "non-projective":
@@ -226,10 +225,10 @@ class BranchAndBound(CheckedDecoder):
     def _search(self, problem: Problem, stated: _Stated, automata: tuple[str, ...]) -> Found:
         """The search of the configuration, from the first trees that it asks for."""
         graph, task, left = stated
-        options = self.options._replace(record=self.record)
+        options = self.options._replace(record=True) if self.record else self.options
         if self.config == "published":
             return search_published(graph, task, flat_factors(task), options.max_dp_calls, options.max_nodes)
-        if left.keys().isdisjoint(STAR_FAMILIES):
+        if options.stars and left.keys().isdisjoint(STAR_FAMILIES):
             options = options._replace(stars=0)
         handover = None
         if options.stars or self.space == "non-projective":

@@ -101,7 +101,6 @@ from treebound.kernels.chart.best_tree import (
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
 
-# What follows `search` is inlined there: a Run is hundreds of words, and copying it at every call costs microseconds.
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
 
@@ -117,10 +116,10 @@ def search(graph, task, handover, known, options):
     Returns Found.
     """
     star = star_state(task.arcs, handover)
-    best = np.array([max(options.floor, known[0])])
-    run = Run(task, options, search_scratch(graph, task, options), empty_log(), best, known[1].copy())
     root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record)
     size = len(root.settled)
+    best = max(options.floor, known[0])
+    run = Run(task, options, search_scratch(graph, task, options), empty_log(), root, best, known[1].copy())
     # not literals, for which numba would compile the kernels that take them once more
     dp_calls: Any = np.int64(0)
     nodes: Any = np.int64(0)
@@ -130,13 +129,14 @@ def search(graph, task, handover, known, options):
     open_nodes = [Node(root, EVERYTHING, -1, 0, -1, 0)]
     while len(open_nodes) > 0:
         node = next_node(open_nodes, options.order)
-        if closed(node.bound, best[0], task.unit, EXACT):
+        if closed(node.bound, run.best, task.unit, EXACT):
             continue
         if spent(options.max_dp_calls, dp_calls) or spent(options.max_nodes, nodes):
             status = LIMIT
             limit_bound = max(limit_bound, node.bound)
             continue
-        state, bound, done, dp_calls = search_node(run, star, node, nodes, dp_calls)
+        begin_node(run, node)
+        bound, done, dp_calls = search_node(run, star, node.bound, node.branch < 0, nodes, dp_calls)
         if done or spent(options.max_dp_calls, dp_calls):
             run.scratch.z[:] = 0
             if not done:
@@ -145,18 +145,18 @@ def search(graph, task, handover, known, options):
             elif node.branch < 0:
                 root_solved = True
         else:
-            pick = branching(run, star, state)
+            pick = branching(run, star)
             if pick >= 0:  # else one tree is left, and has been scored
                 if options.record:
                     run.log.nodes[nodes][4] = 1.0
                 for value in range(2):
-                    open_nodes.append(Node(state, bound, pick, value, nodes, 2 * nodes + value))
+                    open_nodes.append(Node(run.state, bound, pick, value, nodes, 2 * nodes + value))
         nodes += 1
-    bound, status = conclude(best[0], limit_bound, status)
-    return Found(best[0], bound, run.best_arcs, status, dp_calls, nodes, root_solved, recorded(run.log, size))
+    bound, status = conclude(run.best, limit_bound, status)
+    return Found(run.best, bound, run.best_arcs, status, dp_calls, nodes, root_solved, recorded(run.log, size))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def root_state(graph, task, arcs, record):
     """The state that a search begins with; arcs: how many have multipliers."""
     pairs, products = task.pairs, task.products
@@ -169,238 +169,268 @@ def root_state(graph, task, arcs, record):
     return State(graph, pairs, products, task.theta, weight, np.zeros(slopes), multipliers, settled, offset)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def search_node(run, star, node, number, dp_calls):
-    """Lower the bound of a node by steps on its dual variables, and its graph with it.
+@njit(cache=True, nogil=True)
+def begin_node(run, node):
+    """Make the state of a node that of the run: its parent's, and what is decided."""
+    run.scratch.trace[:] = 0.0
+    run.state = copied(node.state)
+    if run.options.record:
+        run.log.nodes.append(np.array([node.parent, node.branch, node.value, 0.0, 0.0]))
+    if node.branch >= 0:
+        decide(run.task.arcs, run.state.weight, node.branch, node.value)
 
-    Returns (its state then, its bound, whether it is closed, DP calls of the search). The last tree stays in scratch.z.
+
+@njit(cache=True, nogil=True)
+def search_node(run, star, bound, root, number, dp_calls):
+    """Lower the bound of the node whose state is run.state by steps on its dual variables, and its graph with it.
+
+    Returns (its bound then, whether it is closed, DP calls of the search). The last tree stays in scratch.z.
     """
-    task, options, scratch, unit = run.task, run.options, run.scratch, run.task.unit
-    state, bound = begin_node(run, node), node.bound
-    refold = True  # what is alive is not known yet, or has changed
-    force_mark = node.branch >= 0
-    steps = options.root_steps if node.branch < 0 else options.node_steps
-    rho, stale, step, moves = options.rho, 0, 0, 0
+    unit = run.task.unit
+    refold: Any = np.bool_(True)  # what is alive is not known yet, or has changed
+    force_mark = not root
+    steps = run.options.root_steps if root else run.options.node_steps
+    rho, stale, step, moves = run.options.rho, 0, 0, 0
     gap_at_mark, node_best = EVERYTHING, EVERYTHING
     done = True
     while True:
-        state, feasible = settle(run, star, state, refold)
+        feasible = settle(run, star, refold)
         refold = False
         if not feasible:
             bound = NEG
             break
-        # the tree that maximises the bound
-        v = best_tree(state.graph, task.arcs, state.weight, task.parts.single_root, scratch.chosen, scratch.oracle)
+        v = tree_of_weights(run)
         dp_calls += 1
         if v <= NEG_TEST:
             bound = NEG
-            if options.record:
-                log_call(run.log, number, NEG, run.best[0])
+            if run.options.record:
+                log_call(run.log, number, NEG, run.best)
             break
-        upper = upper_bound(run, star, state, v)
+        upper = upper_bound(run, star, v)
         bound = min(bound, upper)
         stale += 1
         if upper < node_best:
             node_best, stale = upper, 0
-            if options.record:
+            if run.options.record:
                 run.log.latest.clear()
-                run.log.latest.append(dual_variables(state, mode_of(star)))
-        elif stale >= options.patience:
+                run.log.latest.append(dual_variables(run.state, mode_of(star)))
+        elif stale >= run.options.patience:
             rho, stale = 0.5 * rho, 0
-        score, size, moved = visit(run, star, state)
-        if options.record:
-            log_call(run.log, number, upper, run.best[0])
-        if moved == 0 and upper - score <= (EXACT if unit > 0.0 else 1e-9 * max(1.0, abs(v), abs(state.offset[0]))):
+        score, size, moved = visit(run, star)
+        if run.options.record:
+            log_call(run.log, number, upper, run.best)
+        if moved == 0 and upper - score <= (EXACT if unit > 0.0 else rounding(run, v)):
             bound = min(bound, max(score, NEG))  # no factor has slack at its tree, which is optimal for the node
             break
-        if closed(bound, run.best[0], unit, EXACT):
+        if closed(bound, run.best, unit, EXACT):
             break
         if moved == 0:  # the search for a star was cut off: only fewer arcs make its bound tighter
             done = False
             break
         last = step >= steps
-        gap = upper - run.best[0]
-        marking = options.eliminate and upper <= node_best and (force_mark or last or gap < 0.7 * gap_at_mark)
+        gap = upper - run.best
+        marking = run.options.eliminate and upper <= node_best and (force_mark or last or gap < 0.7 * gap_at_mark)
         if marking:
             gap_at_mark, force_mark = gap, False
-        state, refold, empty = eliminate(run, star, state, upper - v, marking, last, number)
+        refold, empty = eliminate(run, star, upper - v, marking, last, number)
         if empty:
-            bound = run.best[0]
+            bound = run.best
             break
         if refold:  # steps on factors that may be gone are stale: fold, and take the rest anew
             steps += last
-        elif last and options.stars > 0 and node.branch < 0 and mode_of(star) != ALL_STARS:
-            state = hand_over(star, task, state, scratch)
-            steps += options.stars
-            rho, stale, node_best = options.rho, 0, EVERYTHING
+        elif last and run.options.stars > 0 and root and mode_of(star) != ALL_STARS:
+            take_over(run, star)
+            steps += run.options.stars
+            rho, stale, node_best = run.options.rho, 0, EVERYTHING
         elif last:
             done = False
             break
         else:
             moves += 1
-            move(run, star, state, step_length(rho, gap, moved, unit), moves, step == steps - 1)
-            if spent(options.max_dp_calls, dp_calls):
+            move(run, star, step_length(rho, gap, moved, unit), moves, step == steps - 1)
+            if spent(run.options.max_dp_calls, dp_calls):
                 done = False
                 break
-        lift_tree(scratch.chosen, size, scratch.z)
+        lift_tree(run.scratch.chosen, size, run.scratch.z)
         step += 1
-    if options.record:
+    if run.options.record:
         run.log.nodes[number][3] = bound
         if len(run.log.latest) > 0:
             keep_step(run.log, number, run.log.latest[0])
-    return state, bound, done, dp_calls
+    return bound, done, dp_calls
 
 
-@njit(cache=True, nogil=True, inline="always")
-def begin_node(run, node):
-    """The state of a node: its parent's, and what is decided."""
-    run.scratch.trace[:] = 0.0
-    state = copied(node.state)
-    if run.options.record:
-        run.log.nodes.append(np.array([node.parent, node.branch, node.value, 0.0, 0.0]))
-    if node.branch >= 0:
-        decide(run.task.arcs, state.weight, node.branch, node.value)
-    return state
+@njit(cache=True, nogil=True)
+def tree_of_weights(run):
+    """The largest weight of a tree, which bounds the node but for constants."""
+    scratch = run.scratch
+    single_root = run.task.parts.single_root
+    return best_tree(run.state.graph, run.task.arcs, run.state.weight, single_root, scratch.chosen, scratch.oracle)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
+def rounding(run, value):
+    """What real numbers of this size may differ by and count as equal."""
+    return 1e-9 * max(1.0, abs(value), abs(run.state.offset[0]))
+
+
+@njit(cache=True, nogil=True)
 def counting(run, star):
     """Whether numbers of modifiers are bounded by majorants: stars score them, too."""
     return len(run.task.counts.first) > 0 and mode_of(star) != ALL_STARS
 
 
-@njit(cache=True, nogil=True, inline="always")
-def settle(run, star, state, refold):
-    """Fold what is decided, if that has changed, and solve stars: (state, whether there may be a tree)."""
-    feasible = True
-    while True:
-        if refold:
-            state = fold(run, star, state)
-        feasible, refold = settle_stars(star, run.task, state, run.scratch.alive)
-        if not refold:
-            return state, feasible
+@njit(cache=True, nogil=True)
+def settle(run, star, refold):
+    """Fold what is decided, if that has changed, and solve stars: whether there may be a tree."""
+    if refold:
+        fold(run, star)
+    if star is not None:
+        feasible, again = settle_stars(star, run.task, run.state, run.scratch.alive)
+        while again:
+            fold(run, star)
+            feasible, again = settle_stars(star, run.task, run.state, run.scratch.alive)
+        return feasible
+    return True
 
 
-@njit(cache=True, nogil=True, inline="always")
-def fold(run, star, state):
-    """The state without the factors that are decided; OUT scratch.alive, certain, low, high. O(V + K)."""
-    alive, certain, index = run.scratch.alive, run.scratch.certain, run.task.arcs
+@njit(cache=True, nogil=True)
+def fold(run, star):
+    """Drop the factors that are decided from the state; OUT scratch.alive, certain, low, high. O(V + K)."""
+    weight, alive, certain = run.state.weight, run.scratch.alive, run.scratch.certain
     for v in range(len(alive)):
-        alive[v] = state.weight[v] > NEG_TEST
-    find_certain(index, alive, certain)
-    pairs, constant = fold_pairs(state.pairs, alive, certain, state.theta, state.weight, state.settled)
-    state.offset[0] += constant
-    products, constant = fold_products(state.products, alive, certain, state.theta, state.weight, state.settled)
-    state.offset[0] += constant
+        alive[v] = weight[v] > NEG_TEST
+    find_certain(run.task.arcs, alive, certain)
+    theta, settled, offset = run.state.theta, run.state.settled, run.state.offset
+    pairs, constant = fold_pairs(run.state.pairs, alive, certain, theta, weight, settled)
+    offset[0] += constant
+    products, constant = fold_products(run.state.products, alive, certain, theta, weight, settled)
+    offset[0] += constant
     if counting(run, star):
-        range_counts(index, alive, certain, run.scratch.low, run.scratch.high)
+        range_counts(run.task.arcs, alive, certain, run.scratch.low, run.scratch.high)
     spoil_stars(star)
-    return changed(state, state.graph, pairs, products)
+    run.state = changed(run.state, run.state.graph, pairs, products)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def upper_bound(run, star, state, value):
+@njit(cache=True, nogil=True)
+def upper_bound(run, star, value):
     """The bound of a node whose best tree weighs `value`. O(n)."""
-    bound = value + state.offset[0]
+    bound = value + run.state.offset[0]
     bound += total_of_stars(star)
     if counting(run, star):
-        bound += majorants(run.task.counts, state.slope, run.scratch.low, run.scratch.high, run.scratch.wanted)
+        bound += majorants(run.task.counts, run.state.slope, run.scratch.low, run.scratch.high, run.scratch.wanted)
     return bound
 
 
-@njit(cache=True, nogil=True, inline="always")
-def visit(run, star, state):
+@njit(cache=True, nogil=True)
+def visit(run, star):
     """The last tree, laid into scratch.z: (its score, number of variables, how slack the bound is there). O(V + K).
 
     The slack is a squared length of the subgradient; 0: the bound is tight. The tree is kept if it is the best so far.
     """
-    scratch, index = run.scratch, run.task.arcs
-    score, size = tree_variables(state.graph, index, scratch.chosen, scratch.oracle)
-    score += lay_tree(index, state.theta, scratch.chosen, size, scratch.z, scratch.modifiers)
-    scored, moved = visit_pairs(state.pairs, scratch.z, scratch.direction)
+    chosen, z = run.scratch.chosen, run.scratch.z
+    score, size = tree_variables(run.state.graph, run.task.arcs, chosen, run.scratch.oracle)
+    score += lay_tree(run.task.arcs, run.state.theta, chosen, size, z, run.scratch.modifiers)
+    scored, moved = visit_pairs(run.state.pairs, z, run.scratch.direction)
     score += scored
-    if len(state.products.phi) > 0:
-        scored, more = visit_products(state.products, scratch.z, scratch.on)
+    if len(run.state.products.phi) > 0:
+        scored, more = visit_products(run.state.products, z, run.scratch.on)
         score += scored
         moved += more
-    scored, more = visit_stars(star, run.task, state, scratch, size)
-    score += scored
-    moved += more
+    if star is not None:
+        scored, more = visit_stars(star, run.task, run.state, run.scratch, size)
+        score += scored
+        moved += more
     if counting(run, star):
-        scored, more = visit_counts(run.task.counts, scratch.modifiers, scratch.wanted)
+        scored, more = visit_counts(run.task.counts, run.scratch.modifiers, run.scratch.wanted)
         score += scored
         moved += more
-    if score > run.best[0]:
-        run.best[0] = score
-        keep_arcs(scratch.chosen, size, len(index.head), run.best_arcs)
+    if score > run.best:
+        run.best = score
+        keep_arcs(chosen, size, len(run.task.arcs.head), run.best_arcs)
     return score, size, moved
 
 
-@njit(cache=True, nogil=True, inline="always")
-def eliminate(run, star, state, beyond, marking, last, number):
+@njit(cache=True, nogil=True)
+def eliminate(run, star, beyond, marking, last, number):
     """Remove arcs and edges whose trees cannot beat the best one, if `marking`; find ambiguities where they are used.
 
     beyond  what the node's bound has more than the weight of its best tree
-    Returns (state, whether an arc was removed, whether no tree is left). O(edges + V).
+    Returns (whether an arc was removed, whether no tree is left). O(edges + V).
     """
-    options, scratch, index, weight = run.options, run.scratch, run.task.arcs, state.weight
+    options = run.options
     wanted = options.scheme == BLOCK_COORDINATE or (last and options.branching == MAX_MARGINAL)
     if not marking and not wanted:
-        return state, False, False
-    arc_max, oracle, best = scratch.arc_max, scratch.oracle, run.best[0]
+        return False, False
+    weight, arc_max = run.state.weight, run.scratch.arc_max
     cut = NEG
     if marking:
-        cut = best - beyond
-        cut = cut + 0.5 if run.task.unit > 0.0 else cut + 1e-9 * max(1.0, abs(best))
-    single_root = run.task.parts.single_root
-    edges, items = bound_variables(state.graph, index, weight, single_root, cut, scratch.chosen, arc_max, oracle)
-    if len(scratch.ambiguity) > 0:
-        ambiguities(index, arc_max, scratch.ambiguity)
+        cut = run.best - beyond
+        cut = cut + 0.5 if run.task.unit > 0.0 else cut + 1e-9 * max(1.0, abs(run.best))
+    edges, items = bound_variables(
+        run.state.graph, run.task.arcs, weight, run.task.parts.single_root, cut, run.scratch.chosen, arc_max,
+        run.scratch.oracle,
+    )  # fmt: skip
+    if len(run.scratch.ambiguity) > 0:
+        ambiguities(run.task.arcs, arc_max, run.scratch.ambiguity)
     if not marking:
-        return state, False, False
+        return False, False
     if options.record:
-        keep_step(run.log, number, dual_variables(state, mode_of(star)))
+        keep_step(run.log, number, dual_variables(run.state, mode_of(star)))
     if edges == 0:
-        return state, False, True
-    graph, fewer = without_losers(state.graph, edges, items, oracle)
+        return False, True
+    graph, fewer = without_losers(run.state.graph, edges, items, run.scratch.oracle)
     removed = False
     if fewer or mode_of(star) != NO_STARS:
-        charge_stars(star, index, weight, arc_max)
+        charge_stars(star, run.task.arcs, weight, arc_max)
+        arcs = len(run.task.arcs.head)
         for v in range(len(weight)):
-            if v != len(index.head) and weight[v] > NEG_TEST and arc_max[v] <= cut:
+            if v != arcs and weight[v] > NEG_TEST and arc_max[v] <= cut:
                 weight[v] = NEG
                 removed = True
-    return changed(state, graph, state.pairs, state.products), removed, False
+    run.state = changed(run.state, graph, run.state.pairs, run.state.products)
+    return removed, False
 
 
-@njit(cache=True, nogil=True, inline="always")
-def move(run, star, state, alpha, moves, final):
+@njit(cache=True, nogil=True)
+def take_over(run, star):
+    """All that is of one head becomes the stars'."""
+    if star is not None:
+        run.state = hand_over(star, run.task, run.state, run.scratch)
+
+
+@njit(cache=True, nogil=True)
+def move(run, star, alpha, moves, final):
     """A step of length alpha on the dual variables with slack; of so many at this node, perhaps the last. O(V + K)."""
-    scratch, scheme, unit, weight = run.scratch, run.options.scheme, run.task.unit, state.weight
-    pairs, products = state.pairs, state.products
+    scheme, unit, weight, offset = run.options.scheme, run.task.unit, run.state.weight, run.state.offset
+    trace = run.scratch.trace
     if scheme == BLOCK_COORDINATE:
-        state.offset[0] += even_out(pairs, scratch.ambiguity, scratch.degree, unit, weight)
+        offset[0] += even_out(run.state.pairs, run.scratch.ambiguity, run.scratch.degree, unit, weight)
     else:
         momentum = scheme == MOMENTUM
-        state.offset[0] += move_pairs(pairs, scratch.direction, alpha, momentum, scratch.trace, unit, weight)
+        offset[0] += move_pairs(run.state.pairs, run.scratch.direction, alpha, momentum, trace, unit, weight)
         if scheme == AVERAGED:
-            state.offset[0] += average_pairs(pairs, moves, final, scratch.trace, unit, weight)
-    if len(products.phi) > 0:
-        state.offset[0] += move_products(products, scratch.z, scratch.on, alpha, unit, weight)
-    move_multipliers(star, run.task.arcs, state, scratch, alpha)
+            offset[0] += average_pairs(run.state.pairs, moves, final, trace, unit, weight)
+    if len(run.state.products.phi) > 0:
+        offset[0] += move_products(run.state.products, run.scratch.z, run.scratch.on, alpha, unit, weight)
+    if star is not None:
+        move_multipliers(star, run.task.arcs, run.state, run.scratch, alpha)
     if counting(run, star):
-        move_slopes(run.task.arcs, run.task.counts, state.slope, scratch.modifiers, scratch.wanted, alpha, weight)
+        modifiers, wanted = run.scratch.modifiers, run.scratch.wanted
+        move_slopes(run.task.arcs, run.task.counts, run.state.slope, modifiers, wanted, alpha, weight)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def branching(run, star, state):
+@njit(cache=True, nogil=True)
+def branching(run, star):
     """The arc to branch on after the last tree, -1 where every arc is decided. O(V + K)."""
-    scratch, index, gap = run.scratch, run.task.arcs, run.scratch.gap
+    z, gap = run.scratch.z, run.scratch.gap
     gap[:] = 0.0
-    add_slack(state.pairs, state.products, scratch.z, gap)
-    add_star_slack(star, index, state, scratch)
+    add_slack(run.state.pairs, run.state.products, z, gap)
+    if star is not None:
+        add_star_slack(star, run.task.arcs, run.state, run.scratch)
     if counting(run, star):
-        add_count_slack(index, run.task.counts, state.slope, scratch.modifiers, scratch.wanted, gap)
-    scratch.z[:] = 0
-    ambiguity = scratch.ambiguity if run.options.branching == MAX_MARGINAL else gap[:0]
-    return branching_arc(index, state.weight, scratch.certain, gap, ambiguity)
+        modifiers, wanted = run.scratch.modifiers, run.scratch.wanted
+        add_count_slack(run.task.arcs, run.task.counts, run.state.slope, modifiers, wanted, gap)
+    z[:] = 0
+    ambiguity = run.scratch.ambiguity if run.options.branching == MAX_MARGINAL else gap[:0]
+    return branching_arc(run.task.arcs, run.state.weight, run.scratch.certain, gap, ambiguity)

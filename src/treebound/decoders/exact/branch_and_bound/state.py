@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from treebound.kernels.bounded import Counts, Pairs, Products
 from treebound.kernels.chart.best_tree import OracleScratch, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 from treebound.kernels.head_stars.tables import Multipliers
+from treebound.kernels.reference import by_reference
 
 DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 SLACK, MAX_MARGINAL = range(2)
@@ -158,14 +160,21 @@ class Scratch(NamedTuple):
     trace: np.ndarray
 
 
-class Run(NamedTuple):
-    """A search that is under way; best float64[1] and best_arcs int32[n] are the best tree so far."""
+@by_reference
+@dataclass
+class Run:
+    """A search that is under way: the state of the node that it is at, the best tree so far and its arcs int32[n].
+
+    Compiled functions hand it on by reference: counting the references of its hundred arrays anew at every call took
+    a tenth of a search.
+    """
 
     task: Task
     options: Options
     scratch: Scratch
     log: Log
-    best: np.ndarray
+    state: State
+    best: float
     best_arcs: np.ndarray
 
 

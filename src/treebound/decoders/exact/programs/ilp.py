@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix
 from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem
+from treebound.core.problem import Problem, Space
 from treebound.decoders.door import CheckedDecoder
 from treebound.decoders.exact.programs.part_rows import FAMILIES, PartRows
 from treebound.evaluation.scoring import tree_score
@@ -46,7 +46,7 @@ class IntegerProgram(CheckedDecoder):
     supports = FAMILIES
     cite = "Martins, Smith & Xing (2009), section 3"
 
-    def __init__(self, space: Literal["projective", "non-projective"] = "projective", time_limit: float | None = None):
+    def __init__(self, space: Space = "projective", time_limit: float | None = None):
         if space not in ("projective", "non-projective"):
             raise UnsupportedError(f"unknown tree space {space!r}", hint="choose from projective, non-projective")
         self.space = space
