@@ -15,7 +15,7 @@ from treebound.core.problem import Problem
 from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
 from treebound.decoders.approximate.sampling.chains import GIBBS, GREEDY, MANY, WALK, Found, Plan, search
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
-from treebound.decoders.door import CheckedDecoder, Space, without_infinities
+from treebound.decoders.door import TOLERANCE, CheckedDecoder, Space, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.factors import FAMILIES
 from treebound.features.tree_score import PartScore
@@ -99,7 +99,8 @@ class Sampling(CheckedDecoder):
         value, bound, status = PartScore(problem).score(heads), np.inf, HEURISTIC
         if self.bound:
             bound = max(value, BranchAndBound(space=self.space, max_dp_calls=1).decode(problem).bound)
-            status = "gap" if bound > value else "optimal"
+            within = 0.0 if problem.unit else TOLERANCE * max(1.0, abs(value))
+            status = "optimal" if bound <= value + within else "gap"
             work["dp_calls"] += 1
         return Parse(heads, value, bound, status, work, {"decode": time.perf_counter() - started})
 
