@@ -35,6 +35,8 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     + [{"space": space} for space in SPACES]
     + [{"config": "published", "backbone": name} for name, b in BACKBONES.items() if b.space == "projective"],
     "ilp": [{"space": space} for space in SPACES],
+    "greedy": [{"space": space} for space in SPACES],
+    "gibbs": [{"space": space} for space in SPACES],
     "stated-ilp": [{}, {"space": "projective"}, {"formulation": "multi-commodity"}],
     "incremental-ilp": [
         {},
@@ -47,8 +49,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"relaxation": "only", "start": "none", "formulation": "single-commodity"},
     ],
 }
-#: shapes of problems in a round of a cell, where that is not all: these decoders make columns for a general solver
-BUDGET = {"ilp": 6, "stated-ilp": 6, "incremental-ilp": 6}
+#: shapes of problems in a round of a cell, where that is not all: these decoders make columns for a general solver,
+#: or have a chart and buffers made in Python for every problem
+BUDGET = {"ilp": 6, "stated-ilp": 6, "incremental-ilp": 6, "gibbs": 6, "random-walk": 6}
 #: what every cell is tried on: kinds of scores, -inf among them; one root or several; the family alone or in company
 SHAPES = tuple(product((*KINDS, "forbidden"), (True, False), (True, False)))
 K = 3  #: trees of a k-best list

@@ -1,0 +1,118 @@
+"""A problem and a forest of its arcs in two flat buffers, one of integers and one of scores.
+
+Moves run through them millions of times a second. Structures of arrays cost four to five times as much there, as numba
+hands them over by value: what stands where is said by the slots at the beginning of the integers, which are the
+constants below. A slot of a table of scores is -1 where there is none.
+
+The forest: ARC_INTO[m] is the arc into word m or NONE; the modifiers of a word are a list in the order of the sentence,
+FIRST[h] .. LAST[h] by NEXT and BEFORE, -1 at the ends.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.core.problem import Problem
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.hypergraph import NEG_TEST
+from treebound.kernels.tree_moves import joined
+
+# numbers
+N, ONE_ROOT, PROJECTIVE, WIDTH, SCORED = range(5)
+# where arrays of integers begin: as in ArcIndex and PartIndex
+HEAD, MOD, START, RIGHT, INTO, INTO_START, BELOW, ADJACENT, OUTERMOST = range(5, 14)
+GRANDCHILD, GRAND_SIBLING, SIBLING, TRI_SIBLING, VALENCY = range(14, 19)
+#: NUMBER[h (n + 1) + m] the arc from h to m, NONE: none that is allowed; RANK of an arc among those into its word;
+#: BIGRAM[m] begins a matrix of scores, arcs into m by arcs into m + 1; factors of arc a are FACTOR[FACTOR_FIRST[a]] ..
+NUMBER, RANK, BIGRAM, FACTOR_FIRST, FACTOR, FACTOR_ARCS = range(19, 25)
+# the forest, and scratch of n + 2 words each
+ARC_INTO, FIRST, LAST, NEXT, BEFORE, FOUND, MARK, OLD, NEW, FOLLOWED, KEPT = range(25, 36)
+HERE, THERE, FRAGMENT, CODE = range(36, 40)
+# where scores begin
+S_ARC, S_ADJACENT, S_OUTERMOST, S_GRANDCHILD, S_GRAND_SIBLING, S_SIBLING, S_TRI_SIBLING = range(40, 47)
+S_VALENCY, S_FACTOR, S_BIGRAM, S_SHARE, S_WORTH = range(47, 52)
+SLOTS = 52
+
+_FAMILIES = {
+    "adjacent-sibling": S_ADJACENT,
+    "outermost-grandchild": S_OUTERMOST,
+    "grandchild": S_GRANDCHILD,
+    "grand-sibling": S_GRAND_SIBLING,
+    "sibling": S_SIBLING,
+    "tri-sibling": S_TRI_SIBLING,
+    "valency": S_VALENCY,
+}
+
+
+class Buffers(NamedTuple):
+    """int64[*], float64[*]; the forest in them is empty."""
+
+    ints: np.ndarray
+    reals: np.ndarray
+
+
+def buffers_of(problem: Problem, share: np.ndarray) -> Buffers:
+    """Of a problem in canonical form and of finite scores; arcs at most NEG_TEST are forbidden. O(arcs + parts + n^2).
+
+    share  float64[A] positive weights of arcs: heads of a word are proposed in proportion (`chains.walk`)
+    """
+    index, parts = index_of(problem)
+    n, A = problem.n, problem.arcs
+    number = np.full((n + 1, n + 1), -1, np.int64)
+    allowed = problem.arc > NEG_TEST
+    number[problem.head[allowed], problem.mod[allowed]] = np.flatnonzero(allowed)
+    rank = np.empty(A, np.int64)
+    rank[index.into] = np.arange(A) - index.into_start[problem.mod[index.into]]
+    bigram, of_bigrams = _bigrams(problem, rank, np.diff(index.into_start))
+    listed = [f for f in problem.parts if f not in _FAMILIES and f != "head-bigram"]
+    factors, of_factors = joined(problem.parts, listed)
+    factor, place = np.nonzero(factors >= 0)
+    arc = factors[factor, place]
+    order = np.argsort(arc, kind="stable")
+    words = np.full(n + 2, -1, np.int64)
+    ints = {
+        HEAD: index.head, MOD: index.mod, START: index.start, RIGHT: index.right, INTO: index.into,
+        INTO_START: index.into_start, BELOW: parts.below.ravel(), ADJACENT: parts.adjacent,
+        OUTERMOST: parts.outermost, GRANDCHILD: parts.grandchild, GRAND_SIBLING: parts.grand_sibling,
+        SIBLING: parts.sibling, TRI_SIBLING: parts.tri_sibling, VALENCY: parts.valency, NUMBER: number.ravel(),
+        RANK: rank, BIGRAM: bigram, FACTOR_FIRST: np.searchsorted(arc[order], np.arange(A + 1)),
+        FACTOR: factor[order], FACTOR_ARCS: factors.ravel(),
+        **dict.fromkeys(range(ARC_INTO, FRAGMENT + 1), words), CODE: _codes(n),
+    }  # fmt: skip
+    reals = {S_ARC: problem.arc, S_SHARE: np.asarray(share), S_WORTH: np.zeros(2 * n + 4)}
+    reals |= {slot: problem.parts[f].score for f, slot in _FAMILIES.items() if f in problem.parts}
+    if len(of_factors):
+        reals[S_FACTOR] = of_factors
+    if len(of_bigrams):
+        reals[S_BIGRAM] = of_bigrams
+    slots = np.full(SLOTS, -1, np.int64)
+    slots[[N, ONE_ROOT, PROJECTIVE, WIDTH, SCORED]] = n, parts.single_root, parts.projective, factors.shape[1], 0
+    for given, begin in ((ints, SLOTS), (reals, 0)):
+        sizes = [len(array) for array in given.values()]
+        slots[list(given)] = begin + np.cumsum([0, *sizes[:-1]])
+    return Buffers(np.concatenate([slots, *ints.values()]).astype(np.int64), np.concatenate(list(reals.values())))
+
+
+@cache
+def _codes(n: int) -> np.ndarray:
+    """int64[n + 1]: 62 random bits for each word, always the same."""
+    return np.random.default_rng(1970).integers(2**62, size=n + 1)
+
+
+def _bigrams(problem: Problem, rank: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(int64[n + 2] where the matrix of each word begins, their scores; none where the problem has no such parts).
+
+    heads int[n + 1]: how many heads each word has, the root none
+    """
+    begin = np.zeros(problem.n + 2, np.int64)
+    table = problem.parts.get("head-bigram")
+    if table is None or not len(table):
+        return begin, np.zeros(0)
+    begin[2 : problem.n + 1] = np.cumsum(heads[1 : problem.n] * heads[2:])
+    score = np.zeros(begin[problem.n])
+    one, two = table.arcs[:, 0], table.arcs[:, 1]
+    score[begin[problem.mod[one]] + rank[one] * heads[problem.mod[two]] + rank[two]] = table.score
+    return begin, score

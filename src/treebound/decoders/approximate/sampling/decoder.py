@@ -1,0 +1,223 @@
+"""Decoders that sample: good trees under any factors, in as much time as is given, without a proof."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from treebound.core.errors import InputError
+from treebound.core.parse import Parse, Status
+from treebound.core.problem import Problem
+from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
+from treebound.decoders.approximate.sampling.chains import GIBBS, GREEDY, MANY, WALK, Found, Plan, search
+from treebound.decoders.approximate.sampling.starts import Starts, starts_of
+from treebound.decoders.door import TOLERANCE, CheckedDecoder, Space, without_infinities
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+from treebound.factors import FAMILIES
+from treebound.features.tree_score import PartScore
+from treebound.kernels.arcs.numbering import heads_of
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
+
+#: of a word's best arc: less likely ones are proposed as if they were as likely, or walks would go in circles for long
+LEAST_SHARE = 0.005
+#: DP calls to find a tree that is allowed where sampling met none, or that there is none
+CALLS = 10_000
+HEURISTIC: Status = "heuristic"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a sentence is searched; the first limit ends it.
+
+    patience  enough once so many runs in a row found nothing better
+    restarts  at most so many runs; None: 25 and 5 a word
+    moves     at most so many arcs are scored, but for the end of a run; None: no limit
+    seconds   of wall time; None: no limit. What is found then depends on the machine
+    """
+
+    patience: int = 16
+    restarts: int | None = None
+    moves: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("patience", "restarts", "moves", "seconds"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"{name} = {value!r}", hint="give a positive number")
+
+
+class Sampling(CheckedDecoder):
+    """Runs from trees that are drawn by the scores of arcs, each of which ends in a tree that no move makes better.
+
+    space     "projective" or "non-projective"
+    seed      equal seeds give equal trees, whatever else is decoded and by how many workers
+    bound     also the bound of one dynamic program, which proves how much better a tree could be: status "gap", or
+              "optimal" where it is the score of the tree
+    scale     trees are drawn from exp(scale * score of arcs)
+    budget    patience, restarts, moves, seconds: see `Budget`
+    Scores count in standard deviations of the scores of arcs here, so that their size does not matter. Status
+    "heuristic"; "infeasible" where that is proved, "limit" where no tree was met that is allowed.
+    """
+
+    exact = False
+    supports = frozenset(FAMILIES)
+    method: ClassVar[int]
+
+    def __init__(self, space: Space, seed: int, bound: bool, scale: float, budget: Budget, chain: Plan):
+        if space not in ("projective", "non-projective"):
+            raise InputError(f"unknown space {space!r}", hint="choose projective or non-projective")
+        if not 0.0 < scale < np.inf:
+            raise InputError(f"scale = {scale!r}", hint="give a positive number")
+        if not 0.0 < chain.cold <= chain.hot:
+            raise InputError(f"temperatures from {chain.hot} to {chain.cold}", hint="let them fall, above 0")
+        if chain.sweeps < 0 or chain.words < 1:
+            raise InputError("sweeps or words are too few", hint="give at least 0 and 1")
+        self.space, self.seed, self.bound, self.scale = space, seed, bound, scale
+        self.budget, self.chain = budget, chain
+
+    def _decode(self, problem: Problem) -> Parse:
+        """O(n d) a run about, d the number of modifiers; one inside pass of the first-order chart."""
+        started = time.perf_counter()
+        given, least = without_infinities(problem)
+        index, sd = index_of(given).arcs, deviation(given)
+        log = np.where(given.arc > NEG_TEST, np.maximum(given.arc, NEG / 2) * (self.scale / sd), NEG)
+        starts = starts_of(index, log, problem.single_root, self.space == "projective")
+        if starts is None:
+            return Parse(heads_of(index, np.zeros(0, np.int32)), -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
+        found = Found(np.full(1, -np.inf), np.zeros(problem.n, np.int64), np.zeros(3, np.int64))
+        self._search(buffers_of(given, shares(log, given)), starts, sd, seed_of(problem, self.seed), found)
+        if found.value[0] < least:
+            return self._forbidden(problem)
+        heads = heads_of(index, found.arcs)
+        work = {"dp_calls": 1, "restarts": int(found.counts[1]), "moves": int(found.counts[2])}
+        value, bound, status = PartScore(problem).score(heads), np.inf, HEURISTIC
+        if self.bound:
+            bound = max(value, BranchAndBound(space=self.space, max_dp_calls=1).decode(problem).bound)
+            within = 0.0 if problem.unit else TOLERANCE * max(1.0, abs(value))
+            status = "optimal" if bound <= value + within else "gap"
+            work["dp_calls"] += 1
+        return Parse(heads, value, bound, status, work, {"decode": time.perf_counter() - started})
+
+    def _search(
+        self, buffers: Buffers, starts: tuple[Hypergraph | None, Starts], sd: float, seed: int, found: Found
+    ) -> None:
+        """Runs until the budget is used up."""
+        limits, started = self.budget, time.perf_counter()
+        restarts = 25 + 5 * len(found.arcs) if limits.restarts is None else limits.restarts
+        plan = self.chain._replace(
+            restarts=restarts, patience=limits.patience, moves=limits.moves or MANY,
+            hot=self.chain.hot * sd, cold=self.chain.cold * sd,
+        )  # fmt: skip
+        rng = np.array([seed], np.uint64)
+        if limits.seconds is None:
+            search(*buffers, *starts, plan, rng, found)
+            return
+        for _ in range(restarts):
+            search(*buffers, *starts, plan._replace(restarts=1), rng, found)
+            if time.perf_counter() - started >= limits.seconds:
+                return
+
+    def _forbidden(self, problem: Problem) -> Parse:
+        """Every tree that was met has something forbidden: a search that proves things finds one that has not."""
+        exact = BranchAndBound(space=self.space, max_dp_calls=CALLS).decode(problem)
+        return replace(exact, status=HEURISTIC, bound=np.inf) if exact.status in ("optimal", "gap") else exact
+
+
+def deviation(problem: Problem) -> float:
+    """The standard deviation of the scores of arcs that are allowed; where all are equal, the unit of the scores."""
+    sd = float(np.std(problem.arc[problem.arc > NEG_TEST])) if problem.arcs else 0.0
+    return sd or problem.unit or 1.0
+
+
+def shares(log: np.ndarray, problem: Problem) -> np.ndarray:
+    """float64[A]: weight of each arc against the best one into its word, at least LEAST_SHARE; 0 where forbidden."""
+    most = np.full(problem.n + 1, NEG)
+    np.maximum.at(most, problem.mod, log)
+    share = np.exp(np.maximum(log - most[problem.mod], np.log(LEAST_SHARE)))
+    return np.where(log > NEG_TEST, share, 0.0)
+
+
+def seed_of(problem: Problem, seed: int) -> int:
+    """64 bits from the seed and what the problem is, so that a sentence is sampled alike wherever it stands."""
+    digest = zlib.crc32(problem.arc.tobytes(), zlib.crc32(problem.mod.tobytes(), problem.n))
+    return (digest << 32 | zlib.crc32(str(seed).encode())) & (2**64 - 1)
+
+
+class Greedy(Sampling):
+    """Randomised greedy ascent: every run climbs from the tree that it draws. Options as of `Sampling` and `Budget`."""
+
+    name = "greedy"
+    cite = "Zhang, Lei, Jaakkola, Barzilay & Globerson (2014), Greed is good if randomized, section 3"
+
+    def __init__(
+        self,
+        space: Space = "projective",
+        seed: int = 1,
+        bound: bool = False,
+        scale: float = 0.2,
+        patience: int = 16,
+        restarts: int | None = None,
+        moves: int | None = None,
+        seconds: float | None = None,
+    ):
+        chain = Plan(GREEDY, 0, 0, 0, 0, 1.0, 1.0, 1)
+        super().__init__(space, seed, bound, scale, Budget(patience, restarts, moves, seconds), chain)
+
+
+class Gibbs(Sampling):
+    """Annealed Gibbs sampling, one head at a time and rotations, then a climb. Options as of `Greedy`, and
+
+    sweeps     steps of a run, in words
+    hot, cold  first and last temperature
+    """
+
+    name = "gibbs"
+    cite = "Zhang, Lei, Barzilay, Jaakkola & Globerson (2014), section 3.2.1"
+
+    def __init__(
+        self,
+        space: Space = "projective",
+        seed: int = 1,
+        bound: bool = False,
+        sweeps: int = 10,
+        hot: float = 2.0,
+        cold: float = 0.2,
+        patience: int = 8,
+        restarts: int | None = None,
+        moves: int | None = None,
+        seconds: float | None = None,
+    ):
+        chain = Plan(GIBBS, 0, 0, 0, sweeps, hot, cold, 1)
+        super().__init__(space, seed, bound, 0.2, Budget(patience, restarts, moves, seconds), chain)
+
+
+class RandomWalk(Sampling):
+    """Annealed Metropolis-Hastings sampling over crossing trees, then a climb. Options as of `Gibbs`, and
+
+    words  K: so many words get new heads together, by random walks under the scores of arcs
+    """
+
+    name = "random-walk"
+    cite = "Zhang, Lei, Barzilay, Jaakkola & Globerson (2014), section 3.2.2; Wilson (1996)"
+
+    def __init__(
+        self,
+        seed: int = 1,
+        bound: bool = False,
+        words: int = 4,
+        sweeps: int = 10,
+        hot: float = 2.0,
+        cold: float = 0.2,
+        patience: int = 8,
+        restarts: int | None = None,
+        moves: int | None = None,
+        seconds: float | None = None,
+    ):
+        chain = Plan(WALK, 0, 0, 0, sweeps, hot, cold, words)
+        super().__init__("non-projective", seed, bound, 0.2, Budget(patience, restarts, moves, seconds), chain)

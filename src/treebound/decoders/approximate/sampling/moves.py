@@ -1,0 +1,345 @@
+"""Moves from tree to tree: another head for a word, a word in the place of its head, two neighbours at once.
+
+Every tree that a move gives belongs to the space, with one root where one is asked for. Where trees must not cross, the
+heads that a span may hang from are found by walking outward from its ends, which meets about four of them and none
+below the span. O(depth + heads found * modifiers).
+
+Oracle: tests/test_sampling_moves.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.decoders.approximate.sampling import buffers as at
+from treebound.decoders.approximate.sampling.chance import uniform
+from treebound.decoders.approximate.sampling.forest import (
+    arc_into,
+    arc_number,
+    attach,
+    detach,
+    head_of,
+    link,
+    unlink,
+    worth,
+)
+
+ENOUGH = 1e-6  #: a smaller gain may be rounding
+
+
+@njit(cache=True, nogil=True)
+def span(ints, m):
+    """(first, last) word of the subtree of m where arcs do not cross."""
+    low, high = m, m
+    while ints[ints[at.FIRST] + low] != NONE and ints[ints[at.FIRST] + low] < low:
+        low = ints[ints[at.FIRST] + low]
+    while ints[ints[at.LAST] + high] > high:
+        high = ints[ints[at.LAST] + high]
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def find_heads(ints, m, low, high):
+    """How many heads m may have where it has none; they are written to FOUND.
+
+    low, high  the span that hangs from it, for trees that do not cross; what is not in the forest lies in the span.
+    """
+    found, count = ints[at.FOUND], 0
+    if ints[at.PROJECTIVE]:
+        u = low - 1
+        while u >= 0:
+            if arc_number(ints, u, m) != NONE and (u > 0 or not ints[at.ONE_ROOT]):
+                ints[found + count] = u
+                count += 1
+            if u == 0 or ints[ints[at.LAST] + u] > high or head_of(ints, u) > u:
+                break
+            u = head_of(ints, u)
+        u = high + 1
+        while u <= ints[at.N]:
+            if arc_number(ints, u, m) != NONE:
+                ints[found + count] = u
+                count += 1
+            if (ints[ints[at.FIRST] + u] != NONE and ints[ints[at.FIRST] + u] < low) or head_of(ints, u) < u:
+                break
+            u = head_of(ints, u)
+        return count
+    for i in range(ints[ints[at.INTO_START] + m], ints[ints[at.INTO_START] + m + 1]):
+        u = ints[ints[at.HEAD] + ints[ints[at.INTO] + i]]
+        if arc_number(ints, u, m) != NONE and (u > 0 or not ints[at.ONE_ROOT]) and reaches_root(ints, u):
+            ints[found + count] = u
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def reaches_root(ints, u):
+    """Whether u hangs from 0 in the forest."""
+    while u != 0 and arc_into(ints, u) != NONE:
+        u = head_of(ints, u)
+    return u == 0
+
+
+@njit(cache=True, nogil=True)
+def ascend(ints, reals, m):
+    """Give word m its best head; the gain. The only root of a tree stays."""
+    if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
+        return 0.0
+    old = arc_into(ints, m)
+    low, high = span(ints, m)
+    lost = detach(ints, reals, m)
+    most, best = lost, old
+    for i in range(find_heads(ints, m, low, high)):
+        b = arc_number(ints, ints[ints[at.FOUND] + i], m)
+        if b != old:
+            value = worth(ints, reals, b)
+            if value > most + ENOUGH:
+                most, best = value, b
+    link(ints, best)
+    return most - lost
+
+
+@njit(cache=True, nogil=True)
+def resample(ints, reals, m, temperature, rng):
+    """Give word m a head drawn from exp(score / temperature), all else as it is (Gibbs); the gain. Always accepted."""
+    if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
+        return 0.0
+    low, high = span(ints, m)
+    lost = detach(ints, reals, m)
+    count, top, values = find_heads(ints, m, low, high), lost, ints[at.S_WORTH]
+    for i in range(count):
+        reals[values + i] = worth(ints, reals, arc_number(ints, ints[ints[at.FOUND] + i], m))
+        top = max(top, reals[values + i])
+    total = 0.0
+    for i in range(count):
+        total += at_temperature(reals[values + i] - top, temperature)
+    left, i = uniform(rng) * total, 0
+    left -= at_temperature(reals[values] - top, temperature)
+    while left >= 0.0 and i < count - 1:
+        i += 1
+        left -= at_temperature(reals[values + i] - top, temperature)
+    link(ints, arc_number(ints, ints[ints[at.FOUND] + i], m))
+    return reals[values + i] - lost
+
+
+@njit(cache=True, nogil=True, inline="always")
+def at_temperature(gain, temperature):
+    """exp(gain / temperature) of a gain that is not positive, 0 where it is very small."""
+    return np.exp(gain / temperature) if gain > -700.0 * temperature else 0.0
+
+
+@njit(cache=True, nogil=True)
+def rotation(ints, m, far):
+    """How many arcs change where m comes above its head, those out to OLD and those in to NEW; 0: no such move.
+
+    The first are those into m, which gets the head of its head. far: whether modifiers of the head beyond m, which
+    would cross the new arc, follow m; else there is no such move then.
+    """
+    h = head_of(ints, m)
+    if h == 0:
+        return 0
+    old, new, count = ints[at.OLD], ints[at.NEW], 2
+    ints[old], ints[old + 1] = arc_into(ints, m), arc_into(ints, h)
+    ints[new], ints[new + 1] = arc_number(ints, head_of(ints, h), m), arc_number(ints, m, h)
+    if ints[new + 1] == NONE:
+        return 0
+    if ints[at.PROJECTIVE]:
+        step = ints[at.NEXT] if m > h else ints[at.BEFORE]
+        c = ints[step + m]
+        while c != NONE:
+            b = arc_number(ints, m, c)
+            if not far or b == NONE:
+                return 0
+            ints[old + count], ints[new + count] = arc_into(ints, c), b
+            count += 1
+            c = ints[step + c]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def rotate(ints, reals, m):
+    """Exchange word m and its head, nothing else; (gain, number of arcs for `undo`), (0, 0) if that is no move."""
+    count = rotation(ints, m, False)
+    if count == 0 or ints[ints[at.NEW]] == NONE:
+        return 0.0, 0
+    return exchange(ints, reals, count), count
+
+
+@njit(cache=True, nogil=True)
+def ascend_rotated(ints, reals, m):
+    """Put word m above its head, below the head that is then best for it, if that is better; the gain."""
+    h, count = head_of(ints, m), rotation(ints, m, True)
+    if count == 0:
+        return 0.0
+    low, high = span(ints, h)
+    old, new, lost, value = ints[at.OLD], ints[at.NEW], 0.0, 0.0
+    root = ints[at.ONE_ROOT] and head_of(ints, h) == 0
+    for i in range(count):
+        lost += detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
+    for i in range(1, count):
+        value += attach(ints, reals, ints[new + i])
+    most, best = lost, NONE
+    if root:
+        ints[ints[at.FOUND]] = 0
+        found = 1 if arc_number(ints, 0, m) != NONE else 0
+    else:
+        found = find_heads(ints, m, low, high)
+    for i in range(found):
+        b = arc_number(ints, ints[ints[at.FOUND] + i], m)
+        more = value + worth(ints, reals, b)
+        if more > most + ENOUGH:
+            most, best = more, b
+    if best != NONE:
+        link(ints, best)
+        return most - lost
+    for i in range(1, count):
+        unlink(ints, ints[ints[at.MOD] + ints[new + i]])
+    for i in range(count):
+        link(ints, ints[old + i])
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def ascend_to_root(ints, reals, m):
+    """Make m the only root, the old one hanging from it, where arcs may cross, if that is better; the gain."""
+    root = ints[ints[at.FIRST]]
+    one, two = arc_number(ints, 0, m), arc_number(ints, m, root)
+    if root == m or one == NONE or two == NONE:
+        return 0.0
+    old, new = ints[at.OLD], ints[at.NEW]
+    ints[old], ints[old + 1], ints[new], ints[new + 1] = arc_into(ints, m), arc_into(ints, root), one, two
+    gain = exchange(ints, reals, 2)
+    if gain > ENOUGH:
+        return gain
+    undo(ints, 2)
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def exchange(ints, reals, count):
+    """Take `count` arcs at OLD out and put those at NEW in, into the same words; the gain."""
+    old, new, gain = ints[at.OLD], ints[at.NEW], 0.0
+    for i in range(count):
+        gain -= detach(ints, reals, ints[ints[at.MOD] + ints[old + i]])
+    for i in range(count):
+        gain += attach(ints, reals, ints[new + i])
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def undo(ints, count):
+    """Take back an `exchange` of `count` arcs."""
+    old, new = ints[at.OLD], ints[at.NEW]
+    for i in range(count):
+        unlink(ints, ints[ints[at.MOD] + ints[new + i]])
+    for i in range(count):
+        link(ints, ints[old + i])
+
+
+@njit(cache=True, nogil=True)
+def ascend_pair(ints, reals, m):
+    """Give m and the next modifier on its side the head that is best for both, if that is better; the gain."""
+    s, h = ints[ints[at.NEXT] + m], head_of(ints, m)
+    if s == NONE or h == 0 or (m < h) != (s < h):
+        return 0.0
+    one, two = arc_into(ints, m), arc_into(ints, s)
+    low, high = span(ints, m)[0], span(ints, s)[1]
+    lost = detach(ints, reals, m) + detach(ints, reals, s)
+    most = lost
+    for i in range(find_heads(ints, m, low, high)):
+        u = ints[ints[at.FOUND] + i]
+        b, c = arc_number(ints, u, m), arc_number(ints, u, s)
+        if u != h and c != NONE:
+            value = attach(ints, reals, b) + worth(ints, reals, c)
+            unlink(ints, m)
+            if value > most + ENOUGH:
+                most, one, two = value, b, c
+    link(ints, one)
+    link(ints, two)
+    return most - lost
+
+
+@njit(cache=True, nogil=True)
+def ascend_followed(ints, reals, m):
+    """Give m another head, or the place of its head, and whoever hung from either the best head then; the gain.
+
+    The first of these that is better in the end is kept (a chain of moves in the manner of Lin & Kernighan 1973).
+    """
+    gain = _headed_anew(ints, reals, m)
+    return gain if gain > ENOUGH else _followed_above(ints, reals, m)
+
+
+@njit(cache=True, nogil=True)
+def _headed_anew(ints, reals, m):
+    """`ascend_followed` for another head."""
+    if (head_of(ints, m) == 0 and ints[at.ONE_ROOT]) or ints[ints[at.FIRST] + m] == NONE:
+        return 0.0
+    low, high = span(ints, m)
+    old = unlink(ints, m)
+    count, heads = find_heads(ints, m, low, high), ints[at.NEW]
+    for i in range(count):
+        ints[heads + i] = arc_number(ints, ints[ints[at.FOUND] + i], m)
+    link(ints, old)
+    saved = save_modifiers(ints, m, save(ints, m, 0))
+    for i in range(count):
+        if ints[heads + i] != old:
+            gain = -detach(ints, reals, m)
+            gain += attach(ints, reals, ints[heads + i])
+            for j in range(1, saved):
+                gain += ascend(ints, reals, ints[ints[at.MOD] + ints[ints[at.OLD] + j]])
+            if gain > ENOUGH:
+                return gain
+            restore(ints, saved)
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def _followed_above(ints, reals, m):
+    """`ascend_followed` for the place of the head."""
+    h, count = head_of(ints, m), rotation(ints, m, True)
+    if count == 0 or ints[ints[at.NEW]] == NONE:
+        return 0.0
+    gain = exchange(ints, reals, count)
+    undo(ints, count)
+    moved = count
+    for i in range(count):  # `ascend` needs neither list, but `save` writes to OLD
+        ints[ints[at.FOLLOWED] + i] = ints[ints[at.NEW] + i]
+    saved = save_modifiers(ints, m, save_modifiers(ints, h, save(ints, h, 0)))
+    for i in range(moved):
+        unlink(ints, ints[ints[at.MOD] + ints[ints[at.FOLLOWED] + i]])
+    for i in range(moved):
+        link(ints, ints[ints[at.FOLLOWED] + i])
+    for _ in range(2):
+        for j in range(saved):
+            gain += ascend(ints, reals, ints[ints[at.MOD] + ints[ints[at.OLD] + j]])
+    if gain > ENOUGH:
+        return gain
+    restore(ints, saved)
+    return 0.0
+
+
+@njit(cache=True, nogil=True)
+def save(ints, m, count):
+    """Write the arc into m to OLD, behind the `count` that are there; how many there are then."""
+    ints[ints[at.OLD] + count] = arc_into(ints, m)
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def save_modifiers(ints, h, count):
+    """The same for all modifiers of h."""
+    c = ints[ints[at.FIRST] + h]
+    while c != NONE:
+        count = save(ints, c, count)
+        c = ints[ints[at.NEXT] + c]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def restore(ints, count):
+    """Put back the `count` arcs at OLD."""
+    for i in range(count):
+        unlink(ints, ints[ints[at.MOD] + ints[ints[at.OLD] + i]])
+    for i in range(count):
+        link(ints, ints[ints[at.OLD] + i])
