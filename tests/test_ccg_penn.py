@@ -46,8 +46,9 @@ def test_constructions(tree, words):
     [
         ("(S (NP-SBJ (-NONE- *)) (`` ``))", "no words but quotation marks"),
         (
-            "(S (S (NP-SBJ-1 (PRP he)) (VP (VBD saw) (NP-2 (PRP it)))) (CC and) (S (NP-SBJ=1 (PRP she)) (NP=2 (PRP him))))",
-            "NP",
+            "(S (S (NP-SBJ-1 (PRP he)) (VP (VBD saw) (NP-2 (PRP it))))"
+            " (CC and) (S (NP-SBJ=1 (PRP she)) (NP=2 (PRP him))))",
+            "gapping of S",
         ),
     ],
 )
