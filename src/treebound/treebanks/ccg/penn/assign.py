@@ -178,7 +178,8 @@ class Assignment:
             basis = stripped(category)
             adjunct = self._appositive(child, rest[-1], functor(basis, "\\", basis), False)
             return join(body, adjunct, category, name + "appositive")
-        body = self.around(node, category, [], main, rest)
+        own = natural(main) if child.mark == "quoting" and main.label in CLAUSES else category
+        body = self.around(node, own, [], main, rest)
         return self._modified(node, category, child, body, False, name)
 
     def _wanted(self, child: Tree, category: Category) -> Category:
@@ -214,8 +215,8 @@ class Assignment:
     ) -> Derivation:
         """A constituent with an adjunct X/X or X\\X, where X is what is modified without features (section 4.3.3)."""
         if child.mark == "quoting":
-            quoted = _DCL if match(body.category, _DCL) is not None else _S
-            return join(body, self.build(child, functor(quoted, "\\", quoted)), category, name + "quoting clause")
+            quoted = functor(_S, "\\", _S) if body.category.slash else functor(_DCL, "\\", body.category)
+            return join(body, self.build(child, quoted), category, name + "quoting clause")
         if child.has("TPC") and left and body.category.slash == "/":
             own = self.build(child, body.category.argument)
             return join(topic(own), body, category, name + "topic")

@@ -180,6 +180,8 @@ def _clause(node: Tree) -> Category:
     if node.label == "SBAR":
         return _subordinate(node, inner)
     main = node.children[head(node)]
+    if node.has("QUOTED") and natural(main).is_atom:
+        return parse("S[dcl]")  # where is it, he asked: a statement about a question
     if main.label in ("S", "SINV", "SBAR", "SQ", "SBARQ"):
         return natural(main)
     category = natural(main) if main.label in ("VP", "ADJP", "NP", "PP", "ADVP", "UCP", "FRAG") or main.mark else None
