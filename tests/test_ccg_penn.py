@@ -17,7 +17,9 @@ from treebound.treebanks.ccg.categories import parse
 from treebound.treebanks.ccg.corpus import convert_ccgbank
 from treebound.treebanks.ccg.dependencies import read_parg
 from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.ccg.penn import close
 from treebound.treebanks.ccg.penn.translate import translate
+from treebound.treebanks.ccg.penn.tree import from_node
 
 GOLDEN = Path(__file__).with_name("golden") / "ccg.txt"
 
@@ -111,3 +113,13 @@ def test_the_sample(tmp_path):
 def test_ccgbank_needs_a_path(tmp_path):
     done = CliRunner().invoke(app, ["convert", "ccgbank", "--to", "ccg", "--data-dir", str(tmp_path)])
     assert done.exit_code == 1
+
+
+def test_prepositional_complements_of_a_treebank_that_does_not_mark_them():
+    marked = "(S (NP-SBJ (PRP he)) (VP (VBD relied) (PP-CLR (IN on) (NP (PRP it)))))"
+    (node,) = brackets.parse(marked, traces=True)
+    assert close.learn([from_node(node)]) == [("rel", "on")]
+    assert ("rel", "on") in close.pairs()
+    (node,) = brackets.parse(marked.replace("-CLR", ""), traces=True)
+    verbs = [str(translate(node, unmarked).derivation.leaves()[1].category) for unmarked in (False, True)]
+    assert verbs == ["S[dcl]\\NP", "(S[dcl]\\NP)/PP"]
