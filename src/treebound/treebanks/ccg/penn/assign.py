@@ -223,6 +223,8 @@ class Assignment:
         slash = "/" if left else "\\"
         basis = stripped(category)
         wanted = functor(basis, slash, basis)
+        if basis.is_modifier and basis.slash == slash and basis.result.is_modifier and basis.result.result.is_modifier:
+            wanted = basis  # modifiers of modifiers of modifiers compose
         if (
             child.label in ("CC", "CONJP")
             and child.is_leaf

@@ -30,10 +30,10 @@ def is_gapped(node: Tree) -> bool:
 
 
 def _has_head(node: Tree) -> bool:
-    verbal = VERBS | {"VP"}
-    if node.label == "S":
-        return False
-    return node.label != "VP" or any(c.label in verbal for c in node.children)
+    """Whether a conjunct has a verb, or the participle that an auxiliary is shared with, of its own."""
+    if node.label in ("S", "VP"):
+        return any(c.label in VERBS or c.label == "VP" for c in node.children)
+    return True
 
 
 def build(assignment: Assignment, node: Tree, category: Category) -> Derivation:

@@ -53,6 +53,8 @@ def head(node: Tree) -> int:
         return marked[0]
     if is_possessive(node) or node.mark == "measure":
         return len(node.children) - 1
+    if node.label == "NOUN" and any(c.label == "HYPH" for c in node.children):
+        return max(i for i, c in enumerate(node.children) if c.label not in PUNCTUATION and c.label != "PRN")
     if node.label == "PP":
         return _preposition(node)
     left, ranks = _RANKS.get(node.label, (True, []))
