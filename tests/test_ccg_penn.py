@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
 
 from treebound.cli import app
 from treebound.core.errors import InputError
+from treebound.plots.derivation import derivation_svg
 from treebound.treebanks import brackets
 from treebound.treebanks.ccg import check, derivation
 from treebound.treebanks.ccg.categories import parse
@@ -123,3 +125,10 @@ def test_prepositional_complements_of_a_treebank_that_does_not_mark_them():
     (node,) = brackets.parse(marked.replace("-CLR", ""), traces=True)
     verbs = [str(translate(node, unmarked).derivation.leaves()[1].category) for unmarked in (False, True)]
     assert verbs == ["S[dcl]\\NP", "(S[dcl]\\NP)/PP"]
+
+
+def test_derivations_are_drawn():
+    drawn = derivation_svg(translated("(S (NP-SBJ (NNP A&B)) (VP (VBD slept)))").derivation)
+    texts = [element.text for element in ElementTree.fromstring(drawn.markup).iter() if element.tag.endswith("}text")]
+    assert sorted(texts) == sorted(["A&B", "N", "*", "NP", "slept", "S[dcl]\\NP", "<", "S[dcl]"])
+    assert "A&B slept" in drawn.alt

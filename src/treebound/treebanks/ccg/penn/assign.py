@@ -241,8 +241,10 @@ class Assignment:
         raise Failure(name)
 
     def _adjunct(self, child: Tree, wanted: Category, left: bool = False) -> Derivation:
-        if child.label == "ADJP" and wanted.result is NP and not left:
-            return self._changed(self.build(child, S_ADJ), wanted)
+        if child.label in ("ADJP", "UCP") and wanted.result is NP and not left:
+            own = natural(child) if child.label == "UCP" else S_ADJ
+            if wanted in UNARY.get(own, ()):
+                return self._changed(self.build(child, own), wanted)
         return self.child(child, wanted)
 
     def _appositive(self, child: Tree, comma: Tree, wanted: Category, left: bool) -> Derivation:
