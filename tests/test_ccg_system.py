@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import typer
 from ccg_corpus import derivations, write_auto
+from test_files_models import check_mutants
 
 import treebound
 from treebound.cli import app
@@ -281,3 +282,14 @@ def test_options_and_settings_are_checked(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"broken.auto:2: "):
         call("train", broken, broken, "-o", tmp_path / "m.npz", *SMALL)
     assert [s.line for s in read(broken, strict=False).skipped] == [2]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> None:
+    train = read(folder / "train.auto").treebank.select(np.arange(30))
+    settings = Settings(chart_bits=8, tag_bits=8, iterations=3, tag_iterations=3)
+    given = tmp_path / "given"
+    given.mkdir()
+    CCG().train(settings, train, train).save(given / "ccg.original")
+    (given / "input.conllu").write_text(sentence(("the", "DT"), ("dog", "NN"), ("sleeps", "VBZ"), (".", ".")) * 3)
+    check_mutants(given, tmp_path, 1, 150, ("ccg",))
