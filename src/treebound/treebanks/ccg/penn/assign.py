@@ -10,7 +10,7 @@ from collections import Counter
 
 from treebound.treebanks.ccg.categories import Category, functor, match, parse
 from treebound.treebanks.ccg.derivation import Derivation
-from treebound.treebanks.ccg.penn.gaps import Failure, gap, join, topic
+from treebound.treebanks.ccg.joining import Failure, gap, join, stripped, topic
 from treebound.treebanks.ccg.penn.roles import (
     CLAUSES,
     DETERMINERS,
@@ -378,26 +378,6 @@ def _is_nominal_clause(node: Tree) -> bool:
 
 def _has_determiner(nodes: list[Tree]) -> bool:
     return any(c.label in ("DT", "PRP$") or is_possessive(c) for c in nodes)
-
-
-def stripped(category: Category) -> Category:
-    """What an adjunct of this category modifies: without the arguments to come, and without features."""
-    while category.slash == "/" and not category.is_modifier:
-        category = category.result
-    if category.slash == "\\" and not category.is_modifier and category.result.slash == "\\":
-        inner = category.result
-        if inner.is_modifier and inner.target.name == "S" and inner.result.is_atom:
-            category = inner.result
-        elif not inner.is_modifier and category.argument.target.name == "NP":
-            category = inner
-    return _bare(category)
-
-
-def _bare(category: Category) -> Category:
-    """Without features; predicative adjectives keep theirs, which their modifiers share in CCGbank."""
-    if category is S_ADJ:
-        return category
-    return category.bare()
 
 
 def punctuation(node: Tree) -> Category:
