@@ -46,7 +46,8 @@ def test_constructions(tree, words):
     [
         ("(S (NP-SBJ (-NONE- *)) (`` ``))", "no words but quotation marks"),
         (
-            "(S (S (NP-SBJ-1 (PRP he)) (VP (VBD saw) (NP-2 (PRP it)))) (CC and) (S (NP-SBJ=1 (PRP she)) (NP=2 (PRP him))))",
+            "(S (S (NP-SBJ-1 (PRP he)) (VP (VBD saw) (NP-2 (PRP it)))) (CC and)"
+            " (S (NP-SBJ=1 (PRP she)) (NP=2 (PRP him))))",
             "NP",
         ),
     ],

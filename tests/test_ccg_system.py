@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +294,19 @@ def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> Non
     CCG().train(settings, train, train).save(given / "ccg.original")
     (given / "input.conllu").write_text(sentence(("the", "DT"), ("dog", "NN"), ("sleeps", "VBZ"), (".", ".")) * 3)
     check_mutants(given, tmp_path, 1, 150, ("ccg",))
+
+
+def test_the_tables_of_beams(folder: Path, tmp_path: Path) -> None:
+    from treebound.experiments import ccg, params
+
+    ccg.run(params.load(), str(folder / "model.npz"), str(folder / "dev.auto"), str(tmp_path / "out.json"))
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert [row["name"] for row in found["adaptive"]] == ["AST", "reverse"]
+    assert all(row["coverage"] == 100 and sum(row["levels"]) == 120 for row in found["adaptive"])
+    assert found["adaptive"][0]["categories"] <= found["adaptive"][1]["categories"]
+    beams = found["beams"]
+    assert [row["beam"] for row in beams] == list(ccg.BEAMS)
+    scores, categories = [row["score"] for row in beams], [row["categories"] for row in beams]
+    assert categories == sorted(categories)
+    assert all(b >= a - 1e-9 for a, b in pairwise(scores))  # a wider chart holds the narrower one
+    assert all(90 < row["LF"] <= 100 for row in beams)
