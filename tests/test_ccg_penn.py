@@ -16,12 +16,12 @@ from treebound.plots.derivation import derivation_svg
 from treebound.treebanks import brackets
 from treebound.treebanks.ccg import check, derivation
 from treebound.treebanks.ccg.categories import parse
-from treebound.treebanks.ccg.corpus import convert_ccgbank
 from treebound.treebanks.ccg.dependencies import read_parg
 from treebound.treebanks.ccg.derivation import Derivation
 from treebound.treebanks.ccg.penn import close
 from treebound.treebanks.ccg.penn.translate import translate
 from treebound.treebanks.ccg.penn.tree import from_node
+from treebound.treebanks.convert_ccg import convert_ccgbank
 
 GOLDEN = Path(__file__).with_name("golden") / "ccg.txt"
 

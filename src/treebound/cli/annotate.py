@@ -14,6 +14,7 @@ from treebound.decoders.confidence import Assess
 from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation import proofs
 from treebound.systems.tagging.several import Taggers
+from treebound.treebanks.ccg.derivation import to_text
 from treebound.treebanks.claims import comments_of, misc_of
 from treebound.treebanks.document import Document
 
@@ -24,11 +25,13 @@ class Written:
 
     text    CoNLL-U in UTF-8
     proofs  per sentence a line for `evaluation.proofs.Writer.write`, where proofs were asked for
+    derivations  per sentence its derivation as a line of `.auto`, or its fragments, where they were asked for
     """
 
     text: bytes
     sentences: int
     proofs: list[bytes] = field(default_factory=list)
+    derivations: list[list[str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,13 @@ class Parsing:
     parser      a `treebound.core.system.Parser`; one of a graph-based model where more than trees is wanted
     confidence  margins, marginals and k best trees, where they are wanted
     proofs      return the proofs; the parser's decoder keeps a record then
+    derivations return the derivations, of a parser by CCG
     """
 
     parser: Any
     confidence: Assess | None = None
     proofs: bool = False
+    derivations: bool = False
 
 
 def parsed(how: Parsing, document: Document) -> Written:
@@ -57,7 +62,8 @@ def parsed(how: Parsing, document: Document) -> Written:
     if how.proofs:
         for i, p in enumerate(parses):
             proved.append(proofs.line(parser.problem(treebank, i), certificate(p.record) if p.record else None))
-    return Written(out.getvalue(), len(parses), proved)
+    derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
+    return Written(out.getvalue(), len(parses), proved, derived)
 
 
 def tagged(taggers: Taggers, document: Document) -> Written:

@@ -52,8 +52,8 @@ def convert(
 def _convert_to_ccg(corpora: list[str], data_dir: Path, path: str | None) -> None:
     from treebound.experiments.fetch import fetch_corpus
     from treebound.treebanks.catalogue import CORPORA
-    from treebound.treebanks.ccg.corpus import convert as convert_corpus
-    from treebound.treebanks.ccg.corpus import convert_ccgbank
+    from treebound.treebanks.convert_ccg import convert as convert_corpus
+    from treebound.treebanks.convert_ccg import convert_ccgbank
 
     for corpus in corpora:
         if corpus == "ccgbank":

@@ -62,6 +62,12 @@ def parse(
     beam: Annotated[
         int, typer.Option(min=0, max=1024, help="Of a transition model: sequences in the beam; 0: as in training.")
     ] = 0,
+    beams: Annotated[
+        str, typer.Option(help="Of a CCG model: attempts beta:k, separated by commas, or model: as in training.")
+    ] = "model",
+    limit: Annotated[
+        int, typer.Option(min=0, max=50_000_000, help="Of a CCG model: edges of the largest chart; 0: as in training.")
+    ] = 0,
     workers: Workers = 1,
     scheduler: Scheduler = None,
     margins: Margins = False,
@@ -79,6 +85,13 @@ def parse(
         Path | None,
         typer.Option(help="File for the proofs, which `treebound check --certificates` verifies. [default: none]"),
     ] = None,
+    derivations: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of a CCG model: .auto file for its derivations, fragments where there is none of the whole. "
+            "[default: none]"
+        ),
+    ] = None,
 ) -> None:
     """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status.
 
@@ -87,11 +100,12 @@ def parse(
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
+    from treebound.support.settings import split
     from treebound.systems.registry import load
 
     choose("config", (config,), ("tuned", "published"))
     finite("scale", scale)
-    check_files([model, *files_read(files)], [output, *([certificates] if certificates else [])])
+    check_files([model, *files_read(files)], [output, *filter(None, (certificates, derivations))])
     chosen: dict[str, tuple[Any, Any]] = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned")}
     chosen |= {"max_dp_calls": (max_dp_calls, 0), "beam": (beam, 0)}
     options: dict[str, Any] = {name: value for name, (value, default) in chosen.items() if value != default}
@@ -101,13 +115,26 @@ def parse(
         options["record"] = True
     if k != "model":
         options["k"] = heads(k)
+    if beams != "model":
+        options["beams"] = split(beams)
+    if limit:
+        options["limit"] = limit
     parser: Any = load(model, **options)
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
     if assess and not hasattr(parser, "problem"):
         raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")
-    how = Parsing(parser, assess, certificates is not None)
-    with _proofs(certificates, certificates and parser.decoder.space) as prove:
-        _annotate(parsed, how, files, output, workers, scheduler, prove, parser.reads)
+    if derivations is not None and not getattr(parser, "derives", False):
+        raise InputError("only CCG parsers make derivations", path=model, hint="leave out --derivations")
+    how = Parsing(parser, assess, certificates is not None, derivations is not None)
+    with _proofs(certificates, certificates and parser.decoder.space) as prove, _auto(derivations) as derive:
+
+        def also(done: Written) -> None:
+            for line in done.proofs:
+                cast("Any", prove)(line)
+            for lines in done.derivations:
+                derive(lines)
+
+        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads)
 
 
 def tag(
@@ -135,11 +162,12 @@ def _annotate(
     output: Path | None,
     workers: int,
     scheduler: str | None,
-    prove: Callable[[bytes], None] | None = None,
+    also: Callable[[Written], None] | None = None,
     read: tuple[str, ...] = (),
 ) -> None:
     """Read files in parts, annotate and write them in order; few parts are in memory at a time.
 
+    also  what is done besides with every part
     read  columns that a model looks at: a warning says which of them the input lacks
     """
     from treebound.support.workers import spread
@@ -158,8 +186,8 @@ def _annotate(
     with closing(results), output_file(output) as out, counting("sentences", _sentences(files)) as advance:
         for done in results:
             out.write(done.text)
-            for line in done.proofs:
-                cast("Any", prove)(line)
+            if also is not None:
+                also(done)
             advance(done.sentences)
 
 
@@ -202,3 +230,27 @@ def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] |
         writer = Writer(file, space)
         yield writer.write
         writer.close()
+
+
+@contextmanager
+def _auto(path: Path | None) -> Iterator[Callable[[list[str]], None]]:
+    """What writes the derivations of a sentence, numbered from 1, to an .auto file, which appears when it is complete.
+
+    The fragments of a sentence without a derivation are numbered 7.1, 7.2 ... and have NUMPARSE=0.
+    """
+    if path is None:
+        yield lambda lines: None
+        return
+    from treebound.support.atomic import replacing
+
+    with replacing(path) as file:
+        done = 0
+
+        def write(lines: list[str]) -> None:
+            nonlocal done
+            done += 1
+            for i, line in enumerate(lines, 1):
+                name = f"{done}.{i}" if len(lines) > 1 else str(done)
+                file.write(f"ID={name} PARSER=treebound NUMPARSE={int(len(lines) == 1)}\n{line}\n".encode())
+
+        yield write

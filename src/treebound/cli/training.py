@@ -12,6 +12,7 @@ from treebound.cli.options import given, options_of
 from treebound.core.errors import InputError, TreeboundError
 from treebound.learning.reading import Reading
 from treebound.support.progress import over, say
+from treebound.systems.ccg.settings import Settings as CCG
 from treebound.systems.constrained.settings import Settings as Constrained
 from treebound.systems.graph.settings import Settings as Graph
 from treebound.systems.peers.settings import Settings as Peers
@@ -27,6 +28,7 @@ SETTINGS = {
     "": Graph,
     "constrained": Constrained,
     "transition": Transition,
+    "ccg": CCG,
     "tagging": Tagging,
     "udpipe, spacy": Peers,
     " ": Reading,
@@ -42,7 +44,7 @@ def train(
     system: Annotated[
         str,
         typer.Option(
-            help="What is trained: graph, constrained, transition, tagging, udpipe or spacy; options say whose."
+            help="What is trained: graph, constrained, transition, ccg, tagging, udpipe or spacy; options say whose."
         ),
     ] = "graph",
     **settings: Any,

@@ -27,6 +27,7 @@ def _register(name: str, module: str, attribute: str, *arguments: str) -> None:
 _register("graph", "graph.system", "Graph")
 _register("constrained", "constrained.system", "Constrained")
 _register("transition", "transition.system", "Transition")
+_register("ccg", "ccg.system", "CCG")
 _register("tagging", "tagging.system", "Tagging")
 _register("udpipe", "peers.system", "Peers", "udpipe")
 _register("spacy", "peers.system", "Peers", "spacy")

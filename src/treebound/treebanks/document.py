@@ -28,6 +28,8 @@ from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.support.atomic import replacing
 from treebound.treebanks import alpino, brackets
+from treebound.treebanks.ccg.columns import heads_of, steps_of
+from treebound.treebanks.ccg.derivation import from_text
 from treebound.treebanks.conllu import CONLLU
 from treebound.treebanks.conllx import CONLL08, CONLLX
 from treebound.treebanks.lines import BLANK, BOM, OPENERS, READ_ERRORS, blocks, decode, known_encoding, open_lines, peek
@@ -35,7 +37,7 @@ from treebound.treebanks.tabular import Layout, Malformed, parse_sentence
 
 #: tabular formats by the name that `read` takes; the other formats hold constituents
 LAYOUTS: dict[str, Layout] = {"conllu": CONLLU, "conllx": CONLLX, "conll08": CONLL08}
-CONSTITUENTS = ("brackets", "alpino")
+CONSTITUENTS = ("brackets", "alpino", "auto")
 FORMATS = (*LAYOUTS, *CONSTITUENTS)
 
 _SUFFIXES = {
@@ -45,6 +47,7 @@ _SUFFIXES = {
     ".conll08": "conll08",
     ".mrg": "brackets",
     ".xml": "alpino",
+    ".auto": "auto",
 }
 
 _CONTROL = frozenset("\t\n\r\0")
@@ -231,8 +234,7 @@ def stream(
             encoding = known_encoding(encoding or "utf-8", path)
             context = _Context(path, LAYOUTS.get(format, CONLLU), encoding, strict, annotated, bom)
             if format in CONSTITUENTS:
-                convert = _bracket_sentences if format == "brackets" else _alpino_sentences
-                lines = convert(lines, context, skipped)
+                lines = _CONVERTERS[format](lines, context, skipped)
                 context = _Context(path, CONLLU, "utf-8", strict, True, tabular=False)
             yield from _documents(blocks(lines), sentences, context, skipped)
         except READ_ERRORS as error:
@@ -258,7 +260,8 @@ def _sniff(path: str, first: bytes) -> str:
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     first = first.lstrip()
-    return "brackets" if first.startswith(b"(") else "alpino" if first.startswith(b"<") else "conllu"
+    known = {b"(": "brackets", b"<": "alpino"}
+    return known.get(first[:1], "auto" if first.startswith(b"ID=") else "conllu")
 
 
 def _documents(
@@ -375,6 +378,30 @@ def _alpino_sentences(lines: Iterable[bytes], context: _Context, skipped: list[S
     except alpino.UnreadableXml as error:
         hint = "is the file whole?"
         raise InputError(error.reason, path=context.path, line=error.line, hint=hint) from None
+
+
+def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
+    """Derivations of CCG as lines of CoNLL-U, see `treebanks.ccg.columns`."""
+    for number, raw in enumerate(lines, 1):
+        try:
+            line = decode([raw], context.encoding)[0]
+            if not line.strip() or line.startswith("ID="):
+                continue
+            derivation = from_text(line)
+        except (Malformed, ValueError) as error:
+            if context.strict:
+                hint = "correct it or leave it out"
+                raise InputError(str(error), path=context.path, line=number, hint=hint) from None
+            skipped.append(Skipped(number, str(error)))
+            continue
+        rows = zip(derivation.leaves(), steps_of(derivation), heads_of(derivation), strict=True)
+        for i, (leaf, steps, head) in enumerate(rows, 1):
+            row = (leaf.word, "_", leaf.tag[:2], leaf.tag, steps, str(leaf.category), head)
+            yield _conllu_line(i, row).encode()
+        yield b"\n"
+
+
+_CONVERTERS = {"brackets": _bracket_sentences, "alpino": _alpino_sentences, "auto": _auto_sentences}
 
 
 def _conllu_line(i: int, word: Sequence[Any]) -> str:

@@ -1,0 +1,1 @@
+"""Combinatory categorial grammar: supertagger, packed charts, log-linear models, adaptive supertagging."""

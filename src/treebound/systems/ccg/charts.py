@@ -1,0 +1,151 @@
+"""Charts of sentences: made, scored, summed over, and read as derivations.
+
+The supertags are variables: `scores` of them, one for each lexical category of each word in the order of the lattice,
+are added to the weights of the leaves. They are 0 for a parser alone; messages of belief propagation and multipliers of
+dual decomposition go there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treebound.kernels.chart.hypergraph import Hypergraph, inside
+from treebound.kernels.chart.marginals import log_inside_outside
+from treebound.systems.ccg.chain import Lattice
+from treebound.systems.ccg.grammar import Grammar
+from treebound.systems.ccg.packing import TOO_LARGE, Chart, build, workspace
+from treebound.systems.ccg.rule_features import LEAF, UNARY, Sentence, expect_steps, score_steps
+from treebound.systems.ccg.words import Words
+from treebound.treebanks.ccg.categories import parse
+from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.ccg.rules import is_raised
+
+PAIRS = 1 << 16  #: unknown pairs that are looked up at a time
+
+
+def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
+    """Sentence s with the categories of a lattice. O(n + C)."""
+    a, b = words.offsets[s], words.offsets[s + 1]
+    before = [np.concatenate([[0], np.cumsum(words.mark[a:b] == kind)]).astype(np.int32) for kind in (1, 2)]
+    word = np.repeat(np.arange(b - a, dtype=np.int32), np.diff(choices.first))
+    return Sentence(words.form[a:b], words.tag[a:b], before[0], before[1], choices.first, choices.tags, word)
+
+
+class Charts:
+    """Makes charts of up to `limit` edges, one at a time: a chart is good until the next one is made."""
+
+    def __init__(self, grammar: Grammar, weights: np.ndarray, limit: int):
+        self.grammar, self.weights, self.limit = grammar, weights, limit
+        self.workspace = workspace(limit)
+        self.unknown = np.empty(PAIRS if grammar.productive else 0, np.int64)
+
+    def chart(self, sentence: Sentence, limit: int | None = None) -> Packed | None:
+        """The scored chart of a sentence; None where it would have more than `limit` edges (by default its own)."""
+        limit = self.limit if limit is None else limit
+        while True:
+            tables = self.grammar.tables()
+            status, items, edges, missing, cell = build(sentence, tables, self.workspace, limit, self.unknown)
+            if missing == 0:
+                break
+            self.grammar.fill(np.unique(self.unknown[:missing]).tolist())
+        if status == TOO_LARGE:
+            return None
+        ws = self.workspace
+        graph = Hypergraph(ws.first[: items + 1], ws.left[:edges], ws.right[:edges], ws.var[:edges], ws.weight[:edges])
+        chart = Chart(graph, ws.rule[:edges], ws.category[:items], ws.head[:items], ws.state[:items], cell)
+        score_steps(sentence, tables, chart, self.weights)
+        return Packed(self.grammar, sentence, chart)
+
+
+@dataclass
+class Packed:
+    """A chart with its sentence. Methods take `scores` float64[V] of the variables, none: all 0."""
+
+    grammar: Grammar
+    sentence: Sentence
+    chart: Chart
+
+    @property
+    def parsed(self) -> bool:
+        """Whether there is any derivation of the whole sentence."""
+        first = self.chart.graph.first
+        return int(first[-1]) > int(first[-2])
+
+    def _scores(self, scores: np.ndarray | None) -> np.ndarray:
+        given = np.zeros(len(self.sentence.category)) if scores is None else scores
+        return np.append(given, 0.0)
+
+    def best(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray]:
+        """(score of the best derivation, scores of items, their best edges); -1e30 where there is none. O(E)."""
+        items = len(self.chart.category)
+        value, edge = np.empty(items), np.empty(items, np.int32)
+        return inside(self.chart.graph, self._scores(scores), value, edge), value, edge
+
+    def sums(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """(log partition function, float64[V] probabilities of the variables, inner, outer of all items). O(E)."""
+        items, given = len(self.chart.category), self._scores(scores)
+        inner, outer, marginal = np.empty(items), np.empty(items), np.empty(len(given))
+        log_z = log_inside_outside(self.chart.graph, given, inner, outer, marginal)
+        return log_z, marginal[:-1], inner, outer
+
+    def expect(self, counts: np.ndarray, scores: np.ndarray | None = None) -> float:
+        """Add the expected features of all derivations to counts float64[2^bits]; the log partition function. O(E)."""
+        log_z, _, inner, outer = self.sums(scores)
+        if log_z > -np.inf:
+            given = self._scores(scores)
+            expect_steps(self.sentence, self.grammar.tables(), self.chart, inner, outer, given, counts)
+        return log_z
+
+    def derivation(self, best: np.ndarray, strings: Sequence[tuple[str, str]], item: int | None = None) -> Derivation:
+        """The derivation by the best edges of an item (by default the whole one's) over words (form, tag)."""
+        graph, rules, names = self.chart.graph, self.chart.rule, self.grammar.categories
+        at = int(graph.left[best[len(self.chart.category) - 1]]) if item is None else item
+        stack, order = [at], []
+        while stack:
+            i = stack.pop()
+            order.append(i)
+            stack += [int(tail[best[i]]) for tail in (graph.left, graph.right) if tail[best[i]]]
+        made: list[Derivation] = []
+        for i in reversed(order):  # the right child's subtree was listed first
+            e, category = int(best[i]), parse(names[self.chart.category[i]])
+            rule = int(rules[e])
+            if rule == LEAF:
+                form, tag = strings[self.sentence.word[graph.var[e]]]
+                made.append(Derivation(category, word=form, tag=tag))
+            elif rule <= UNARY:
+                child = made.pop()
+                made.append(Derivation(category, "tr" if is_raised(category, child.category) else "tc", 0, (child,)))
+            else:
+                found = self.grammar.rule(rule)
+                right, left = made.pop(), made.pop()
+                made.append(Derivation(category, found.rule, found.head, (left, right)))
+        (whole,) = made
+        return whole
+
+    def fragments(self, scores: np.ndarray | None = None) -> list[tuple[int, int, int]]:
+        """(begin, end, item) of the fewest constituents that cover the sentence, the best ones of so many. O(I + n^2).
+
+        Every word has a category, so there always are some.
+        """
+        _, value, _ = self.best(scores)
+        n = len(self.sentence.form)
+        cover: list[tuple[int, float]] = [(0, 0.0)]
+        last: list[tuple[int, int, int]] = [(0, 0, 0)]
+        for j in range(1, n + 1):
+            found = []
+            for i in range(j):
+                a, b = self.chart.cell[i, j]
+                if a < b:
+                    item = int(a + np.argmax(value[a:b]))
+                    found.append(((cover[i][0] + 1, cover[i][1] - float(value[item])), (i, j, item)))
+            least, step = min(found)
+            cover.append(least)
+            last.append(step)
+        out = []
+        while n:
+            out.append(last[n])
+            n = last[n][0]
+        return out[::-1]

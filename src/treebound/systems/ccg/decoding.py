@@ -1,0 +1,123 @@
+"""Adaptive supertagging: attempts with wider and wider beams, or narrower and narrower ones (Clark & Curran 2004a).
+
+Narrow beams first: the next one is tried where there is no derivation, and a chart over the limit ends the attempts.
+Wide beams first (Auli & Lopez 2011): the next one is tried where the chart is over the limit, and a chart without a
+derivation ends the attempts. Which it is, the first two beams tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from treebound.systems.ccg.chain import Features, Lattice
+from treebound.systems.ccg.charts import Charts, sentence_of
+from treebound.systems.ccg.grammar import Grammar
+from treebound.systems.ccg.supertagger import Supertagger, beam
+from treebound.systems.ccg.words import Words, contexts
+from treebound.treebanks.ccg.categories import parse
+from treebound.treebanks.ccg.derivation import Derivation
+
+Levels = Sequence[tuple[float, int]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What parsing gives for a sentence.
+
+    derivations  one of the whole sentence, else the best fragments from left to right
+    parsed       whether there is one of the whole
+    value        the sum of their scores
+    level        attempt that gave it, from 0; that of the fragments
+    categories   lexical categories a word in that attempt
+    edges        of its chart
+    refused      attempts whose charts were over the limit
+    """
+
+    derivations: tuple[Derivation, ...]
+    parsed: bool
+    value: float
+    level: int
+    categories: float
+    edges: int
+    refused: int = 0
+
+
+class Supertagged:
+    """Sentences with the probabilities of their categories under the dictionary cut-offs of some attempts."""
+
+    def __init__(self, tagger: Supertagger, words: Words):
+        self.tagger, self.words = tagger, words
+        self._features: dict[int, Features] = {}
+        self._last: dict[int, tuple[int, Lattice, np.ndarray]] = {}
+
+    @cached_property
+    def _contexts(self) -> np.ndarray:
+        return contexts(self.words, self.tagger.templates)
+
+    def lattice(self, s: int, beta: float, cutoff: int) -> Lattice:
+        """The categories of sentence s within a beam."""
+        if cutoff not in self._features:
+            self._features[cutoff] = self.tagger.features(self.words, cutoff, self._contexts)
+        known = self._last.get(cutoff)
+        if known is None or known[0] != s:
+            known = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
+        return beam(known[1], known[2], beta)
+
+
+class Adaptive:
+    """A parser by attempts (beta, k) with charts of up to `limit` edges."""
+
+    def __init__(self, tagger: Supertagger, grammar: Grammar, weights: np.ndarray, levels: Levels, limit: int):
+        self.tagger, self.levels = tagger, levels
+        self.charts = Charts(grammar, weights, limit)
+        self.widening = len(levels) < 2 or levels[1][0] <= levels[0][0]
+
+    def parse(self, words: Words) -> list[Found]:
+        """Of all sentences, in order."""
+        tagged = Supertagged(self.tagger, words)
+        return [self.parse_one(tagged, s) for s in range(len(words.offsets) - 1)]
+
+    def parse_one(self, tagged: Supertagged, s: int) -> Found:
+        """Of sentence s."""
+        a, b = tagged.words.offsets[s], tagged.words.offsets[s + 1]
+        strings, refused = tagged.words.strings[a:b], 0
+        for level, (beta, cutoff) in enumerate(self.levels):
+            choices = tagged.lattice(s, beta, cutoff)
+            packed = self.charts.chart(sentence_of(tagged.words, s, choices))
+            if packed is None:
+                refused += 1
+                if self.widening:
+                    break
+            elif packed.parsed:
+                value, _, edge = packed.best()
+                whole = (packed.derivation(edge, strings),)
+                return Found(whole, True, value, level, _ratio(choices), len(packed.chart.rule), refused)
+            elif not self.widening:
+                break
+        return self._fragments(tagged, s, strings, refused)
+
+    def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Found:
+        """The best ones of the narrowest beam; of single words where even its chart is over the limit."""
+        level = 0 if self.widening else len(self.levels) - 1
+        choices = tagged.lattice(s, *self.levels[level])
+        packed = self.charts.chart(sentence_of(tagged.words, s, choices))
+        if packed is None:
+            choices = tagged.lattice(s, 1.0, self.levels[level][1])
+            names = [self.tagger.categories[choices.tags[x]] for x in choices.first[:-1]]
+            words = zip(names, strings, strict=True)
+            leaves = tuple(Derivation(parse(name), word=form, tag=tag) for name, (form, tag) in words)
+            return Found(leaves, False, 0.0, level, 1.0, 0, refused)
+        _, value, edge = packed.best()
+        pieces = [item for *_, item in packed.fragments()]
+        derivations = tuple(packed.derivation(edge, strings, item) for item in pieces)
+        return Found(
+            derivations, False, float(value[pieces].sum()), level, _ratio(choices), len(packed.chart.rule), refused
+        )
+
+
+def _ratio(choices: Lattice) -> float:
+    return len(choices.tags) / max(1, len(choices.first) - 1)

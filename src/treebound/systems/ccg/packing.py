@@ -1,0 +1,248 @@
+"""Packed charts by CKY: all derivations of a sentence as one hypergraph over its lexical categories.
+
+An item is a category over a span with a head, which is a lexical category of a word (a variable), and a state: how it
+came about, as far as the normal form of Eisner (1996) and the number of unary steps ask for it. What composition made
+is no functor of a further step in the same direction. At most `DEPTH` unary steps follow one another.
+
+Items are numbered cell by cell, shorter spans first, so that edges lead from smaller numbers to larger ones; item 0 is
+the axiom, the last one the goal. Oracle: enumeration by the rules in plain Python (tests/test_ccg_charts.py).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.chart.hypergraph import Hypergraph
+from treebound.kernels.features.hashing import M1
+from treebound.systems.ccg.grammar import (
+    BACKWARD,
+    BACKWARD_COMPOSITION,
+    FORWARD,
+    FORWARD_COMPOSITION,
+)
+from treebound.systems.ccg.rule_features import GOAL, LEAF, UNARY
+
+DEPTH = 2
+#: states of items: made by forward composition, by backward composition, by another step; by unary steps from RAISED on
+PLAIN, COMPOSED_FORWARD, COMPOSED_BACKWARD, RAISED = range(4)
+STATES = 8
+DONE, TOO_LARGE = 0, 1
+
+
+class Workspace(NamedTuple):
+    """Memory for charts of up to M edges, and what is being written.
+
+    category, head, state, first: of items, int32[M + 2]; left, right, var, rule: of edges, int32[M + 1]; weight float64
+    parent, order  int32[M + 1] of the edges of a cell before they are sorted by item; cell_* are their other columns
+    key int64[4 M], place int32[4 M]: items of a cell by what they are
+    """
+
+    category: np.ndarray
+    head: np.ndarray
+    state: np.ndarray
+    first: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    var: np.ndarray
+    rule: np.ndarray
+    weight: np.ndarray
+    parent: np.ndarray
+    cell_left: np.ndarray
+    cell_right: np.ndarray
+    cell_rule: np.ndarray
+    key: np.ndarray
+    place: np.ndarray
+
+
+class Chart(NamedTuple):
+    """A chart of V variables.
+
+    graph  its hypergraph; V is the variable that stands for none
+    rule   int32[E] of edges: number of a binary rule, UNARY - number of a unary one, LEAF or GOAL
+    category, head, state  int32[I] of items; 0 of axiom and goal
+    cell   int32[n + 1, n + 1, 2]: the items over words i .. j - 1 are cell[i, j, 0] .. cell[i, j, 1] - 1
+    """
+
+    graph: Hypergraph
+    rule: np.ndarray
+    category: np.ndarray
+    head: np.ndarray
+    state: np.ndarray
+    cell: np.ndarray
+
+
+def workspace(limit: int) -> Workspace:
+    """For charts of up to `limit` edges: about 70 bytes for each."""
+    edges, size = limit + 1, 1 << max(7, (2 * limit).bit_length())
+    items = [np.zeros(edges + 1, np.int32) for _ in range(4)]
+    of_edges = [np.zeros(edges, np.int32) for _ in range(4)]
+    of_cells = [np.zeros(edges, np.int32) for _ in range(4)]
+    keys = [np.zeros(size, np.int64), np.zeros(size, np.int32)]
+    return Workspace._make([*items, *of_edges, np.zeros(edges), *of_cells, *keys])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _find(ws, size, wanted):
+    """The place of an item's key in the table of the cell, or the empty place where it goes."""
+    place = ((wanted * M1) >> 33) & (size - 1)
+    while ws.key[place] >= 0 and ws.key[place] != wanted:
+        place = (place + 1) & (size - 1)
+    return place
+
+
+@njit(cache=True, nogil=True)
+def _item(ws, size, begin, count, category, head, state):
+    """(item, items, size) of what a step makes in the cell whose items are begin .. count - 1; it may be new."""
+    wanted = ((np.int64(category) * STATES + state) << 32) | head
+    place = _find(ws, size, wanted)
+    if ws.key[place] >= 0:
+        return ws.place[place], count, size
+    ws.key[place], ws.place[place] = wanted, count
+    ws.category[count], ws.head[count], ws.state[count] = category, head, state
+    if 2 * (count - begin) > size and 2 * size <= len(ws.key):
+        size *= 2
+        ws.key[:size] = -1
+        for i in range(begin, count + 1):
+            key = ((np.int64(ws.category[i]) * STATES + ws.state[i]) << 32) | ws.head[i]
+            at = _find(ws, size, key)
+            ws.key[at], ws.place[at] = key, i
+    return count, count + 1, size
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _state(kind, left, right):
+    """The state of what a combination makes of two states, -1 where the normal form forbids it."""
+    if left == COMPOSED_FORWARD and kind in (FORWARD, FORWARD_COMPOSITION):
+        return -1
+    if right == COMPOSED_BACKWARD and kind in (BACKWARD, BACKWARD_COMPOSITION):
+        return -1
+    if kind == FORWARD_COMPOSITION:
+        return COMPOSED_FORWARD
+    return COMPOSED_BACKWARD if kind == BACKWARD_COMPOSITION else PLAIN
+
+
+@njit(cache=True, nogil=True)
+def _combine(ws, tables, cell, i, j, begin, unknown):
+    """All combinations over words i .. j - 1, as edges of the cell; returns (items, edges, size, unknown pairs).
+
+    Edges are -1 if there are too many. unknown int64[>= 0]: pairs that the tables do not know are written there.
+    """
+    count, edges, size, missing = begin, 0, 64, 0
+    ws.key[:size] = -1
+    most = len(ws.cell_rule)
+    for k in range(i + 1, j):
+        for left in range(cell[i, k, 0], cell[i, k, 1]):
+            for right in range(cell[k, j, 0], cell[k, j, 1]):
+                wanted = (np.int64(ws.category[left]) << 32) | ws.category[right]
+                place = ((wanted * M1) >> 40) & (len(tables.key) - 1)
+                while tables.key[place] >= 0 and tables.key[place] != wanted:
+                    place = (place + 1) & (len(tables.key) - 1)
+                if tables.key[place] < 0:
+                    if missing < len(unknown):
+                        unknown[missing] = wanted
+                        missing += 1
+                    continue
+                for rule in range(tables.pair[place, 0], tables.pair[place, 1]):
+                    state = _state(tables.kind[rule], ws.state[left], ws.state[right])
+                    if state < 0:
+                        continue
+                    if begin + edges >= most - 1:
+                        return count, -1, size, missing
+                    head = ws.head[right] if tables.head[rule] else ws.head[left]
+                    item, count, size = _item(ws, size, begin, count, tables.result[rule], head, state)
+                    ws.parent[edges], ws.cell_rule[edges] = item, rule
+                    ws.cell_left[edges], ws.cell_right[edges] = left, right
+                    edges += 1
+    return count, edges, size, missing
+
+
+@njit(cache=True, nogil=True)
+def _change(ws, tables, begin, count, edges, size):
+    """Unary steps on the items of a cell; returns (items, edges), edges -1 if there are too many."""
+    start = begin
+    for depth in range(DEPTH):
+        end = count
+        for i in range(start, end):
+            for u in range(tables.unary_first[ws.category[i]], tables.unary_first[ws.category[i] + 1]):
+                if begin + edges >= len(ws.cell_rule) - 1:
+                    return count, -1
+                item, count, size = _item(ws, size, begin, count, tables.unary_result[u], ws.head[i], RAISED + depth)
+                ws.parent[edges], ws.cell_rule[edges] = item, UNARY - u
+                ws.cell_left[edges], ws.cell_right[edges] = i, 0
+                edges += 1
+        start = end
+    return count, edges
+
+
+@njit(cache=True, nogil=True)
+def _sorted_in(ws, begin, count, edges, written, none):
+    """Put the edges of a cell behind those that are written, item by item in the order in which they were found."""
+    for i in range(begin, count + 1):
+        ws.first[i] = 0
+    for e in range(edges):
+        ws.first[ws.parent[e]] += 1
+    at = written
+    for i in range(begin, count):
+        size = ws.first[i]
+        ws.first[i] = at
+        at += size
+    for e in range(edges):
+        to = ws.first[ws.parent[e]]
+        ws.first[ws.parent[e]] += 1
+        ws.left[to], ws.right[to], ws.rule[to] = ws.cell_left[e], ws.cell_right[e], ws.cell_rule[e]
+        ws.var[to] = ws.cell_left[e] if ws.cell_rule[e] == LEAF else none
+        if ws.cell_rule[e] == LEAF:
+            ws.left[to] = 0
+    for i in range(count, begin, -1):  # the ends are the beginnings of the next ones
+        ws.first[i] = ws.first[i - 1]
+    ws.first[begin] = written
+    return at
+
+
+@njit(cache=True, nogil=True)
+def build(sentence, tables, ws, limit, unknown):
+    """(DONE or TOO_LARGE, items, edges, unknown pairs, cells) of a sentence's chart without scores.
+
+    limit    edges; a chart of more is given up
+    unknown  int64: pairs whose combinations the tables do not know are written there, as many as fit; the chart is then
+             that of the pairs that are known
+    O(n^3 c^2) for c items a cell.
+    """
+    n, none = len(sentence.form), len(sentence.category)
+    cell = np.zeros((n + 1, n + 1, 2), np.int32)
+    ws.category[0], ws.head[0], ws.state[0], ws.first[0], ws.first[1] = 0, 0, 0, 0, 0
+    count, written, missing = 1, 0, 0
+    limit = min(limit, len(ws.rule) - 1)
+    for length in range(1, n + 1):
+        for i in range(n - length + 1):
+            j, begin = i + length, count
+            if length == 1:
+                edges, size = sentence.first[i + 1] - sentence.first[i], 64
+                ws.key[:size] = -1
+                if written + edges > limit:
+                    return TOO_LARGE, count, written, missing, cell
+                for e in range(edges):
+                    v = sentence.first[i] + e
+                    item, count, size = _item(ws, size, begin, count, sentence.category[v], v, PLAIN)
+                    ws.parent[e], ws.cell_rule[e], ws.cell_left[e], ws.cell_right[e] = item, LEAF, v, 0
+            else:
+                count, edges, size, more = _combine(ws, tables, cell, i, j, begin, unknown[missing:])
+                missing += more
+            if edges >= 0:
+                count, edges = _change(ws, tables, begin, count, edges, size)
+            if edges < 0 or written + edges > limit:
+                return TOO_LARGE, count, written, missing, cell
+            written = _sorted_in(ws, begin, count, edges, written, none)
+            cell[i, j, 0], cell[i, j, 1] = begin, count
+    goal = 0
+    for i in range(cell[0, n, 0], cell[0, n, 1]):
+        if tables.root[ws.category[i]] and written < limit:
+            ws.left[written], ws.right[written], ws.var[written], ws.rule[written] = i, 0, none, GOAL
+            written, goal = written + 1, goal + 1
+    ws.category[count], ws.head[count], ws.state[count] = 0, 0, 0
+    ws.first[count] = written - goal
+    ws.first[count + 1] = written
+    return DONE, count + 1, written, missing, cell

@@ -1,0 +1,156 @@
+"""Hashed features of the steps of a derivation (Clark & Curran 2007, sections 5.3 and 6.2), their scores and gradients.
+
+A lexical category has features with its word and its tag, a root category besides one alone, a unary step those of its
+rule. A combination has its rule, alone and with the word and the tag of the head; rule, word or tag of the left head,
+word or tag of the right one; rule, head and the words, punctuation marks and verbs between both heads; and, as in the
+hybrid model of the paper, the dependency that is made: lexical category of the functor's head, argument slot, words or
+tags of functor and argument. An item knows the head's lexical category but no arguments that are still open: a
+dependency is read off where a functor meets an argument, not where it is passed on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.kernels.features.hashing import M1, finish
+from treebound.systems.ccg.grammar import OTHER
+
+MOST = 20  #: features of a step
+LEAF, GOAL = -1, -2  #: instead of the number of a rule; a unary step u has UNARY - u
+UNARY = -16
+
+
+class Sentence(NamedTuple):
+    """A sentence and the lexical categories that its words may have, which are the variables of its chart.
+
+    form, tag  int64[n] hashes of words and tags
+    marks, verbs  int32[n + 1]: punctuation marks and verbs before a word
+    first      int32[n + 1]: word i has the variables first[i] .. first[i + 1] - 1
+    category   int32[V], word int32[V]
+    """
+
+    form: np.ndarray
+    tag: np.ndarray
+    marks: np.ndarray
+    verbs: np.ndarray
+    first: np.ndarray
+    category: np.ndarray
+    word: np.ndarray
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _join(x, y):
+    return (x ^ y) * M1
+
+
+@njit(cache=True, nogil=True)
+def leaf_slots(sentence, tables, variable, mask, out):
+    """Write the places of the weights of a lexical category to `out` int64[MOST]; returns how many."""
+    i, x = sentence.word[variable], _join(tables.category_hash[sentence.category[variable]], 1)
+    out[0] = finish(_join(x, sentence.form[i])) & mask
+    out[1] = finish(_join(x, sentence.tag[i])) & mask
+    return 2
+
+
+@njit(cache=True, nogil=True)
+def single_slots(sentence, rule_hash, head, mask, out):
+    """The same for a unary step or a root, whose head is a variable."""
+    i, x = sentence.word[head], _join(rule_hash, 2)
+    out[0] = finish(x) & mask
+    out[1] = finish(_join(x, sentence.form[i])) & mask
+    out[2] = finish(_join(x, sentence.tag[i])) & mask
+    return 3
+
+
+@njit(cache=True, nogil=True)
+def binary_slots(sentence, tables, rule, left, right, mask, out):
+    """The same for a combination by a rule of two constituents whose heads are the variables left and right."""
+    a, b = sentence.word[left], sentence.word[right]
+    wa, wb, pa, pb = sentence.form[a], sentence.form[b], sentence.tag[a], sentence.tag[b]
+    w, p = (wb, pb) if tables.head[rule] else (wa, pa)
+    x = _join(tables.rule_hash[rule], 3)
+    out[0] = finish(x) & mask
+    out[1] = finish(_join(x, w)) & mask
+    out[2] = finish(_join(x, p)) & mask
+    left_word, left_tag = _join(x, wa), _join(x, pa)
+    out[3] = finish(_join(left_word, wb)) & mask
+    out[4] = finish(_join(left_word, pb)) & mask
+    out[5] = finish(_join(left_tag, wb)) & mask
+    out[6] = finish(_join(left_tag, pb)) & mask
+    between = _join(x, 16 + min(b - a - 1, 3))
+    marks = _join(x, 32 + min(sentence.marks[b] - sentence.marks[a + 1], 3))
+    verbs = _join(x, 48 + min(sentence.verbs[b] - sentence.verbs[a + 1], 2))
+    out[7] = finish(_join(between, w)) & mask
+    out[8] = finish(_join(between, p)) & mask
+    out[9] = finish(_join(marks, w)) & mask
+    out[10] = finish(_join(marks, p)) & mask
+    out[11] = finish(_join(verbs, w)) & mask
+    out[12] = finish(_join(verbs, p)) & mask
+    if tables.kind[rule] == OTHER:
+        return 13
+    forward = tables.kind[rule] % 2 == 1
+    functor = left if forward else right
+    y = _join(tables.category_hash[sentence.category[functor]], 64 + tables.slot[rule])
+    wf, pf, wo, po = (wa, pa, wb, pb) if forward else (wb, pb, wa, pa)
+    out[13] = finish(_join(_join(y, wf), wo)) & mask
+    out[14] = finish(_join(_join(y, wf), po)) & mask
+    out[15] = finish(_join(_join(y, pf), wo)) & mask
+    out[16] = finish(_join(_join(y, pf), po)) & mask
+    return 17
+
+
+@njit(cache=True, nogil=True)
+def step_slots(sentence, tables, chart, edge, mask, out):
+    """The places of the weights of an edge of a chart; returns how many there are."""
+    rule, left = chart.rule[edge], chart.graph.left[edge]
+    if rule >= 0:
+        right = chart.graph.right[edge]
+        return binary_slots(sentence, tables, rule, chart.head[left], chart.head[right], mask, out)
+    if rule == LEAF:
+        return leaf_slots(sentence, tables, chart.graph.var[edge], mask, out)
+    if rule == GOAL:
+        return single_slots(sentence, tables.category_hash[chart.category[left]], chart.head[left], mask, out)
+    return single_slots(sentence, tables.unary_hash[UNARY - rule], chart.head[left], mask, out)
+
+
+@njit(cache=True, nogil=True)
+def total(weights, slots, count):
+    """Sum of some weights."""
+    x = 0.0
+    for k in range(count):
+        x += weights[slots[k]]
+    return x
+
+
+@njit(cache=True, nogil=True)
+def score_steps(sentence, tables, chart, weights):
+    """Write the scores of all edges of a chart to chart.graph.weight. O(E)."""
+    slots = np.empty(MOST, np.int64)
+    for e in range(len(chart.rule)):
+        count = step_slots(sentence, tables, chart, e, len(weights) - 1, slots)
+        chart.graph.weight[e] = total(weights, slots, count)
+
+
+@njit(cache=True, nogil=True)
+def expect_steps(sentence, tables, chart, inner, outer, score, counts):
+    """Add every step's features times its probability to counts float64[2^bits].
+
+    score float64[V + 1] of the variables; inner, outer as `kernels.chart.marginals.log_inside_outside` leaves them:
+    logarithms of items, and their probabilities. O(E).
+    """
+    graph = chart.graph
+    slots = np.empty(MOST, np.int64)
+    for i in range(1, len(graph.first) - 1):
+        if outer[i] < 1e-12:
+            continue
+        for e in range(graph.first[i], graph.first[i + 1]):
+            x = graph.weight[e] + score[graph.var[e]] + inner[graph.left[e]] + inner[graph.right[e]] - inner[i]
+            p = outer[i] * np.exp(x)
+            if p < 1e-12:
+                continue
+            count = step_slots(sentence, tables, chart, e, len(counts) - 1, slots)
+            for k in range(count):
+                counts[slots[k]] += p

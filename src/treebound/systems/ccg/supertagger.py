@@ -1,0 +1,160 @@
+"""The supertagger: probabilities of the lexical categories of every word (Clark & Curran 2004a)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from treebound.learning.loop import Progress
+from treebound.systems.ccg.chain import (
+    Features,
+    Lattice,
+    Weights,
+    best_sequence,
+    count_gold,
+    emissions,
+    expect,
+    lattice,
+    marginals,
+)
+from treebound.systems.ccg.optimise import Kept, fit
+from treebound.systems.ccg.words import TEMPLATES, Words, contexts, split
+
+SHOWN = 200  #: sentences after which it is told how far an evaluation is
+
+
+class Dictionary:
+    """Which categories a word may have: those that it was seen with if it was seen often enough, else those of its tag.
+
+    counts  form -> occurrences, by_form and by_tag -> ascending categories; a tag that was never seen: any category
+    """
+
+    def __init__(self, counts: dict[str, int], by_form: dict[str, list[int]], by_tag: dict[str, list[int]], tags: int):
+        self.counts, self.by_form, self.by_tag, self.tags = counts, by_form, by_tag, tags
+
+    @classmethod
+    def count(cls, strings: Iterable[tuple[str, str]], gold: Iterable[int], tags: int) -> Dictionary:
+        """From the (form, tag) and the category of every word of a treebank."""
+        counts: dict[str, int] = defaultdict(int)
+        by_form: dict[str, set[int]] = defaultdict(set)
+        by_tag: dict[str, set[int]] = defaultdict(set)
+        for (form, tag), category in zip(strings, gold, strict=True):
+            counts[form] += 1
+            by_form[form].add(category)
+            by_tag[tag].add(category)
+        sorted_of = [{name: sorted(of[name]) for name in sorted(of)} for of in (by_form, by_tag)]
+        return cls(dict(sorted(counts.items())), sorted_of[0], sorted_of[1], tags)
+
+    def groups(self, strings: Sequence[tuple[str, str]], cutoff: int) -> tuple[np.ndarray, Lattice]:
+        """(int32[W] numbers of lists, the lists) where forms seen `cutoff` times or more have their own categories."""
+        numbers: dict[tuple[str, str], int] = {}
+        lists: list[list[int]] = []
+        group = np.empty(len(strings), np.int32)
+        for i, (form, tag) in enumerate(strings):
+            key = (form, "") if self.counts.get(form, 0) >= cutoff else ("", tag)
+            if key not in numbers:
+                numbers[key] = len(lists)
+                lists.append(self.by_form[form] if key[0] else self.by_tag.get(tag) or list(range(self.tags)))
+            group[i] = numbers[key]
+        first = np.cumsum([0] + [len(listed) for listed in lists]).astype(np.int32)
+        return group, Lattice(first, np.array([tag for listed in lists for tag in listed], np.int32))
+
+
+class Supertagger:
+    """Categories by number, dictionary, templates and weights of a chain."""
+
+    def __init__(self, categories: list[str], dictionary: Dictionary, weights: Weights, templates: tuple[str, ...]):
+        self.categories, self.dictionary, self.templates = categories, dictionary, templates
+        self.number = {category: i for i, category in enumerate(categories)}
+        self.weights = weights
+        self.potential = np.exp(weights.transition)
+
+    def features(self, words: Words, cutoff: int, context: np.ndarray | None = None) -> Features:
+        """The sentences as the kernels take them; context: their `contexts`, where they are known. O(W T)."""
+        group, lists = self.dictionary.groups(words.strings, cutoff)
+        return Features(contexts(words, self.templates) if context is None else context, words.offsets, group, lists)
+
+    def scored(self, features: Features, s: int) -> tuple[Lattice, np.ndarray]:
+        """The lattice of a sentence and the emissions of its categories."""
+        a, b = features.offsets[s], features.offsets[s + 1]
+        choices = lattice(features.group[a:b], features.lists)
+        return choices, emissions(features.context[a:b], choices, self.weights.table, self.weights.mask)
+
+    def probabilities(self, features: Features, s: int) -> tuple[Lattice, np.ndarray]:
+        """The lattice of a sentence and the probability of each of its categories."""
+        choices, emission = self.scored(features, s)
+        return choices, marginals(emission, choices, self.potential)[1]
+
+    def best(self, words: Words, cutoff: int) -> np.ndarray:
+        """int32[W]: the most probable sequences."""
+        features, out = self.features(words, cutoff), np.empty(len(words.form), np.int32)
+        for s in range(len(words.offsets) - 1):
+            a, b = words.offsets[s], words.offsets[s + 1]
+            choices, emission = self.scored(features, s)
+            best_sequence(emission, choices, self.weights.transition, out[a:b])
+            out[a:b] = choices.tags[out[a:b]]
+        return out
+
+
+def beam(choices: Lattice, probability: np.ndarray, beta: float) -> Lattice:
+    """The categories whose probability is at least beta times that of the word's most probable one."""
+    words = np.repeat(np.arange(len(choices.first) - 1), np.diff(choices.first))
+    if not len(words):
+        return choices
+    top = np.maximum.reduceat(probability, choices.first[:-1])
+    kept = probability >= beta * top[words]
+    counts = np.bincount(words[kept], minlength=len(choices.first) - 1)
+    return Lattice(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32), choices.tags[kept])
+
+
+def train_supertagger(
+    words: Words,
+    gold: Sequence[str],
+    *,
+    bits: int,
+    cutoff: int,
+    l2: float,
+    iterations: int,
+    kept: tuple[Path, str] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Supertagger, list[dict]]:
+    """A supertagger of the categories `gold` of all words, and a record a round of L-BFGS.
+
+    Only features of gold sequences have weights, as in Clark & Curran (2007).
+    """
+    categories = sorted(set(gold))
+    number = {category: i for i, category in enumerate(categories)}
+    right, tags, mask = np.array([number[c] for c in gold], np.int32), len(categories), (1 << bits) - 1
+    dictionary, templates = Dictionary.count(words.strings, right.tolist(), tags), split(TEMPLATES)
+
+    def empty() -> Weights:
+        return Weights(np.zeros(mask + 1 + tags), np.zeros((tags + 1, tags + 1)), mask)
+
+    weights, counts, expected = empty(), empty(), empty()
+    tagger = Supertagger(categories, dictionary, weights, templates)
+    features = tagger.features(words, cutoff)
+    count_gold(features, right, counts)
+    used, moved = np.flatnonzero(counts.table), np.nonzero(counts.transition)
+    observed = np.concatenate([counts.table[used], counts.transition[moved]])
+    evaluations = 0
+
+    def objective(w: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal evaluations
+        evaluations += 1
+        weights.table[used], weights.transition[moved] = w[: len(used)], w[len(used) :]
+        expected.table[:], expected.transition[:] = 0.0, 0.0
+        potential, total = np.exp(weights.transition), 0.0
+        parts = range(0, len(words.offsets) - 1, SHOWN)
+        for start in progress(parts, f"supertagger, evaluation {evaluations}") if progress else parts:
+            some = features._replace(offsets=words.offsets[start : start + SHOWN + 1])
+            total += expect(some, weights, potential, expected)
+        gradient = np.concatenate([expected.table[used], expected.transition[moved]]) - observed
+        return total - float(w @ observed), gradient
+
+    best, history = fit(objective, len(observed), l2, iterations, Kept(*kept) if kept else None)
+    best = best.astype(np.float32)  # as the model's file holds them
+    weights.table[used], weights.transition[moved] = best[: len(used)], best[len(used) :]
+    return Supertagger(categories, dictionary, weights, templates), history

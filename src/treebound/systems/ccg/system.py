@@ -1,0 +1,139 @@
+"""CCG parsing as a system."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treebound.core.dtypes import INDEX, NO_HEAD
+from treebound.core.errors import InputError
+from treebound.core.parse import Parse
+from treebound.core.treebank import Treebank
+from treebound.learning.conventions import under
+from treebound.learning.loop import Progress
+from treebound.learning.system import Labelled
+from treebound.support.workers import spread
+from treebound.systems.ccg.decoding import Adaptive, Found
+from treebound.systems.ccg.evaluation import evaluate
+from treebound.systems.ccg.model import KIND, CCGModel
+from treebound.systems.ccg.settings import Settings, levels
+from treebound.systems.ccg.training import key_for, read_derivations, train_model
+from treebound.systems.ccg.words import Words, words_of
+from treebound.treebanks.ccg.columns import heads_of
+
+BATCH = 100  #: sentences that a worker is given at a time
+
+
+class Parser:
+    """A model with its attempts, by default those of its settings.
+
+    A parse holds the heads of the derivation and the lexical categories as labels; its `record` is what was found
+    (`decoding.Found`). The status of a whole derivation is `heuristic`: it is the best one of its chart, from which the
+    supertagger kept others. Fragments, where there is no whole one, have the status `limit`; the head of the first one
+    is the root, and the others' heads are its dependents.
+    """
+
+    derives = True  #: `treebound parse --derivations` writes its records
+
+    def __init__(self, model: CCGModel, *, beams: tuple[str, ...] | None = None, limit: int | None = None):
+        changed: dict[str, Any] = {"beams": beams, "limit": limit}
+        self.spec = replace(model.spec, **{name: value for name, value in changed.items() if value is not None})
+        self.model, self.reads = model, model.reads
+
+    def parse(
+        self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
+    ) -> list[Parse]:
+        """One a sentence, in order; `value` is the score of its derivation or the sum of those of its fragments."""
+        model = self.model
+        given = self, words_of(under(model.meta, treebank), model.meta["tag"])
+        parts = [(i, min(i + BATCH, len(treebank))) for i in range(0, len(treebank), BATCH)]
+        found = spread(_parsed, given, parts, workers=workers, scheduler=scheduler, short=True)
+        each = (parse for some in found for parse in some)
+        return list(progress(each, "parse") if progress else each)
+
+    def parse_words(self, words: Words) -> list[Parse]:
+        """The same of words."""
+        model, number = self.model, self.model.tagger.number
+        weights = model.weights.astype(np.float64)
+        adaptive = Adaptive(model.tagger, model.made_grammar(), weights, levels(self.spec.beams), self.spec.limit)
+        return [_parse(found, number) for found in adaptive.parse(words)]
+
+    def label_names(self, parse: Parse) -> list[str]:
+        """The lexical categories of a parse."""
+        assert parse.labels is not None
+        return [self.model.label_names[i] for i in parse.labels[1:].tolist()]
+
+
+def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
+    """The sentences from part[0] to before part[1]."""
+    (parser, words), (i, j) = given, part
+    a, b = words.offsets[i], words.offsets[j]
+    own = (words.form[a:b], words.tag[a:b], words.attributes[:, a:b], words.mark[a:b], words.strings[a:b])
+    return parser.parse_words(Words(words.offsets[i : j + 1] - a, *own))
+
+
+def _parse(found: Found, number: dict[str, int]) -> Parse:
+    """A tree of heads over what was found."""
+    heads, labels, root = [NO_HEAD], [-1], 0
+    for derivation in found.derivations:
+        begin = len(heads) - 1
+        own = heads_of(derivation)
+        top = begin + own.index(0) + 1
+        heads += [begin + head if head else root for head in own]
+        labels += [number[str(leaf.category)] for leaf in derivation.leaves()]
+        root = root or top
+    work = {"edges": found.edges, "level": found.level, "refused": found.refused}
+    status = "heuristic" if found.parsed else "limit"
+    tree = np.array(heads, INDEX), found.value, np.inf
+    return Parse(*tree, status, work, labels=np.array(labels, INDEX), record=found)  # type: ignore[arg-type]
+
+
+class CCG(Labelled):
+    """`treebound.core.system.System`."""
+
+    kinds = (KIND,)
+    settings = Settings
+
+    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+        """As they are. InputError for a treebank that holds no derivations."""
+        read_derivations(train, train.meta.get("tag", "xpos"))
+        return super().fitted(settings, train)
+
+    def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
+        """Of settings and the training treebank."""
+        return key_for(settings, train)
+
+    def train(
+        self,
+        settings: Settings,
+        train: Treebank,
+        dev: Treebank,
+        *,
+        checkpoint: Path | None = None,
+        progress: Progress | None = None,
+    ) -> CCGModel:
+        """The model at the end of training; dev has no part in it."""
+        return train_model(settings, train, checkpoint=checkpoint, progress=progress)
+
+    def load(self, path: Path) -> CCGModel:
+        """Read a model file."""
+        return CCGModel.load(path)
+
+    def parser(self, model: CCGModel, **options: Any) -> Parser:
+        """Options are `beams` and `limit`."""
+        if unknown := [name for name in options if name not in ("beams", "limit")]:
+            raise InputError(f"a CCG parser has no option {unknown[0]!r}", hint="leave it out; there is beams, limit")
+        return Parser(model, **options)
+
+    def report(self, model: CCGModel, dev: Treebank) -> str:
+        """Labelled and unlabelled F-score, supertag accuracy of the sentences that have a derivation; coverage."""
+        parses = self.parser(model).parse(dev)
+        found = [parse.record for parse in parses]
+        scores = evaluate(read_derivations(dev, model.meta["tag"]), found).summary()
+        figures = ", ".join(f"{name} {scores[name]:.2f}" for name in ("LF", "UF", "ST", "coverage"))
+        left_out = sum(model.left_out.values())
+        said = f", {left_out} sentences of TRAIN left out" if left_out else ""
+        return f"dev {figures}{said}"

@@ -1,0 +1,107 @@
+"""What the models see of words: forms, tags and their hashes, and the templates of the supertagger.
+
+A template is a string of atoms: `w`, `p`, `s`, `f`, `k` are the form, the tag, the last three and the first three
+letters and the shape of the word that is tagged, `w-1` the form of the word before it. The first line holds those of
+Clark & Curran (2004a), the second what words that were seen rarely need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.core.hashing import hash_string
+from treebound.core.treebank import Treebank
+from treebound.kernels.features.hashing import M1
+
+TEMPLATES = (
+    "w; p; w-1; w-2; w+1; w+2; p-1; p-2; p+1; p+2; p-2 p-1; p-1 p; p p+1; p+1 p+2; p-1 p+1"
+    "; w p-1; w p+1; p w-1; p w+1; p-1 p p+1; p p+1 p+2; p-2 p-1 p; s p; f p; k p; s p+1"
+)
+ATTRIBUTES = "wpsfk"
+REACH = 2  #: words to both sides that templates look at
+
+
+class Words(NamedTuple):
+    """The words of some sentences.
+
+    offsets int64[S + 1]; form, tag: int64[W] hashes; attributes int64[len(ATTRIBUTES), W];
+    mark int8[W]: 1 punctuation, 2 verb, 0 any other, by the tag; strings: (form, tag) of every word
+    """
+
+    offsets: np.ndarray
+    form: np.ndarray
+    tag: np.ndarray
+    attributes: np.ndarray
+    mark: np.ndarray
+    strings: list[tuple[str, str]]
+
+
+def words_of(treebank: Treebank, column: str) -> Words:
+    """The words of a treebank, tags from a column. O(W + vocabulary)."""
+    forms, tags = treebank.vocab["form"].strings, treebank.vocab[column].strings
+    return _words(treebank.offsets, forms, treebank.columns["form"], tags, treebank.columns[column])
+
+
+def words_of_strings(sentences: Sequence[Sequence[tuple[str, str]]]) -> Words:
+    """The words (form, tag) of some sentences. O(W)."""
+    strings = [word for sentence in sentences for word in sentence]
+    offsets = np.cumsum([0, *map(len, sentences)])
+    each = np.arange(len(strings))
+    return _words(offsets, [form for form, _ in strings], each, [tag for _, tag in strings], each)
+
+
+def _words(offsets: np.ndarray, forms: Sequence[str], form: np.ndarray, tags: Sequence[str], tag: np.ndarray) -> Words:
+    of_forms = [[hash_string(f"{a}={value}") for value in map(_ATTRIBUTE[a], forms)] for a in "wsfk"]
+    w, s, f, k = (np.array(hashes, np.int64)[form] for hashes in of_forms)
+    p = np.array([hash_string(f"p={value}") for value in tags], np.int64)[tag]
+    mark = np.array([mark_of(value) for value in tags], np.int8)[tag]
+    strings = [(forms[i], tags[j]) for i, j in zip(form.tolist(), tag.tolist(), strict=True)]
+    return Words(offsets, w, p, np.stack([w, p, s, f, k]), mark, strings)
+
+
+def mark_of(tag: str) -> int:
+    """1 for tags of punctuation, 2 for those of verbs: Penn's and universal ones."""
+    if tag in ("PUNCT", "LRB", "RRB") or not any(c.isalnum() for c in tag) or tag in ("-LRB-", "-RRB-"):
+        return 1
+    return 2 if tag.startswith(("VB", "MD")) or tag in ("VERB", "AUX") else 0
+
+
+def shape(form: str) -> str:
+    """Kinds of its characters, repeats dropped: `Xx` of Ankara, `X-d` of B-52."""
+    out = ""
+    for c in form:
+        kind = "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c
+        out += kind if not out.endswith(kind) else ""
+    return out
+
+
+_ATTRIBUTE = {"w": lambda x: x, "s": lambda x: x[-3:].lower(), "f": lambda x: x[:3].lower(), "k": shape}
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Templates from a text that separates them by ';'."""
+    return tuple(" ".join(t.split()) for t in text.split(";") if t.strip())
+
+
+def contexts(words: Words, templates: tuple[str, ...]) -> np.ndarray:
+    """int64[W, T]: what every template sees around every word. Words beyond a sentence are a border. O(W atoms)."""
+    rows = np.arange(len(words.form))
+    begin = np.repeat(words.offsets[:-1], np.diff(words.offsets))
+    end = np.repeat(words.offsets[1:], np.diff(words.offsets))
+    out = np.empty((len(rows), len(templates)), np.int64)
+    for t, template in enumerate(templates):
+        x = np.full(len(rows), hash_string(f"supertag|{template}"), np.int64)
+        for atom in template.split():
+            name, offset = atom[0], int(atom[1:] or 0)
+            if name not in ATTRIBUTES or abs(offset) > REACH:
+                raise ValueError(f"template atom {atom!r}: expected one of {ATTRIBUTES}, at most {REACH} words away")
+            at = rows + offset
+            inside = (begin <= at) & (at < end)
+            values = words.attributes[ATTRIBUTES.index(name), np.where(inside, at, rows)]
+            border = np.int64(hash_string(f"border {offset}"))
+            x = (x ^ np.where(inside, values, border)) * np.int64(M1)
+        out[:, t] = x
+    return out

@@ -1,0 +1,92 @@
+"""Derivations made up of a few words: transitive verbs, adverbs, prepositions, coordination, raised subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from treebound.treebanks.ccg.categories import parse
+from treebound.treebanks.ccg.derivation import Derivation, Entry, write
+from treebound.treebanks.ccg.rules import combine, raised
+
+NOUNS = ("dog", "cat", "bird", "fish", "house", "tree")
+VERBS = ("sees", "likes", "hears")
+VP = "(S[dcl]\\NP)"
+
+
+def word(form: str, tag: str, category: str) -> Derivation:
+    return Derivation(parse(category), word=form, tag=tag)
+
+
+def up(child: Derivation, category: str, rule: str = "tc") -> Derivation:
+    return Derivation(parse(category), rule, 0, (child,))
+
+
+def both(left: Derivation, right: Derivation, rule: str) -> Derivation:
+    found = next(f for f in combine(left.category, right.category) if f.rule == rule)
+    return Derivation(found.result, rule, found.head, (left, right))
+
+
+class Maker:
+    """Random derivations, the same for the same seed."""
+
+    def __init__(self, seed: int):
+        self.rng = np.random.default_rng(seed)
+
+    def chance(self, p: float) -> bool:
+        return bool(self.rng.random() < p)
+
+    def one(self, of: Sequence[str]) -> str:
+        return of[self.rng.integers(len(of))]
+
+    def noun_phrase(self, depth: int = 0) -> Derivation:
+        noun = word(self.one(NOUNS), "NN", "N")
+        if self.chance(0.3):
+            noun = both(word(self.one(("old", "big")), "JJ", "N/N"), noun, "fa")
+        phrase = both(word("the", "DT", "NP[nb]/N"), noun, "fa") if self.chance(0.6) else up(noun, "NP")
+        if depth < 2 and self.chance(0.25):
+            phrase = both(phrase, self.prepositional("NP\\NP", depth), "ba")
+        if depth < 1 and self.chance(0.2):
+            other = self.noun_phrase(depth + 1)
+            phrase = both(phrase, both(word("and", "CC", "conj"), other, "conj"), "coord")
+        return phrase
+
+    def prepositional(self, category: str, depth: int) -> Derivation:
+        preposition = word(self.one(("with", "in")), "IN", f"({category})/NP")
+        return both(preposition, self.noun_phrase(depth + 1), "fa")
+
+    def predicate(self) -> Derivation:
+        if self.chance(0.6):
+            verb = word(self.one(VERBS), "VBZ", f"{VP}/NP")
+            verb = both(verb, self.noun_phrase(), "fa")
+        else:
+            verb = word(self.one(("sleeps", "runs")), "VBZ", "S[dcl]\\NP")
+        if self.chance(0.3):
+            verb = both(verb, word(self.one(("often", "well")), "RB", "(S\\NP)\\(S\\NP)"), "ba")
+        if self.chance(0.3):
+            verb = both(verb, self.prepositional("(S\\NP)\\(S\\NP)", 0), "ba")
+        return verb
+
+    def sentence(self) -> Derivation:
+        subject = self.noun_phrase()
+        if self.chance(0.1):  # the dog sees and the cat hears the bird
+            halves = []
+            for phrase in (subject, self.noun_phrase(1)):
+                above = up(phrase, str(raised(phrase.category, parse("S"))), "tr")
+                halves.append(both(above, word(self.one(VERBS), "VBZ", f"{VP}/NP"), "fc"))
+            conjoined = both(halves[0], both(word("and", "CC", "conj"), halves[1], "conj"), "coord")
+            whole = both(conjoined, self.noun_phrase(), "fa")
+        else:
+            whole = both(subject, self.predicate(), "ba")
+        return both(whole, word(".", ".", "."), "rp")
+
+
+def derivations(seed: int, count: int) -> list[Derivation]:
+    maker = Maker(seed)
+    return [maker.sentence() for _ in range(count)]
+
+
+def write_auto(path: Path, seed: int, count: int) -> None:
+    write(path, [Entry(f"made.{i}", derivation) for i, derivation in enumerate(derivations(seed, count), 1)])

@@ -1,0 +1,43 @@
+"""Scores of derivations, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+from ccg_corpus import both, up, word
+
+from treebound.systems.ccg.decoding import Found
+from treebound.systems.ccg.evaluation import evaluate
+from treebound.treebanks.ccg.derivation import Derivation
+
+
+def transitive(verb: str = "(S[dcl]\\NP)/NP") -> Derivation:
+    subject, object_ = (up(word(noun, "NN", "N"), "NP") for noun in ("dogs", "cats"))
+    return both(subject, both(word("see", "VBP", verb), object_, "fa"), "ba")
+
+
+def found(derivation: Derivation, parsed: bool = True) -> Found:
+    return Found((derivation,), parsed, 0.0, 0, 1.0, 1)
+
+
+def test_scores_are_those_counted_by_hand() -> None:
+    gold = transitive()
+    scores = evaluate([gold] * 3, [found(gold), found(transitive("(S[b]\\NP)/NP")), found(gold, False)])
+    assert (scores.labelled.right, scores.labelled.found, scores.labelled.gold) == (2, 4, 4)
+    assert (scores.unlabelled.right, scores.unlabelled.gold) == (4, 4)
+    summary = scores.summary()
+    assert summary["LF"] == summary["LP"] == summary["LR"] == 50
+    assert summary["UF"] == 100
+    assert summary["ST"] == pytest.approx(100 * 5 / 6)
+    assert summary["exact"] == 50
+    assert summary["coverage"] == pytest.approx(200 / 3)
+
+
+def test_nothing_and_other_sentences() -> None:
+    assert evaluate([], []).summary()["LF"] == 0
+    other = both(up(word("cats", "NN", "N"), "NP"), word("sleep", "VBP", "S[dcl]\\NP"), "ba")
+    with pytest.raises(ValueError, match="argument 2"):
+        evaluate([transitive()], [found(other)])
+    renamed = transitive()
+    renamed.leaves()[0].word = "birds"
+    with pytest.raises(ValueError, match="not the derivations of the same sentences"):
+        evaluate([transitive()], [found(renamed)])
