@@ -138,7 +138,7 @@ def _forge_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
         case 2:
             return np.concatenate([array, array[: rng.choice((1, 16, len(array)))]])
         case 3:
-            return array.reshape(rng.choice(((-1, 1), (1, -1), (-1, 2))))
+            return array[: len(array) - len(array) % 2].reshape(rng.choice(((-1, 1), (1, -1), (-1, 2))))
         case 4:
             return np.array(rng.choice((1.0, 7, True)))
         case 5:

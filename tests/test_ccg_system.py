@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import typer
 from ccg_corpus import derivations, write_auto
+from test_files_models import check_mutants
 
 import treebound
 from treebound.cli import app
@@ -281,3 +283,30 @@ def test_options_and_settings_are_checked(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"broken.auto:2: "):
         call("train", broken, broken, "-o", tmp_path / "m.npz", *SMALL)
     assert [s.line for s in read(broken, strict=False).skipped] == [2]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> None:
+    train = read(folder / "train.auto").treebank.select(np.arange(30))
+    settings = Settings(chart_bits=8, tag_bits=8, iterations=3, tag_iterations=3)
+    given = tmp_path / "given"
+    given.mkdir()
+    CCG().train(settings, train, train).save(given / "ccg.original")
+    (given / "input.conllu").write_text(sentence(("the", "DT"), ("dog", "NN"), ("sleeps", "VBZ"), (".", ".")) * 3)
+    check_mutants(given, tmp_path, 1, 150, ("ccg",))
+
+
+def test_the_tables_of_beams(folder: Path, tmp_path: Path) -> None:
+    from treebound.experiments import ccg, params
+
+    ccg.run(params.load(), str(folder / "model.npz"), str(folder / "dev.auto"), str(tmp_path / "out.json"))
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert [row["name"] for row in found["adaptive"]] == ["AST", "reverse"]
+    assert all(row["coverage"] == 100 and sum(row["levels"]) == 120 for row in found["adaptive"])
+    assert found["adaptive"][0]["categories"] <= found["adaptive"][1]["categories"]
+    beams = found["beams"]
+    assert [row["beam"] for row in beams] == list(ccg.BEAMS)
+    scores, categories = [row["score"] for row in beams], [row["categories"] for row in beams]
+    assert categories == sorted(categories)
+    assert all(b >= a - 1e-9 for a, b in pairwise(scores))  # a wider chart holds the narrower one
+    assert all(90 < row["LF"] <= 100 for row in beams)

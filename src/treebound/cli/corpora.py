@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from treebound.cli.common import CorpusPath, DataDir
+from treebound.core.errors import InputError
 from treebound.support.progress import say
 
 
@@ -27,12 +28,38 @@ def convert(
     corpora: Annotated[list[str], typer.Argument(help="Names from the catalogue; fetched first if need be.")],
     data_dir: DataDir = Path("data"),
     path: CorpusPath = None,
+    to: Annotated[
+        Literal["conllu", "ccg"],
+        typer.Option(
+            help="ccg: derivations (.auto) and dependencies (.parg) of CCG, from Penn trees or Universal "
+            "Dependencies; `ccgbank --path FOLDER` reads a CCGbank."
+        ),
+    ] = "conllu",
 ) -> None:
-    """Convert fetched corpora to CoNLL-U and columns, one file a split."""
+    """Convert fetched corpora to CoNLL-U and columns, or to CCG derivations, one file a split."""
     from treebound.experiments.fetch import fetch_corpus
     from treebound.treebanks.catalogue import CORPORA
     from treebound.treebanks.convert import convert as convert_corpus
 
+    if to == "ccg":
+        _convert_to_ccg(corpora, data_dir, path)
+        return
     for corpus in corpora:
         convert_corpus(CORPORA[corpus], fetch_corpus(corpus, path, data_dir), data_dir / "converted")
         say(f"{corpus}: in {data_dir / 'converted' / corpus}")
+
+
+def _convert_to_ccg(corpora: list[str], data_dir: Path, path: str | None) -> None:
+    from treebound.experiments.fetch import fetch_corpus
+    from treebound.treebanks.catalogue import CORPORA
+    from treebound.treebanks.convert_ccg import convert as convert_corpus
+    from treebound.treebanks.convert_ccg import convert_ccgbank
+
+    for corpus in corpora:
+        if corpus == "ccgbank":
+            if path is None:
+                raise InputError("ccgbank is not open (LDC2005T13)", hint="give the folder that holds AUTO with --path")
+            convert_ccgbank(path, data_dir / "ccg", say)
+        else:
+            convert_corpus(CORPORA[corpus], fetch_corpus(corpus, path, data_dir), data_dir / "ccg", say)
+        say(f"{corpus}: in {data_dir / 'ccg' / corpus}")

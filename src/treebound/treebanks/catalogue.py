@@ -74,8 +74,10 @@ class Corpus:
     files        split -> names, or patterns, of files of the source, read in sorted order;
                  `archive.zip!member` names members of an archive; `all` is what a split rule divides
     split        files: as `files` says; every-tenth: sentence i of `all`, from 0, is test when i % 10 == 0, dev when
-                 i % 10 == 1, else train; dev-from-train: sentence i of the training files is dev when i % 10 == 1
+                 i % 10 == 1, else train; every-tenth-file: the same of whole files of `all`, by name;
+                 dev-from-train: sentence i of the training files is dev when i % 10 == 1
     format       as `document.read` takes it
+    strict       a malformed sentence stops the conversion; else it is left out and counted
     single_root  exactly one word is attached to 0
     tag, coarse  columns that hold the fine and the coarse tag of the feature templates
     punctuation  words with these tags in this column are left out of UAS
@@ -89,9 +91,10 @@ class Corpus:
     licence: str
     source: Source
     files: Mapping[str, list[str]]
-    split: Literal["files", "every-tenth", "dev-from-train"] = "files"
+    split: Literal["files", "every-tenth", "every-tenth-file", "dev-from-train"] = "files"
     format: str = "conllu"
     encoding: str = "utf-8"
+    strict: bool = True
     single_root: bool = True
     tag: Literal["xpos", "upos"] = "xpos"
     coarse: Literal["upos", "xpos"] = "upos"
@@ -126,6 +129,15 @@ def load(text: str, path: str | Path = "catalogue.toml") -> list[Corpus]:
     return [_corpus(name, table, path) for name, table in tables.items()]
 
 
+#: which lists of files a split rule divides
+_NEEDED = {
+    "files": SPLITS,
+    "every-tenth": ("all",),
+    "every-tenth-file": ("all",),
+    "dev-from-train": ("train", "test"),
+}
+
+
 def _corpus(name: str, table: Any, path: str | Path) -> Corpus:
     try:
         source = dict(table["source"])
@@ -139,9 +151,9 @@ def _corpus(name: str, table: Any, path: str | Path) -> Corpus:
     except TypeError as error:
         valid = ", ".join(f.name for f in fields(Corpus))
         raise InputError(f"corpus {name}: {error}", path=path, hint=f"keys of a corpus are {valid}") from None
-    needed = {"files": SPLITS, "every-tenth": ("all",), "dev-from-train": ("train", "test")}.get(corpus.split)
+    needed = _NEEDED.get(corpus.split)
     if needed is None or set(corpus.files) != set(needed):
-        wanted = "files, every-tenth, dev-from-train" if needed is None else "files for " + ", ".join(needed)
+        wanted = ", ".join(_NEEDED) if needed is None else "files for " + ", ".join(needed)
         raise InputError(f"corpus {name}: split {corpus.split!r}", path=path, hint=f"it takes {wanted}")
     return corpus
 

@@ -33,7 +33,7 @@ def convert(corpus: Corpus, folder: str | Path, out_dir: str | Path, strict: boo
     """Write `<out_dir>/<corpus>/{train,dev,test}.{conllu,npz}` and `conversion.json`; returns the report.
 
     folder  what `fetch` returned
-    strict  a malformed sentence is an error; else it is left out and counted
+    strict  a malformed sentence is an error; else, or where the catalogue says so, it is left out and counted
 
     Raises InputError. The report is written last: it is there only if everything else is.
     """
@@ -48,7 +48,7 @@ def convert(corpus: Corpus, folder: str | Path, out_dir: str | Path, strict: boo
         "splits": {},
     }
     seen: dict[str, list[str]] = {}
-    for split, document in split_documents(corpus, folder, strict).items():
+    for split, document in split_documents(corpus, folder, strict and corpus.strict).items():
         document, dropped = _without_unlearnable(corpus, split, document)
         if not len(document):
             raise InputError(f"{corpus.name}: {split} has no sentences", path=folder, hint="check the files")

@@ -105,6 +105,7 @@ This page is written by `python -m treebound.treebanks.describe > data/README.md
 _SPLIT = {
     "files": "by file",
     "every-tenth": "sentence i (from 0): i % 10 = 0 test, 1 dev, else train",
+    "every-tenth-file": "file i of all, by name (from 0): i % 10 = 0 is test, 1 is dev, the rest train",
     "dev-from-train": "test by file; of the training sentences (from 0) i % 10 = 1 is dev",
 }
 

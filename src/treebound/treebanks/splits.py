@@ -14,7 +14,8 @@ from treebound.treebanks.document import Document, concatenate, read
 
 def split_documents(corpus: Corpus, folder: Path, strict: bool = True) -> dict[str, Document]:
     """train, dev, test as CoNLL-U documents by the corpus's split rule. Raises InputError."""
-    parts = {key: _document(corpus, folder, patterns, strict) for key, patterns in corpus.files.items()}
+    files = split_files(corpus, folder)
+    parts = {key: _document(corpus, members, strict) for key, members in files.items()}
     if corpus.split == "every-tenth":
         whole = parts["all"]
         tenth = [i % 10 for i in range(len(whole))]
@@ -33,13 +34,24 @@ def split_documents(corpus: Corpus, folder: Path, strict: bool = True) -> dict[s
     return {key: parts[key] for key in SPLITS}
 
 
-def _document(corpus: Corpus, folder: Path, patterns: list[str], strict: bool) -> Document:
+def split_files(corpus: Corpus, folder: Path) -> dict[str, list[tuple[str, bytes]]]:
+    """(name, content) of the files of each split, or of what its split rule divides by sentences. Raises InputError."""
+    parts = {
+        key: [member for pattern in patterns for member in _members(corpus, folder, pattern)]
+        for key, patterns in corpus.files.items()
+    }
+    if corpus.split != "every-tenth-file":
+        return parts
+    tenth = {"train": range(2, 10), "dev": (1,), "test": (0,)}
+    return {key: [file for i, file in enumerate(parts["all"]) if i % 10 in tenth[key]] for key in SPLITS}
+
+
+def _document(corpus: Corpus, members: list[tuple[str, bytes]], strict: bool) -> Document:
     documents = []
-    for pattern in patterns:
-        for name, data in _members(corpus, folder, pattern):
-            file = io.BytesIO(data)
-            file.name = name  # what messages call it
-            documents.append(read(file, corpus.format, strict=strict, encoding=corpus.encoding))
+    for name, data in members:
+        file = io.BytesIO(data)
+        file.name = name  # what messages call it
+        documents.append(read(file, corpus.format, strict=strict, encoding=corpus.encoding))
     return concatenate(documents)
 
 

@@ -66,7 +66,7 @@ class CCGHeader(Header):
         return {
             "parser": Layout(np.float32, {(1 << self.spec.chart_bits,)}),
             "table": Layout(np.float32, {((1 << self.spec.tag_bits) + tags,)}),
-            "transition": Layout(np.float32, {(tags + 1, tags + 1)}),
+            "transition": Layout(np.float32, {((tags + 1) ** 2,)}),
         }
 
 
@@ -123,7 +123,7 @@ class CCGModel:
             "history": self.history,
             "left_out": self.left_out,
         }
-        table, transition = weights.table.astype(np.float32), weights.transition.astype(np.float32)
+        table, transition = weights.table.astype(np.float32), weights.transition.astype(np.float32).reshape(-1)
         FORMAT.save(path, header, {"parser": self.weights, "table": table, "transition": transition})
 
     @classmethod
@@ -135,7 +135,8 @@ class CCGModel:
         lexical = list(header.categories[: header.lexical])
         dictionary = Dictionary(header.counts, header.by_form, header.by_tag, header.lexical)
         mask = (1 << header.spec.tag_bits) - 1
-        weights = Weights(arrays["table"].astype(np.float64), arrays["transition"].astype(np.float64), mask)
+        transition = arrays["transition"].astype(np.float64).reshape(header.lexical + 1, header.lexical + 1)
+        weights = Weights(arrays["table"].astype(np.float64), transition, mask)
         tagger = Supertagger(lexical, dictionary, weights, header.templates)
         binary = [Binary(*rule) for rule in header.binary]
         grammar = Stated(list(header.categories), binary, list(header.unary), list(header.roots))

@@ -5,11 +5,33 @@ It shares the rules with the translators, and nothing else: what they meant to d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from treebound.treebanks.ccg.categories import match
 from treebound.treebanks.ccg.derivation import Derivation, licence
 from treebound.treebanks.ccg.rules import CONJUNCTIONS, PUNCTUATION
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What became of a tree.
+
+    derivation  or None where a construction is not covered
+    failure     that construction, "" where all is well
+    counts      of Penn trees: gaps by kind of trace, fronted quotations, forced coordinations
+    """
+
+    derivation: Derivation | None
+    failure: str = ""
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def checked(derivation: Derivation, words: Sequence[str], counts: Counter[str] | None = None) -> Translation:
+    """A translation whose derivation stands only if nothing is wrong with it."""
+    fault = next(faults(derivation, words), "")
+    return Translation(None if fault else derivation, fault and f"not licensed: {fault}", counts or Counter())
 
 
 def faults(derivation: Derivation, words: Sequence[str] | None = None) -> Iterator[str]:

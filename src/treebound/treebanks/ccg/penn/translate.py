@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 
 from treebound.treebanks.brackets import Node
-from treebound.treebanks.ccg import check
-from treebound.treebanks.ccg.derivation import Derivation
-from treebound.treebanks.ccg.penn import clauses, coordination, nouns, tags
+from treebound.treebanks.ccg.check import Translation, checked
+from treebound.treebanks.ccg.joining import Failure
+from treebound.treebanks.ccg.penn import clauses, close, coordination, nouns, tags
 from treebound.treebanks.ccg.penn.assign import Assignment
-from treebound.treebanks.ccg.penn.gaps import Failure
 from treebound.treebanks.ccg.penn.roles import natural
 from treebound.treebanks.ccg.penn.tree import Tree, clean, from_node
 
 
-@dataclass(frozen=True)
-class Translation:
-    """What became of a tree.
-
-    derivation  or None where a construction is not covered
-    failure     that construction, "" where all is well
-    counts      gaps by kind of trace, fronted quotations, forced coordinations
-    """
-
-    derivation: Derivation | None
-    failure: str
-    counts: Counter[str] = field(default_factory=Counter)
-
-
-def translate(node: Node) -> Translation:
+def translate(node: Node, unmarked: bool = False) -> Translation:
     """The derivation of a bracketing with its traces (`brackets.parse(text, traces=True)`); quotation marks left out.
+
+    unmarked  the treebank does not mark prepositional complements (-CLR): find them by verb and preposition
 
     A derivation is returned only if `check.faults` finds nothing wrong with it. Time O(words x depth).
     """
     counts: Counter[str] = Counter()
     tree = clean(from_node(node))
+    if unmarked:
+        close.mark(tree)
     words = [leaf.word for leaf in tree.words()]
     if not words:
         return Translation(None, "no words but quotation marks", counts)
@@ -45,8 +33,7 @@ def translate(node: Node) -> Translation:
         derivation = Assignment(counts).build(prepare(tree, counts), natural(tree))
     except Failure as error:
         return Translation(None, str(error), counts)
-    fault = next(check.faults(derivation, words), "")
-    return Translation(None if fault else derivation, f"not licensed: {fault}" if fault else "", counts)
+    return checked(derivation, words, counts)
 
 
 def prepare(tree: Tree, counts: Counter[str]) -> Tree:

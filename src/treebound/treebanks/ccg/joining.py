@@ -1,4 +1,7 @@
-"""How two constituents combine when one of them may hold a gap (sections 4.3.3, 6.2, 6.3)."""
+"""What translators share: how two constituents combine when one may hold a gap, and what adjuncts modify.
+
+Hockenmaier & Steedman (2007), sections 4.3.3, 6.2, 6.3.
+"""
 
 from __future__ import annotations
 
@@ -65,3 +68,23 @@ def topic(child: Derivation) -> Derivation:
     """A fronted constituent over the clause that misses it: S/(S/X)."""
     whole = parse("S")
     return Derivation(functor(whole, "/", functor(whole, "/", child.category)), "tc", 0, (child,))
+
+
+def stripped(category: Category) -> Category:
+    """What an adjunct of this category modifies: without the arguments to come, and without features."""
+    while category.slash == "/" and not category.is_modifier:
+        category = category.result
+    if category.slash == "\\" and not category.is_modifier and category.result.slash == "\\":
+        inner = category.result
+        if inner.is_modifier and inner.target.name == "S" and inner.result.is_atom:
+            category = inner.result
+        elif not inner.is_modifier and category.argument.target.name == "NP":
+            category = inner
+    return _bare(category)
+
+
+def _bare(category: Category) -> Category:
+    """Without features; predicative adjectives keep theirs, which their modifiers share in CCGbank."""
+    if category is parse("S[adj]\\NP"):
+        return category
+    return category.bare()

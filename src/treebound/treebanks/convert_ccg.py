@@ -1,0 +1,171 @@
+"""A corpus as CCG derivations: `.auto` and `.parg` of its splits, and `ccg.json`, which says what is in them.
+
+Penn trees and Universal Dependencies are translated; a CCGbank at a path is read, checked and written the same way.
+Every tree that has no derivation is counted under what stood in its way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Sentence
+from treebound.support.atomic import replacing
+from treebound.treebanks import brackets
+from treebound.treebanks.catalogue import SPLITS, Corpus
+from treebound.treebanks.ccg import check, derivation, heads, universal
+from treebound.treebanks.ccg.check import Translation
+from treebound.treebanks.ccg.dependencies import write_parg
+from treebound.treebanks.ccg.derivation import Entry
+from treebound.treebanks.ccg.penn import close
+from treebound.treebanks.ccg.penn.translate import translate
+from treebound.treebanks.splits import split_documents, split_files
+
+REPORT = "ccg.json"
+#: sections of the Wall Street Journal in each split of CCGbank
+SECTIONS = {"train": range(2, 22), "dev": range(1), "test": range(23, 24)}
+_Named = Iterator[tuple[str, Translation]]
+
+
+def convert(
+    corpus: Corpus, folder: str | Path, out_dir: str | Path, progress: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Write `<out_dir>/<corpus>/{train,dev,test}.{auto,parg}` and `ccg.json`; returns the report.
+
+    folder    what `fetch` returned
+    progress  called with a line after every split
+
+    Raises InputError. The report is written last: it is there only if everything else is.
+    """
+    folder, out = Path(folder), Path(out_dir) / corpus.name
+    if corpus.format == "brackets":
+        files = split_files(corpus, folder)
+        unmarked = _leaves_complements_unmarked(data for split in files.values() for _, data in split)
+        splits = {name: _penn(split, unmarked) for name, split in files.items()}
+    elif corpus.format == "alpino":
+        raise InputError(f"{corpus.name}: Alpino trees have no translation to CCG", path=folder, hint="see --help")
+    else:
+        documents = split_documents(corpus, folder, corpus.strict)
+        splits = {name: _universal(name, document.treebank) for name, document in documents.items()}
+    return _write(corpus.name, splits, out, progress)
+
+
+def convert_ccgbank(
+    folder: str | Path, out_dir: str | Path, progress: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """The same of a CCGbank: `folder` holds `AUTO/00/wsj_0001.auto` ..., or `data/AUTO`. Steps without a rule stay."""
+    folder = Path(folder)
+    root = next((path for path in (folder / "AUTO", folder / "data" / "AUTO", folder) if (path / "00").is_dir()), None)
+    if root is None:
+        raise InputError("has no AUTO/00", path=folder, hint="give the folder of CCGbank that holds AUTO")
+    splits = {name: _ccgbank(root, sections) for name, sections in SECTIONS.items()}
+    return _write("ccgbank", splits, Path(out_dir) / "ccgbank", progress)
+
+
+def _leaves_complements_unmarked(texts: Iterable[bytes]) -> bool:
+    """Whether next to no prepositional phrase of a treebank is marked as a complement (CRAFT)."""
+    phrases = marked = 0
+    for text in texts:
+        phrases += text.count(b"(PP")
+        marked += text.count(b"-CLR")
+    return marked < close.RARE * phrases
+
+
+def _penn(files: Iterable[tuple[str, bytes]], unmarked: bool) -> _Named:
+    for path, data in files:
+        stem = Path(path.rpartition("!")[2]).stem
+        for number, node in enumerate(brackets.parse(data.decode("utf-8"), traces=True), 1):
+            if isinstance(node, brackets.BadTree):
+                yield f"{stem}.{number}", Translation(None, f"malformed: {node.reason}")
+            else:
+                yield f"{stem}.{number}", translate(node, unmarked)
+
+
+def _universal(split: str, treebank: Iterable[Sentence]) -> _Named:
+    for number, sentence in enumerate(treebank, 1):
+        columns = {name: ["", *sentence.strings(name)] for name in ("form", "xpos", "upos", "deprel")}
+        form = [text.replace(" ", "_") for text in columns["form"]]
+        words = universal.Words(
+            form, columns["xpos"], columns["upos"], columns["deprel"], [int(h) for h in sentence.heads]
+        )
+        yield f"{split}.{number}", universal.translate(words)
+
+
+def _ccgbank(root: Path, sections: Iterable[int]) -> _Named:
+    for section in sections:
+        for path in sorted((root / f"{section:02}").glob("*.auto")):
+            for entry in derivation.read(path):
+                yield entry.name, Translation(entry.derivation)
+
+
+@dataclass
+class _Tally:
+    """What is counted while a split is written."""
+
+    sentences: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    categories: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    forced: Counter[str] = field(default_factory=Counter)
+    unlicensed: int = 0
+
+    def add(self, translation: Translation) -> None:
+        self.sentences += 1
+        if translation.derivation is None:
+            self.failures[translation.failure] += 1
+            return
+        self.counts.update(translation.counts)
+        self.forced.update(check.forced(translation.derivation))
+        for node in translation.derivation.nodes():
+            if node.children:
+                rule = check.rule(node)
+                self.rules[rule or "none"] += 1
+                self.unlicensed += not rule
+            else:
+                self.categories[str(node.category)] += 1
+
+    def report(self) -> dict[str, Any]:
+        built = self.sentences - self.failures.total()
+        return {
+            "sentences": self.sentences,
+            "derivations": built,
+            "coverage": round(100 * built / self.sentences, 2) if self.sentences else 0.0,
+            "tokens": self.categories.total(),
+            "categories": len(self.categories),
+            "categories_5": sum(count >= 5 for count in self.categories.values()),
+            "unlicensed_steps": self.unlicensed,
+            "unlike_coordinations": self.forced.total(),
+            "counts": dict(sorted(self.counts.items())),
+            "rules": dict(self.rules.most_common()),
+            "failures": dict(self.failures.most_common()),
+            "forced": dict(self.forced.most_common()),
+            "category_counts": dict(self.categories.most_common()),
+        }
+
+
+def _write(name: str, splits: dict[str, _Named], out: Path, progress: Callable[[str], None] | None) -> dict[str, Any]:
+    (out / REPORT).unlink(missing_ok=True)
+    report: dict[str, Any] = {"corpus": name, "splits": {}}
+    every = _Tally()
+    for split in SPLITS:
+        tally, entries = _Tally(), list[Entry]()
+        for sentence, translation in splits[split]:
+            tally.add(translation)
+            every.add(translation)
+            if translation.derivation is not None:
+                entries.append(Entry(sentence, translation.derivation))
+        derivation.write(out / f"{split}.auto", entries, heads.text)
+        write_parg(out / f"{split}.parg", ((entry.name, entry.derivation) for entry in entries))
+        report["splits"][split] = tally.report()
+        if progress is not None:
+            progress(f"{name}: {split}: {len(entries)} of {tally.sentences} sentences have a derivation")
+    report["all"] = every.report()
+    with replacing(out / REPORT) as file:
+        file.write((json.dumps(report, indent=1, ensure_ascii=False) + "\n").encode())
+    return report
