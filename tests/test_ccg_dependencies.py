@@ -6,7 +6,7 @@ import pytest
 
 from treebound.core.errors import InputError
 from treebound.treebanks import brackets
-from treebound.treebanks.ccg import heads
+from treebound.treebanks.ccg import agreement, heads
 from treebound.treebanks.ccg.categories import parse
 from treebound.treebanks.ccg.dependencies import dependencies, read_parg, write_parg
 from treebound.treebanks.ccg.penn.translate import translate
@@ -83,3 +83,15 @@ def test_parg_files(tmp_path):
     path.write_text('<s id="a"> 3\n0 1 NP\n')
     with pytest.raises(InputError, match=r"a\.parg:2: not a dependency"):
         list(read_parg(path))
+
+
+def test_agreement_with_another_table(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("# theirs\nNP[nb]/N\tNP[nb]_145/N_145\n(S[dcl]\\NP)/NP\t(S[dcl]\\NP_7)/NP_7\nN\tN\n")
+    found = agreement.compare(agreement.read_table(path), {"NP[nb]/N": 5, "(S[dcl]\\NP)/NP": 2, "N/N": 3})
+    assert found.types == {"same": 2, "different": 1, "not in the table": 1}
+    assert found.tokens == {"same": 5, "different": 2, "not in the table": 3}
+    assert [(count, str(category)) for count, category, *_ in found.different] == [(2, "(S[dcl]\\NP)/NP")]
+    path.write_text("NP N\n")
+    with pytest.raises(InputError, match=r"table.txt:1: not a category and its indices"):
+        agreement.read_table(path)

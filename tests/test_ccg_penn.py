@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
 
 from treebound.cli import app
 from treebound.core.errors import InputError
+from treebound.plots.derivation import derivation_svg
 from treebound.treebanks import brackets
 from treebound.treebanks.ccg import check, derivation
 from treebound.treebanks.ccg.categories import parse
 from treebound.treebanks.ccg.dependencies import read_parg
 from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.ccg.penn import close
 from treebound.treebanks.ccg.penn.translate import translate
+from treebound.treebanks.ccg.penn.tree import from_node
 from treebound.treebanks.convert_ccg import convert_ccgbank
 
 GOLDEN = Path(__file__).with_name("golden") / "ccg.txt"
@@ -46,9 +50,9 @@ def test_constructions(tree, words):
     [
         ("(S (NP-SBJ (-NONE- *)) (`` ``))", "no words but quotation marks"),
         (
-            "(S (S (NP-SBJ-1 (PRP he)) (VP (VBD saw) (NP-2 (PRP it)))) (CC and)"
-            " (S (NP-SBJ=1 (PRP she)) (NP=2 (PRP him))))",
-            "NP",
+            "(S (S (NP-SBJ-1 (PRP he)) (VP (VBD saw) (NP-2 (PRP it))))"
+            " (CC and) (S (NP-SBJ=1 (PRP she)) (NP=2 (PRP him))))",
+            "gapping of S",
         ),
     ],
 )
@@ -111,3 +115,20 @@ def test_the_sample(tmp_path):
 def test_ccgbank_needs_a_path(tmp_path):
     done = CliRunner().invoke(app, ["convert", "ccgbank", "--to", "ccg", "--data-dir", str(tmp_path)])
     assert done.exit_code == 1
+
+
+def test_prepositional_complements_of_a_treebank_that_does_not_mark_them():
+    marked = "(S (NP-SBJ (PRP he)) (VP (VBD relied) (PP-CLR (IN on) (NP (PRP it)))))"
+    (node,) = brackets.parse(marked, traces=True)
+    assert close.learn([from_node(node)]) == [("rel", "on")]
+    assert ("rel", "on") in close.pairs()
+    (node,) = brackets.parse(marked.replace("-CLR", ""), traces=True)
+    verbs = [str(translate(node, unmarked).derivation.leaves()[1].category) for unmarked in (False, True)]
+    assert verbs == ["S[dcl]\\NP", "(S[dcl]\\NP)/PP"]
+
+
+def test_derivations_are_drawn():
+    drawn = derivation_svg(translated("(S (NP-SBJ (NNP A&B)) (VP (VBD slept)))").derivation)
+    texts = [element.text for element in ElementTree.fromstring(drawn.markup).iter() if element.tag.endswith("}text")]
+    assert sorted(texts) == sorted(["A&B", "N", "*", "NP", "slept", "S[dcl]\\NP", "<", "S[dcl]"])
+    assert "A&B slept" in drawn.alt

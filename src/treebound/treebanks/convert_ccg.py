@@ -22,6 +22,7 @@ from treebound.treebanks.ccg import check, derivation, heads, universal
 from treebound.treebanks.ccg.check import Translation
 from treebound.treebanks.ccg.dependencies import write_parg
 from treebound.treebanks.ccg.derivation import Entry
+from treebound.treebanks.ccg.penn import close
 from treebound.treebanks.ccg.penn.translate import translate
 from treebound.treebanks.splits import split_documents, split_files
 
@@ -43,7 +44,9 @@ def convert(
     """
     folder, out = Path(folder), Path(out_dir) / corpus.name
     if corpus.format == "brackets":
-        splits = {name: _penn(files) for name, files in split_files(corpus, folder).items()}
+        files = split_files(corpus, folder)
+        unmarked = _leaves_complements_unmarked(data for split in files.values() for _, data in split)
+        splits = {name: _penn(split, unmarked) for name, split in files.items()}
     elif corpus.format == "alpino":
         raise InputError(f"{corpus.name}: Alpino trees have no translation to CCG", path=folder, hint="see --help")
     else:
@@ -64,14 +67,23 @@ def convert_ccgbank(
     return _write("ccgbank", splits, Path(out_dir) / "ccgbank", progress)
 
 
-def _penn(files: Iterable[tuple[str, bytes]]) -> _Named:
+def _leaves_complements_unmarked(texts: Iterable[bytes]) -> bool:
+    """Whether next to no prepositional phrase of a treebank is marked as a complement (CRAFT)."""
+    phrases = marked = 0
+    for text in texts:
+        phrases += text.count(b"(PP")
+        marked += text.count(b"-CLR")
+    return marked < close.RARE * phrases
+
+
+def _penn(files: Iterable[tuple[str, bytes]], unmarked: bool) -> _Named:
     for path, data in files:
         stem = Path(path.rpartition("!")[2]).stem
         for number, node in enumerate(brackets.parse(data.decode("utf-8"), traces=True), 1):
             if isinstance(node, brackets.BadTree):
                 yield f"{stem}.{number}", Translation(None, f"malformed: {node.reason}")
             else:
-                yield f"{stem}.{number}", translate(node)
+                yield f"{stem}.{number}", translate(node, unmarked)
 
 
 def _universal(split: str, treebank: Iterable[Sentence]) -> _Named:

@@ -11,10 +11,12 @@ from collections import Counter
 from treebound.treebanks.ccg.categories import Category, functor, match, parse
 from treebound.treebanks.ccg.derivation import Derivation
 from treebound.treebanks.ccg.joining import Failure, gap, join, stripped, topic
+from treebound.treebanks.ccg.penn import clusters
 from treebound.treebanks.ccg.penn.roles import (
     CLAUSES,
     DETERMINERS,
     NP,
+    PP,
     PUNCTUATION,
     S_ADJ,
     N,
@@ -64,7 +66,7 @@ class Assignment:
             inner = self.build(rest, category.result)
             return join(self.build(first, functor(category, "/", category.result)), inner, category, "range")
         h = head(node)
-        return self._around(node, category, node.children[:h], node.children[h], node.children[h + 1 :])
+        return self.around(node, category, node.children[:h], node.children[h], node.children[h + 1 :])
 
     def _comparison(self, node: Tree, category: Category, kind: str) -> Derivation:
         """More than thirty, at least ten (section 5.2)."""
@@ -87,7 +89,7 @@ class Assignment:
         """`build` for all but heads: a clause of another category is built as what it is and type-changed."""
         if _is_clause(node) and node.mark != "quoting" and not node.is_trace:
             own = natural(node)
-            if match(category, own) is None:
+            if match(category, own) is None and own is not PP:
                 return self._changed(self.build(node, own), category)
         return self.build(node, category)
 
@@ -107,12 +109,12 @@ class Assignment:
             return Derivation(category, "tc", 0, (child,))
         raise Failure(f"type change {child.category} => {category}")
 
-    def _around(
+    def around(
         self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str = ""
     ) -> Derivation:
         name = f"{node.label} -> "
         if right and right[-1].label in PUNCTUATION and (right[-1].label == "." or not left or node.label != "S"):
-            inner = self._around(node, category, left, main, right[:-1])
+            inner = self.around(node, category, left, main, right[:-1])
             return self._absorbed(inner, right[-1], False)
         if left:
             return self._left(node, category, left, main, right, name)
@@ -125,7 +127,7 @@ class Assignment:
     ) -> Derivation:
         child, rest = left[0], left[1:]
         if child.label in PUNCTUATION and not child.mark:
-            return self._absorbed(self._around(node, category, rest, main, right), child, True)
+            return self._absorbed(self.around(node, category, rest, main, right), child, True)
         if node.mark == "measure" and not rest and not right:
             first = self.build(child, functor(category, "/", _NUMBER))
             return join(first, self.build(main, _NUMBER), category, name + "measure")
@@ -137,29 +139,29 @@ class Assignment:
         if main.label == "POS":
             owner = self.build(child, NP)
             return join(
-                owner, self._around(node, functor(category, "\\", NP), rest, main, right), category, name + "POS"
+                owner, self.around(node, functor(category, "\\", NP), rest, main, right), category, name + "POS"
             )
         if complement(node, main, child, True):
             wanted = natural(child)
             if node.label in ("S", "SINV") and wanted.slash and wanted.target is parse("S[ng]"):
                 wanted = NP
-            body = self._around(node, functor(category, "\\", wanted), rest, main, right)
+            body = self.around(node, functor(category, "\\", wanted), rest, main, right)
             argument = self.child(child, wanted)
             return join(argument, body, category, name + f"complement {child.label}")
         if rest and rest[0].label == "," and _is_nominal_clause(child):
-            body = self._around(node, category, rest[1:], main, right)
+            body = self.around(node, category, rest[1:], main, right)
             return join(
                 self._appositive(child, rest[0], functor(_S, "/", _S), True), body, category, name + "appositive"
             )
-        body = self._around(node, category, rest, main, right)
+        body = self.around(node, category, rest, main, right)
         return self._modified(node, category, child, body, True, name)
 
     def _right(self, node: Tree, category: Category, main: Tree, right: list[Tree], name: str) -> Derivation:
         child, rest = right[-1], right[:-1]
         if child.label in PUNCTUATION and not child.mark:
-            return self._absorbed(self._around(node, category, [], main, rest), child, False)
+            return self._absorbed(self.around(node, category, [], main, rest), child, False)
         if child.index and _shares(main, child.index):
-            body = self._around(node, category, [], main, rest)
+            body = self.around(node, category, [], main, rest)
             wanted = self._wanted(child, category)
             if complement(node, main, child, False):
                 return join(body, self.child(child, wanted), category, name + "right node raising")
@@ -169,14 +171,15 @@ class Assignment:
             wanted = self._wanted(child, category) if argument.rule == "gap" else argument.category
             if main.label not in _WH and not child.has("NULLWH") and not child.has("STRANDED"):
                 wanted = self._wanted(child, category)
-            body = self._around(node, functor(category, "/", wanted), [], main, rest)
+            body = self.around(node, functor(category, "/", wanted), [], main, rest)
             return join(body, argument, category, name + f"complement {child.label}")
         if rest and rest[-1].label == "," and _is_nominal_clause(child):
-            body = self._around(node, category, [], main, rest[:-1])
+            body = self.around(node, category, [], main, rest[:-1])
             basis = stripped(category)
             adjunct = self._appositive(child, rest[-1], functor(basis, "\\", basis), False)
             return join(body, adjunct, category, name + "appositive")
-        body = self._around(node, category, [], main, rest)
+        own = natural(main) if child.mark == "quoting" and main.label in CLAUSES else category
+        body = self.around(node, own, [], main, rest)
         return self._modified(node, category, child, body, False, name)
 
     def _wanted(self, child: Tree, category: Category) -> Category:
@@ -198,7 +201,7 @@ class Assignment:
         self, node: Tree, category: Category, first: Derivation, rest: list[Tree], main: Tree, right: list[Tree]
     ) -> Derivation:
         inner = Tree("NOUN", children=[*rest, main, *right])
-        return join(first, self._around(inner, N, rest, main, right), category, "noun phrase with a determiner")
+        return join(first, self.around(inner, N, rest, main, right), category, "noun phrase with a determiner")
 
     def _absorbed(self, inner: Derivation, mark: Tree, left: bool) -> Derivation:
         word = Derivation(punctuation(mark), word=mark.word, tag=mark.tag)
@@ -212,14 +215,16 @@ class Assignment:
     ) -> Derivation:
         """A constituent with an adjunct X/X or X\\X, where X is what is modified without features (section 4.3.3)."""
         if child.mark == "quoting":
-            quoted = _DCL if match(body.category, _DCL) is not None else _S
-            return join(body, self.build(child, functor(quoted, "\\", quoted)), category, name + "quoting clause")
+            quoted = functor(_S, "\\", _S) if body.category.slash else functor(_DCL, "\\", body.category)
+            return join(body, self.build(child, quoted), category, name + "quoting clause")
         if child.has("TPC") and left and body.category.slash == "/":
             own = self.build(child, body.category.argument)
             return join(topic(own), body, category, name + "topic")
         slash = "/" if left else "\\"
         basis = stripped(category)
         wanted = functor(basis, slash, basis)
+        if basis.is_modifier and basis.slash == slash and basis.result.is_modifier and basis.result.result.is_modifier:
+            wanted = basis  # modifiers of modifiers of modifiers compose
         if (
             child.label in ("CC", "CONJP")
             and child.is_leaf
@@ -236,8 +241,10 @@ class Assignment:
         raise Failure(name)
 
     def _adjunct(self, child: Tree, wanted: Category, left: bool = False) -> Derivation:
-        if child.label == "ADJP" and wanted.result is NP and not left:
-            return self._changed(self.build(child, S_ADJ), wanted)
+        if child.label in ("ADJP", "UCP") and wanted.result is NP and not left:
+            own = natural(child) if child.label == "UCP" else S_ADJ
+            if wanted in UNARY.get(own, ()):
+                return self._changed(self.build(child, own), wanted)
         return self.child(child, wanted)
 
     def _appositive(self, child: Tree, comma: Tree, wanted: Category, left: bool) -> Derivation:
@@ -250,6 +257,8 @@ class Assignment:
 
     def _coordination(self, node: Tree, category: Category) -> Derivation:
         """Conjuncts and conjunctions, right-branching: X X[conj] => X (section 4.5)."""
+        if clusters.is_gapped(node):
+            return clusters.build(self, node, category)
         children = list(node.children)
         result = self._conjunct(children.pop(), category)
         while children:
@@ -272,6 +281,24 @@ class Assignment:
                 result = self._absorbed(result, mark, True)
             else:
                 raise Failure("coordination without a conjunction")
+        return result
+
+    def conjoin(self, parts: list[Derivation | Tree]) -> Derivation:
+        """Finished conjuncts, with the conjunctions and commas between them, right-branching."""
+        result: Derivation | None = None
+        for part in reversed(parts):
+            if isinstance(part, Tree):
+                if result is None:
+                    raise Failure("coordination without a conjunct")
+                bare = result.category.conj and part.label in PUNCTUATION
+                result = self._absorbed(result, part, True) if bare else self._conjoined(part, result)
+            elif result is None:
+                result = part
+            elif not result.category.conj:
+                raise Failure("coordination without a conjunction")
+            else:
+                result = self._paired(part, result)
+        assert result is not None
         return result
 
     def _conjunct(self, node: Tree, category: Category) -> Derivation:

@@ -59,7 +59,7 @@ def _group_node(node: Tree) -> None:
         last += 1
     right = children[last]
     first = at - 1
-    while first >= 0 and (children[first].label in PUNCTUATION):
+    while first >= 0 and (children[first].label in PUNCTUATION or children[first].label == "HYPH"):
         first -= 1
     if first < 0:
         return
@@ -148,7 +148,7 @@ def _insert(node: Tree, begin: int, end: int) -> None:
         if conjuncts and _is_prefix(conjuncts[-1], child, conjuncts, node):
             conjuncts[-1] = Tree(child.label, child.functions - {"SBJ"}, [conjuncts[-1], child])
         elif conjuncts and not _separates(conjuncts[-1]) and not _separates(child):
-            label = "NOUN" if child.label in NOUNS else child.label if child.children else node.label
+            label = "NOUN" if child.label in (*NOUNS, "HYPH") else child.label if child.children else node.label
             together = [*conjuncts[-1].children, child] if conjuncts[-1].mark == "joined" else [conjuncts[-1], child]
             conjuncts[-1] = Tree(label, child.functions - {"SBJ"}, together, mark="joined")
         else:

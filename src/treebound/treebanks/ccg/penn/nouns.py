@@ -166,6 +166,9 @@ def _money(node: Tree) -> None:
 def _quantity(node: Tree) -> None:
     """More than, at least, up to ... before numbers; the rest of the sum behind a currency sign (section 5.2)."""
     children = node.children
+    if len(children) > 2 and children[-2].label == "CC" and children[-1].label in ("RB", "RBR", "JJR"):  # or more
+        node.children[-2:] = [Tree("ADVP", children=children[-2:])]
+        children = node.children
     sign = next((i for i, c in enumerate(children) if c.word in ("$", "#", "C$", "US$", "A$", "HK$")), -1)
     if sign >= 0 and sign + 1 < len(children) and all(c.label == "CD" for c in children[sign + 1 :]):
         rest = children[sign + 1 :]

@@ -53,6 +53,8 @@ def head(node: Tree) -> int:
         return marked[0]
     if is_possessive(node) or node.mark == "measure":
         return len(node.children) - 1
+    if node.label == "NOUN" and any(c.label == "HYPH" for c in node.children):
+        return max(i for i, c in enumerate(node.children) if c.label not in PUNCTUATION and c.label != "PRN")
     if node.label == "PP":
         return _preposition(node)
     left, ranks = _RANKS.get(node.label, (True, []))
@@ -180,6 +182,8 @@ def _clause(node: Tree) -> Category:
     if node.label == "SBAR":
         return _subordinate(node, inner)
     main = node.children[head(node)]
+    if node.has("QUOTED") and natural(main).is_atom:
+        return parse("S[dcl]")  # where is it, he asked: a statement about a question
     if main.label in ("S", "SINV", "SBAR", "SQ", "SBARQ"):
         return natural(main)
     category = natural(main) if main.label in ("VP", "ADJP", "NP", "PP", "ADVP", "UCP", "FRAG") or main.mark else None

@@ -28,6 +28,9 @@ def fix(tree: Tree) -> None:
                 node.label = "NN"
         else:
             node.label = _LABELS.get(node.label, node.label)
+            _fix_hyphens(node)
+            if node.label == "UCP" and not any(c.label in ("CC", "CONJP", ",", ":", "HYPH") for c in node.children):
+                node.label = "NOUN"
             if node.label == "VP":
                 _fix_verb_phrase(node)
     for node in tree.nodes():
@@ -39,6 +42,14 @@ def fix(tree: Tree) -> None:
             _fix_participle(node)
         if node.label in ("S", "SINV") and any(c.has("SBJ") and not c.is_trace for c in node.children):
             _fix_finite(node)
+
+
+def _fix_hyphens(node: Tree) -> None:
+    """The parts of a word that is split at its hyphens are nouns, not phrases (CRAFT)."""
+    if node.label in ("ADJP", "NOUN") and any(c.label == "HYPH" for c in node.children):
+        for child in node.children:
+            if child.label == "NP" and not any(c.label in ("DT", "PRP$", "NP") for c in child.children):
+                child.label = "NOUN"
 
 
 def verb(node: Tree) -> Tree | None:

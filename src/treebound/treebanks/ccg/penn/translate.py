@@ -7,19 +7,23 @@ from collections import Counter
 from treebound.treebanks.brackets import Node
 from treebound.treebanks.ccg.check import Translation, checked
 from treebound.treebanks.ccg.joining import Failure
-from treebound.treebanks.ccg.penn import clauses, coordination, nouns, tags
+from treebound.treebanks.ccg.penn import clauses, close, coordination, nouns, tags
 from treebound.treebanks.ccg.penn.assign import Assignment
 from treebound.treebanks.ccg.penn.roles import natural
 from treebound.treebanks.ccg.penn.tree import Tree, clean, from_node
 
 
-def translate(node: Node) -> Translation:
+def translate(node: Node, unmarked: bool = False) -> Translation:
     """The derivation of a bracketing with its traces (`brackets.parse(text, traces=True)`); quotation marks left out.
+
+    unmarked  the treebank does not mark prepositional complements (-CLR): find them by verb and preposition
 
     A derivation is returned only if `check.faults` finds nothing wrong with it. Time O(words x depth).
     """
     counts: Counter[str] = Counter()
     tree = clean(from_node(node))
+    if unmarked:
+        close.mark(tree)
     words = [leaf.word for leaf in tree.words()]
     if not words:
         return Translation(None, "no words but quotation marks", counts)

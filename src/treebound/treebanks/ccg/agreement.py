@@ -1,0 +1,107 @@
+"""Head indices and lexicon against a table of somebody else's: `category TAB category with head indices`, one a line.
+
+    python -m treebound.treebanks.ccg.agreement TABLE.txt [ccg.json]
+
+Such tables come with other tools for CCGbank (`english-head-indices.txt` of ccgtools). With the report of `treebound
+convert --to ccg`, categories count as often as words have them, and those that the table lacks are counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from treebound.core.errors import InputError, TreeboundError
+from treebound.treebanks.ccg import heads
+from treebound.treebanks.ccg.categories import Category, parse
+
+_TOKEN = re.compile(r"\(|\)(?:_\d+)?|[/\\]|[^()/\\]+")
+_INDEXED = re.compile(r"(.*?)(?:_(\d+))?")
+
+
+def read_table(path: str | Path) -> dict[Category, str]:
+    """Category -> the category with head indices. Raises InputError with file, line, reason."""
+    table: dict[Category, str] = {}
+    try:
+        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            try:
+                category, indexed = line.split("\t")
+                table[parse(category)] = indexed
+            except ValueError:
+                raise InputError(
+                    f"not a category and its indices: {line[:60]!r}", path=path, line=number, hint="a tab between them"
+                ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", path=path, hint="expected a table in UTF-8") from None
+    return table
+
+
+def canonical(indexed: str) -> str:
+    """Indices in the order in which they are met, 0 the word's own; what kind of dependency it is (:B, :U) left out."""
+    numbers: dict[str, int] = {}
+    out = []
+    for token in _TOKEN.findall(re.sub(r":[A-Z]", "", indexed)):
+        if token[0] in "/\\(":
+            out.append(token)
+            continue
+        found = _INDEXED.fullmatch(token)
+        assert found is not None
+        name, index = found.groups()
+        out.append(f"{name}_{numbers.setdefault(index, len(numbers) + 1) if index else 0}")
+    return "".join(out)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of categories, and of words with them: how many have the same indices, differ, or are not in the table."""
+
+    types: Counter[str]
+    tokens: Counter[str]
+    different: list[tuple[int, Category, str, str]]  # words, category, our indices, the table's
+
+
+def compare(table: dict[Category, str], counts: dict[str, int]) -> Agreement:
+    """Our indices of every category of the table; `counts`: words by category, of a corpus or empty."""
+    types, tokens = Counter[str](), Counter[str]()
+    different = []
+    frequency = {parse(text): count for text, count in counts.items()}
+    for category, theirs in table.items():
+        ours = heads.text(category)
+        kind = "same" if canonical(ours) == canonical(theirs) else "different"
+        types[kind] += 1
+        tokens[kind] += frequency.get(category, 0)
+        if kind == "different":
+            different.append((frequency.get(category, 0), category, ours, theirs))
+    for category, count in frequency.items():
+        if category not in table:
+            types["not in the table"] += 1
+            tokens["not in the table"] += count
+    return Agreement(types, tokens, sorted(different, key=lambda row: (-row[0], str(row[1]))))
+
+
+def main() -> None:
+    """Print the agreement, then every category whose indices differ, the most frequent first."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("table")
+    parser.add_argument("report", nargs="?", help="ccg.json")
+    arguments = parser.parse_args()
+    try:
+        counts = json.loads(Path(arguments.report).read_text())["all"]["category_counts"] if arguments.report else {}
+        found = compare(read_table(arguments.table), counts)
+    except (TreeboundError, OSError, ValueError, KeyError) as error:
+        sys.exit(f"error: {error}")
+    for kind in ("same", "different", "not in the table"):
+        print(f"{kind}\t{found.types[kind]} categories\t{found.tokens[kind]} words")
+    for count, category, ours, theirs in found.different:
+        print(f"{count}\t{category}\t{ours}\t{theirs}")
+
+
+if __name__ == "__main__":
+    main()
