@@ -99,9 +99,10 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
     for path, treebank in zip(files, treebanks, strict=True):
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
-    describe(*treebanks, recipe.reading)
+    system, reading = SYSTEMS[recipe.system](), recipe.reading
+    describe(*treebanks, reading if getattr(system, "attributes", True) else replace(reading, attributes=("none",)))
     try:
-        settings = SYSTEMS[recipe.system]().fitted(recipe.settings, treebanks[0])
+        settings = system.fitted(recipe.settings, treebanks[0])
     except InputError as error:
         if isinstance(error, SettingError) or error.path:
             raise
@@ -124,7 +125,11 @@ def compiles(recipe: Recipe) -> bool:
     """
     from treebound.kernels.compiled import compiled
 
-    of_systems = {"graph": ["updates.step"], "transition": ["greedy.parse_greedily"]}
+    of_systems = {
+        "graph": ["updates.step"],
+        "transition": ["greedy.parse_greedily"],
+        "ccg": ["rule_features.expect_steps"],
+    }
     kernels = list(of_systems.get(recipe.system, []))
     if getattr(recipe.settings, "space", "") == "non-projective":
         kernels.append("climb_kernel.climb_heads")

@@ -52,9 +52,9 @@ class Settings(Checked):
     rules: Literal["seen", "all"] = option("seen", "seen: combinations of categories that TRAIN has; all: combinators.")
     chart_bits: Bits = option(22, "Log2 of the number of the parser's weights.")
     tag_bits: Bits = option(22, "Log2 of the number of the supertagger's weights.")
-    tag_iterations: Iterations = option(100, "Iterations of L-BFGS of the supertagger, at most.")
-    iterations: Iterations = option(100, "Iterations of L-BFGS of the parser, at most.")
-    tag_l2: Cost = option(0.1, "What the squares of the supertagger's weights cost, by half.")
+    tag_iterations: Iterations = option(50, "Iterations of L-BFGS of the supertagger, at most.")
+    iterations: Iterations = option(50, "Iterations of L-BFGS of the parser, at most.")
+    tag_l2: Cost = option(0.5, "What the squares of the supertagger's weights cost, by half.")
     l2: Cost = option(0.1, "What the squares of the parser's weights cost, by half.")
     training_beams: Checked_beams = option(
         ("0.01:20", "0.05:20", "0.1:20"),

@@ -96,6 +96,7 @@ class CCG(Labelled):
 
     kinds = (KIND,)
     settings = Settings
+    attributes = False  #: forms and tags are all that it sees of words
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError for a treebank that holds no derivations."""
