@@ -23,6 +23,8 @@ META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 def write(folder: Path, params: Params, seed: int = 0) -> None:
     """Fill `folder` (which becomes `results/` or `results/reference/`) with what the stages of `params` would write."""
     rng = np.random.default_rng(seed)
+    for corpus in params.classifiers.corpora:
+        _classifiers(folder, params, corpus)
     for corpus in params.cross_validation.corpora:
         constraint_metrics(folder, corpus, params.cross_validation.folds)
     for corpus in params.corpora:
@@ -256,6 +258,23 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
     rng = np.random.default_rng(0)
     splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
     _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
+
+
+def _classifiers(folder: Path, params: Params, corpus: str) -> None:
+    """What the stage `classifiers` would write: richer features and the first learner are better, and dearer."""
+    from treebound.experiments import classifiers
+
+    rows, seconds, names = [], [], list(params.classifiers.learners)
+    for cell in classifiers.cells(params, corpus):
+        i, j = names.index(cell.learner), params.classifiers.features.index(cell.features)
+        figures = {"uas": 80.0 + j - i, "las": 75.0 + j - i, "complete": 20.0, "complete_labelled": 10.0}
+        rows.append(cell._asdict() | figures | {"words": 900, "sentences": 60, "trained_words": 90 * cell.share})
+        seconds.append(cell._asdict() | {"train_cpu_s": 60.0 / (i + 1), "parse_cpu_s": 2.0})
+    named = list(dict.fromkeys(map(classifiers.name_of, rows)))
+    pairs = [(a, b) for i, a in enumerate(named) for b in named[i + 1 :] if set(a.split()) & set(b.split())]
+    tests = [{"a": a, "b": b, "scored": 900, "only_a": 90, "only_b": 40, "p": 0.001} for a, b in pairs]
+    _json(folder, ["classifiers", f"{corpus}.json"], {"rows": rows, "tests": tests})
+    _json(folder, ["timing", "classifiers", f"{corpus}.json"], seconds)
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:

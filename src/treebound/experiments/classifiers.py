@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import WRONG, evaluate, marks
@@ -121,19 +120,23 @@ def _numbers(treebank: Treebank) -> str:
     return digest(treebank.head.tolist(), text)
 
 
+def name_of(row: dict[str, Any]) -> str:
+    """What a cell is called in comparisons."""
+    return f"{row['learner']} {row['features']}"
+
+
 def compared(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """McNemar's test of the heads of every two learners of a feature model, over the words of all sections."""
-    table = pd.DataFrame([row for row in rows if row["share"] == WHOLE and "marks" in row])
-    found = []
-    for features, of in table.groupby("features", sort=False) if len(table) else ():
-        right = {
-            learner: np.concatenate([np.array(list("".join(m))) for m in some.sort_values("section")["marks"]])
-            for learner, some in of.groupby("learner", sort=False)
-        }
-        for a, b in combinations(right, 2):
-            test = mcnemar_words(right[a] != WRONG, right[b] != WRONG)
-            found.append({"features": features, "a": a, "b": b, **test})
-    return found
+    """McNemar's test of every two cells that share a learner or a feature model, over the words of all sections.
+
+    a, b: their names; only_a, only_b: words that one of them alone attaches rightly; scored: of so many.
+    """
+    whole = [row for row in rows if row["share"] == WHOLE and "marks" in row]
+    right: dict[str, np.ndarray] = {}
+    for name in dict.fromkeys(map(name_of, whole)):
+        marked = "".join("".join(row["marks"]) for row in whole if name_of(row) == name)
+        right[name] = np.array(list(marked)) != WRONG
+    pairs = [pair for pair in combinations(right, 2) if set(pair[0].split()) & set(pair[1].split())]
+    return [{"a": a, "b": b, "scored": len(right[a]), **mcnemar_words(right[a], right[b])} for a, b in pairs]
 
 
 def run(params: Params, corpus: str) -> None:

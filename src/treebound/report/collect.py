@@ -248,6 +248,29 @@ class Results:
         corpora = self.params.cross_validation.corpora
         return [{"corpus": corpus, **self._read("constraint-analysis", f"{corpus}.json")} for corpus in corpora]
 
+    def classifiers(self) -> pd.DataFrame:
+        """One row a corpus and cell of the stage `classifiers`: section, features, learner, share, accuracy, seconds.
+
+        `missing` names a package that was not installed. No rows where no corpus is listed.
+        """
+        rows = []
+        for corpus in self.params.classifiers.corpora:
+            seconds = self._read("timing", "classifiers", f"{corpus}.json")
+            cells = self._read("classifiers", f"{corpus}.json")["rows"]
+            rows += [{"corpus": corpus, "missing": "", **a, **b} for a, b in zip(cells, seconds, strict=True)]
+        names = ["corpus", "section", "features", "learner", "share", "missing", "uas", "las", "complete"]
+        more = ["complete_labelled", "words", "sentences", "trained_words", "train_cpu_s", "parse_cpu_s"]
+        return pd.DataFrame(rows, columns=[*names, *more])
+
+    def classifier_tests(self) -> pd.DataFrame:
+        """One row a corpus and two cells of `classifiers` that were compared: a, b, scored, only_a, only_b, p."""
+        rows = [
+            {"corpus": corpus, **test}
+            for corpus in self.params.classifiers.corpora
+            for test in self._read("classifiers", f"{corpus}.json")["tests"]
+        ]
+        return pd.DataFrame(rows, columns=["corpus", "a", "b", "scored", "only_a", "only_b", "p"])
+
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""
         return [self._read("convert", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]

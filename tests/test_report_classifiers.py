@@ -1,0 +1,123 @@
+"""Tables of transition-based parsing, from invented figures and from trees whose errors are known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic import synthetic_treebank
+
+from treebound.evaluation.attachment import WRONG, marks
+from treebound.experiments import params
+from treebound.experiments.params import Classifiers
+from treebound.plots import classifiers as figures
+from treebound.report import remarks_classifiers
+from treebound.report.claims.measures import MEASURES
+from treebound.report.collect import Results
+from treebound.report.tables import classifiers
+
+PROJECT = Path(__file__).parents[1]
+CELL = {"section": 0, "share": 100, "complete": 10.0, "complete_labelled": 5.0, "words": 100, "sentences": 9}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> list[Results]:
+    """A run with one corpus of two sections, two feature models and three learners, one of them not installed."""
+    loaded = params.load(PROJECT / "params.yaml")
+    learners = {name: loaded.classifiers.learners[name] for name in ("quadratic", "memory", "perceptron")}
+    of = Classifiers(("xx",), {"xx": (0, 1)}, ("F2", "F5"), learners, (50,))
+    rows, seconds = [], []
+    for section in (0, 1):
+        for features, gain in (("F2", 0), ("F5", 5)):
+            for learner, base, cost in (("quadratic", 80, 40.0), ("memory", 78, 4.0), ("perceptron", 0, 0.0)):
+                cell = CELL | {
+                    "section": section,
+                    "features": features,
+                    "learner": learner,
+                    "words": 100 + 200 * section,
+                }
+                found = {"uas": base + gain + section, "las": base + gain - 2.0, "trained_words": 1000}
+                rows.append(cell | (found if base else {"missing": "Some package"}))
+                seconds.append({"train_cpu_s": cost, "parse_cpu_s": cost / 4})
+    pairs = [("quadratic F5", "memory F5", 40, 20, 0.001), ("quadratic F2", "quadratic F5", 10, 30, 0.2)]
+    tests = [dict(zip(("a", "b", "only_a", "only_b", "p", "scored"), (*p, 400), strict=True)) for p in pairs]
+    for path, content in (("", {"rows": rows, "tests": tests}), ("timing/", seconds)):
+        file = tmp_path / "metrics" / f"{path}classifiers" / "xx.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(content))
+    return [Results("this run", tmp_path, replace(loaded, classifiers=of))]
+
+
+def test_sections_are_added_up(results: list[Results]) -> None:
+    data = classifiers.summed(results)
+    table = classifiers.table(data).loc["this run", "xx"]
+    assert table.loc[("F5", "quadratic"), "AS_U"] == pytest.approx((85 * 100 + 86 * 300) / 400)
+    assert table.loc[("F2", "memory"), "AS_L"] == 76
+    assert table.loc[("F5", "memory"), "training, CPU s"] == 8
+    assert table.loc[("F5", "memory"), "words / CPU s"] == 200
+    assert np.isnan(table.loc[("F5", "perceptron"), "AS_U"])
+    assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
+    said = str(remarks_classifiers.accuracy(data))
+    assert "quadratic with F5 labels most words rightly, 83.00 LAS (85.75 UAS), after 80 CPU s" in said
+    assert "memory: +5.00 LAS from F2 to F5." in said
+    whole = data[data["missing"] == ""]
+    for figure in (figures.training_cost(whole), figures.learning_curve(whole)):
+        assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]
+    assert classifiers.summed(results, ["yy"]).empty
+    assert remarks_classifiers.accuracy(classifiers.summed(results, ["yy"])).sentences == (remarks_classifiers.HOW,)
+
+
+def test_learners_with_the_same_features_are_tested(results: list[Results]) -> None:
+    table = classifiers.significance(results)
+    assert list(table.index) == [("this run", "xx", "F5", "quadratic", "memory")]
+    assert table.iloc[0].tolist() == [40, 20, 0.001, "quadratic"]
+
+
+def test_claims_are_measured(results: list[Results]) -> None:
+    (r,) = results
+    (gain,) = MEASURES["UAS of classifiers"].read(r, ["quadratic F5", "memory F5"], "each")
+    assert (gain.place, gain.value) == ("xx", pytest.approx(5))
+    assert 0 < gain.low < 5 < gain.high < 10
+    (back,) = MEASURES["UAS of classifiers"].read(r, ["quadratic F5", "quadratic F2"], "each")
+    assert back.value == pytest.approx(5)
+    (cost,) = MEASURES["training time of classifiers"].read(r, ["quadratic F5", "memory F5"], "each")
+    assert cost.value == 10
+    assert not list(MEASURES["UAS of classifiers"].read(r, ["memory F2", "memory F5"], "each"))
+
+
+def test_errors_are_counted_where_they_are() -> None:
+    gold = synthetic_treebank(40, seed=3)
+    heads = [gold.heads(i).copy() for i in range(len(gold))]
+    labels = [gold[i].strings("deprel") for i in range(len(gold))]
+    right = marks(gold, heads, labels)
+    flat = []
+    for row in heads:
+        row = row.copy()
+        row[1:] = np.where(np.abs(row[1:] - np.arange(1, len(row))) == 1, row[1:], 0)  # only neighbours are right
+        flat.append(row)
+    tables = classifiers.errors(gold, {"gold": right, "flat": marks(gold, flat, labels)})
+    assert all((table["gold"] == 0).all() for table in tables.values())
+    distance = tables["distance"]["flat"]
+    assert distance["root"] == distance["1"] == 0
+    assert (distance[["2", "3 to 4", "5 to 8"]] == 100).all()
+    wrong = "".join(marks(gold, flat, labels)).count(WRONG)
+    for kind in ("distance", "depth", "length"):
+        table = tables[kind]
+        assert table["words"].sum() == sum(map(len, right))
+        assert (table["words"] * table["flat"]).sum() / 100 == pytest.approx(wrong)
+    assert tables["depth"].loc["1", "flat"] == 0
+    mended = classifiers.mended({"flat": marks(gold, flat, labels), "gold": right})
+    assert mended.loc["gold", "of these mended, %"] == 100
+    assert mended.loc["gold", "new errors"] == 0
+    assert len(figures.error_rates({k: v for k, v in tables.items() if k != "label"}).axes) == 3
+
+
+def test_times_by_length_are_drawn() -> None:
+    data = pd.DataFrame({"greedy": [1.0, 2.0, 4.0]}, index=pd.Index([10, 20, 40], name="words"))
+    assert str(remarks_classifiers.linear(data)) == "greedy: 4 times the words take 4.0 times the time."
+    (points, line) = figures.time_by_length(data).axes[0].lines
+    assert np.allclose(line.get_ydata(), points.get_ydata())
