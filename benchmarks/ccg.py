@@ -2,10 +2,11 @@
 
     python benchmarks/ccg.py train.auto dev.auto
 
-trains a model with the default settings (kept in --folder for the next time) and parses DEV by adaptive supertagging
-and by its reverse (Auli & Lopez 2011, tables 1, 2 and 6): coverage, supertag accuracy, categories a word and edges of
-the charts of the attempts that gave the parse, peak memory. Their figures for section 00 of CCGbank are 65.8 sentences
-per second for adaptive supertagging and 5.9 for the reverse. --least fails below so many of the first.
+trains a model, kept in --folder for the next time (options of `treebound train` are passed on), and parses DEV by
+adaptive supertagging and by its reverse (Auli & Lopez 2011, tables 1, 2 and 6): coverage, supertag accuracy, categories
+a word and edges of the charts of the attempts that gave the parse, peak memory. Their figures for section 00 of CCGbank
+are 65.8 sentences per second for adaptive supertagging and 5.9 for the reverse. --least fails below so many of the
+first.
 """
 
 from __future__ import annotations
@@ -42,9 +43,8 @@ def main() -> None:
     cli.add_argument("--folder", type=Path, default=Path("build/benchmarks/ccg"), help="where the model is kept")
     cli.add_argument("--repeats", type=int, default=3, help="the fastest of so many runs counts")
     cli.add_argument("--least", type=float, default=0.0, help="sentences per second that are asked for")
-    cli.add_argument("options", nargs="*", help="of treebound train, behind --")
-    given = cli.parse_args()
-    loaded = CCG().load(model(given.folder, given.train, given.dev, given.options))
+    given, options = cli.parse_known_args()  # options of `treebound train` are passed on
+    loaded = CCG().load(model(given.folder, given.train, given.dev, options))
     dev = read(given.dev).treebank
     print(f"{len(dev)} sentences, {dev.words} words")
     speeds = {}

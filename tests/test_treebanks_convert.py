@@ -165,10 +165,18 @@ KNOWN = {
     "eu_conll07": (3175, 50128, 828, 1207),
     "nl_alpino": (7136, 140780, 3426, 0),
     "ptb_sample": (3914, 94084, 0, 0),
+    "en_craft": (30826, 793497, 0, 0),
 }
 
 
-@pytest.mark.parametrize("name", [name for name in CORPORA if not isinstance(CORPORA[name].source, UserPath)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name == "en_craft" else ())
+        for name in CORPORA
+        if not isinstance(CORPORA[name].source, UserPath)
+    ],
+)
 def test_open_corpora(name, tmp_path):
     mirror = os.environ.get("TREEBANK_MIRROR")
     if isinstance(CORPORA[name].source, Url) and not (mirror and Path(mirror, "manifest.json").is_file()):

@@ -30,6 +30,7 @@ from treebound.treebanks.ccg.penn.tree import Tree, labels
 from treebound.treebanks.ccg.rules import BINARY, UNARY
 
 _ASUP, _NUMBER = parse("S[asup]\\NP"), parse("N[num]")
+_FRAGMENT = parse("S[frg]")
 _S, _VP, _DCL = parse("S"), parse("S\\NP"), parse("S[dcl]")
 _WH = labels("WHNP WHPP WHADVP WHADJP WDT WP WP$ WRB")
 _SILENT = ("*T*", "*RNR*")
@@ -241,7 +242,7 @@ class Assignment:
         raise Failure(name)
 
     def _adjunct(self, child: Tree, wanted: Category, left: bool = False) -> Derivation:
-        if child.label in ("ADJP", "UCP") and wanted.result is NP and not left:
+        if child.label in ("ADJP", "UCP") and wanted.slash and wanted.result is NP and not left:
             own = natural(child) if child.label == "UCP" else S_ADJ
             if wanted in UNARY.get(own, ()):
                 return self._changed(self.build(child, own), wanted)
@@ -303,7 +304,13 @@ class Assignment:
 
     def _conjunct(self, node: Tree, category: Category) -> Derivation:
         own = natural(node)
-        if match(category, own) is not None or node.is_leaf or node.label[:2] == "WH" or _same_verb(category, own):
+        if (
+            match(category, own) is not None
+            or node.is_leaf
+            or node.label[:2] == "WH"
+            or _same_verb(category, own)
+            or category is _FRAGMENT
+        ):
             return self.build(node, category)
         if category.is_modifier or category in (NP, N):
             try:

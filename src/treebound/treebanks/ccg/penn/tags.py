@@ -29,7 +29,7 @@ def fix(tree: Tree) -> None:
         else:
             node.label = _LABELS.get(node.label, node.label)
             _fix_hyphens(node)
-            if node.label == "UCP" and not any(c.label in ("CC", "CONJP", ",", ":", "HYPH") for c in node.children):
+            if node.label == "UCP" and not any(c.label in ("CC", "CONJP", ",", ":") for c in node.children):
                 node.label = "NOUN"
             if node.label == "VP":
                 _fix_verb_phrase(node)
