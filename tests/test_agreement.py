@@ -83,7 +83,7 @@ class Search:
         """Solve the stars, again without the arcs that have none: what is forbidden may leave no star with an arc."""
         alive = self.scratch.alive
         while True:
-            solved, removed = settle_stars(self.star, self.task, self.state, alive)
+            solved, removed = settle_stars(self.star, self.task, self.state.multipliers, self.state.weight, alive)
             assert solved
             if not removed:
                 return
@@ -93,8 +93,9 @@ class Search:
         """Score of a tree, the part of the arcs and what the stars score; on how many arcs tree and stars disagree."""
         chosen = np.flatnonzero(z)
         self.scratch.z[:] = z
-        self.scratch.chosen[: len(chosen)] = chosen
-        of_stars, count = visit_stars(self.star, self.task, self.state, self.scratch, len(chosen))
+        of_stars, count = visit_stars(
+            self.star, self.task, self.state.multipliers, self.scratch.alive, self.scratch.z, chosen.astype(np.int32)
+        )
         return z @ self.state.theta + of_stars, count
 
     def bound(self, z: np.ndarray) -> np.ndarray:
@@ -134,7 +135,8 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
         if step % 3 == 2:  # the multipliers of arcs into a head that cost nothing
             search.star.stars.dirty[:] = rng.random(search.problem.n + 1) < 0.7
             before = bound.max()
-            _even_parents(search.star.stars, search.index, search.state, search.scratch.alive)
+            state = search.state
+            _even_parents(search.star.stars, search.index, state.multipliers.parent, state.weight, search.scratch.alive)
             assert (search.bound(z) >= score - near).all()
             assert search.bound(z).max() <= before + near
             spoil_stars(search.star)
@@ -147,7 +149,8 @@ def check_bounds(search: Search, rng: np.random.Generator, steps: int, exact: bo
                 agreed += 1
                 assert bound[one] == pytest.approx(score[one], abs=near, rel=0)
         alpha = float(rng.integers(1, 100)) if search.problem.unit else 100 * rng.random()
-        move_multipliers(search.star, search.index, search.state, search.scratch, alpha)
+        state, scratch = search.state, search.scratch
+        move_multipliers(search.star, search.index, state.multipliers, state.weight, scratch.alive, scratch.z, alpha)
     return agreed
 
 

@@ -5,7 +5,8 @@ head. Whatever the multipliers are, tree plus stars bound every score; where bot
 score of the tree. A subgradient step raises what the tree leaves out and a star wants, and the other way round.
 
 Shares of pairs and products become multipliers without loosening the bound: a star is at most the sum of the bounds of
-its parts. Everywhere here `star` is a StarState, or None in a search without stars. Oracle: tests/test_stars.py.
+its parts. Everywhere here `star` is a StarState, or None in a search without stars. What belongs to a kind of trees, as
+State and Scratch do, is not handed on: the stars of all kinds are compiled once. Oracle: tests/test_stars.py.
 """
 
 from __future__ import annotations
@@ -110,31 +111,30 @@ def spoil_stars(star):
 
 
 @njit(cache=True, nogil=True)
-def settle_stars(star, task, state, alive):
+def settle_stars(star, task, multipliers, weight, alive):
     """Solve the stars that are dirty: (whether every head has one, whether an arc was removed)."""
     if star is None:
         return True, False
     if star.mode[0] == NO_STARS:
         return True, False
     index, stars = task.arcs, star.stars
-    solve_stars(index, task.parts, _tables(star), alive, state.multipliers, stars, NODE_LIMIT, star.scratch)
+    solve_stars(index, task.parts, _tables(star), alive, multipliers, stars, NODE_LIMIT, star.scratch)
     if stars.value.min() <= NEG_TEST:
         return False, False
-    if star.mode[0] == SOME_STARS and _even_parents(stars, index, state, alive):
+    if star.mode[0] == SOME_STARS and _even_parents(stars, index, multipliers.parent, weight, alive):
         return True, True
     stars.dirty[:] = False
     return True, False
 
 
 @njit(cache=True, nogil=True)
-def _even_parents(stars, index, state, alive):
+def _even_parents(stars, index, w, weight, alive):
     """Give the arcs into every dirty head the multipliers w under which its star is worth the same with each of them.
 
     That is the best choice of w for the given u: the stars' sum stays, and the tree pays for the arc that it takes.
     Returns whether an arc was found to have no star; its weight is NEG then. O(A).
     """
     value, x_bound = stars.value, stars.x_bound
-    w, weight = state.multipliers.parent, state.weight
     removed = False
     for a in range(len(index.head)):
         m = index.mod[a]
@@ -171,8 +171,8 @@ def charge_stars(star, index, weight, arc_max):
 
 
 @njit(cache=True, nogil=True)
-def visit_stars(star, task, state, scratch, size):
-    """At a tree of `size` variables: (score of the stars' parts, on how many arcs they disagree, once in each role).
+def visit_stars(star, task, multipliers, alive, z, chosen):
+    """At the tree of the chosen variables: (score of the stars' parts, on how many arcs they disagree, in each role).
 
     OUT star.into, star.score. O(A + n d^3), d the largest number of modifiers.
     """
@@ -180,10 +180,10 @@ def visit_stars(star, task, state, scratch, size):
         return 0.0, 0
     if star.mode[0] == NO_STARS:
         return 0.0, 0
-    index, z, alive, stars = task.arcs, scratch.z, scratch.alive, star.stars
-    score = score_stars(star, task, scratch.z, scratch.chosen, size)
+    index, stars = task.arcs, star.stars
+    score = score_stars(star, task, z, chosen, len(chosen))
     if star.mode[0] == SOME_STARS:
-        _follow_tree(star, task, state, alive)
+        _follow_tree(star, task, multipliers, alive)
     count = 0
     for a in range(len(index.head)):
         if alive[a]:
@@ -204,7 +204,7 @@ def score_stars(star, task, z, chosen, size):
 
 
 @njit(cache=True, nogil=True)
-def _follow_tree(star, task, state, alive):
+def _follow_tree(star, task, multipliers, alive):
     """Make every star choose the tree's arc into its head (star.into), and its best modifiers then."""
     index, into, was, one = task.arcs, star.into, star.was, star.one
     for h in range(1, len(index.right)):
@@ -216,23 +216,23 @@ def _follow_tree(star, task, state, alive):
             was[a] = alive[a]
             alive[a] = a == into[h]
         one.dirty[h] = True
-        solve_stars(index, task.parts, _tables(star), alive, state.multipliers, one, NODE_LIMIT, star.scratch)
+        solve_stars(index, task.parts, _tables(star), alive, multipliers, one, NODE_LIMIT, star.scratch)
         one.dirty[h] = False
         for i in range(lo, hi):
             alive[index.into[i]] = was[index.into[i]]
 
 
 @njit(cache=True, nogil=True)
-def move_multipliers(star, index, state, scratch, alpha):
+def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
     """A subgradient step of length alpha; OUT star.stars.dirty: heads whose star has to be solved again. O(A)."""
     if star is None:
         return
     if star.mode[0] == NO_STARS:
         return
     x, y, dirty = star.stars.x, star.stars.y, star.stars.dirty
-    u, w, weight, z = state.multipliers.child, state.multipliers.parent, state.weight, scratch.z
+    u, w = multipliers.child, multipliers.parent
     for a in range(len(index.head)):
-        if not scratch.alive[a]:
+        if not alive[a]:
             continue
         h, m = index.head[a], index.mod[a]
         if z[a] != y[a]:
@@ -248,22 +248,22 @@ def move_multipliers(star, index, state, scratch, alpha):
 
 
 @njit(cache=True, nogil=True)
-def add_star_slack(star, index, state, scratch):
-    """scratch.gap[a] += slack of a star whose tree and whose choice disagree on arc a. O(A)."""
+def add_star_slack(star, index, multipliers, alive, z, gap):
+    """gap[a] += slack of a star whose tree and whose choice disagree on arc a. O(A)."""
     if star is None:
         return
     if star.mode[0] == NO_STARS:
         return
-    stars, into, gap, z = star.stars, star.into, scratch.gap, scratch.z
+    stars, into = star.stars, star.into
     for h in range(len(stars.value)):
         slack = stars.value[h] - star.score[h]
         if h > 0:
-            slack += state.multipliers.parent[into[h]]
+            slack += multipliers.parent[into[h]]
         for b in range(index.start[h], index.start[h + 1]):
             if z[b] == 1:
-                slack += state.multipliers.child[b]
+                slack += multipliers.child[b]
         for b in range(index.start[h], index.start[h + 1]):
-            if scratch.alive[b] and z[b] != stars.y[b]:
+            if alive[b] and z[b] != stars.y[b]:
                 gap[b] += slack
         if h > 0 and stars.x[h] != into[h]:
             gap[into[h]] += slack

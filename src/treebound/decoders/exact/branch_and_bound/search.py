@@ -286,10 +286,12 @@ def settle(run, star, refold):
     if refold:
         fold(run, star)
     if star is not None:
-        feasible, again = settle_stars(star, run.task, run.state, run.scratch.alive)
+        feasible, again = True, True
         while again:
-            fold(run, star)
-            feasible, again = settle_stars(star, run.task, run.state, run.scratch.alive)
+            multipliers, weight, alive = run.state.multipliers, run.state.weight, run.scratch.alive
+            feasible, again = settle_stars(star, run.task, multipliers, weight, alive)
+            if again:
+                fold(run, star)
         return feasible
     return True
 
@@ -338,7 +340,7 @@ def visit(run, star):
         score += scored
         moved += more
     if star is not None:
-        scored, more = visit_stars(star, run.task, run.state, run.scratch, size)
+        scored, more = visit_stars(star, run.task, run.state.multipliers, run.scratch.alive, z, chosen[:size])
         score += scored
         moved += more
     if counting(run, star):
@@ -414,7 +416,8 @@ def move(run, star, alpha, moves, final):
     if len(run.state.products.phi) > 0:
         offset[0] += move_products(run.state.products, run.scratch.z, run.scratch.on, alpha, unit, weight)
     if star is not None:
-        move_multipliers(star, run.task.arcs, run.state, run.scratch, alpha)
+        multipliers, alive = run.state.multipliers, run.scratch.alive
+        move_multipliers(star, run.task.arcs, multipliers, weight, alive, run.scratch.z, alpha)
     if counting(run, star):
         modifiers, wanted = run.scratch.modifiers, run.scratch.wanted
         move_slopes(run.task.arcs, run.task.counts, run.state.slope, modifiers, wanted, alpha, weight)
@@ -427,7 +430,7 @@ def branching(run, star):
     gap[:] = 0.0
     add_slack(run.state.pairs, run.state.products, z, gap)
     if star is not None:
-        add_star_slack(star, run.task.arcs, run.state, run.scratch)
+        add_star_slack(star, run.task.arcs, run.state.multipliers, run.scratch.alive, z, gap)
     if counting(run, star):
         modifiers, wanted = run.scratch.modifiers, run.scratch.wanted
         add_count_slack(run.task.arcs, run.task.counts, run.state.slope, modifiers, wanted, gap)
