@@ -20,14 +20,15 @@ CLOSE = 1e-6
 
 
 class Pools(NamedTuple):
-    """The machines of P pools, one after the other. Pool p has k classes and l support vectors, sorted by class.
+    """The machines of P pools, one after the other. Pool p has k classes, l support vectors, k (k - 1) / 2 decisions.
 
     pool     int32[V] the pool of every value of the cell that splits; greater values belong to pool 0
     classes  int32[sum of k], from classes_at[p] to classes_at[p + 1]: what its classes are, in LIBSVM's order
-    ends     int32[sum of k]: behind the last support vector of each, counted over all pools
-    cells    int32[m, sum of l] the support vectors, from cells_at[p]
-    weights  float64[sum of (k - 1) l], from weights_at[p]: LIBSVM's sv_coef, by its rows
-    rho      float64[sum of k (k - 1) / 2], from rho_at[p]
+    cells    uint16 or int32[m, sum of l] the support vectors, from cells_at[p]
+    rho      float64[D], from rho_at[p]: of the decisions, classes 0 and 1, 0 and 2, ..
+    start    int64[D + 1]: decision d adds weight[t] * kernel of support vector vector[t], t from start[d], less rho[d]
+    vector   int32[T] by LIBSVM's order in each decision; those whose weight is 0 are left out
+    weight   float64[T]
     kernel   float64[m + 1] value of the kernel by how many cells agree
     """
 
@@ -35,13 +36,13 @@ class Pools(NamedTuple):
     pool: np.ndarray
     classes: np.ndarray
     classes_at: np.ndarray
-    ends: np.ndarray
     cells: np.ndarray
     cells_at: np.ndarray
-    weights: np.ndarray
-    weights_at: np.ndarray
     rho: np.ndarray
     rho_at: np.ndarray
+    start: np.ndarray
+    vector: np.ndarray
+    weight: np.ndarray
     kernel: np.ndarray
 
 
@@ -50,13 +51,6 @@ def pool_of(pools, x):
     """The pool that decides about an instance."""
     value = x[pools.split]
     return pools.pool[value] if value < len(pools.pool) else 0
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _span(pools, p, i):
-    """(first, behind the last) support vector of class number i of pool p."""
-    at = pools.classes_at[p] + i
-    return (pools.ends[at - 1] if i > 0 else pools.cells_at[p]), pools.ends[at]
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +63,9 @@ def compare(pools, p, x, agreeing, values):
     here, out = agreeing[a:b], values[a:b]
     here[:] = 0
     for cell in range(len(x)):
-        column, value = pools.cells[cell, a:b], x[cell]
+        column, value = pools.cells[cell, a:b], pools.cells.dtype.type(x[cell])
+        if value != x[cell]:  # no support vector has such a number
+            continue
         for s in range(b - a):
             here[s] += column[s] == value
     for s in range(b - a):
@@ -77,35 +73,29 @@ def compare(pools, p, x, agreeing, values):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _product(weights, values):
-    """Their scalar product, in any order."""
+def _product(weights, vectors, values):
+    """The scalar product of weights and the values of some vectors, in any order."""
     total = 0.0
-    for s in range(len(weights)):
-        total += weights[s] * values[s]
+    for t in range(len(weights)):
+        total += weights[t] * values[vectors[t]]
     return total
 
 
 @njit(cache=True, nogil=True)
 def decision(pools, p, i, j, values):
-    """LIBSVM's decision value for classes number i < j of pool p: i wins if it is above 0. O(l_i + l_j).
+    """LIBSVM's decision value for classes number i < j of pool p: i wins if it is above 0. O(their vectors).
 
     values  as `compare` writes them
     """
-    first, vectors = pools.cells_at[p], pools.cells_at[p + 1] - pools.cells_at[p]
     classes = pools.classes_at[p + 1] - pools.classes_at[p]
-    of_i, of_j = pools.weights_at[p] + (j - 1) * vectors - first, pools.weights_at[p] + i * vectors - first
-    a, b = _span(pools, p, i)
-    c, d = _span(pools, p, j)
-    rho = pools.rho[pools.rho_at[p] + i * (2 * classes - i - 1) // 2 + j - i - 1]
-    total = _product(pools.weights[of_i + a : of_i + b], values[a:b])
-    total += _product(pools.weights[of_j + c : of_j + d], values[c:d]) - rho
+    d = pools.rho_at[p] + i * (2 * classes - i - 1) // 2 + j - i - 1
+    a, b = pools.start[d], pools.start[d + 1]
+    total = _product(pools.weight[a:b], pools.vector[a:b], values) - pools.rho[d]
     if abs(total) < CLOSE:
         total = 0.0
-        for s in range(a, b):
-            total += pools.weights[of_i + s] * values[s]
-        for s in range(c, d):
-            total += pools.weights[of_j + s] * values[s]
-        total -= rho
+        for t in range(a, b):
+            total += pools.weight[t] * values[pools.vector[t]]
+        total -= pools.rho[d]
     return total
 
 

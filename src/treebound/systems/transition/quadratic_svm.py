@@ -118,21 +118,16 @@ class QuadraticSVM:
         self.sizes, self.classes = sizes_of(machines), classes
         self.arrays = {"pool": pool.astype(np.int32), **(one := joined(machines))}
         at = {name: np.cumsum([0, *(getattr(machine, name).size for machine in machines)]) for name in COLUMNS}
-        ends = np.cumsum(one["counts"]).astype(np.int32)
-        kernel = (self.gamma * np.arange(m + 1) + self.r) ** 2
         cells, cells_at = np.ascontiguousarray(one["vectors"].reshape(-1, m).T), at["vectors"] // max(m, 1)
-        weights, rho = (one["weights"], at["weights"]), (one["rho"], at["rho"])
+        if cells.max(initial=0) <= np.iinfo(np.uint16).max:
+            cells = cells.astype(np.uint16)
+        each = [_decisions(machine, first) for machine, first in zip(machines, cells_at, strict=False)]
+        start = np.cumsum(np.concatenate([[0], *(lengths for lengths, _, _ in each)]))
+        vector, weight = (np.concatenate([found[i] for found in each]) for i in (1, 2))
+        kernel = (self.gamma * np.arange(m + 1) + self.r) ** 2
+        of_classes, of_rho = (one["classes"], at["classes"]), (one["rho"], at["rho"])
         self.pools = Pools(
-            self.split,
-            self.arrays["pool"],
-            one["classes"],
-            at["classes"],
-            ends,
-            cells,
-            cells_at,
-            *weights,
-            *rho,
-            kernel,
+            self.split, self.arrays["pool"], *of_classes, cells, cells_at, *of_rho, start, vector, weight, kernel
         )
 
     def parts(self, X: np.ndarray) -> list[np.ndarray]:
@@ -187,6 +182,19 @@ class QuadraticSVM:
             if machine.counts.min() < 0 or machine.counts.sum() != len(machine.vectors):
                 raise ValueError("counts: not those of the support vectors")
         self.assemble(pool, machines, classes)
+
+
+def _decisions(machine: Machine, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(vectors of each decision, their numbers from `first`, weights other than 0) as `quadratic.Pools` has them."""
+    k, of = len(machine.classes), np.repeat(np.arange(len(machine.counts)), machine.counts)
+    row, vector = np.nonzero(machine.weights)
+    own = of[vector]
+    other = row + (row >= own)  # the row of an opponent, of whom there is one less
+    i, j = np.minimum(own, other), np.maximum(own, other)
+    pair = i * (2 * k - i - 1) // 2 + j - i - 1
+    order = np.lexsort((vector, pair))
+    lengths = np.bincount(pair, minlength=k * (k - 1) // 2)
+    return lengths, (first + vector[order]).astype(np.int32), machine.weights[row[order], vector[order]]
 
 
 # --- machines as arrays ---
