@@ -15,7 +15,7 @@ from treebound.core.errors import InputError
 from treebound.core.problem import Problem
 from treebound.decoders import DECODERS
 from treebound.decoders.approximate.sampling import buffers as at
-from treebound.decoders.approximate.sampling.chains import MANY, climb, gibbs, propose, walk
+from treebound.decoders.approximate.sampling.chains import FOLLOWED, MANY, PLAIN, climb, gibbs, propose, walk
 from treebound.decoders.approximate.sampling.decoder import LEAST_SHARE, Gibbs, Greedy, RandomWalk, shares
 from treebound.decoders.approximate.sampling.forest import lay
 from treebound.decoders.approximate.sampling.fusion import fuse
@@ -227,7 +227,7 @@ def test_a_parser_samples_alike_with_any_number_of_workers_and_wherever_a_senten
 def test_climbing_stops_at_its_limit():
     m = made(build_problem(15, np.random.default_rng(1), ("sibling",)), "projective")
     m.buffers.ints[at.SCORED] = 0
-    climb(*m.buffers, 10)
+    climb(*m.buffers, 10, PLAIN, FOLLOWED)
     assert m.buffers.ints[at.SCORED] < 200
-    climb(*m.buffers, MANY)
-    assert climb(*m.buffers, MANY) == 0.0
+    climb(*m.buffers, MANY, PLAIN, FOLLOWED)
+    assert climb(*m.buffers, MANY, PLAIN, FOLLOWED) == 0.0

@@ -13,7 +13,7 @@ from strategies import FAMILIES, build_problem, random_problem
 from treebound.core.problem import Problem
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
-from treebound.decoders.approximate.sampling.chains import MANY, climb, gibbs, walk
+from treebound.decoders.approximate.sampling.chains import FOLLOWED, MANY, PLAIN, climb, gibbs, walk
 from treebound.decoders.approximate.sampling.decoder import shares
 from treebound.decoders.approximate.sampling.forest import lay
 from treebound.decoders.approximate.sampling.moves import ascend_pair, ascend_rotated, ascend_to_root, rotate
@@ -89,7 +89,7 @@ def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, sp
             elif kind == "root":
                 gain = ascend_to_root(ints, reals, word) if single_root and space == "non-projective" else 0.0
             else:
-                gain = climb(ints, reals, ints[at.SCORED] + 40) if step % 5 == 0 else 0.0
+                gain = climb(ints, reals, ints[at.SCORED] + 40, PLAIN, FOLLOWED) if step % 5 == 0 else 0.0
             moved[kind] += gain != 0.0
             value += gain
             heads = m.heads()
@@ -107,7 +107,7 @@ def test_a_climb_ends_where_no_other_head_and_no_place_of_a_head_is_better(space
     for _ in range(60):
         single_root = bool(rng.random() < 0.5)
         m = made(random_problem(rng, FAMILIES, max_n=5, space=space, single_root=single_root, feasible=True), space)
-        climb(*m.buffers, MANY)
+        climb(*m.buffers, MANY, PLAIN, FOLLOWED)
         every, score = trees(m.problem.n, space, single_root), scores(m.problem, space)
         heads = m.heads()
         value = score[(every == heads).all(axis=1)][0]

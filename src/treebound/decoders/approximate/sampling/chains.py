@@ -60,11 +60,15 @@ class Plan(NamedTuple):
 
 
 class Found(NamedTuple):
-    """float64[1] the best score yet, int64[n] the arcs of its tree, int64[3]: runs since then, runs, arcs scored."""
+    """float64[1] the best score yet, int64[n] the arcs of its tree, int64[3]: runs since then, runs, arcs scored.
+
+    seen  int64[>= runs] what tells the trees apart at which simple moves ended: the same one again leads nowhere else
+    """
 
     value: np.ndarray
     arcs: np.ndarray
     counts: np.ndarray
+    seen: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -73,7 +77,7 @@ def search(ints, reals, graph, starts, plan, rng, found):
 
     Scores of trees are summed up anew after each run, in one order, so that equal trees have equal scores.
     """
-    value, arcs, counts = found
+    value, arcs, counts, seen = found
     n, into = ints[at.N], ints[at.ARC_INTO]
     for _ in range(plan.restarts):
         if counts[0] >= plan.patience or counts[2] >= plan.moves:
@@ -84,9 +88,14 @@ def search(ints, reals, graph, starts, plan, rng, found):
         limit = plan.moves - counts[2]
         if plan.method != GREEDY:
             anneal(ints, reals, plan, limit, rng)
-        climb(ints, reals, limit)
+        climb(ints, reals, limit, PLAIN, PLAIN)
+        seen[counts[1]] = tree_code(ints)
+        if np.any(seen[: counts[1]] == seen[counts[1]]):
+            counts += np.array([1, 1, ints[at.SCORED]])
+            continue
+        climb(ints, reals, limit, FOLLOWED, FOLLOWED)
         if counts[1] > 0 and fuse(ints, reals, arcs) > 0.0:
-            climb(ints, reals, limit)
+            climb(ints, reals, limit, PLAIN, FOLLOWED)
         for m in range(1, n + 1):
             starts.into[m - 1] = ints[into + m]
         total = lay(ints, reals, starts.into)
@@ -99,22 +108,23 @@ def search(ints, reals, graph, starts, plan, rng, found):
 
 
 @njit(cache=True, nogil=True)
-def climb(ints, reals, limit):
+def climb(ints, reals, limit, first, last):
     """Make moves that gain something until none is found, or `limit` arcs were scored; the gain.
 
     Word by word, around the sentence, while there is a word near which something has changed: its best head, else the
     place of its head, else the best head for it and its neighbour. Then, for a word at a time, the moves that others
-    follow; and again. O(n) words and those near what moved.
+    follow; and again. first, last: PLAIN and FOLLOWED; (PLAIN, PLAIN) leaves those out, (FOLLOWED, FOLLOWED) begins
+    with them. O(n) words and those near what moved.
     """
     n, total, quiet, m = ints[at.N], 0.0, 0, 0
     mark, into, kept = ints[at.MARK], ints[at.ARC_INTO], ints[at.KEPT]
     for x in range(n + 1):
-        ints[mark + x], ints[kept + x] = PLAIN | FOLLOWED, ints[into + x]
-    level = PLAIN
+        ints[mark + x], ints[kept + x] = first | last, ints[into + x]
+    level = first
     while ints[at.SCORED] < limit:
         m = m % n + 1
         if quiet == n:
-            if level == FOLLOWED:
+            if level == last:
                 break
             level, quiet = FOLLOWED, 0
         quiet += 1
@@ -127,6 +137,15 @@ def climb(ints, reals, limit):
             mark_changes(ints)
             level, quiet = PLAIN, 0
     return total
+
+
+@njit(cache=True, nogil=True)
+def tree_code(ints):
+    """A number that tells the forest's tree from others, but for one in 2^60."""
+    code = 0
+    for m in range(1, ints[at.N] + 1):
+        code ^= ints[ints[at.CODE] + m] * (2 * arc_into(ints, m) + 1)
+    return code
 
 
 @njit(cache=True, nogil=True)

@@ -90,7 +90,10 @@ class Sampling(CheckedDecoder):
         starts = starts_of(index, log, problem.single_root, self.space == "projective")
         if starts is None:
             return Parse(heads_of(index, np.zeros(0, np.int32)), -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
-        found = Found(np.full(1, -np.inf), np.zeros(problem.n, np.int64), np.zeros(3, np.int64))
+        runs = 25 + 5 * problem.n if self.budget.restarts is None else self.budget.restarts
+        found = Found(*(np.zeros(size, np.int64) for size in (1, problem.n, 3, runs)))._replace(
+            value=np.full(1, -np.inf)
+        )
         self._search(buffers_of(given, shares(log, given)), starts, sd, seed_of(problem, self.seed), found)
         if found.value[0] < least:
             return self._forbidden(problem)
@@ -109,16 +112,15 @@ class Sampling(CheckedDecoder):
     ) -> None:
         """Runs until the budget is used up."""
         limits, started = self.budget, time.perf_counter()
-        restarts = 25 + 5 * len(found.arcs) if limits.restarts is None else limits.restarts
         plan = self.chain._replace(
-            restarts=restarts, patience=limits.patience, moves=limits.moves or MANY,
+            restarts=len(found.seen), patience=limits.patience, moves=limits.moves or MANY,
             hot=self.chain.hot * sd, cold=self.chain.cold * sd,
         )  # fmt: skip
         rng = np.array([seed], np.uint64)
         if limits.seconds is None:
             search(*buffers, *starts, plan, rng, found)
             return
-        for _ in range(restarts):
+        for _ in range(plan.restarts):
             search(*buffers, *starts, plan._replace(restarts=1), rng, found)
             if time.perf_counter() - started >= limits.seconds:
                 return

@@ -1,0 +1,95 @@
+"""`python benchmarks/sampling.py MODEL TREEBANK`: how close sampling comes to proved optima, and how fast.
+
+Parses the treebank with branch and bound, whose trees are proved, and with each sampling decoder under several seeds
+and budgets; no decoder looks at the optimum to stop. Prints, for each: the share of proved optima found, over all
+sentences and over those of more than 30 words, the share of the total score, runs a sentence, microseconds of CPU a
+word of decoding alone, and words per CPU second end to end (features, arcs and parts, and decoding). One process.
+
+MODEL is a file of `treebound train` (system graph), TREEBANK a CoNLL-U file, or the .npz of a converted corpus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from treebound.core.parse import Parse
+from treebound.core.problem import Problem
+from treebound.core.treebank import Treebank
+from treebound.decoders import DECODERS
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
+from treebound.treebanks import storage
+from treebound.treebanks.document import read
+
+LONG = 30  #: words; shorter sentences hide failures
+T = TypeVar("T")
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """(what it returns, CPU seconds)."""
+    started = time.process_time()
+    return work(), time.process_time() - started
+
+
+def treebank_of(path: Path, conventions: dict) -> Treebank:
+    """The treebank in a file, with a model's conventions."""
+    treebank = storage.load(path) if path.suffix == ".npz" else read(path).treebank
+    treebank.meta.update(conventions)
+    return treebank
+
+
+def line(name: str, parses: list[Parse], proved: list[Parse], cpu: float, features: float, sizes: np.ndarray) -> str:
+    """A row of the table."""
+    optimal = np.array([p.certified for p in proved])
+    hit = np.array([p.value >= best.value for p, best in zip(parses, proved, strict=True)])[optimal]
+    far = hit[sizes[optimal] > LONG]
+    share = sum(p.value for p in parses) / sum(p.value for p in proved)
+    runs = np.mean([p.work.get("restarts", 1) for p in parses])
+    words = sizes.sum()
+    shares = f"{100 * hit.mean():7.2f} {100 * far.mean() if len(far) else np.nan:7.2f} {100 * share:9.4f}"
+    return f"{name:44} {shares} {runs:6.1f} {1e6 * cpu / words:9.1f} {words / (cpu + features):9.0f}"
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("treebank", type=Path)
+    parser.add_argument("--sentences", type=int, default=300, help="so many from the beginning; 0: all")
+    parser.add_argument("--decoders", default="greedy,gibbs", help="names, separated by commas")
+    parser.add_argument("--patience", default="4,8,16,32", help="budgets, separated by commas")
+    parser.add_argument("--seeds", type=int, default=2, help="seeds 1 to so many")
+    given = parser.parse_args()
+    model = Model.load(given.model)
+    parsing, treebank = Parser(model), treebank_of(given.treebank, model.meta)
+    treebank = treebank.select(np.arange(min(given.sentences or len(treebank), len(treebank))))
+    parsing.parse(treebank.select(np.arange(min(3, len(treebank)))))  # compiles
+    whole = timed(lambda: parsing.parse(treebank))[1]
+    problems: list[Problem] = [parsing.problem(treebank, i) for i in range(len(treebank))]
+    sizes = np.array([problem.n for problem in problems])
+    exact = DECODERS["branch-and-bound"](space=model.spec.space)
+    proved, cpu = timed(lambda: [exact.decode(problem) for problem in problems])
+    features = whole - cpu
+    print(f"{len(sizes)} sentences, {sizes.sum()} words, {(sizes > LONG).sum()} of more than {LONG} words")
+    print(f"features {1e6 * features / sizes.sum():.1f} us a word; {', '.join(sorted(model.spec.families))}")
+    print(f"{'':44} optimal    long     score   runs  us/word   words/s")
+    print(line(exact.name, proved, proved, cpu, features, sizes), flush=True)
+    names, budgets = given.decoders.split(","), [int(x) for x in given.patience.split(",")]
+    for name, patience, seed in itertools.product(names, budgets, range(1, given.seeds + 1)):
+        decoder = DECODERS[name](seed=seed, patience=patience)
+        if decoder.space != model.spec.space:
+            decoder = DECODERS[name](seed=seed, patience=patience, space=model.spec.space)
+        decoder.decode(problems[0])
+        found, cpu = timed(lambda decoder=decoder: [decoder.decode(problem) for problem in problems])
+        print(line(f"{name}, patience {patience}, seed {seed}", found, proved, cpu, features, sizes), flush=True)
+
+
+if __name__ == "__main__":
+    main()
