@@ -91,6 +91,7 @@ def impossible(problem: Problem, family: str, space: str) -> np.ndarray:
 def test_a_problem_in_disguise_has_the_same_best_tree(name: str, options: dict) -> None:
     decoder = DECODERS[name](**options)
     supported = [f for f in FAMILIES if f in decoder.supports]
+    missed = 0
     for seed in range(25 if name in SLOW else 150):
         rng = np.random.default_rng(seed)
         families = [f for f in supported if rng.random() < (0.3 if name in SLOW else 0.6)]
@@ -103,12 +104,14 @@ def test_a_problem_in_disguise_has_the_same_best_tree(name: str, options: dict) 
         assert check_parse(given, parse, space=decoder.space) == [], note
         if value == -np.inf:
             assert (parse.status, parse.value) == ("infeasible", -np.inf), note
-        else:
-            assert parse.status == "optimal", note
-            assert abs(parse.value - value) <= slack, note
-            assert parse.bound >= value - slack, note
-            assert any((parse.heads == heads).all() for heads in winners), note
-            assert abs(tree_score(given, parse.heads) - value) <= slack, note
+            continue
+        assert parse.status == ("optimal" if decoder.exact else "heuristic"), note
+        assert parse.bound >= value - slack, note
+        assert abs(tree_score(given, parse.heads) - parse.value) <= slack, note
+        found = abs(parse.value - value) <= slack
+        missed += not found
+        assert found == any((parse.heads == heads).all() for heads in winners), note
+    assert missed == 0 or (not decoder.exact and missed < 5)
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -172,7 +175,8 @@ def test_problems_without_arcs_or_parts(name: str, options: dict) -> None:
     assert (nothing.status, nothing.value, nothing.bound) == ("infeasible", -np.inf, -np.inf)
     tables = {f: PartTable(f, [], []) for f in decoder.supports - {"arc"}}
     one = decoder.decode(Problem(1, [0], [1], [2.5], tables))
-    assert (one.status, one.value, one.heads.tolist()) == ("optimal", 2.5, [-1, 0])
+    assert (one.value, one.heads.tolist()) == (2.5, [-1, 0])
+    assert one.status == ("optimal" if decoder.exact else "heuristic")
 
 
 ARCS = {"n": 2, "head": [0, 0, 1, 2], "mod": [1, 2, 2, 1], "arc": [1.0, 2.0, 3.0, 4.0]}

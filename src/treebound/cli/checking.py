@@ -18,7 +18,8 @@ import numpy as np
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem, Space
+from treebound.core.problem import Problem
+from treebound.core.spaces import Space
 from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation.certificates import Certificate, certificate_faults, check_parse
 from treebound.evaluation.proofs import proof

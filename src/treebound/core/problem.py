@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from treebound.core.dtypes import INDEX, SCORE
 from treebound.core.errors import InputError
 
-#: the trees that are searched
-Space = Literal["projective", "non-projective"]
 #: no modifier in this slot (the first modifier on its side, a head without inner grandchildren)
 NONE = -1
 #: outermost-grandchild only: no modifier on the outer side

@@ -7,7 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem, Space
+from treebound.core.problem import Problem
+from treebound.core.spaces import Space
 
 
 @runtime_checkable

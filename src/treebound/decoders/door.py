@@ -15,7 +15,8 @@ import numpy as np
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.labelled import LabelledProblem
 from treebound.core.parse import Parse
-from treebound.core.problem import NONE, PartTable, Problem, Space, canonical_order
+from treebound.core.problem import NONE, PartTable, Problem, canonical_order
+from treebound.core.spaces import Space
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts

@@ -19,7 +19,8 @@ import numpy as np
 
 from treebound.core.certificate import Certificate, CertNode, Step
 from treebound.core.parse import Parse, Status
-from treebound.core.problem import NONE, PartTable, Problem, Space
+from treebound.core.problem import NONE, PartTable, Problem
+from treebound.core.spaces import Space
 from treebound.evaluation.chart import CHART_FAMILIES, Number, exact_number
 from treebound.evaluation.compiled.proofs import WholeNumbers
 from treebound.evaluation.compiled.tables import TooLarge

@@ -27,7 +27,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from treebound.core.errors import InputError
-from treebound.core.problem import NONE, PartTable, Problem, Space
+from treebound.core.problem import NONE, PartTable, Problem
+from treebound.core.spaces import Space
 from treebound.evaluation.certificates import Certificate, CertNode, Step
 
 FORMAT, VERSION = "treebound certificates", 1

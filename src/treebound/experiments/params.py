@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from treebound.core.errors import InputError
-from treebound.core.problem import Space
+from treebound.core.spaces import Space
 from treebound.support import yamlfile
 from treebound.support.settings import Seed
 from treebound.systems.graph.settings import Family, Labels, Learner, Settings

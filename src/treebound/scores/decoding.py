@@ -12,8 +12,9 @@ import numpy as np
 from treebound.constraints.rows import Constraint, Words
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, Problem, Space
+from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, Problem
 from treebound.core.protocols import Decoder
+from treebound.core.spaces import Space
 from treebound.decoders import DECODERS
 from treebound.decoders.confidence import Assess
 from treebound.decoders.door import ROUNDING, TOLERANCE

@@ -13,7 +13,8 @@ import numpy as np
 
 from treebound.core.dtypes import INDEX, SCORE
 from treebound.core.errors import InputError
-from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem, Space
+from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
+from treebound.core.spaces import Space
 from treebound.decoders.door import canonical
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex, index_arcs

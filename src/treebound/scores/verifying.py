@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem, Space
+from treebound.core.problem import Problem
+from treebound.core.spaces import Space
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, certificate
 from treebound.evaluation.certificates import certificate_faults, check_parse

@@ -7,7 +7,8 @@ import time
 import numpy as np
 
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem, Space
+from treebound.core.problem import Problem
+from treebound.core.spaces import Space
 from treebound.decoders.approximate.climb_kernel import climb_heads
 from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, projective_tree

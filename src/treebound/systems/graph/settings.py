@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from treebound.core.problem import Space
+from treebound.core.spaces import Space
 from treebound.factors import FAMILIES
 from treebound.support.settings import Calls, Checked, Cost, Epochs, Heads, Rate, Seed, SettingError, option
 

@@ -12,10 +12,11 @@ import numpy as np
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
+from treebound.core.spaces import Space
 from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
 from treebound.decoders.approximate.sampling.chains import GIBBS, GREEDY, MANY, WALK, Found, Plan, search
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
-from treebound.decoders.door import TOLERANCE, CheckedDecoder, Space, without_infinities
+from treebound.decoders.door import TOLERANCE, CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.factors import FAMILIES
 from treebound.features.tree_score import PartScore

@@ -13,7 +13,8 @@ import numpy as np
 
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
-from treebound.core.problem import PartTable, Problem, Space
+from treebound.core.problem import PartTable, Problem
+from treebound.core.spaces import Space
 from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree

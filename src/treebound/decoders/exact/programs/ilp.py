@@ -22,7 +22,8 @@ from scipy.sparse import csr_matrix
 from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem, Space
+from treebound.core.problem import Problem
+from treebound.core.spaces import Space
 from treebound.decoders.door import CheckedDecoder
 from treebound.decoders.exact.programs.part_rows import FAMILIES, PartRows
 from treebound.evaluation.scoring import tree_score
