@@ -134,7 +134,8 @@ class Sampling(CheckedDecoder):
 
 def deviation(problem: Problem) -> float:
     """The standard deviation of the scores of arcs that are allowed; where all are equal, the unit of the scores."""
-    sd = float(np.std(problem.arc[problem.arc > NEG_TEST])) if problem.arcs else 0.0
+    allowed = problem.arc[problem.arc > NEG_TEST]
+    sd = float(np.std(allowed)) if len(allowed) else 0.0
     return sd or problem.unit or 1.0
 
 
