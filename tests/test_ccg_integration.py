@@ -1,0 +1,136 @@
+"""Supertagger and parser together, against the enumeration of all derivations with their categories."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from test_ccg_charts import LEXICAL, Made, all_derivations, grammar, random_sentence, weights_of
+
+from treebound.systems.ccg import belief_propagation
+from treebound.systems.ccg.belief_propagation import least_risk, propagate
+from treebound.systems.ccg.chain import Lattice
+from treebound.systems.ccg.charts import Charts
+from treebound.systems.ccg.dual_decomposition import decompose
+from treebound.systems.ccg.joint import Joint, rounded
+from treebound.systems.ccg.kbest import KBest
+
+OF = grammar(productive=False)
+
+
+def joint_of(seed: int, transitions: float = 1.0, longest: int = 4) -> tuple[Joint, list[tuple[float, Made]]] | None:
+    """A sentence with its derivations and their joint scores; scores are tied for every third seed, some are -inf."""
+    rng, weights = np.random.default_rng([seed, 7]), rounded(weights_of(seed))
+    packed = Charts(OF, weights, 50_000).chart(random_sentence(seed, OF, longest))
+    assert packed is not None
+    sentence, tags = packed.sentence, len(LEXICAL)
+    count = len(sentence.category) + (tags + 1) ** 2
+    drawn = rng.integers(-1, 2, count).astype(float) if seed % 3 == 0 else rng.standard_normal(count)
+    emission, rest = np.split(drawn, [len(sentence.category)])
+    transition = transitions * rest.reshape(tags + 1, tags + 1)
+    if seed % 4 == 1:
+        emission[rng.random(len(emission)) < 0.1] = -np.inf
+    joint = Joint(packed, Lattice(sentence.first, sentence.category), emission, transition)
+    every = all_derivations(joint.packed, weights, np.zeros(len(emission)))
+    scored = [(made.score + joint.chain_score(np.array(made.variables, np.int32)), made) for made in every]
+    scored = [pair for pair in scored if pair[0] > -np.inf]
+    return (joint, scored) if scored else None
+
+
+def marginals(scored: list[tuple[float, Made]], variables: int) -> np.ndarray:
+    out = np.zeros(variables)
+    top = max(score for score, _ in scored)
+    for score, made in scored:
+        out[list(made.variables)] += np.exp(score - top)
+    return out / np.exp([score - top for score, _ in scored]).sum()
+
+
+def test_belief_propagation_is_exact_where_the_chain_falls_apart() -> None:
+    """Without transitions the factors of the words are a tree: the first iteration has the marginals."""
+    cases = [case for seed in range(60) if (case := joint_of(seed, transitions=0.0))]
+    assert len(cases) > 20
+    for joint, scored in cases:
+        found = propagate(joint, 10)
+        assert found.belief == pytest.approx(marginals(scored, len(joint.emission)), abs=1e-9)
+        assert found.converged
+        assert propagate(joint, 1).belief == pytest.approx(found.belief, abs=1e-9)
+
+
+def test_belief_propagation_is_exact_for_one_word_and_near_for_more() -> None:
+    lone, off = 0, []
+    for seed in range(80):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, scored = case
+        found, wanted = propagate(joint, 200), marginals(scored, len(joint.emission))
+        sums = np.add.reduceat(found.belief, joint.choices.first[:-1])
+        assert sums == pytest.approx(np.ones(joint.words))
+        assert not found.belief[~joint.possible].any()
+        off.append(float(np.abs(found.belief - wanted).max()))
+        if joint.words == 1:
+            lone += 1
+            assert found.belief == pytest.approx(wanted, abs=1e-9)
+    assert lone > 3
+    assert np.mean(off) < 0.05
+
+
+def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> None:
+    """Against the expectation over the k best derivations, all of them, by their edges."""
+    checked = 0
+    for seed in range(40):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, _ = case
+        graph, rule = joint.packed.chart.graph, joint.packed.chart.rule
+        scores = np.where(joint.possible, joint.emission, -np.inf)
+        ranking = KBest(graph, np.append(scores, 0.0))
+        parent = np.repeat(np.arange(len(graph.first) - 1), np.diff(graph.first))
+        ranked = ranking.best(100_000)
+        chance = np.exp([found[0] for found in ranked])
+        items = [[int(parent[e]) for e in ranking.edges(found) if rule[e] >= -1] for found in ranked]
+        expected: dict[int, float] = defaultdict(float)
+        for p, inner in zip(chance / chance.sum(), items, strict=True):
+            for item in inner:
+                expected[item] += p
+        gain = [sum(expected[item] for item in inner) for inner in items]
+        edges = least_risk(joint.packed, scores)
+        at, stack = [], [len(graph.first) - 2]
+        while stack:
+            e = int(edges[stack.pop()])
+            at += [int(parent[e])] if rule[e] >= -1 else []
+            stack += [int(tail[e]) for tail in (graph.left, graph.right) if tail[e]]
+        assert len(at) == 2 * joint.words - 1
+        assert sum(expected[item] for item in at) == pytest.approx(max(gain))
+        checked += len(ranked) > 1
+    assert checked > 10
+
+
+def test_messages_that_are_faint_lose_no_category() -> None:
+    """Emissions so far apart that their exponentials are 0."""
+    joint, _ = next(case for seed in range(2, 60, 3) if (case := joint_of(seed)) and case[0].words > 2)
+    joint.emission = joint.emission * 2000
+    found = belief_propagation.decode(joint, 5)
+    assert np.isfinite(found.value)
+
+
+@pytest.mark.parametrize("iterations", [1, 100])
+def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(iterations: int) -> None:
+    """Scores and bounds are sums of multiples of one unit: equal means equal."""
+    proved, cases = 0, 0
+    for seed in range(100):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, scored = case
+        found = decompose(joint, iterations)
+        assert found is not None
+        best = max(score for score, _ in scored)
+        assert found.bound >= best
+        assert found.value in [score for score, made in scored if set(made.variables) == set(found.tags.tolist())]
+        assert joint.read(found.edges)[0].tolist() == found.tags.tolist()
+        assert (found.status == "optimal") == (found.value == found.bound)
+        cases, proved = cases + 1, proved + (found.status == "optimal")
+        if found.status == "optimal":
+            assert found.value == best
+    assert cases > 30
+    assert proved > (0.9 * cases if iterations > 1 else 0)
