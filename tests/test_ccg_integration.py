@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from test_ccg_charts import LEXICAL, Made, all_derivations, grammar, random_sentence, weights_of
 
+from treebound.evaluation.joint_proofs import Claim, Node, Statement, claim_faults
 from treebound.systems.ccg import belief_propagation
 from treebound.systems.ccg.belief_propagation import least_risk, propagate
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts
 from treebound.systems.ccg.dual_decomposition import decompose
-from treebound.systems.ccg.joint import Joint, rounded
+from treebound.systems.ccg.joint import UNIT, Joint, rounded
+from treebound.systems.ccg.joint_search import claim, search, statement
 from treebound.systems.ccg.kbest import KBest
 
 OF = grammar(productive=False)
@@ -86,7 +88,9 @@ def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> No
         scores = np.where(joint.possible, joint.emission, -np.inf)
         ranking = KBest(graph, np.append(scores, 0.0))
         parent = np.repeat(np.arange(len(graph.first) - 1), np.diff(graph.first))
-        ranked = ranking.best(100_000)
+        ranked = ranking.best(2_000)
+        if len(ranked) == 2_000:
+            continue
         chance = np.exp([found[0] for found in ranked])
         items = [[int(parent[e]) for e in ranking.edges(found) if rule[e] >= -1] for found in ranked]
         expected: dict[int, float] = defaultdict(float)
@@ -134,3 +138,107 @@ def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(itera
             assert found.value == best
     assert cases > 30
     assert proved > (0.9 * cases if iterations > 1 else 0)
+
+
+def proved(seed: int, iterations: int = 2) -> tuple[Joint, list[tuple[float, Made]], Statement, Claim] | None:
+    """A sentence with the proof of its optimum; so few iterations that nodes are split."""
+    if (case := joint_of(seed)) is None:
+        return None
+    joint, scored = case
+    result = search(joint, iterations, 1000)
+    assert result is not None
+    found, nodes = result
+    assert found.status == "optimal"
+    assert found.value == found.bound
+    return joint, scored, statement(joint), claim(joint, found, nodes)
+
+
+def test_the_search_finds_the_optimum_and_proves_it() -> None:
+    split = 0
+    for seed in range(100):
+        if (case := proved(seed)) is None:
+            continue
+        _, scored, given, claimed = case
+        assert claimed.value == round(max(score for score, _ in scored) / UNIT)
+        assert claim_faults(given, claimed) == []
+        split += len(claimed.nodes) > 1
+    assert split > 10
+
+
+def test_a_search_that_is_cut_short_still_proves_its_bound() -> None:
+    limits = 0
+    for seed in range(60):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, scored = case
+        result = search(joint, 1, 2)
+        assert result is not None
+        found, nodes = result
+        assert found.value <= max(score for score, _ in scored) <= found.bound
+        assert claim_faults(statement(joint), claim(joint, found, nodes)) == []
+        limits += found.status == "limit"
+    assert limits > 5
+
+
+def mutated(rng: np.random.Generator, nodes: list[Node], variables: int) -> list[Node]:
+    """A node left out, doubled, moved, turned round, or with other multipliers."""
+    out, at = list(nodes), int(rng.integers(len(nodes)))
+    node = out[at]
+    multipliers = {int(v): int(rng.integers(-3, 4)) << 20 for v in rng.integers(0, variables, 3)}
+    changed = [
+        node._replace(parent=int(rng.integers(-1, len(nodes)))),
+        node._replace(variable=int(rng.integers(-1, variables + 1))),
+        node._replace(value=int(rng.integers(-1, 3))),
+        node._replace(multipliers=multipliers),
+        node._replace(multipliers={}),
+    ]
+    kind = int(rng.integers(len(changed) + 2))
+    if kind < len(changed):
+        out[at] = changed[kind]
+    elif kind == len(changed):
+        del out[at]
+    else:
+        out.append(node)
+    return out
+
+
+def test_no_mutated_proof_passes_for_less_than_the_optimum() -> None:
+    """The claim is wrong by one unit or names another derivation: whatever is done to the nodes, there is a fault."""
+    lesser = 0
+    for seed in range(60):
+        if (case := proved(seed)) is None:
+            continue
+        joint, scored, given, claimed = case
+        rng = np.random.default_rng(seed)
+        wrong = [claimed._replace(bound=claimed.bound - 1), claimed._replace(value=claimed.value + 1)]
+        wrong += [claimed._replace(value=claimed.value - 1, bound=claimed.bound - 1)]
+        wrong += [claimed._replace(edges=claimed.edges[:-1]), claimed._replace(edges=[*claimed.edges, 0])]
+        wrong += [claimed._replace(nodes=[])]
+        for score, made in sorted(scored)[-4:]:
+            found = joint.analysis(np.array(made.variables, np.int32), claimed.bound * UNIT, 0, "gap")
+            if score < claimed.value * UNIT and found.status == "gap":
+                lesser += 1
+                other = claim(joint, found, list(claimed.nodes))
+                wrong.append(other._replace(bound=other.value))
+        for one in wrong:
+            assert claim_faults(given, one), one
+            for _ in range(10):
+                nodes = mutated(rng, list(one.nodes), len(given.word)) if one.nodes else []
+                assert claim_faults(given, one._replace(nodes=nodes)), (one, nodes)
+    assert lesser > 5
+
+
+def test_a_proof_without_one_of_its_nodes_is_none() -> None:
+    needed = 0
+    for seed in range(60):
+        if (case := proved(seed, iterations=1)) is None:
+            continue
+        _, _, given, claimed = case
+        for at in range(len(claimed.nodes)):
+            parents = {node.parent for node in claimed.nodes}
+            if at not in parents and at:  # a leaf
+                nodes = [node for i, node in enumerate(claimed.nodes) if i != at]
+                moved = [node._replace(parent=node.parent - (node.parent > at)) for node in nodes]
+                assert claim_faults(given, claimed._replace(nodes=moved))
+                needed += 1
+    assert needed > 20

@@ -58,7 +58,7 @@ class Joint:
     choices     Lattice of the chart
     emission    float64[V]; transition float64[tags + 1, tags + 1], both rounded
     possible    bool[V]: whose emissions are more than -inf
-    InputError for scores whose sums are too large to be exact.
+    InputError for scores, but emissions of -inf, whose sums are too large to be exact.
     """
 
     def __init__(self, packed: Packed, choices: Lattice, emission: np.ndarray, transition: np.ndarray):
@@ -68,8 +68,8 @@ class Joint:
         self.choices, self.emission, self.transition = choices, rounded(emission), rounded(transition)
         self.possible, self.words = self.emission > -np.inf, len(choices.first) - 1
         self.word = np.repeat(np.arange(self.words), np.diff(choices.first))
-        most = [np.abs(of[np.isfinite(of)]).max(initial=0.0) for of in (graph.weight, self.emission, self.transition)]
-        if (self.words + 1) * (STEPS * most[0] + most[1] + most[2]) > LARGEST / 2:
+        most = [np.abs(of).max(initial=0.0) for of in (graph.weight, self.emission[self.possible], self.transition)]
+        if not (self.words + 1) * (STEPS * most[0] + most[1] + most[2]) <= LARGEST / 2:
             raise InputError("scores are too large to be added exactly", hint="train with a larger --l2")
         self.widest = float(LARGEST // (4 * self.words + 4))  #: of the multipliers, a multiple of UNIT
 
