@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
+from ccg_corpus import write_auto
 from test_ccg_charts import LEXICAL, Made, all_derivations, grammar, random_sentence, weights_of
+from test_ccg_system import call
 
+import treebound
 from treebound.evaluation.joint_proofs import Claim, Node, Statement, claim_faults
+from treebound.support.settings import SettingError
 from treebound.systems.ccg import belief_propagation
 from treebound.systems.ccg.belief_propagation import least_risk, propagate
 from treebound.systems.ccg.chain import Lattice
@@ -17,6 +22,7 @@ from treebound.systems.ccg.dual_decomposition import decompose
 from treebound.systems.ccg.joint import UNIT, Joint, rounded
 from treebound.systems.ccg.joint_search import claim, search, statement
 from treebound.systems.ccg.kbest import KBest
+from treebound.treebanks.document import read
 
 OF = grammar(productive=False)
 
@@ -242,3 +248,36 @@ def test_a_proof_without_one_of_its_nodes_is_none() -> None:
                 assert claim_faults(given, claimed._replace(nodes=moved))
                 needed += 1
     assert needed > 20
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model of made-up derivations, with some more of those beside it."""
+    path = tmp_path_factory.mktemp("integration")
+    write_auto(path / "train.auto", 1, 60)
+    write_auto(path / "dev.auto", 2, 25)
+    sizes = {"chart_bits": 12, "tag_bits": 12, "tag_iterations": 5, "iterations": 5}
+    options = [part for name, n in sizes.items() for part in (f"--{name.replace('_', '-')}", n)]
+    call("train", path / "train.auto", path / "dev.auto", "-o", path / "model.npz", "--system", "ccg", *options)
+    return path / "model.npz"
+
+
+def test_parsing_with_the_joint_model(model: Path, tmp_path: Path) -> None:
+    """No decoder finds more in the same charts than what is proved; the command line does the same."""
+    dev, values = read(model.parent / "dev.auto").treebank, {}
+    for name in ("bp", "dd", "exact"):
+        parses = treebound.load(model, beams=("0.0001:5",), integrate=name, iterations=20).parse(dev)
+        values[name] = np.array([parse.value for parse in parses])
+        proved = [parse.status for parse in parses if parse.record.parsed]
+        assert len(proved) > 20
+        assert set(proved) <= {"bp": {"heuristic"}, "dd": {"optimal", "gap"}, "exact": {"optimal"}}[name]
+        assert all(parse.bound == parse.value for parse in parses if parse.certified)
+        out = tmp_path / f"{name}.conllu"
+        how = ["--beams", "0.0001:5", "--integrate", name, "--iterations", 20]
+        call("parse", model, model.parent / "dev.auto", "-o", out, *how)
+        written = read(out).treebank
+        assert all(parse.heads.tolist() == written.heads(i).tolist() for i, parse in enumerate(parses))
+    assert (values["exact"] >= values["dd"]).all()
+    assert (values["exact"] >= values["bp"]).all()
+    with pytest.raises(SettingError, match="integrate: unknown value 'all'"):
+        treebound.load(model, integrate="all")
