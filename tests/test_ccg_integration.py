@@ -91,7 +91,8 @@ def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> No
             continue
         joint, _ = case
         graph, rule = joint.packed.chart.graph, joint.packed.chart.rule
-        scores = np.where(joint.possible, joint.emission, -np.inf)
+        beliefs = propagate(joint, 2)
+        scores = beliefs.messages
         ranking = KBest(graph, np.append(scores, 0.0))
         parent = np.repeat(np.arange(len(graph.first) - 1), np.diff(graph.first))
         ranked = ranking.best(2_000)
@@ -104,7 +105,7 @@ def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> No
             for item in inner:
                 expected[item] += p
         gain = [sum(expected[item] for item in inner) for inner in items]
-        edges = least_risk(joint.packed, scores)
+        edges = least_risk(joint.packed, beliefs)
         at, stack = [], [len(graph.first) - 2]
         while stack:
             e = int(edges[stack.pop()])

@@ -23,10 +23,14 @@ FAINTEST = -300.0  #: logarithm of the least message beside a word's largest, bu
 
 
 class Beliefs(NamedTuple):
-    """messages float64[V]: logarithms of f b e, the scores of the chart's variables; belief float64[V]."""
+    """messages float64[V]: logarithms of f b e, the scores of the chart's variables.
+
+    belief float64[V], items float64[I]: probabilities of variables and of the chart's items; 0 where there was no round
+    """
 
     messages: np.ndarray
     belief: np.ndarray
+    items: np.ndarray
     rounds: int
     converged: bool
 
@@ -57,36 +61,40 @@ def propagate(joint: Joint, iterations: int) -> Beliefs:
     outside, belief = np.zeros(len(joint.emission)), np.zeros(len(joint.emission))
     potential = np.exp(joint.transition)
     messages, rounds, settled = joint.emission, 0, False
+    items = np.zeros(len(joint.packed.chart.category))
     while rounds < iterations and not settled:
         found = _chain_messages(joint, potential, outside)
         if found is None or (sums := joint.packed.sums(found))[0] == -np.inf:
             break  # underflow: what was found before stands
-        rounds, messages, before, belief = rounds + 1, found, belief, sums[1]
+        rounds, messages, before = rounds + 1, found, belief
+        _, belief, _, items = sums
         with np.errstate(divide="ignore", invalid="ignore"):
             message = np.log(belief) - messages
         outside = _scaled(joint, np.where(belief > 0, message, -np.inf))
         settled = rounds > 1 and float(np.abs(belief - before).max()) < SETTLED
-    return Beliefs(messages, belief, rounds, settled)
+    return Beliefs(messages, belief, items, rounds, settled)
 
 
-def least_risk(packed: Packed, scores: np.ndarray) -> np.ndarray:
-    """int32[I] edges of the derivation with the most expected correct constituents, given scores of variables.
+def least_risk(packed: Packed, beliefs: Beliefs) -> np.ndarray:
+    """int32[I] edges of the derivation with the most expected correct constituents.
 
     A constituent is an item that a word or a combination made: its span, category, head and the head's lexical category
     (Goodman 1996). All derivations have as many of them, so that recall and precision are the same. O(E).
     """
     graph, rule = packed.chart.graph, packed.chart.rule
-    *_, probability = packed.sums(scores)
-    each = np.repeat(probability, np.diff(graph.first))
+    each = np.repeat(beliefs.items, np.diff(graph.first))
     weight = np.where(rule >= LEAF, each, 0.0)
-    weight[(each == 0) | np.append(scores == -np.inf, False)[graph.var]] = NEG
+    weight[(each == 0) | np.append(beliefs.messages == -np.inf, False)[graph.var]] = NEG
     return Packed(packed.grammar, packed.sentence, packed.chart._replace(graph=graph._replace(weight=weight))).best()[2]
 
 
 def decode(joint: Joint, iterations: int, output: Literal["least-risk", "best"] = "least-risk") -> Analysis:
     """The derivation of least risk, or the best one, under the messages of belief propagation. Nothing is proved."""
     found = propagate(joint, iterations)
-    best = joint.packed.best(found.messages)[2] if output == "best" else least_risk(joint.packed, found.messages)
-    tags, own = joint.read(best)
+    if found.rounds and output == "least-risk":
+        edges = least_risk(joint.packed, found)
+    else:
+        edges = joint.packed.best(found.messages)[2]
+    tags, own = joint.read(edges)
     value = own + joint.chain_score(tags)
-    return Analysis(tags, best, value, np.inf, "heuristic", found.rounds, converged=found.converged)
+    return Analysis(tags, edges, value, np.inf, "heuristic", found.rounds, converged=found.converged)
