@@ -19,7 +19,7 @@ from treebound.systems.ccg.belief_propagation import least_risk, propagate
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts
 from treebound.systems.ccg.dual_decomposition import decompose
-from treebound.systems.ccg.joint import UNIT, Joint, rounded
+from treebound.systems.ccg.joint import UNIT, Joint, Transitions, rounded
 from treebound.systems.ccg.joint_search import claim, search, statement
 from treebound.systems.ccg.kbest import KBest
 from treebound.treebanks.document import read
@@ -39,7 +39,7 @@ def joint_of(seed: int, transitions: float = 1.0, longest: int = 4) -> tuple[Joi
     transition = transitions * rest.reshape(tags + 1, tags + 1)
     if seed % 4 == 1:
         emission[rng.random(len(emission)) < 0.1] = -np.inf
-    joint = Joint(packed, Lattice(sentence.first, sentence.category), emission, transition)
+    joint = Joint(packed, Lattice(sentence.first, sentence.category), emission, Transitions.of(transition))
     every = all_derivations(joint.packed, weights, np.zeros(len(emission)))
     scored = [(made.score + joint.chain_score(np.array(made.variables, np.int32)), made) for made in every]
     scored = [pair for pair in scored if pair[0] > -np.inf]

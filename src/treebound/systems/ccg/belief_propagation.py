@@ -41,9 +41,9 @@ def _scaled(joint: Joint, message: np.ndarray) -> np.ndarray:
     return np.where(message > -np.inf, np.maximum(message, FAINTEST), -np.inf)
 
 
-def _chain_messages(joint: Joint, potential: np.ndarray, outside: np.ndarray) -> np.ndarray | None:
+def _chain_messages(joint: Joint, outside: np.ndarray) -> np.ndarray | None:
     """float64[V] logarithms of f b e, given those of the messages o; None where no sequence is possible."""
-    v, emission = len(outside), joint.emission
+    v, emission, potential = len(outside), joint.emission, joint.transitions.potential
     alpha, beta, local = np.empty(v), np.empty(v), np.empty(v)
     chances = forward_backward(emission + outside, joint.choices, potential, alpha, beta, local, np.empty(joint.words))
     if chances == -np.inf:
@@ -59,11 +59,10 @@ def propagate(joint: Joint, iterations: int) -> Beliefs:
     O(iterations (E + sum c_i c_i+1)).
     """
     outside, belief = np.zeros(len(joint.emission)), np.zeros(len(joint.emission))
-    potential = np.exp(joint.transition)
     messages, rounds, settled = joint.emission, 0, False
     items = np.zeros(len(joint.packed.chart.category))
     while rounds < iterations and not settled:
-        found = _chain_messages(joint, potential, outside)
+        found = _chain_messages(joint, outside)
         if found is None or (sums := joint.packed.sums(found))[0] == -np.inf:
             break  # underflow: what was found before stands
         rounds, messages, before = rounds + 1, found, belief

@@ -18,7 +18,7 @@ import numpy as np
 from treebound.systems.ccg.chain import Features, Lattice, emissions
 from treebound.systems.ccg.charts import Charts, Packed, sentence_of
 from treebound.systems.ccg.grammar import Grammar
-from treebound.systems.ccg.joint import Analysis, Joint
+from treebound.systems.ccg.joint import Analysis, Joint, Transitions
 from treebound.systems.ccg.supertagger import Supertagger, beam
 from treebound.systems.ccg.words import Words, contexts
 from treebound.treebanks.ccg.categories import parse
@@ -118,6 +118,10 @@ class Adaptive:
                 break
         return self._fragments(tagged, s, strings, refused)
 
+    @cached_property
+    def _transitions(self) -> Transitions:
+        return Transitions.of(self.tagger.weights.transition)
+
     def _best(
         self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed
     ) -> tuple[float, np.ndarray, Analysis | None]:
@@ -125,7 +129,7 @@ class Adaptive:
         if self.integrate is None:
             value, _, edge = packed.best()
             return value, edge, None
-        found = self.integrate(Joint(packed, choices, tagged.emissions(s, choices), self.tagger.weights.transition))
+        found = self.integrate(Joint(packed, choices, tagged.emissions(s, choices), self._transitions))
         return found.value, found.edges, found
 
     def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Found:

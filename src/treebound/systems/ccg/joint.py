@@ -8,6 +8,7 @@ proved of them is proved.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,20 @@ STEPS = 7  #: edges a word in a derivation, at most: a leaf, a combination, two 
 def rounded(scores: np.ndarray) -> np.ndarray:
     """To multiples of UNIT; -inf stays."""
     return np.asarray(np.round(scores / UNIT) * UNIT)
+
+
+class Transitions(NamedTuple):
+    """Of a chain, for all sentences: rounded float64[tags + 1, tags + 1], their exponentials, the largest size."""
+
+    score: np.ndarray
+    potential: np.ndarray
+    most: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> Transitions:
+        """Of scores."""
+        score = rounded(scores)
+        return cls(score, np.exp(score), float(np.abs(score).max()))
 
 
 @dataclass(frozen=True)
@@ -56,20 +71,20 @@ class Joint:
 
     packed      the chart with rounded scores; V variables
     choices     Lattice of the chart
-    emission    float64[V]; transition float64[tags + 1, tags + 1], both rounded
+    emission    float64[V], rounded; transitions of the chain
     possible    bool[V]: whose emissions are more than -inf
     InputError for scores, but emissions of -inf, whose sums are too large to be exact.
     """
 
-    def __init__(self, packed: Packed, choices: Lattice, emission: np.ndarray, transition: np.ndarray):
+    def __init__(self, packed: Packed, choices: Lattice, emission: np.ndarray, transitions: Transitions):
         graph = packed.chart.graph
         graph = graph._replace(weight=rounded(graph.weight))
         self.packed = Packed(packed.grammar, packed.sentence, packed.chart._replace(graph=graph))
-        self.choices, self.emission, self.transition = choices, rounded(emission), rounded(transition)
+        self.choices, self.emission, self.transitions = choices, rounded(emission), transitions
         self.possible, self.words = self.emission > -np.inf, len(choices.first) - 1
         self.word = np.repeat(np.arange(self.words), np.diff(choices.first))
-        most = [np.abs(of).max(initial=0.0) for of in (graph.weight, self.emission[self.possible], self.transition)]
-        if not (self.words + 1) * (STEPS * most[0] + most[1] + most[2]) <= LARGEST / 2:
+        most = [np.abs(of).max(initial=0.0) for of in (graph.weight, self.emission[self.possible])]
+        if not (self.words + 1) * (STEPS * most[0] + most[1] + transitions.most) <= LARGEST / 2:
             raise InputError("scores are too large to be added exactly", hint="train with a larger --l2")
         self.widest = float(LARGEST // (4 * self.words + 4))  #: of the multipliers, a multiple of UNIT
 
@@ -88,13 +103,14 @@ class Joint:
     def best_sequence(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """(g + scores, int32[n] variables) of the best sequence of categories; -inf where none is possible."""
         tags = np.empty(self.words, np.int32)
-        return best_sequence(self.emission + scores, self.choices, self.transition, tags), tags
+        return best_sequence(self.emission + scores, self.choices, self.transitions.score, tags), tags
 
     def chain_score(self, tags: np.ndarray) -> float:
         """g of variables int32[n]."""
-        border = np.array([len(self.transition) - 1])
+        transition = self.transitions.score
+        border = np.array([len(transition) - 1])
         path = np.concatenate([border, self.choices.tags[tags], border])
-        return float(self.emission[tags].sum() + self.transition[path[:-1], path[1:]].sum())
+        return float(self.emission[tags].sum() + transition[path[:-1], path[1:]].sum())
 
     def analysis(self, tags: np.ndarray, bound: float, rounds: int, unproved: Status, nodes: int = 0) -> Analysis:
         """The best derivation with the categories `tags`: `optimal` if it reaches the bound, else `unproved`."""

@@ -84,7 +84,7 @@ def statement(joint: Joint) -> Statement:
         word=joint.word.tolist(),
         tag=joint.choices.tags.tolist(),
         emission=[score if able else None for score, able in zip(emission, possible, strict=True)],
-        transition=_units(joint.transition),
+        transition=_units(joint.transitions.score),
     )
 
 
