@@ -76,6 +76,16 @@ def parse(
     limit: Annotated[
         int, typer.Option(min=0, max=50_000_000, help="Of a CCG model: edges of the largest chart; 0: as in training.")
     ] = 0,
+    integrate: Annotated[
+        str,
+        typer.Option(
+            help="Of a CCG model: parse with the supertagger's scores, too: bp (belief propagation), dd (dual "
+            "decomposition), exact (search with a proof), or none."
+        ),
+    ] = "none",
+    iterations: Annotated[
+        int, typer.Option(min=0, max=1_000_000, help="Of that; 0: 1 of bp, 25 of dd, 50 in a node of exact.")
+    ] = 0,
     workers: Workers = 1,
     scheduler: Scheduler = None,
     margins: Margins = False,
@@ -117,6 +127,7 @@ def parse(
     check_files([model, *files_read(files)], [output, *filter(None, (certificates, derivations))])
     chosen: dict[str, tuple[Any, Any]] = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned")}
     chosen |= {"max_dp_calls": (max_dp_calls, 0), "beam": (beam, 0)}
+    chosen |= {"integrate": (integrate, "none"), "iterations": (iterations, 0)}
     options: dict[str, Any] = {name: value for name, (value, default) in chosen.items() if value != default}
     if certificates is not None:
         if decoder != "branch-and-bound" or config != "tuned":

@@ -3,19 +3,22 @@
 Narrow beams first: the next one is tried where there is no derivation, and a chart over the limit ends the attempts.
 Wide beams first (Auli & Lopez 2011): the next one is tried where the chart is over the limit, and a chart without a
 derivation ends the attempts. Which it is, the first two beams tell.
+
+The derivation of a chart is the parser's best one, or that of the joint model with the supertagger.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from treebound.systems.ccg.chain import Features, Lattice
-from treebound.systems.ccg.charts import Charts, sentence_of
+from treebound.systems.ccg.chain import Features, Lattice, emissions
+from treebound.systems.ccg.charts import Charts, Packed, sentence_of
 from treebound.systems.ccg.grammar import Grammar
+from treebound.systems.ccg.joint import Analysis, Joint, Transitions
 from treebound.systems.ccg.supertagger import Supertagger, beam
 from treebound.systems.ccg.words import Words, contexts
 from treebound.treebanks.ccg.categories import parse
@@ -35,6 +38,7 @@ class Found:
     categories   lexical categories a word in that attempt
     edges        of its chart
     refused      attempts whose charts were over the limit
+    joint        what the joint model says of it, whose score is then `value`; None without, and for fragments
     """
 
     derivations: tuple[Derivation, ...]
@@ -44,6 +48,7 @@ class Found:
     categories: float
     edges: int
     refused: int = 0
+    joint: Analysis | None = None
 
 
 class Supertagged:
@@ -67,12 +72,25 @@ class Supertagged:
             known = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
         return beam(known[1], known[2], beta)
 
+    def emissions(self, s: int, choices: Lattice) -> np.ndarray:
+        """float64[V]: what the supertagger gives the categories of a lattice without transitions."""
+        a, b = self.words.offsets[s], self.words.offsets[s + 1]
+        return emissions(self._contexts[a:b], choices, self.tagger.weights.table, self.tagger.weights.mask)
+
 
 class Adaptive:
-    """A parser by attempts (beta, k) with charts of up to `limit` edges."""
+    """A parser by attempts (beta, k) with charts of up to `limit` edges; `integrate`: of the joint model, if any."""
 
-    def __init__(self, tagger: Supertagger, grammar: Grammar, weights: np.ndarray, levels: Levels, limit: int):
-        self.tagger, self.levels = tagger, levels
+    def __init__(
+        self,
+        tagger: Supertagger,
+        grammar: Grammar,
+        weights: np.ndarray,
+        levels: Levels,
+        limit: int,
+        integrate: Callable[[Joint], Analysis] | None = None,
+    ):
+        self.tagger, self.levels, self.integrate = tagger, levels, integrate
         self.charts = Charts(grammar, weights, limit)
         self.widening = len(levels) < 2 or levels[1][0] <= levels[0][0]
 
@@ -93,12 +111,26 @@ class Adaptive:
                 if self.widening:
                     break
             elif packed.parsed:
-                value, _, edge = packed.best()
+                value, edge, joint = self._best(tagged, s, choices, packed)
                 whole = (packed.derivation(edge, strings),)
-                return Found(whole, True, value, level, _ratio(choices), len(packed.chart.rule), refused)
+                return Found(whole, True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
             elif not self.widening:
                 break
         return self._fragments(tagged, s, strings, refused)
+
+    @cached_property
+    def _transitions(self) -> Transitions:
+        return Transitions.of(self.tagger.weights.transition)
+
+    def _best(
+        self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed
+    ) -> tuple[float, np.ndarray, Analysis | None]:
+        """(score, best edges of the items) of the derivation of a chart, and what the joint model says of it."""
+        if self.integrate is None:
+            value, _, edge = packed.best()
+            return value, edge, None
+        found = self.integrate(Joint(packed, choices, tagged.emissions(s, choices), self._transitions))
+        return found.value, found.edges, found
 
     def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Found:
         """The best ones of the narrowest beam; of single words where even its chart is over the limit."""

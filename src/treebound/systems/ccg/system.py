@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from treebound.learning.system import Labelled
 from treebound.support.workers import spread
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
+from treebound.systems.ccg.integration import Integration
 from treebound.systems.ccg.model import KIND, CCGModel
 from treebound.systems.ccg.settings import Settings, levels
 from treebound.systems.ccg.training import key_for, read_derivations, train_model
@@ -34,14 +35,18 @@ class Parser:
     (`decoding.Found`). The status of a whole derivation is `heuristic`: it is the best one of its chart, from which the
     supertagger kept others. Fragments, where there is no whole one, have the status `limit`; the head of the first one
     is the root, and the others' heads are its dependents.
+
+    With `integrate` (`integration.Integration`), score, bound and status are those of the joint model in that chart.
     """
 
     derives = True  #: `treebound parse --derivations` writes its records
 
-    def __init__(self, model: CCGModel, *, beams: tuple[str, ...] | None = None, limit: int | None = None):
+    def __init__(
+        self, model: CCGModel, *, beams: tuple[str, ...] | None = None, limit: int | None = None, **joint: Any
+    ):
         changed: dict[str, Any] = {"beams": beams, "limit": limit}
         self.spec = replace(model.spec, **{name: value for name, value in changed.items() if value is not None})
-        self.model, self.reads = model, model.reads
+        self.model, self.reads, self.integration = model, model.reads, Integration(**joint)
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
@@ -58,7 +63,8 @@ class Parser:
         """The same of words."""
         model, number = self.model, self.model.tagger.number
         weights = model.weights.astype(np.float64)
-        adaptive = Adaptive(model.tagger, model.made_grammar(), weights, levels(self.spec.beams), self.spec.limit)
+        how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
+        adaptive = Adaptive(model.tagger, model.made_grammar(), weights, *how)
         return [_parse(found, number) for found in adaptive.parse(words)]
 
     def label_names(self, parse: Parse) -> list[str]:
@@ -86,8 +92,11 @@ def _parse(found: Found, number: dict[str, int]) -> Parse:
         labels += [number[str(leaf.category)] for leaf in derivation.leaves()]
         root = root or top
     work = {"edges": found.edges, "level": found.level, "refused": found.refused}
-    status = "heuristic" if found.parsed else "limit"
-    tree = np.array(heads, INDEX), found.value, np.inf
+    status, bound = "heuristic" if found.parsed else "limit", np.inf
+    if found.joint is not None:
+        status, bound = found.joint.status, found.joint.bound
+        work |= {"rounds": found.joint.rounds, "nodes": found.joint.nodes}
+    tree = np.array(heads, INDEX), found.value, bound
     return Parse(*tree, status, work, labels=np.array(labels, INDEX), record=found)  # type: ignore[arg-type]
 
 
@@ -124,9 +133,11 @@ class CCG(Labelled):
         return CCGModel.load(path)
 
     def parser(self, model: CCGModel, **options: Any) -> Parser:
-        """Options are `beams` and `limit`."""
-        if unknown := [name for name in options if name not in ("beams", "limit")]:
-            raise InputError(f"a CCG parser has no option {unknown[0]!r}", hint="leave it out; there is beams, limit")
+        """Options are `beams`, `limit` and those of `Integration`."""
+        known = ["beams", "limit", *(field.name for field in fields(Integration))]
+        if unknown := [name for name in options if name not in known]:
+            hint = f"leave it out; there is {', '.join(known)}"
+            raise InputError(f"a CCG parser has no option {unknown[0]!r}", hint=hint)
         return Parser(model, **options)
 
     def report(self, model: CCGModel, dev: Treebank) -> str:

@@ -1,0 +1,46 @@
+"""How a parser decodes the joint model of supertagger and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from treebound.core.errors import InputError
+from treebound.support.settings import Checked, option
+from treebound.systems.ccg.belief_propagation import decode
+from treebound.systems.ccg.dual_decomposition import decompose
+from treebound.systems.ccg.joint import Analysis, Joint
+from treebound.systems.ccg.joint_search import search
+
+#: iterations by default: one of belief propagation gains nearly everything (Auli & Lopez 2011, table 4)
+ITERATIONS = {"bp": 1, "dd": 25, "exact": 50}
+
+
+@dataclass(frozen=True)
+class Integration(Checked):
+    """Options of `treebound parse`."""
+
+    integrate: Literal["none", "bp", "dd", "exact"] = option("none", "Decoder of the joint model, if any.")
+    iterations: Annotated[int, Field(ge=0, le=1_000_000)] = option(0, "Of the decoder; 0: 1, 25, 50 of bp, dd, exact.")
+    nodes: Annotated[int, Field(ge=1, le=1_000_000)] = option(1000, "Of a search, at most.")
+
+    @property
+    def decoder(self) -> Callable[[Joint], Analysis] | None:
+        """What decodes a joint model; None for the parser alone."""
+        return None if self.integrate == "none" else self._decode
+
+    def _decode(self, joint: Joint) -> Analysis:
+        rounds = self.iterations or ITERATIONS[self.integrate]
+        if self.integrate == "bp":
+            return decode(joint, rounds)
+        if self.integrate == "dd":
+            found = decompose(joint, rounds)
+        else:
+            proved = search(joint, rounds, self.nodes)
+            found = proved and proved[0]
+        if found is None:  # weights of a model are finite
+            raise InputError("the supertagger forbids every derivation", hint="train the model again")
+        return found

@@ -1,0 +1,122 @@
+"""The joint model of supertagger and parser: a derivation scores what the parser gives it and the chain its categories.
+
+score(derivation) = f(derivation) + g(lexical categories), g the chain's emissions and transitions (Auli & Lopez 2011,
+section 4). All scores are multiples of `UNIT`, so that sums in floating point are exact, whatever their order: what is
+proved of them is proved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.core.errors import InputError
+from treebound.core.parse import Status
+from treebound.kernels.chart.hypergraph import NEG_TEST, best_variables
+from treebound.systems.ccg.chain import Lattice, best_sequence
+from treebound.systems.ccg.charts import Packed
+
+UNIT = 2.0**-20
+LARGEST = 2.0**31  #: of all sums: 53 bits hold them and a factor of two
+STEPS = 7  #: edges a word in a derivation, at most: a leaf, a combination, two unary steps on each, one for the root
+
+
+def rounded(scores: np.ndarray) -> np.ndarray:
+    """To multiples of UNIT; -inf stays."""
+    return np.asarray(np.round(scores / UNIT) * UNIT)
+
+
+class Transitions(NamedTuple):
+    """Of a chain, for all sentences: rounded float64[tags + 1, tags + 1], their exponentials, the largest size."""
+
+    score: np.ndarray
+    potential: np.ndarray
+    most: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> Transitions:
+        """Of scores."""
+        score = rounded(scores)
+        return cls(score, np.exp(score), float(np.abs(score).max()))
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a decoder of the joint model gives for a sentence.
+
+    tags    int32[n] variables of the words
+    edges   int32[I] best edges of the items of the chart, for `Packed.derivation`
+    value   joint score of the derivation
+    bound   proved upper bound on the joint score of every derivation of the chart, inf where nothing is proved
+    status  optimal: no derivation of the chart scores more; gap; limit; heuristic: nothing is proved
+    rounds  iterations
+    nodes   of a search
+    converged  of belief propagation: the beliefs moved no more; of the others: proved
+    """
+
+    tags: np.ndarray
+    edges: np.ndarray
+    value: float
+    bound: float
+    status: Status
+    rounds: int
+    nodes: int = 0
+    converged: bool = False
+
+
+class Joint:
+    """A chart that has a derivation, and the chain over its variables.
+
+    packed      the chart with rounded scores; V variables
+    choices     Lattice of the chart
+    emission    float64[V], rounded; transitions of the chain
+    possible    bool[V]: whose emissions are more than -inf
+    InputError for scores, but emissions of -inf, whose sums are too large to be exact.
+    """
+
+    def __init__(self, packed: Packed, choices: Lattice, emission: np.ndarray, transitions: Transitions):
+        graph = packed.chart.graph
+        graph = graph._replace(weight=rounded(graph.weight))
+        self.packed = Packed(packed.grammar, packed.sentence, packed.chart._replace(graph=graph))
+        self.choices, self.emission, self.transitions = choices, rounded(emission), transitions
+        self.possible, self.words = self.emission > -np.inf, len(choices.first) - 1
+        self.word = np.repeat(np.arange(self.words), np.diff(choices.first))
+        most = [np.abs(of).max(initial=0.0) for of in (graph.weight, self.emission[self.possible])]
+        if not (self.words + 1) * (STEPS * most[0] + most[1] + transitions.most) <= LARGEST / 2:
+            raise InputError("scores are too large to be added exactly", hint="train with a larger --l2")
+        self.widest = float(LARGEST // (4 * self.words + 4))  #: of the multipliers, a multiple of UNIT
+
+    def read(self, edges: np.ndarray) -> tuple[np.ndarray, float]:
+        """(int32[n] variables, f) of the derivation by the best edges int32[I] of items. O(n)."""
+        tags = np.empty(self.words, np.int32)
+        stack = np.empty(2 * self.words + 4, np.int32)
+        own, _ = best_variables(self.packed.chart.graph, len(self.emission), edges, tags, stack)
+        return np.sort(tags), own
+
+    def best_derivation(self, scores: np.ndarray) -> tuple[float, np.ndarray] | None:
+        """(f + scores of its variables, int32[n] its variables) of the best derivation; None: there is none. O(E)."""
+        value, _, edges = self.packed.best(scores)
+        return None if value <= NEG_TEST else (value, self.read(edges)[0])
+
+    def best_sequence(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """(g + scores, int32[n] variables) of the best sequence of categories; -inf where none is possible."""
+        tags = np.empty(self.words, np.int32)
+        return best_sequence(self.emission + scores, self.choices, self.transitions.score, tags), tags
+
+    def chain_score(self, tags: np.ndarray) -> float:
+        """g of variables int32[n]."""
+        transition = self.transitions.score
+        border = np.array([len(transition) - 1])
+        path = np.concatenate([border, self.choices.tags[tags], border])
+        return float(self.emission[tags].sum() + transition[path[:-1], path[1:]].sum())
+
+    def analysis(self, tags: np.ndarray, bound: float, rounds: int, unproved: Status, nodes: int = 0) -> Analysis:
+        """The best derivation with the categories `tags`: `optimal` if it reaches the bound, else `unproved`."""
+        only = np.full(len(self.emission), -np.inf)
+        only[tags] = 0.0
+        value, _, edges = self.packed.best(only)
+        value += self.chain_score(tags)
+        proved = value >= bound
+        return Analysis(tags, edges, value, bound, "optimal" if proved else unproved, rounds, nodes, proved)

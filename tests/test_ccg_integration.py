@@ -1,0 +1,284 @@
+"""Supertagger and parser together, against the enumeration of all derivations with their categories."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ccg_corpus import write_auto
+from test_ccg_charts import LEXICAL, Made, all_derivations, grammar, random_sentence, weights_of
+from test_ccg_system import call
+
+import treebound
+from treebound.evaluation.joint_proofs import Claim, Node, Statement, claim_faults
+from treebound.support.settings import SettingError
+from treebound.systems.ccg import belief_propagation
+from treebound.systems.ccg.belief_propagation import least_risk, propagate
+from treebound.systems.ccg.chain import Lattice
+from treebound.systems.ccg.charts import Charts
+from treebound.systems.ccg.dual_decomposition import decompose
+from treebound.systems.ccg.joint import UNIT, Joint, Transitions, rounded
+from treebound.systems.ccg.joint_search import claim, search, statement
+from treebound.systems.ccg.kbest import KBest
+from treebound.treebanks.document import read
+
+OF = grammar(productive=False)
+
+
+def joint_of(seed: int, transitions: float = 1.0, longest: int = 4) -> tuple[Joint, list[tuple[float, Made]]] | None:
+    """A sentence with its derivations and their joint scores; scores are tied for every third seed, some are -inf."""
+    rng, weights = np.random.default_rng([seed, 7]), rounded(weights_of(seed))
+    packed = Charts(OF, weights, 50_000).chart(random_sentence(seed, OF, longest))
+    assert packed is not None
+    sentence, tags = packed.sentence, len(LEXICAL)
+    count = len(sentence.category) + (tags + 1) ** 2
+    drawn = rng.integers(-1, 2, count).astype(float) if seed % 3 == 0 else rng.standard_normal(count)
+    emission, rest = np.split(drawn, [len(sentence.category)])
+    transition = transitions * rest.reshape(tags + 1, tags + 1)
+    if seed % 4 == 1:
+        emission[rng.random(len(emission)) < 0.1] = -np.inf
+    joint = Joint(packed, Lattice(sentence.first, sentence.category), emission, Transitions.of(transition))
+    every = all_derivations(joint.packed, weights, np.zeros(len(emission)))
+    scored = [(made.score + joint.chain_score(np.array(made.variables, np.int32)), made) for made in every]
+    scored = [pair for pair in scored if pair[0] > -np.inf]
+    return (joint, scored) if scored else None
+
+
+def marginals(scored: list[tuple[float, Made]], variables: int) -> np.ndarray:
+    out = np.zeros(variables)
+    top = max(score for score, _ in scored)
+    for score, made in scored:
+        out[list(made.variables)] += np.exp(score - top)
+    return out / np.exp([score - top for score, _ in scored]).sum()
+
+
+def test_belief_propagation_is_exact_where_the_chain_falls_apart() -> None:
+    """Without transitions the factors of the words are a tree: the first iteration has the marginals."""
+    cases = [case for seed in range(60) if (case := joint_of(seed, transitions=0.0))]
+    assert len(cases) > 20
+    for joint, scored in cases:
+        found = propagate(joint, 10)
+        assert found.belief == pytest.approx(marginals(scored, len(joint.emission)), abs=1e-9)
+        assert found.converged
+        assert propagate(joint, 1).belief == pytest.approx(found.belief, abs=1e-9)
+
+
+def test_belief_propagation_is_exact_for_one_word_and_near_for_more() -> None:
+    lone, off = 0, []
+    for seed in range(80):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, scored = case
+        found, wanted = propagate(joint, 200), marginals(scored, len(joint.emission))
+        sums = np.add.reduceat(found.belief, joint.choices.first[:-1])
+        assert sums == pytest.approx(np.ones(joint.words))
+        assert not found.belief[~joint.possible].any()
+        off.append(float(np.abs(found.belief - wanted).max()))
+        if joint.words == 1:
+            lone += 1
+            assert found.belief == pytest.approx(wanted, abs=1e-9)
+    assert lone > 3
+    assert np.mean(off) < 0.05
+
+
+def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> None:
+    """Against the expectation over the k best derivations, all of them, by their edges."""
+    checked = 0
+    for seed in range(40):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, _ = case
+        graph, rule = joint.packed.chart.graph, joint.packed.chart.rule
+        beliefs = propagate(joint, 2)
+        scores = beliefs.messages
+        ranking = KBest(graph, np.append(scores, 0.0))
+        parent = np.repeat(np.arange(len(graph.first) - 1), np.diff(graph.first))
+        ranked = ranking.best(2_000)
+        if len(ranked) == 2_000:
+            continue
+        chance = np.exp([found[0] for found in ranked])
+        items = [[int(parent[e]) for e in ranking.edges(found) if rule[e] >= -1] for found in ranked]
+        expected: dict[int, float] = defaultdict(float)
+        for p, inner in zip(chance / chance.sum(), items, strict=True):
+            for item in inner:
+                expected[item] += p
+        gain = [sum(expected[item] for item in inner) for inner in items]
+        edges = least_risk(joint.packed, beliefs)
+        at, stack = [], [len(graph.first) - 2]
+        while stack:
+            e = int(edges[stack.pop()])
+            at += [int(parent[e])] if rule[e] >= -1 else []
+            stack += [int(tail[e]) for tail in (graph.left, graph.right) if tail[e]]
+        assert len(at) == 2 * joint.words - 1
+        assert sum(expected[item] for item in at) == pytest.approx(max(gain))
+        checked += len(ranked) > 1
+    assert checked > 10
+
+
+def test_messages_that_are_faint_lose_no_category() -> None:
+    """Emissions so far apart that their exponentials are 0."""
+    joint, _ = next(case for seed in range(2, 60, 3) if (case := joint_of(seed)) and case[0].words > 2)
+    joint.emission = joint.emission * 2000
+    found = belief_propagation.decode(joint, 5)
+    assert np.isfinite(found.value)
+
+
+@pytest.mark.parametrize("iterations", [1, 100])
+def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(iterations: int) -> None:
+    """Scores and bounds are sums of multiples of one unit: equal means equal."""
+    proved, cases = 0, 0
+    for seed in range(100):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, scored = case
+        found = decompose(joint, iterations)
+        assert found is not None
+        best = max(score for score, _ in scored)
+        assert found.bound >= best
+        assert found.value in [score for score, made in scored if set(made.variables) == set(found.tags.tolist())]
+        assert joint.read(found.edges)[0].tolist() == found.tags.tolist()
+        assert (found.status == "optimal") == (found.value == found.bound)
+        cases, proved = cases + 1, proved + (found.status == "optimal")
+        if found.status == "optimal":
+            assert found.value == best
+    assert cases > 30
+    assert proved > (0.9 * cases if iterations > 1 else 0)
+
+
+def proved(seed: int, iterations: int = 2) -> tuple[Joint, list[tuple[float, Made]], Statement, Claim] | None:
+    """A sentence with the proof of its optimum; so few iterations that nodes are split."""
+    if (case := joint_of(seed)) is None:
+        return None
+    joint, scored = case
+    result = search(joint, iterations, 1000)
+    assert result is not None
+    found, nodes = result
+    assert found.status == "optimal"
+    assert found.value == found.bound
+    return joint, scored, statement(joint), claim(joint, found, nodes)
+
+
+def test_the_search_finds_the_optimum_and_proves_it() -> None:
+    split = 0
+    for seed in range(100):
+        if (case := proved(seed)) is None:
+            continue
+        _, scored, given, claimed = case
+        assert claimed.value == round(max(score for score, _ in scored) / UNIT)
+        assert claim_faults(given, claimed) == []
+        split += len(claimed.nodes) > 1
+    assert split > 10
+
+
+def test_a_search_that_is_cut_short_still_proves_its_bound() -> None:
+    limits = 0
+    for seed in range(60):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, scored = case
+        result = search(joint, 1, 2)
+        assert result is not None
+        found, nodes = result
+        assert found.value <= max(score for score, _ in scored) <= found.bound
+        assert claim_faults(statement(joint), claim(joint, found, nodes)) == []
+        limits += found.status == "limit"
+    assert limits > 5
+
+
+def mutated(rng: np.random.Generator, nodes: list[Node], variables: int) -> list[Node]:
+    """A node left out, doubled, moved, turned round, or with other multipliers."""
+    out, at = list(nodes), int(rng.integers(len(nodes)))
+    node = out[at]
+    multipliers = {int(v): int(rng.integers(-3, 4)) << 20 for v in rng.integers(0, variables, 3)}
+    changed = [
+        node._replace(parent=int(rng.integers(-1, len(nodes)))),
+        node._replace(variable=int(rng.integers(-1, variables + 1))),
+        node._replace(value=int(rng.integers(-1, 3))),
+        node._replace(multipliers=multipliers),
+        node._replace(multipliers={}),
+    ]
+    kind = int(rng.integers(len(changed) + 2))
+    if kind < len(changed):
+        out[at] = changed[kind]
+    elif kind == len(changed):
+        del out[at]
+    else:
+        out.append(node)
+    return out
+
+
+def test_no_mutated_proof_passes_for_less_than_the_optimum() -> None:
+    """The claim is wrong by one unit or names another derivation: whatever is done to the nodes, there is a fault."""
+    lesser = 0
+    for seed in range(60):
+        if (case := proved(seed)) is None:
+            continue
+        joint, scored, given, claimed = case
+        rng = np.random.default_rng(seed)
+        wrong = [claimed._replace(bound=claimed.bound - 1), claimed._replace(value=claimed.value + 1)]
+        wrong += [claimed._replace(value=claimed.value - 1, bound=claimed.bound - 1)]
+        wrong += [claimed._replace(edges=claimed.edges[:-1]), claimed._replace(edges=[*claimed.edges, 0])]
+        wrong += [claimed._replace(nodes=[])]
+        for score, made in sorted(scored)[-4:]:
+            found = joint.analysis(np.array(made.variables, np.int32), claimed.bound * UNIT, 0, "gap")
+            if score < claimed.value * UNIT and found.status == "gap":
+                lesser += 1
+                other = claim(joint, found, list(claimed.nodes))
+                wrong.append(other._replace(bound=other.value))
+        for one in wrong:
+            assert claim_faults(given, one), one
+            for _ in range(10):
+                nodes = mutated(rng, list(one.nodes), len(given.word)) if one.nodes else []
+                assert claim_faults(given, one._replace(nodes=nodes)), (one, nodes)
+    assert lesser > 5
+
+
+def test_a_proof_without_one_of_its_nodes_is_none() -> None:
+    needed = 0
+    for seed in range(60):
+        if (case := proved(seed, iterations=1)) is None:
+            continue
+        _, _, given, claimed = case
+        for at in range(len(claimed.nodes)):
+            parents = {node.parent for node in claimed.nodes}
+            if at not in parents and at:  # a leaf
+                nodes = [node for i, node in enumerate(claimed.nodes) if i != at]
+                moved = [node._replace(parent=node.parent - (node.parent > at)) for node in nodes]
+                assert claim_faults(given, claimed._replace(nodes=moved))
+                needed += 1
+    assert needed > 20
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model of made-up derivations, with some more of those beside it."""
+    path = tmp_path_factory.mktemp("integration")
+    write_auto(path / "train.auto", 1, 60)
+    write_auto(path / "dev.auto", 2, 25)
+    sizes = {"chart_bits": 12, "tag_bits": 12, "tag_iterations": 5, "iterations": 5}
+    options = [part for name, n in sizes.items() for part in (f"--{name.replace('_', '-')}", n)]
+    call("train", path / "train.auto", path / "dev.auto", "-o", path / "model.npz", "--system", "ccg", *options)
+    return path / "model.npz"
+
+
+def test_parsing_with_the_joint_model(model: Path, tmp_path: Path) -> None:
+    """No decoder finds more in the same charts than what is proved; the command line does the same."""
+    dev, values = read(model.parent / "dev.auto").treebank, {}
+    for name in ("bp", "dd", "exact"):
+        parses = treebound.load(model, beams=("0.0001:5",), integrate=name, iterations=20).parse(dev)
+        values[name] = np.array([parse.value for parse in parses])
+        proved = [parse.status for parse in parses if parse.record.parsed]
+        assert len(proved) > 20
+        assert set(proved) <= {"bp": {"heuristic"}, "dd": {"optimal", "gap"}, "exact": {"optimal"}}[name]
+        assert all(parse.bound == parse.value for parse in parses if parse.certified)
+        out = tmp_path / f"{name}.conllu"
+        how = ["--beams", "0.0001:5", "--integrate", name, "--iterations", 20]
+        call("parse", model, model.parent / "dev.auto", "-o", out, *how)
+        written = read(out).treebank
+        assert all(parse.heads.tolist() == written.heads(i).tolist() for i, parse in enumerate(parses))
+    assert (values["exact"] >= values["dd"]).all()
+    assert (values["exact"] >= values["bp"]).all()
+    with pytest.raises(SettingError, match="integrate: unknown value 'all'"):
+        treebound.load(model, integrate="all")
