@@ -72,7 +72,9 @@ def test_help_answers_at_once() -> None:
     done = run("--help")
     seconds = time.perf_counter() - started
     assert done.returncode == 0
-    assert all(command in done.stdout for command in ("fetch", "convert", "train", "parse", "evaluate", "check"))
+    assert all(
+        command in done.stdout for command in ("fetch", "convert", "train", "jackknife", "parse", "evaluate", "check")
+    )
     assert seconds < 1 + os.getloadavg()[0] / 2, "a busy machine is allowed for"
 
 
@@ -81,11 +83,11 @@ def test_help_imports_nothing_heavy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() == []
 
 
-def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
+def test_train_a_tagger_and_tag(model: Path, tmp_path: Path) -> None:
     tagger, tagged = tmp_path / "tagger.npz", tmp_path / "tagged.conllu"
     done = run(
-        *("train-tagger", model.with_name("train.conllu"), model.with_name("dev.conllu"), "-o", tagger),
-        *("--epochs", 3, "--bits", 14),
+        *("train", model.with_name("train.conllu"), model.with_name("dev.conllu"), "-o", tagger),
+        *("--system", "tagging", "--epochs", 3, "--bits", 14),
     )
     assert done.returncode == 0, done.stderr
     assert "accuracy on dev: upos 100.00, lemma 100.00" in done.stderr
@@ -102,7 +104,7 @@ def test_train_tagger_and_tag(model: Path, tmp_path: Path) -> None:
     assert_one_line(run("tag", tmp_path / "none.npz", stdin=text), "no such tagger file")
     nothing = tmp_path / "nothing.conllu"
     nothing.write_text(untagged)
-    done = run("train-tagger", nothing, nothing, "-o", tagger, "--columns", "upos")
+    done = run("train", nothing, nothing, "-o", tagger, "--system", "tagging", "--columns", "upos")
     assert_one_line(done, "has no tags in the column upos")
 
 
