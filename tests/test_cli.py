@@ -1,7 +1,9 @@
-"""The command line as a user meets it, in processes of its own: pipes, bad input, no tracebacks."""
+"""The command line as a user meets it, in processes of its own where that matters: pipes, bad input, no tracebacks."""
 
 import contextlib
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+from treebound import cli
+from treebound.support import progress
 
 TREEBOUND = str(Path(sys.executable).with_name("treebound"))
 
@@ -40,8 +45,29 @@ def conllu(sentences: list, annotated: bool = True) -> str:
     return "".join(blocks)
 
 
+class Stream(io.BytesIO):
+    """A standard stream."""
+
+    def __init__(self, name: str, content: bytes = b""):
+        super().__init__(content)
+        self.name = f"<{name}>"
+
+
 def run(*arguments: object, stdin: str = "", **options) -> subprocess.CompletedProcess:
-    return subprocess.run([TREEBOUND, *map(str, arguments)], input=stdin, capture_output=True, text=True, **options)
+    """What a process of its own does and writes where there are options for it; without, this one does it, sooner."""
+    command = [TREEBOUND, *map(str, arguments)]
+    if options:
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, **options)
+    streams = {"stdin": Stream("stdin", stdin.encode()), "stdout": Stream("stdout"), "stderr": Stream("stderr")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", command)
+        patch.setattr(progress, "_said", None)  # as in a process that has just started
+        for name, stream in streams.items():
+            patch.setattr(sys, name, io.TextIOWrapper(stream, "utf-8", write_through=True))
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = (re.sub("\r\n?", "\n", streams[name].getvalue().decode()) for name in ("stdout", "stderr"))
+    return subprocess.CompletedProcess(command, int(ended.value.code or 0), out, err)
 
 
 def assert_one_line(done: subprocess.CompletedProcess, *parts: str, code: int = 1) -> None:
