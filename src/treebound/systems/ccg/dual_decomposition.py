@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treebound.evaluation.joint_proofs import Node
 from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 
@@ -75,11 +76,18 @@ def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Be
     return dual
 
 
-def decompose(joint: Joint, iterations: int) -> Analysis | None:
+def decompose(joint: Joint, iterations: int) -> tuple[Analysis, list[Node]] | None:
     """The best derivation that the parser gave within so many iterations, and the bound: `optimal` or `gap`.
 
-    None where nothing is possible.
+    The one node proves the bound. None where nothing is possible.
     """
     best = Best()
     dual = descend(joint, joint.possible, np.zeros(len(joint.emission)), best, iterations)
-    return joint.analysis(best.tags, dual.bound, dual.rounds, "gap") if len(best.tags) else None
+    if not len(best.tags):
+        return None
+    return joint.analysis(best.tags, dual.bound, dual.rounds, "gap"), [Node(-1, -1, 0, whole(dual.multipliers))]
+
+
+def whole(multipliers: np.ndarray) -> dict[int, int]:
+    """Those that are not 0, in units."""
+    return {int(v): round(multipliers[v] / UNIT) for v in np.flatnonzero(multipliers)}
