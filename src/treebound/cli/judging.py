@@ -104,7 +104,7 @@ def check(
     with nullcontext() if certificates is None or (fast and not derives(parser)) else reading(certificates) as stored:
         if stored and stored.space != proofs_of(parser):
             raise InputError(
-                f"proofs of {_named(stored.space)}, but the model's are of {_named(proofs_of(parser))}",
+                f"proofs about {_named(stored.space)}, but the model's are about {_named(proofs_of(parser))}",
                 path=certificates,
                 line=1,
                 hint="give the file of the same run",
