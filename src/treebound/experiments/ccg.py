@@ -1,81 +1,112 @@
-"""Stage: what a CCG parser's beams do (Auli & Lopez 2011, table 2 and figure 1, the columns of the best derivation).
+"""Stage: what the beams of a CCG parser do (Auli & Lopez 2011, table 2 and figure 1).
 
-    python -m treebound.experiments.ccg MODEL DERIVATIONS.auto OUT.json
+    python -m treebound.experiments.ccg NAME
 
-`adaptive`: adaptive supertagging and its reverse, scores of the sentences that have a derivation, sentences per CPU
-second. `beams`: each beam alone, narrow ones first; scores and the model's score over the sentences that have a
-derivation under every beam.
+`orders`: of dev and test, adaptive supertagging and its reverse, scores of the sentences that have a derivation;
+`oracle`: of dev, the best and the worst derivations of the same charts (`systems.ccg.oracle`), and the best ones where
+every word has its gold category alone. `beams`: of dev, each beam alone; scores of the parser's derivations and of the
+best ones, and the model's score, over the sentences that have a derivation under every beam. Sentences per CPU second
+are kept apart.
 """
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
+from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
+from treebound.experiments.ccg_files import ccg_parser, load
 from treebound.experiments.params import Params
+from treebound.experiments.plan import ccg_file
+from treebound.systems.ccg.decoding import Found
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.model import CCGModel
-from treebound.systems.ccg.settings import ADAPTIVE, REVERSE
+from treebound.systems.ccg.oracle import Oracle, best_of_gold_categories
+from treebound.systems.ccg.settings import ADAPTIVE, REVERSE, levels
 from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.training import read_derivations
-from treebound.treebanks.document import read
+from treebound.systems.ccg.words import words_of
+from treebound.treebanks.ccg.derivation import Derivation
 
-#: those of figure 1 as far as charts keep within the limit
-BEAMS = ("0.075:20", "0.03:20", "0.01:20", "0.005:20", "0.001:20", "0.0005:20", "0.0001:20")
+ORDERS = {"AST": ADAPTIVE, "reverse": REVERSE}
 
 
-def adaptive_rows(model: CCGModel, treebank: Treebank) -> list[dict[str, Any]]:
-    """A row for adaptive supertagging and one for its reverse."""
-    gold, rows = read_derivations(treebank, model.meta["tag"]), []
-    for name, beams in (("AST", ADAPTIVE), ("reverse", REVERSE)):
-        parser = Parser(model, beams=beams)
-        parser.parse(treebank.select(np.arange(min(5, len(treebank)))))
-        started = time.process_time()
+def order_row(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> tuple[dict[str, Any], float]:
+    """What the parser does with some attempts, and sentences per CPU second."""
+    parser, gold = Parser(model, beams=beams), read_derivations(treebank, model.meta["tag"])
+    parser.parse(treebank.select(np.arange(min(5, len(treebank)))))  # compiles
+    with Stopwatch() as watch:
         parses = parser.parse(treebank)
-        seconds = time.process_time() - started
-        found = [parse.record for parse in parses]
-        levels = np.bincount([one.level for one in found if one.parsed], minlength=len(beams)).tolist()
-        row = {"name": name, "sentences": len(treebank), "per_second": len(treebank) / seconds, "levels": levels}
-        rows.append(row | evaluate(gold, found).summary() | _means(parses))
-    return rows
+    found = [parse.record for parse in parses]
+    tried = np.bincount([one.level for one in found if one.parsed], minlength=len(beams)).tolist()
+    row = {"sentences": len(treebank), "levels": tried} | evaluate(gold, found).summary() | _means(parses)
+    return row, len(treebank) / max(watch.cpu, 1e-9)
 
 
-def beam_rows(model: CCGModel, treebank: Treebank, beams: tuple[str, ...] = BEAMS) -> list[dict[str, Any]]:
+def oracle(
+    model: CCGModel, treebank: Treebank, gold: Sequence[Derivation], beams: tuple[str, ...], worst: bool = False
+) -> list[Found]:
+    """The derivations most like the gold ones, or least, of the charts that some attempts give."""
+    how = model.tagger, model.made_grammar(), model.weights.astype(np.float64), levels(beams), model.spec.limit
+    return Oracle(*how, gold=gold, worst=worst).parse(words_of(treebank, model.meta["tag"]))
+
+
+def oracle_rows(model: CCGModel, treebank: Treebank) -> dict[str, dict[str, float]]:
+    """Best and worst derivations of both orders, and the best ones with gold categories."""
+    gold = read_derivations(treebank, model.meta["tag"])
+    rows = {
+        f"{name} {which}": evaluate(gold, oracle(model, treebank, gold, beams, which == "worst")).summary()
+        for name, beams in ORDERS.items()
+        for which in ("best", "worst")
+    }
+    return rows | {"gold categories": evaluate(gold, best_of_gold_categories(model, treebank, gold)).summary()}
+
+
+def beam_rows(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> list[dict[str, Any]]:
     """A row for each beam, over the sentences that have a derivation under all of them."""
     gold = read_derivations(treebank, model.meta["tag"])
     parses = {beam: Parser(model, beams=(beam,)).parse(treebank) for beam in beams}
+    best = {beam: oracle(model, treebank, gold, (beam,)) for beam in beams}
     common = [i for i in range(len(treebank)) if all(parses[beam][i].record.parsed for beam in beams)]
-    rows = []
+    right, rows = [gold[i] for i in common], []
     for beam in beams:
         some = [parses[beam][i] for i in common]
-        summary = evaluate([gold[i] for i in common], [parse.record for parse in some]).summary()
-        covered = 100.0 * sum(parse.record.parsed for parse in parses[beam]) / max(1, len(treebank))
-        total = float(sum(parse.value for parse in some))
-        row = {"beam": beam, "common": len(common), "score": total, "covered": covered}
-        rows.append(row | summary | _means(some))
+        covered = 100.0 * sum(parse.record.parsed for parse in parses[beam]) / len(treebank)
+        total, most = float(sum(parse.value for parse in some)), evaluate(right, [best[beam][i] for i in common])
+        row = {"beam": beam, "common": len(common), "score": total, "covered": covered, "oracle": most.labelled.f}
+        rows.append(row | evaluate(right, [parse.record for parse in some]).summary() | _means(some))
     return rows
 
 
 def _means(parses: list[Parse]) -> dict[str, float]:
-    """Lexical categories a word and edges of the charts of whole derivations."""
+    """Lexical categories a word and edges of the charts of whole derivations; charts that were over the limit."""
     whole = [parse.record for parse in parses if parse.record.parsed]
     means = {name: float(np.mean([getattr(one, name) for one in whole] or [0])) for name in ("categories", "edges")}
     return means | {"refused": sum(parse.record.refused for parse in parses)}
 
 
-def run(params: Params, model: str, derivations: str, out: str) -> None:
-    """Write the tables of a model on a file of derivations."""
-    loaded, treebank = CCGModel.load(Path(model)), read(derivations).treebank
-    if not len(treebank):
-        raise InputError("has no sentences", path=derivations, hint="give an .auto file")
-    stage.write_json(Path(out), {"adaptive": adaptive_rows(loaded, treebank), "beams": beam_rows(loaded, treebank)})
+def run(params: Params, name: str) -> None:
+    """Write what a parser's beams do, and how fast."""
+    parser, model = ccg_parser(params, name), CCGModel.load(ccg_file(name))
+    orders: dict[str, dict[str, Any]] = {}
+    speed: dict[str, dict[str, float]] = {}
+    for split in ("dev", "test"):
+        treebank = load(name, split)
+        found = {order: order_row(model, treebank, beams) for order, beams in ORDERS.items()}
+        orders[split] = {order: row for order, (row, _) in found.items()}
+        speed[split] = {order: per_second for order, (_, per_second) in found.items()}
+        said = "; ".join(f"{order} LF {row['LF']:.2f}, {rate:.1f} a second" for order, (row, rate) in found.items())
+        stage.say(f"{name} {split}: {said}")
+    dev = load(name, "dev")
+    about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
+    parts = {"orders": orders, "oracle": oracle_rows(model, dev), "beams": beam_rows(model, dev, params.ccg.beams)}
+    stage.write_json(stage.METRICS / "ccg" / f"{name}.json", about | parts)
+    stage.write_json(stage.METRICS / "timing" / "ccg" / f"{name}.json", speed)
 
 
 if __name__ == "__main__":
