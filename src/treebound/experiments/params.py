@@ -342,6 +342,21 @@ class CCG:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class CCGIntegration:
+    """What is measured of the joint model of every parser of `ccg`; see treebound.experiments.ccg_integration.
+
+    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
+    """
+
+    iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
+    most: Positive = 50
+
+    def __post_init__(self) -> None:
+        if max(self.iterations) > self.most:
+            raise ValueError(f"most: {self.most} is less than one of the iterations")
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Step:
     """What one training differs in from the base system; what is not given stays as it is there.
 
@@ -426,6 +441,7 @@ class Params:
     classifiers: Classifiers = Field(default_factory=Classifiers)
     classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
     ccg: CCG = Field(default_factory=CCG)
+    ccg_integration: CCGIntegration = CCGIntegration()
     arena: Arena | None = None  # older runs have none
     steps: Steps | None = None  # older runs have none
 
@@ -553,6 +569,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "classifiers": Classifiers,
         "classifier_search": ClassifierSearch,
         "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
+        "ccg_integration": CCGIntegration,
         "arena": Arena,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }
