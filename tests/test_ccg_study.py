@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ccg_corpus import write_auto
 from test_ccg_system import call
@@ -15,7 +16,7 @@ from treebound.core.errors import InputError
 from treebound.experiments import ccg_integration, params
 from treebound.experiments.ccg import ORDERS
 from treebound.systems.ccg.evaluation import evaluate
-from treebound.systems.ccg.study import Study
+from treebound.systems.ccg.study import Outcome, Study, difference, scores
 from treebound.treebanks.ccg.columns import derivations_of
 from treebound.treebanks.document import read
 
@@ -81,6 +82,13 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(row["beam"], row["decoder"]) for row in found["beams"]] == [
         (beam, name) for beam in BEAMS for name in ("bp", "dd", "exact")
     ]
+    gains = {(row["a"], row["b"]): row for row in found["differences"] if row["split"] == "test"}
+    assert len(gains) == 2 * 15 + 6
+    for order in ORDERS:
+        row = gains[f"{order} exact", f"{order} parser"]
+        gain = columns["test", order, "exact", 0]["LF"] - columns["test", order, "parser", 0]["LF"]
+        assert row["value"] == pytest.approx(gain)
+        assert row["low"] <= row["value"] <= row["high"]
     exact = [row["score"] for row in found["beams"] if row["decoder"] == "exact"]
     assert exact == sorted(exact)  # a wider chart holds the narrower one
     assert len(timed["lengths"]) == len(found["lengths"])
@@ -103,6 +111,17 @@ def test_a_run_that_was_killed_goes_on(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert run(folder, monkeypatch)[0] == before
     assert 0 < len(studied) <= 2 * ccg_integration.PART
+
+
+def test_the_interval_of_a_difference_is_that_of_resampled_sentences() -> None:
+    rng = np.random.default_rng(1)
+    counts = rng.integers(1, 20, (2, 300, 1)) + np.array([0, 5, 5])
+    a, b = ([Outcome(0.0, (*row, *[0] * 6)) for row in some.tolist()] for some in counts)
+    value, low, high = difference(a, b)
+    drawn = [rng.integers(0, 300, 300) for _ in range(400)]
+    resampled = [difference([a[i] for i in some], [b[i] for i in some])[0] for some in drawn]
+    assert value == pytest.approx(scores(a, 300).labelled.f - scores(b, 300).labelled.f)
+    assert (high - low) / 2 == pytest.approx(1.96 * np.std(resampled), rel=0.2)
 
 
 def test_what_is_not_there_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

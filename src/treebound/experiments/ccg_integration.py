@@ -6,7 +6,7 @@
 decomposition after some iterations, the proved optimum; scores, and how many derivations score less than the optimum.
 `curves`: of dev, accuracy and how many sentences have settled by iteration. `lengths`: what proofs took. `beams`: of
 dev, each beam alone; joint scores and accuracy of what the decoders find, over the sentences that have a derivation
-under every beam. Sentences per CPU second are kept apart.
+under every beam. `differences`: labelled F-scores compared, with intervals. Seconds are kept apart.
 
 Sentences are studied on all cores, some at a time, and kept: a run that was killed goes on with those that are missing.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from treebound.experiments.plan import ccg_file
 from treebound.support.workers import spread
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.settings import levels
-from treebound.systems.ccg.study import Course, Outcome, Studied, Study, scores
+from treebound.systems.ccg.study import Course, Outcome, Studied, Study, difference, scores
 from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.training import read_derivations
 from treebound.systems.ccg.words import words_of
@@ -79,8 +80,8 @@ def _part(task: Task, begin: int) -> list[Studied]:
 def _read(data: Any) -> Studied:
     """What was written as JSON."""
     sentence, words, edges, parser, bp, dd, exact, *rest = data
-    courses = (Course([(k, _outcome(one)) for k, one in outcomes], settled) for outcomes, settled in (bp, dd))
-    return Studied(sentence, words, edges, _outcome(parser), *courses, _outcome(exact), *rest)
+    courses = [Course([(k, _outcome(one)) for k, one in outcomes], settled) for outcomes, settled in (bp, dd)]
+    return Studied(sentence, words, edges, _outcome(parser), courses[0], courses[1], _outcome(exact), *rest)
 
 
 def _outcome(data: Any) -> Outcome:
@@ -88,27 +89,49 @@ def _outcome(data: Any) -> Outcome:
     return Outcome(value, tuple(counts))
 
 
+def columns_of(found: Sequence[Studied], iterations: Sequence[int]) -> dict[tuple[str, int], list[Outcome]]:
+    """(decoder, iterations or 0) -> what it finds in every sentence."""
+    named = {("parser", 0): [one.parser for one in found]}
+    named |= {("bp", k): [one.bp.at(k) for one in found] for k in iterations}
+    named |= {("dd", k): [one.dd.at(k) for one in found] for k in iterations}
+    return named | {("exact", 0): [one.exact for one in found]}
+
+
 def column_rows(found: Sequence[Studied], sentences: int, iterations: Sequence[int]) -> list[dict[str, Any]]:
     """A row for each decoder.
 
-    less    derivations that score less than the proved optimum, of `proved`; lost: how much less they score, on average
     settled sentences whose beliefs moved no more, or whose two models agreed
+    less    derivations that score less than the proved optimum, of `proved`; lost: how much less they score, on average
     """
-    columns: list[tuple[str, int, list[Outcome], int | None]] = [("parser", 0, [one.parser for one in found], None)]
-    for name in ("bp", "dd"):
-        courses: list[Course] = [getattr(one, name) for one in found]
-        for k in iterations:
-            settled = sum(0 < course.settled <= k for course in courses)
-            columns.append((name, k, [course.at(k) for course in courses], settled))
-    columns.append(("exact", 0, [one.exact for one in found], sum(one.proved for one in found)))
     rows = []
-    for name, k, outcomes, settled in columns:
+    for (name, k), outcomes in columns_of(found, iterations).items():
         lost = [one.exact.value - outcome.value for one, outcome in zip(found, outcomes, strict=True) if one.proved]
         less = [x for x in lost if x > 0]
-        row = {"decoder": name, "iterations": k, "settled": settled, "parsed": len(found)}
-        row |= {"proved": len(lost), "less": len(less), "lost": sum(less) / max(1, len(less))}
+        row: dict[str, Any] = {"decoder": name, "iterations": k, "parsed": len(found), "proved": len(lost)}
+        if k:
+            row["settled"] = sum(0 < getattr(one, name).settled <= k for one in found)
+        row |= {"less": len(less), "lost": sum(less) / max(1, len(less))}
         rows.append(row | scores(outcomes, sentences).summary())
     return rows
+
+
+def difference_rows(orders: dict[str, list[Studied]], iterations: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """LF of a column less that of another (`reverse bp 1`, `AST exact`), over the sentences that both orders parse."""
+    common = set.intersection(*({one.sentence for one in found} for found in orders.values()))
+    columns = {
+        (order, *column): outcomes
+        for order, found in orders.items()
+        for column, outcomes in columns_of([one for one in found if one.sentence in common], iterations).items()
+    }
+    for a, b in combinations(columns, 2):
+        if a[0] == b[0] or a[1:] == b[1:]:
+            value, low, high = difference(columns[b], columns[a])
+            yield {"a": column_name(*b), "b": column_name(*a), "value": value, "low": low, "high": high}
+
+
+def column_name(order: str, decoder: str, iterations: int) -> str:
+    """What a column is called in comparisons."""
+    return f"{order} {decoder} {iterations}" if iterations else f"{order} {decoder}"
 
 
 def curve_rows(found: Sequence[Studied], sentences: int, most: int) -> Iterator[dict[str, Any]]:
@@ -126,6 +149,7 @@ def curve_rows(found: Sequence[Studied], sentences: int, most: int) -> Iterator[
 def length_rows(found: Sequence[Studied]) -> Iterator[dict[str, Any]]:
     """A row for each range of lengths: sentences, proved ones, nodes and CPU seconds of the search."""
     least = 1
+    row: dict[str, Any]
     for most in LENGTHS:
         some = [one for one in found if least <= one.words <= most]
         if some:
@@ -199,9 +223,11 @@ def run(params: Params, name: str) -> None:
         for order, found in orders.items()
         for row in length_rows(found)
     ]
+    gains = [{"split": split} | row for split in SPLITS for row in difference_rows(every[split], settings.iterations)]
     beams = beam_rows({beam: study("dev", (beam,)) for beam in params.ccg.beams}, count["dev"])
     seconds = [{k: row.pop(k) for k in ("cpu_s", "cpu_s_max")} for row in proofs]
     data = {"corpus": about.corpus, "more": about.more, "tags": about.tags, "columns": columns, "curves": curves}
+    data |= {"differences": gains}
     stage.write_json(stage.METRICS / "ccg-integration" / f"{name}.json", data | {"lengths": proofs, "beams": beams})
     timed = {"columns": speeds(model, treebanks["dev"], settings.iterations), "lengths": seconds}
     stage.write_json(stage.METRICS / "timing" / "ccg-integration" / f"{name}.json", timed)
