@@ -6,12 +6,11 @@
 `oracle`: of dev, the best and the worst derivations of the same charts (`systems.ccg.oracle`), and the best ones where
 every word has its gold category alone. `beams`: of dev, each beam alone; scores of the parser's derivations and of the
 best ones, and the model's score, over the sentences that have a derivation under every beam. Sentences per CPU second
-are kept apart.
+are kept apart. `differences`: labelled F-scores compared, sentence by sentence, with intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,20 +23,70 @@ from treebound.experiments.ccg_files import ccg_parser, load
 from treebound.experiments.params import Params
 from treebound.experiments.plan import ccg_file
 from treebound.systems.ccg.decoding import Found
-from treebound.systems.ccg.evaluation import evaluate
+from treebound.systems.ccg.evaluation import difference, evaluate
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.oracle import Oracle, best_of_gold_categories
 from treebound.systems.ccg.settings import ADAPTIVE, REVERSE, levels
 from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.training import read_derivations
 from treebound.systems.ccg.words import words_of
-from treebound.treebanks.ccg.derivation import Derivation
 
 ORDERS = {"AST": ADAPTIVE, "reverse": REVERSE}
+Row = dict[str, Any]
 
 
-def order_row(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> tuple[dict[str, Any], float]:
-    """What the parser does with some attempts, and sentences per CPU second."""
+class Dev:
+    """Development sentences: what a model and the oracles find in the same charts."""
+
+    def __init__(self, model: CCGModel, treebank: Treebank):
+        self.model, self.treebank = model, treebank
+        self.gold = read_derivations(treebank, model.meta["tag"])
+        self.words = words_of(treebank, model.meta["tag"])
+
+    def oracle(self, beams: tuple[str, ...], worst: bool = False) -> list[Found]:
+        """The derivations most like the gold ones, or least."""
+        model = self.model
+        how = model.tagger, model.made_grammar(), model.weights.astype(np.float64), levels(beams), model.spec.limit
+        return Oracle(*how, gold=self.gold, worst=worst).parse(self.words)
+
+    def oracles(self, orders: dict[str, list[Found]]) -> tuple[dict[str, Row], list[Row]]:
+        """Scores of best and worst derivations of both orders, and differences; orders: the parser's derivations."""
+        found = orders | {
+            f"{order} {which}": self.oracle(beams, which == "worst")
+            for order, beams in ORDERS.items()
+            for which in ("best", "worst")
+        }
+        kinds = ("", " best", " worst")
+        gains = [self.compared(f"reverse{kind}", f"AST{kind}", found) for kind in kinds]
+        found["gold categories"] = best_of_gold_categories(self.model, self.words, self.gold)
+        rows = {name: evaluate(self.gold, some).summary() for name, some in found.items() if name not in orders}
+        return rows, gains
+
+    def beams(self, beams: tuple[str, ...]) -> tuple[list[Row], list[Row]]:
+        """A row for each beam, over the sentences that all beams parse; the last one compared with the first."""
+        parses = {beam: Parser(self.model, beams=(beam,)).parse(self.treebank) for beam in beams}
+        found = {beam: [parse.record for parse in some] for beam, some in parses.items()}
+        best = {f"{beam} best": self.oracle((beam,)) for beam in beams}
+        common = [i for i in range(len(self.gold)) if all(some[i].parsed for some in found.values())]
+        gold, rows = [self.gold[i] for i in common], []
+        for beam in beams:
+            some = [parses[beam][i] for i in common]
+            row = {"beam": beam, "common": len(common), "score": float(sum(parse.value for parse in some))}
+            row["covered"] = 100.0 * sum(one.parsed for one in found[beam]) / len(self.gold)
+            row["oracle"] = evaluate(gold, [best[f"{beam} best"][i] for i in common]).labelled.f
+            rows.append(row | evaluate(gold, [parse.record for parse in some]).summary() | _means(some))
+        named = {"narrowest": beams[0], "widest": beams[-1]}
+        ends = {end: found[beam] for end, beam in named.items()}
+        ends |= {f"{end} best": best[f"{beam} best"] for end, beam in named.items()}
+        return rows, [self.compared(f"widest{kind}", f"narrowest{kind}", ends) for kind in ("", " best")]
+
+    def compared(self, a: str, b: str, found: dict[str, list[Found]]) -> Row:
+        """Labelled F-score of a less that of b."""
+        return {"a": a, "b": b} | difference(self.gold, found[a], found[b])._asdict()
+
+
+def order_row(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> tuple[Row, float, list[Found]]:
+    """What the parser does with some attempts, sentences per CPU second, its derivations."""
     parser, gold = Parser(model, beams=beams), read_derivations(treebank, model.meta["tag"])
     parser.parse(treebank.select(np.arange(min(5, len(treebank)))))  # compiles
     with Stopwatch() as watch:
@@ -45,42 +94,7 @@ def order_row(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> tu
     found = [parse.record for parse in parses]
     tried = np.bincount([one.level for one in found if one.parsed], minlength=len(beams)).tolist()
     row = {"sentences": len(treebank), "levels": tried} | evaluate(gold, found).summary() | _means(parses)
-    return row, len(treebank) / max(watch.cpu, 1e-9)
-
-
-def oracle(
-    model: CCGModel, treebank: Treebank, gold: Sequence[Derivation], beams: tuple[str, ...], worst: bool = False
-) -> list[Found]:
-    """The derivations most like the gold ones, or least, of the charts that some attempts give."""
-    how = model.tagger, model.made_grammar(), model.weights.astype(np.float64), levels(beams), model.spec.limit
-    return Oracle(*how, gold=gold, worst=worst).parse(words_of(treebank, model.meta["tag"]))
-
-
-def oracle_rows(model: CCGModel, treebank: Treebank) -> dict[str, dict[str, float]]:
-    """Best and worst derivations of both orders, and the best ones with gold categories."""
-    gold = read_derivations(treebank, model.meta["tag"])
-    rows = {
-        f"{name} {which}": evaluate(gold, oracle(model, treebank, gold, beams, which == "worst")).summary()
-        for name, beams in ORDERS.items()
-        for which in ("best", "worst")
-    }
-    return rows | {"gold categories": evaluate(gold, best_of_gold_categories(model, treebank, gold)).summary()}
-
-
-def beam_rows(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> list[dict[str, Any]]:
-    """A row for each beam, over the sentences that have a derivation under all of them."""
-    gold = read_derivations(treebank, model.meta["tag"])
-    parses = {beam: Parser(model, beams=(beam,)).parse(treebank) for beam in beams}
-    best = {beam: oracle(model, treebank, gold, (beam,)) for beam in beams}
-    common = [i for i in range(len(treebank)) if all(parses[beam][i].record.parsed for beam in beams)]
-    right, rows = [gold[i] for i in common], []
-    for beam in beams:
-        some = [parses[beam][i] for i in common]
-        covered = 100.0 * sum(parse.record.parsed for parse in parses[beam]) / len(treebank)
-        total, most = float(sum(parse.value for parse in some)), evaluate(right, [best[beam][i] for i in common])
-        row = {"beam": beam, "common": len(common), "score": total, "covered": covered, "oracle": most.labelled.f}
-        rows.append(row | evaluate(right, [parse.record for parse in some]).summary() | _means(some))
-    return rows
+    return row, len(treebank) / max(watch.cpu, 1e-9), found
 
 
 def _means(parses: list[Parse]) -> dict[str, float]:
@@ -93,19 +107,21 @@ def _means(parses: list[Parse]) -> dict[str, float]:
 def run(params: Params, name: str) -> None:
     """Write what a parser's beams do, and how fast."""
     parser, model = ccg_parser(params, name), CCGModel.load(ccg_file(name))
-    orders: dict[str, dict[str, Any]] = {}
+    orders: dict[str, dict[str, Row]] = {}
     speed: dict[str, dict[str, float]] = {}
-    for split in ("dev", "test"):
+    for split in ("test", "dev"):
         treebank = load(name, split)
         found = {order: order_row(model, treebank, beams) for order, beams in ORDERS.items()}
-        orders[split] = {order: row for order, (row, _) in found.items()}
-        speed[split] = {order: per_second for order, (_, per_second) in found.items()}
-        said = "; ".join(f"{order} LF {row['LF']:.2f}, {rate:.1f} a second" for order, (row, rate) in found.items())
+        orders[split] = {order: row for order, (row, _, _) in found.items()}
+        speed[split] = {order: rate for order, (_, rate, _) in found.items()}
+        said = "; ".join(f"{order} LF {row['LF']:.2f}, {rate:.1f} a second" for order, (row, rate, _) in found.items())
         stage.say(f"{name} {split}: {said}")
-    dev = load(name, "dev")
+    dev = Dev(model, treebank)
+    oracles, gains = dev.oracles({order: some for order, (_, _, some) in found.items()})
+    beams, more = dev.beams(params.ccg.beams)
     about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
-    parts = {"orders": orders, "oracle": oracle_rows(model, dev), "beams": beam_rows(model, dev, params.ccg.beams)}
-    stage.write_json(stage.METRICS / "ccg" / f"{name}.json", about | parts)
+    tables = {"orders": orders, "oracle": oracles, "beams": beams, "differences": gains + more}
+    stage.write_json(stage.METRICS / "ccg" / f"{name}.json", about | tables)
     stage.write_json(stage.METRICS / "timing" / "ccg" / f"{name}.json", speed)
 
 

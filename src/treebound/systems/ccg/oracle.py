@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from treebound.core.treebank import Treebank
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts, Packed, sentence_of
 from treebound.systems.ccg.decoding import Adaptive, Found, Supertagged
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.rule_features import LEAF
-from treebound.systems.ccg.words import words_of
+from treebound.systems.ccg.words import Words
 from treebound.treebanks.ccg.dependencies import dependencies
 from treebound.treebanks.ccg.derivation import Derivation
 
@@ -95,23 +94,25 @@ def _share(sentence, chart, wanted, right, linked, out):
                         out[e] += linked[a, b]
 
 
-def best_of_gold_categories(model: CCGModel, treebank: Treebank, gold: Sequence[Derivation]) -> list[Found]:
-    """The best derivations of the grammar over the gold categories alone; words of categories that the model lacks, and
-    sentences without a derivation, are not parsed.
+def nearest(charts: Charts, words: Words, s: int, tags: np.ndarray, gold: Derivation) -> Derivation | None:
+    """The derivation of sentence s over lexical categories int32[n] that shares most with a gold one, if any."""
+    choices = Lattice(np.arange(len(tags) + 1, dtype=np.int32), tags)
+    packed = charts.chart(sentence_of(words, s, choices))
+    if packed is None or not packed.parsed:
+        return None
+    packed.chart.graph.weight[:] = shared(packed, gold)
+    return packed.derivation(packed.best()[2], words.strings[words.offsets[s] : words.offsets[s + 1]])
+
+
+def best_of_gold_categories(model: CCGModel, words: Words, gold: Sequence[Derivation]) -> list[Found]:
+    """The best derivations of a model's grammar over the gold categories alone.
+
+    Sentences with a category that the model lacks, or without a derivation, count as not parsed.
     """
-    number, tag = model.tagger.number, model.meta["tag"]
-    charts = Charts(model.made_grammar(), model.weights.astype(np.float64), model.spec.limit)
-    words, found = words_of(treebank, tag), []
+    number, charts, found = model.tagger.number, Charts(model.made_grammar(), np.zeros(1), model.spec.limit), []
     for s, derivation in enumerate(gold):
         leaves = derivation.leaves()
         tags = np.array([number.get(str(leaf.category), -1) for leaf in leaves], np.int32)
-        choices = Lattice(np.arange(len(leaves) + 1, dtype=np.int32), tags)
-        packed = charts.chart(sentence_of(words, s, choices)) if (tags >= 0).all() else None
-        if packed is None or not packed.parsed:
-            found.append(Found(tuple(leaves), False, 0.0, 0, 1.0, 0))
-            continue
-        packed.chart.graph.weight[:] = shared(packed, derivation)
-        value, _, edge = packed.best()
-        strings = words.strings[words.offsets[s] : words.offsets[s + 1]]
-        found.append(Found((packed.derivation(edge, strings),), True, value, 0, 1.0, len(packed.chart.rule)))
+        best = nearest(charts, words, s, tags, derivation) if (tags >= 0).all() else None
+        found.append(Found(tuple(leaves) if best is None else (best,), best is not None, 0.0, 0, 1.0, 0))
     return found
