@@ -25,6 +25,11 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     for corpus in params.classifiers.corpora:
         _classifiers(folder, params, corpus)
+    for i, name in enumerate(params.ccg.parsers):
+        _ccg(folder, params, name, i)
+    for corpus in params.ccg.derivations:
+        whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
+        _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
     for corpus in params.cross_validation.corpora:
         constraint_metrics(folder, corpus, params.cross_validation.folds)
     for corpus in params.corpora:
@@ -275,6 +280,53 @@ def _classifiers(folder: Path, params: Params, corpus: str) -> None:
     tests = [{"a": a, "b": b, "scored": 900, "only_a": 90, "only_b": 40, "p": 0.001} for a, b in pairs]
     _json(folder, ["classifiers", f"{corpus}.json"], {"rows": rows, "tests": tests})
     _json(folder, ["timing", "classifiers", f"{corpus}.json"], seconds)
+
+
+def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
+    """What the stages of a CCG parser would write: wider charts hold better derivations, which the parser misses."""
+
+    def scores(f: float) -> dict[str, float]:
+        return dict.fromkeys(("LF", "LP", "LR"), f) | dict.fromkeys(("UF", "UP", "UR", "ST"), f / 2 + 50)
+
+    def order(f: float, edges: int) -> dict:
+        levels = {"levels": [50, 5, 2, 1, 1], "sentences": SENTENCES, "coverage": 98.0, "exact": 30.0}
+        return scores(f) | levels | {"categories": edges / 5000, "edges": edges, "refused": 0}
+
+    orders = {"AST": order(80.0 + i, 7000), "reverse": order(78.0 + i, 180_000)}
+    oracle = {"AST best": 90.0, "AST worst": 40.0, "reverse best": 97.0, "reverse worst": 10.0, "gold categories": 98.0}
+    beams = [
+        {
+            "beam": beam,
+            "common": 50,
+            "covered": 90.0,
+            "score": 5000.0 + 100 * j,
+            "oracle": 88.0 + j,
+            "categories": 1.5 + j,
+        }
+        | scores(80.0 - j)
+        for j, beam in enumerate(params.ccg.beams)
+    ]
+    pairs = [("reverse", "AST", -2.0), ("reverse best", "AST best", 7.0), ("reverse worst", "AST worst", -30.0)]
+    pairs += [("widest", "narrowest", -4.0), ("widest best", "narrowest best", 4.0)]
+    gains = [{"a": a, "b": b, "value": v, "low": v - 1, "high": v + 1, "sentences": 50} for a, b, v in pairs]
+    tables = {"orders": dict.fromkeys(("dev", "test"), orders), "beams": beams, "differences": gains}
+    _json(folder, ["ccg", f"{name}.json"], tables | {"oracle": {which: scores(f) for which, f in oracle.items()}})
+    speed = {"AST": 220.0, "reverse": 12.0}
+    _json(folder, ["timing", "ccg", f"{name}.json"], {"dev": speed, "test": speed})
+    parser = params.ccg.parsers[name]
+    split = {"sentences": SENTENCES, "words": 900, "categories": 60}
+    about = {
+        "corpus": parser.corpus,
+        "more": parser.more,
+        "tags": parser.tags,
+        "train": split,
+        "dev": split,
+        "test": split,
+    }
+    about |= {"accuracy": {"train": 95.0, "dev": 95.0, "test": 95.0}} if parser.tags == "predicted" else {}
+    _json(folder, ["ccg-treebank", f"{name}.json"], about)
+    _json(folder, ["ccg-train", f"{name}.json"], {"left_out": {"a chart over the limit": 3}, "history": []})
+    _json(folder, ["timing", "ccg-train", f"{name}.json"], {"cpu_s": 100.0, "wall_s": 101.0})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:

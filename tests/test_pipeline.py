@@ -68,7 +68,7 @@ def test_no_stage_depends_on_two_rooms() -> None:
         assert len(rooms[name]) <= 1, name
         if uses := stage.get("meta", {}).get("uses"):
             assert rooms[name] == {uses.partition("_")[2]}, name
-    assert set().union(*rooms.values()) == {"graph", "constrained", "tagging", "peers", "transition"}
+    assert set().union(*rooms.values()) == {"graph", "constrained", "tagging", "peers", "transition", "ccg"}
 
 
 def test_git_ignores_what_dvc_keeps() -> None:

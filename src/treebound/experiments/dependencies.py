@@ -21,6 +21,7 @@ PIPELINE = Path("dvc.yaml")
 WITHOUT = frozenset(
     {
         # values are checked, which are tracked as parameters
+        ("experiments.params", "systems.ccg.settings"),
         ("experiments.params", "systems.graph.settings"),
         ("experiments.params", "systems.transition.settings"),
     }
@@ -83,7 +84,7 @@ def _has_code(path: Path) -> bool:
 def _data_of(path: Path) -> list[Path]:
     """Files beside a module that it names."""
     text = path.read_text(encoding="utf-8")
-    return [p for p in path.parent.glob("*.toml") if f'"{p.name}"' in text]
+    return [p for p in path.parent.iterdir() if p.suffix in (".toml", ".txt") and f'"{p.name}"' in text]
 
 
 def _folded(files: set[Path]) -> set[Path]:

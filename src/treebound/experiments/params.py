@@ -24,6 +24,8 @@ from treebound.core.errors import InputError
 from treebound.core.spaces import Space
 from treebound.support import yamlfile
 from treebound.support.settings import Seed
+from treebound.systems.ccg.settings import Checked_beams
+from treebound.systems.ccg.settings import Settings as CCGSettings
 from treebound.systems.graph.settings import Family, Labels, Learner, Settings
 from treebound.systems.transition.settings import Settings as Transition
 
@@ -306,6 +308,55 @@ class ClassifierSearch:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class CCGParser:
+    """A CCG parser of a corpus that is translated to derivations; see treebound.experiments.ccg_treebank.
+
+    more       a corpus whose training derivations it learns from as well
+    tags       that it is trained and tested with; predicted ones are those of taggers of the derivations' own words
+    sentences  of training, at most, and a quarter as many of dev and test; a slice of the run may leave fewer
+    """
+
+    corpus: Name
+    more: Name | None = None
+    tags: Tags = "gold"
+    sentences: Positive | None = None
+    settings: CCGSettings = CCGSettings()
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCG:
+    """Translation to CCG derivations, and supertaggers with parsers (Auli & Lopez 2011); see treebound.experiments.ccg.
+
+    derivations  corpora that are translated; parsers: by name, of some of them
+    beams        beta:k of the single beams that are compared, narrow ones first
+    """
+
+    derivations: tuple[Name, ...] = ()
+    parsers: dict[Name, CCGParser] = Field(default_factory=dict)
+    beams: Annotated[Checked_beams, Field(min_length=1)] = ("0.075:20", "0.03:20", "0.01:20", "0.005:20", "0.001:20")
+
+    def __post_init__(self) -> None:
+        for name, parser in self.parsers.items():
+            if unknown := {parser.corpus, parser.more} - {*self.derivations, None}:
+                raise ValueError(f"parsers: {name}: {min(filter(None, unknown))} is none of the derivations")
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCGIntegration:
+    """What is measured of the joint model of every parser of `ccg`; see treebound.experiments.ccg_integration.
+
+    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
+    """
+
+    iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
+    most: Positive = 50
+
+    def __post_init__(self) -> None:
+        if max(self.iterations) > self.most:
+            raise ValueError(f"most: {self.most} is less than one of the iterations")
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Step:
     """What one training differs in from the base system; what is not given stays as it is there.
 
@@ -389,6 +440,8 @@ class Params:
     cross_validation: CrossValidation = CrossValidation()
     classifiers: Classifiers = Field(default_factory=Classifiers)
     classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
+    ccg: CCG = Field(default_factory=CCG)
+    ccg_integration: CCGIntegration = CCGIntegration()
     arena: Arena | None = None  # older runs have none
     steps: Steps | None = None  # older runs have none
 
@@ -515,6 +568,8 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "cross_validation": CrossValidation,
         "classifiers": Classifiers,
         "classifier_search": ClassifierSearch,
+        "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
+        "ccg_integration": CCGIntegration,
         "arena": Arena,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }

@@ -271,6 +271,21 @@ class Results:
         ]
         return pd.DataFrame(rows, columns=["corpus", "a", "b", "scored", "only_a", "only_b", "p"])
 
+    def derivations(self) -> dict[str, dict[str, Any]]:
+        """Corpus -> what its translation to CCG counted. None where no corpus is listed."""
+        return {corpus: self._read("derivations", f"{corpus}.json") for corpus in self.params.ccg.derivations}
+
+    def ccg(self) -> dict[str, dict[str, Any]]:
+        """CCG parser -> what the stage `ccg` wrote, with `speed`, `treebank`, `training` and its `seconds`."""
+        return {
+            name: self._read("ccg", f"{name}.json")
+            | {"speed": self._read("timing", "ccg", f"{name}.json")}
+            | {"treebank": self._read("ccg-treebank", f"{name}.json")}
+            | {"training": self._read("ccg-train", f"{name}.json")}
+            | {"seconds": self._read("timing", "ccg-train", f"{name}.json")}
+            for name in self.params.ccg.parsers
+        }
+
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""
         return [self._read("convert", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]

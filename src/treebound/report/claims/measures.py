@@ -283,6 +283,37 @@ def _share(place: str, part: int, whole: int, level: float = 0.95, method: str =
 # --- the list
 
 
+# --- CCG
+
+#: what `experiments.ccg` compares
+_COMPARED = [f"{name}{kind}" for name in ("AST", "reverse") for kind in ("", " best", " worst")]
+_COMPARED += [f"{name}{kind}" for name in ("narrowest", "widest") for kind in ("", " best")]
+
+
+def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Labelled F-score of the first less the second's, of every CCG parser; 95 % interval by the jackknife."""
+    for name, found in results.ccg().items() if _ran(results, "ccg") else ():
+        for of in found["differences"]:
+            if [of["a"], of["b"]] == list(rows):
+                yield Measured(name, of["value"], of["low"], of["high"])
+            elif [of["b"], of["a"]] == list(rows):
+                yield Measured(name, -of["value"], -of["high"], -of["low"])
+
+
+def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Sentences per CPU second of the first order divided by the second's, on dev."""
+    for name, found in results.ccg().items() if _ran(results, "ccg") else ():
+        a, b = (found["speed"]["dev"][row] for row in rows)
+        yield exact(name, a / b)
+
+
+def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Share of sentences of dev (%) that an order gives a derivation; with a Wilson interval."""
+    for name, found in results.ccg().items() if _ran(results, "ccg") else ():
+        row = found["orders"]["dev"][rows[0]]
+        yield _share(name, sum(row["levels"]), row["sentences"])
+
+
 class Measure(NamedTuple):
     """A function as described above, how its values are printed, and what the rows that it reads may be called."""
 
@@ -325,4 +356,7 @@ MEASURES: dict[str, Measure] = {
     "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
     "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
     "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells),
+    "LF of CCG": Measure(ccg_difference, "{:+.2f} LF", lambda params: _COMPARED),
+    "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse")),
+    "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse")),
 }
