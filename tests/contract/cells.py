@@ -41,6 +41,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "rerank": [{"space": space, "k": 3} for space in SPACES],
     "capped": [{"space": space, "calls": calls} for space in SPACES for calls in (1, 10)],
     "linear-relaxation": [{"space": space} for space in SPACES],
+    "dual-decomposition": [{"space": space} for space in SPACES],
     "stated-ilp": [{}, {"space": "projective"}, {"formulation": "multi-commodity"}],
     "incremental-ilp": [
         {},

@@ -16,7 +16,7 @@ from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.backbones import chart_scores
-from treebound.kernels.chart.hypergraph import Hypergraph
+from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
 
 #: DP calls to find a tree that is allowed where none was met, or that there is none
 CALLS = 10_000
@@ -47,6 +47,13 @@ def positive(name: str, value: float) -> None:
     """InputError for an option that must be above 0 and is not."""
     if not 0 < value < np.inf:
         raise InputError(f"{name} = {value!r}", hint="give a positive number")
+
+
+def deviation(problem: Problem) -> float:
+    """The standard deviation of the scores of arcs that are allowed; where all are equal, the unit of the scores."""
+    allowed = problem.arc[problem.arc > NEG_TEST]
+    sd = float(np.std(allowed)) if len(allowed) else 0.0
+    return sd or problem.unit or 1.0
 
 
 def exact_families(problem: Problem, space: Space) -> frozenset[str]:
