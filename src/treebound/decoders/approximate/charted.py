@@ -16,7 +16,7 @@ from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.backbones import chart_scores
-from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 
 #: DP calls to find a tree that is allowed where none was met, or that there is none
 CALLS = 10_000
@@ -67,14 +67,19 @@ def chart_of(problem: Problem, space: Space, scale: float = 1.0) -> Chart:
     All scores are multiplied by `scale`. O(edges of the chart).
     """
     index = index_of(problem)
-    scores = chart_scores({family: table.score * scale for family, table in problem.parts.items()})
-    weight = np.append(problem.arc * scale, 0.0)
+    scores = chart_scores({family: _scaled(table.score, scale) for family, table in problem.parts.items()})
+    weight = np.append(_scaled(problem.arc, scale), 0.0)
     backbone = BACKBONES[smallest_backbone(problem.families, space)]
     graph = backbone.graph(*index, scores, MAX_EDGES)
     if graph is not None and len(graph.first) == 1:
         backbone = BACKBONES["eisner"]
         graph = backbone.graph(*index, scores, 2**62)
     return Chart(index.arcs, graph, weight, backbone.families)
+
+
+def _scaled(score: np.ndarray, scale: float) -> np.ndarray:
+    """The scores times `scale`; what is impossible stays so."""
+    return score if scale == 1.0 else np.where(score > NEG_TEST, score * scale, NEG)
 
 
 def scored(problem: Problem, space: Space, arcs: np.ndarray | None, work: dict[str, int], seconds: float) -> Parse:
