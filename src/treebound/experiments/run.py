@@ -32,11 +32,11 @@ GROUPS = (
     ("train", "steps", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
     *(("classifiers",), ("classifier-search",)),
-    *(("benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
+    *(("benchmark",), ("ablation",), ("arena",), ("approximations",), ("notebooks",), ("report",)),
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
-ALONE = frozenset({"tagger", "classifiers", "classifier-search", "benchmark", "ablation", "arena"})
+ALONE = frozenset({"tagger", "classifiers", "classifier-search", "benchmark", "ablation", "arena", "approximations"})
 
 
 def kind_of(stage: str) -> str:
