@@ -45,6 +45,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
         if params.arena is not None:
             _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
+        if params.approximations is not None:
+            _json(folder, ["approximations", f"{corpus}.json"], approximation_rows(params.approximations.models))
         timed: dict[str, list[dict]] = {"graph": [], "peers": [], "transition": []}
         for i, row in enumerate(params.rows_of(corpus)):
             _train(folder, params, corpus, row)
@@ -231,6 +233,33 @@ def arena_rows(models: tuple[str, ...]) -> list[dict]:
         for i, (name, solver) in enumerate(SOLVERS.items())
         for low in (0, *LENGTHS)
     ]
+
+
+def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
+    """What the stage `approximations` would write: the later in its list, the faster; the first two find all best
+    trees, the others half of them.
+    """
+    from treebound.experiments.approximations import CONTESTANTS, EXACT, WITHIN
+    from treebound.experiments.arena import LENGTHS, SPACES
+    from treebound.experiments.made_up import MADE_UP
+
+    rows, within = [], []
+    for model in (*models, *MADE_UP):
+        for space in SPACES:
+            for i, name in enumerate(CONTESTANTS):
+                best = 4 if i < 2 else 2
+                gold = {"scored": 40, "correct": 38 if i < 2 else 30, "correct_labelled": 36 if i < 2 else 28}
+                about = {"model": model, "space": space, "solver": name}
+                rows += [
+                    {**about, "longer_than": low, "sentences": 4, "words": 4 * (low + 5), "known": 4, "best": best}
+                    | {"proved": 4 * (name == EXACT), "found": 4, "bounded": 4, "wrong": 0, "search_errors": 0}
+                    | {"seconds": 0.01 * (low + 1) / (i + 1), "gap": 0.0, "loss": 0.5 * (4 - best), "slowest": 0.1}
+                    | ({"wrong": 3, "search_errors": 4 - best, **gold} if model in models else dict.fromkeys(gold))
+                    for low in (0, *LENGTHS)
+                ]
+                curve = [min(best, j) for j in range(len(WITHIN))]
+                within.append({**about, "sentences": 4, "best": curve, "proved": curve if name == EXACT else [0] * 21})
+    return {"rows": rows, "within": within}
 
 
 def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> None:

@@ -146,6 +146,7 @@ TINY = {
     "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # of a test split of 486
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
     "arena": {"models": ["carreras"], "k": 5, "sentences": 3},
+    "approximations": {"models": ["carreras"], "k": 5, "sentences": 3, "made_up": 0},
     "notebooks": ["10-corpora"],
 }
 KINDS = ("convert", "tagger", "pruner", "train", "decode", "benchmark", "ablation")

@@ -30,6 +30,7 @@ WITHOUT = frozenset(
 PLUMBING = ("support", "kernels.cache", "experiments.params", "experiments.plan")
 #: modules that choose what they run by name, from a registry that imports it then: any of these rooms' modules
 BY_NAME = {
+    "experiments.approximations": "decoders",
     "experiments.arena": "decoders",
     "experiments.confidence": "decoders",
     "experiments.rooms.parse_graph": "decoders",

@@ -254,6 +254,26 @@ class Arena:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Approximations:
+    """Every decoder on the scores of `models`, and on made-up ones; see treebound.experiments.approximations.
+
+    sentences  how many of the test split
+    made_up    of how many of them, in order, the lengths are those of made-up scores; longest: in words
+    calls      dynamic programs that branch and bound has for a sentence
+    seconds    that a linear program has
+    """
+
+    models: Annotated[tuple[str, ...], Field(min_length=1)]
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    made_up: Annotated[int, Field(ge=0, le=1_000_000_000)]
+    longest: Positive
+    calls: Positive
+    seconds: Above
+
+
+@dataclass(frozen=True, config=_STRICT)
 class CrossValidation:
     """The labelled parser with hard constraints, by folds; see treebound.experiments.cross_validation.
 
@@ -443,6 +463,7 @@ class Params:
     ccg: CCG = Field(default_factory=CCG)
     ccg_integration: CCGIntegration = CCGIntegration()
     arena: Arena | None = None  # older runs have none
+    approximations: Approximations | None = None  # likewise
     steps: Steps | None = None  # older runs have none
 
     def __post_init__(self) -> None:
@@ -455,10 +476,12 @@ class Params:
                 same = replace(row, name="", timed=None, corpora=(), tags=tags, seed=seed)
                 if (other := named.setdefault(same, row.name)) != row.name:
                     raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
-        for what, settings in (("ablation", self.ablation), ("confidence", self.confidence), ("arena", self.arena)):
+        named_models = ("ablation", "confidence", "arena", "approximations")
+        for what in named_models:
+            settings = getattr(self, what)
             if settings is not None:
                 trained = [r.model for r in self.decode.values() if r.everywhere and r.learner == settings.learner]
-                models = settings.models if isinstance(settings, Arena) else (settings.model,)
+                models = settings.models if isinstance(settings, Arena | Approximations) else (settings.model,)
                 if unknown := [model for model in models if model not in trained]:
                     choice = ", ".join(dict.fromkeys(trained))
                     raise ValueError(f"{what}: no row trains {unknown[0]!r} ({settings.learner}); choose from {choice}")
@@ -571,6 +594,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
         "ccg_integration": CCGIntegration,
         "arena": Arena,
+        "approximations": Approximations,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }
     return [field.name for field in fields(kinds.get(loc[0], Row) if loc else Params) if field.name != "name"]

@@ -296,6 +296,19 @@ class Results:
         rows = [{"corpus": corpus, **row} for corpus in corpora for row in self._read("arena", f"{corpus}.json")]
         return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
 
+    def approximations(self) -> pd.DataFrame:
+        """One row a corpus, model, space, decoder and bin of lengths; no rows in runs from before there were any."""
+        rows = [{"corpus": corpus, **row} for corpus, found in self._approximations() for row in found["rows"]]
+        return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
+
+    def approximations_within(self) -> list[dict[str, Any]]:
+        """One entry a corpus, model, space and decoder: what it had within how many CPU ms."""
+        return [{"corpus": corpus, **row} for corpus, found in self._approximations() for row in found["within"]]
+
+    def _approximations(self) -> list[tuple[str, dict[str, Any]]]:
+        corpora = self.corpora if self.params.approximations else []
+        return [(corpus, self._read("approximations", f"{corpus}.json")) for corpus in corpora]
+
     def steps(self) -> list[dict[str, Any]]:
         """One entry a corpus and run of `steps`: corpus, name, changed (in words), and what the stage wrote.
 
