@@ -168,6 +168,16 @@ class Remarks:
 
     sentences: tuple[str, ...]
 
+    @property
+    def short(self) -> Remarks:
+        """The first sentence: a page opens with it."""
+        return Remarks(self.sentences[:1])
+
+    @property
+    def rest(self) -> Remarks:
+        """The others."""
+        return Remarks(self.sentences[1:])
+
     def __repr__(self) -> str:
         return " ".join(self.sentences)
 
