@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from treebound.core.errors import InputError
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.plots import figures, gains
-from treebound.plots.labels import annotations
+from treebound.plots.labels import point_labels
 from treebound.plots.svg import as_svg
 from treebound.plots.tree import tree_svg
 from treebound.report import sentences, statements
@@ -173,10 +173,10 @@ def test_labels_of_points_do_not_overlap() -> None:
     rows = [("c", "one", "s", f"k = {k}", 88 + 0.01 * k, 1e4 + k) for k in range(5)]
     columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
     figure = figures.accuracy_speed(pd.DataFrame([*rows, ("c", "one", "s", "", 80.0, 1e3)], columns=columns))
-    before = [label.get_window_extent() for label in annotations(figure)]
+    before = [label.get_window_extent() for label in point_labels(figure)]
     assert any(a.overlaps(b) for i, a in enumerate(before) for b in before[:i])
     as_svg(figure, "x")
-    left = annotations(figure)
+    left = point_labels(figure)
     assert len(left) >= 4
     boxes = [label.get_window_extent() for label in left]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])

@@ -7,17 +7,17 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 
-def annotations(figure: Figure) -> list[Annotation]:
+def point_labels(figure: Figure) -> list[Annotation]:
     """The labels at points that are to be seen, panel by panel."""
     texts = (text for axes in figure.axes for text in axes.texts)
     return [text for text in texts if isinstance(text, Annotation) and text.get_text() and text.get_visible()]
 
 
 def settle(figure: Figure) -> None:
-    """Move every label that would lie over an earlier one to a free side of its point: the other one, further out, left,
+    """Move every label that would lie over an earlier one to a free side of its point: the other, further out, left,
     right. Where none is free it is left out: legend and tables have what it says. O(labels^2).
     """
-    labels = annotations(figure)
+    labels = point_labels(figure)
     if len(labels) < 2:
         return
     figure.draw_without_rendering()  # places panels, which a constrained layout does when it is drawn
