@@ -182,6 +182,24 @@ def test_labels_of_points_do_not_overlap() -> None:
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_others_together() -> None:
+    rows = [("c", "one", "s", "", 88.0 + i / 10, 10.0**i) for i in range(2, 5)]
+    columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
+    data = pd.DataFrame(
+        [*rows, ("c", "one", "s", "crossing", 60.0, 3e4), ("d", "one", "s", "", 88.0, 1e3)], columns=columns
+    )
+    figure = figures.accuracy_speed(data)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    low, high = axes.get_xlim()
+    names = [name for name, at in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True) if low <= at <= high]
+    boxes = [name.get_window_extent() for name in names if name.get_text()]
+    assert len(boxes) > 2
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert axes.get_ylim()[0] > 85
+    assert "crossing ↓ 60.0" in [label.get_text() for label in axes.texts]
+
+
 def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
     rows = [
         ("a", "s", 0.5, 0.1, 0.9),
