@@ -27,7 +27,7 @@ from treebound.kernels.features.scoring import LINE, arc_variant
 from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.learning.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

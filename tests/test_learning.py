@@ -21,7 +21,7 @@ from treebound.learning.difference import Difference
 from treebound.learning.updates import Learner, Mira, Perceptron
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser, load
-from treebound.systems.graph.pruner import Pruner, train_pruner
+from treebound.learning.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

@@ -27,7 +27,7 @@ from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.factors import FAMILIES as REGISTERED
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

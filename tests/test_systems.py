@@ -33,7 +33,7 @@ from treebound.learning.system import Labelled
 from treebound.support.settings import Checked, SettingError, option
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.registry import SYSTEMS, system_of
@@ -123,7 +123,7 @@ def test_a_model_keeps_to_the_templates_that_it_was_trained_with(
     from treebound import factors
     from treebound.features import labels
     from treebound.systems.graph import model as module
-    from treebound.systems.graph import pruner
+    from treebound.learning import pruner
 
     model.save(tmp_path / "model.npz")
     before = trees(model)

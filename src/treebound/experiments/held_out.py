@@ -19,7 +19,7 @@ from treebound.core.treebank import Treebank
 from treebound.experiments import stage
 from treebound.learning.storage import Format, Header, Layout
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 
