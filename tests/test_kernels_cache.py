@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import treebound
-from treebound.kernels.cache import CheckedFile, sources_of
+from treebound.kernels.cache import CheckedFile, folder_of, sources_of
+from treebound.kernels.compiled import compiled
 
 PACKAGE = Path(treebound.__file__).parent
 FUNCTION = "from numba import njit\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
@@ -169,18 +170,49 @@ def test_who_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyP
     other.communicate(b"\n")
 
 
-def test_every_file_that_compiles_functions_counts():
-    counted = set(sources_of(PACKAGE))
-    compiling = {path for path in PACKAGE.rglob("*.py") if "@njit" in path.read_text() or "@jit" in path.read_text()}
-    assert len(compiling) > 30
-    assert compiling <= counted
-    assert {path.parent.name for path in compiling} >= {"branch_and_bound", "chart", "compiled", "tagging", "treebanks"}
-    # constants that compiled functions take from their neighbours
-    assert PACKAGE / "evaluation" / "compiled" / "tables.py" in counted
-    assert PACKAGE / "cli" / "__init__.py" not in counted
+def test_the_state_of_a_file_is_that_of_all_whose_functions_constants_and_types_it_uses() -> None:
+    counted = sources_of(PACKAGE / "evaluation" / "compiled" / "stars.py")
+    assert PACKAGE / "evaluation" / "compiled" / "stars.py" in counted
+    assert PACKAGE / "evaluation" / "compiled" / "tables.py" in counted, "constants"
+    assert PACKAGE / "kernels" / "cache.py" in counted, "how it is kept"
+    assert PACKAGE / "decoders" / "__init__.py" not in counted
+    counted = sources_of(PACKAGE / "decoders" / "exact" / "branch_and_bound" / "search.py")
+    assert {PACKAGE / "core" / "dtypes.py", PACKAGE / "kernels" / "bounded.py"} <= set(counted)
 
 
-def test_a_file_that_only_speaks_of_it_does_not_count(tmp_path):
-    (tmp_path / "a.py").write_text("import numpy\n# import numba some day\n")
-    (tmp_path / "b.py").write_text("if True:\n    from numba import njit\n")
-    assert [path.name for path in sources_of(tmp_path)] == ["b.py"]
+def test_code_is_shared_by_copies_and_thrown_away_with_what_it_was_made_of(tmp_path: Path) -> None:
+    """A change in a neighbour that a file does not import leaves what it has compiled."""
+
+    def package(name: str, constant: int) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+        (folder / "constants.py").write_text(f"N = {constant}\n")
+        (folder / "uses.py").write_text("from treebound.constants import N\n")
+        (folder / "alone.py").write_text("M = 1\n")
+        return folder
+
+    one, same, other = package("one", 1), package("same", 1), package("other", 2)
+    assert folder_of(one / "uses.py", one) == folder_of(same / "uses.py", same)
+    assert folder_of(one / "uses.py", one) != folder_of(other / "uses.py", other)
+    assert folder_of(one / "alone.py", one) == folder_of(other / "alone.py", other)
+    assert folder_of(one / "alone.py", one) != folder_of(one / "uses.py", one)
+
+
+def test_what_compiles_is_kept_by_its_own_state_wherever_it_stands() -> None:
+    """No function of the package is kept by its path, which would have every checkout compile anew."""
+    script = """
+import treebound.kernels.features.hashing as module
+from numba.core.dispatcher import Dispatcher
+from treebound.kernels.cache import folder_of
+from pathlib import Path
+functions = [f for f in vars(module).values() if isinstance(f, Dispatcher) and f.py_func.__module__ == module.__name__]
+print(functions and {f._cache.cache_path for f in functions} == {str(folder_of(Path(module.__file__)))})
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_a_function_that_is_not_there_is_not_said_to_be_missing_its_code() -> None:
+    with pytest.raises(ValueError, match="no function kernels"):
+        compiled("kernels.features.scoring.no_such_function")

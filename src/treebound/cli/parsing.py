@@ -149,7 +149,7 @@ def parse(
     if derivations is not None and not getattr(parser, "derives", False):
         raise InputError("only CCG parsers make derivations", path=model, hint="leave out --derivations")
     how = Parsing(parser, assess, certificates is not None, derivations is not None)
-    if hasattr(parser, "problem") and not compiled("scoring.score_sentence"):
+    if hasattr(parser, "problem") and not compiled("kernels.features.scoring.score_sentence"):
         say("compiling, once per machine: a minute or two")
     with _proofs(certificates, certificates and parser.decoder.space) as prove, _auto(derivations) as derive:
 

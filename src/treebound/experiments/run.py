@@ -17,7 +17,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import yaml
@@ -51,11 +50,9 @@ def named(target: str) -> list[str]:
     return [name for name in every if kind_of(name) == target] or [target]
 
 
-def dvc(*arguments: str, cache: Path | None = None, **options: Any) -> subprocess.CompletedProcess:
+def dvc(*arguments: str, **options: Any) -> subprocess.CompletedProcess:
     """Run the DVC of this interpreter's environment; its stages find the same `python`."""
     environment = os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
-    if cache is not None:
-        environment["NUMBA_CACHE_DIR"] = str(cache)
     command = [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
     return subprocess.run(command, env=environment, text=True, **options)
 
@@ -98,30 +95,13 @@ def reproduce_groups(targets: Sequence[str], jobs: int) -> None:
         ran |= bool(stages)
 
 
-def caches(jobs: int) -> SimpleQueue[Path | None]:
-    """A place for compiled kernels for each of the jobs: numba's cache is not safe for processes that fill it together.
-
-    The first is the usual one, which later runs find filled.
-    """
-    from treebound.kernels import CACHE_DIR
-
-    free: SimpleQueue[Path | None] = SimpleQueue()
-    free.put(None)
-    for job in range(1, jobs):
-        free.put(CACHE_DIR.parent / f"job-{job}")
-    return free
-
-
 def reproduce(stages: Sequence[str], jobs: int) -> bool:
     """Run these stages, which do not depend on each other; True if all succeeded."""
-    free = caches(jobs)
 
     def one(stage: str) -> bool:
-        cache, started = free.get(), time.perf_counter()
-        try:  # DVC's chatter on standard output is dropped, errors of DVC and of the stage are not
-            done = dvc("repro", "--single-item", stage, cache=cache, stdout=subprocess.DEVNULL)
-        finally:
-            free.put(cache)
+        started = time.perf_counter()
+        # DVC's chatter on standard output is dropped, errors of DVC and of the stage are not
+        done = dvc("repro", "--single-item", stage, stdout=subprocess.DEVNULL)
         say(f"{stage}: {'failed' if done.returncode else 'done'} in {time.perf_counter() - started:.0f} s")
         return done.returncode == 0
 

@@ -11,10 +11,10 @@ Of several processes that want a function that nobody has compiled, one compiles
 from __future__ import annotations
 
 import atexit
+import functools
 import hashlib
 import os
 import pickle
-import re
 import shutil
 import sys
 import tempfile
@@ -32,28 +32,54 @@ try:
 except ImportError:  # not on Windows: there every process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
-_IMPORT = rb"(?m)^\s*(from|import) numba\b"
 _CHECKSUM = 16  #: bytes
 _PATIENCE = 600.0  #: seconds, after which a function is compiled that another process seems to compile
+_PACKAGE = Path(__file__).parents[1]
 _said: set[str] = set()
+_content = functools.cache(Path.read_bytes)
 
 
-def sources_of(package: Path) -> list[Path]:
-    """The files of a package that compile functions, and those that they import, whose constants they use."""
-    compiling = [path for path in package.rglob("*.py") if re.search(_IMPORT, path.read_bytes())]
-    used = closure((module_of(path, package) for path in compiling), package)
-    return sorted(path for module in used if (path := path_of(module, package)))
+def sources_of(path: Path, package: Path = _PACKAGE) -> list[Path]:
+    """A file that compiles functions, and all whose functions, constants and types these use: those that it imports."""
+    used = closure([module_of(path, package)], package, packages=False)
+    return sorted(found for module in used if (found := path_of(module, package)))
 
 
-def folder_for(package: Path) -> Path:
-    """The cache folder of a package's kernels: under NUMBA_CACHE_DIR, else the checkout, else the user's cache.
+def folder_of(path: Path, package: Path = _PACKAGE) -> Path:
+    """Where the compiled functions of a file are kept.
 
     Numba notices when the file of a cached function changes, but not when a function that it calls, in another file,
-    does: every state of the sources has a folder of its own. Where none can be written, it is one for this run.
+    does: every state of what the file imports has a folder of its own, the same one for every copy of the package.
     """
+    return Path(numba.config.CACHE_DIR, f"{module_of(path, package)}-{_state(path, package)}")
+
+
+@functools.cache
+def _state(path: Path, package: Path) -> str:
     digest = hashlib.blake2b(digest_size=8)
-    for source in sources_of(package):
-        digest.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes())
+    for source in sources_of(path, package):
+        digest.update(str(source.relative_to(package)).encode() + b"\0" + _content(source))
+    return digest.hexdigest()
+
+
+class Locator(caching.UserProvidedCacheLocator):
+    """Tells numba where the functions of this package are kept; of other packages it knows nothing."""
+
+    def __init__(self, py_func: Any, py_file: str):
+        super().__init__(py_func, py_file)
+        self._cache_path = str(_usable(folder_of(Path(py_file))))
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """See numba's class."""
+        return super().from_function(py_func, py_file) if Path(py_file).is_relative_to(_PACKAGE) else None
+
+
+def base_for(package: Path) -> Path:
+    """The folder of all compiled code: NUMBA_CACHE_DIR, else one in the checkout, else in the user's cache.
+
+    Where none can be written, it is one for this run.
+    """
     project, user = package.parents[1], Path(os.path.expanduser("~"), ".cache", "treebound")
     if numba.config.CACHE_DIR:
         wanted = Path(numba.config.CACHE_DIR)
@@ -62,21 +88,34 @@ def folder_for(package: Path) -> Path:
     else:
         wanted = user
     for base in (wanted, user):
-        folder = base / digest.hexdigest()
-        if _writable(folder):
-            return folder
-        _say(f"compiled code cannot be kept in {folder}; it is compiled again, which takes minutes")
-    temporary = tempfile.mkdtemp(prefix="treebound-")
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    return Path(temporary)
+        if _writable(base):
+            return base
+        _say(f"compiled code cannot be kept in {base}; it is compiled again, which takes minutes")
+    return _temporary()
+
+
+@functools.cache
+def _usable(folder: Path) -> Path:
+    """The folder, or one for this run if nothing can be kept there."""
+    if _writable(folder):
+        return folder
+    _say(f"compiled code cannot be kept in {folder.parent}; it is compiled again, which takes minutes")
+    return _temporary() / folder.name
+
+
+@functools.cache
+def _temporary() -> Path:
+    """A folder that is gone with the process."""
+    folder = tempfile.mkdtemp(prefix="treebound-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be written there and in all its folders, which numba makes."""
+    """Whether files can be written there; it is made if need be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for place in (folder, *(p for p in folder.iterdir() if p.is_dir())):
-            tempfile.TemporaryFile(dir=place).close()
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         return False
     return True
@@ -198,9 +237,9 @@ def _checksum(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
 
 
-def install(package: Path) -> Path:
-    """Make numba keep the functions that are compiled from now on in files with checksums; their folder."""
-    folder = folder_for(package)
-    numba.config.CACHE_DIR = str(folder)
+def install() -> Path:
+    """Make numba keep the functions that are compiled from now on in files with checksums; the folder of all."""
+    numba.config.CACHE_DIR = str(base_for(_PACKAGE))
     caching.IndexDataCacheFile = CheckedFile
-    return folder
+    caching.CacheImpl._locator_classes.insert(0, Locator)
+    return Path(numba.config.CACHE_DIR)

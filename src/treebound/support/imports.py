@@ -45,11 +45,15 @@ def imported(path: Path, package: Path = PACKAGE) -> frozenset[str]:
 
 
 def closure(
-    modules: Iterable[str], package: Path = PACKAGE, without: frozenset[tuple[str, str]] = frozenset()
+    modules: Iterable[str],
+    package: Path = PACKAGE,
+    without: frozenset[tuple[str, str]] = frozenset(),
+    packages: bool = True,
 ) -> set[str]:
-    """The modules and all that they import, and so on, with the packages that hold them.
+    """The modules and all that they import, and so on.
 
-    without  (importer, imported) pairs that do not count
+    without   (importer, imported) pairs that do not count
+    packages  with the packages that hold them
     """
     seen: set[str] = set()
     left = list(modules)
@@ -60,6 +64,6 @@ def closure(
             continue
         seen.add(module)
         left += [m for m in imported(path, package) if (module, m) not in without]
-        if "." in module:
+        if packages and "." in module:
             left.append(module.rpartition(".")[0])
     return seen

@@ -126,13 +126,13 @@ def compiles(recipe: Recipe) -> bool:
     from treebound.kernels.compiled import compiled
 
     of_systems = {
-        "graph": ["updates.step"],
-        "transition": ["greedy.parse_greedily"],
-        "ccg": ["rule_features.expect_steps"],
+        "graph": ["kernels.features.updates.step"],
+        "transition": ["systems.transition.greedy.parse_greedily"],
+        "ccg": ["systems.ccg.rule_features.expect_steps"],
     }
     kernels = list(of_systems.get(recipe.system, []))
     if getattr(recipe.settings, "space", "") == "non-projective":
-        kernels.append("climb_kernel.climb_heads")
+        kernels.append("decoders.approximate.climb_kernel.climb_heads")
     return not compiled(*kernels)
 
 
