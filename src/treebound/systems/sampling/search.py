@@ -8,11 +8,10 @@ import numpy as np
 from numba import njit
 
 from treebound.decoders.approximate.sampling import buffers as at
-from treebound.decoders.approximate.sampling.chance import below
 from treebound.decoders.approximate.sampling.forest import arc_into, head_of, lay
 from treebound.decoders.approximate.sampling.starts import draw
 from treebound.systems.sampling.globals.catalogue import score_all
-from treebound.systems.sampling.moves import climb, gibbs, resample, walk
+from treebound.systems.sampling.moves import climb, gibbs, walk
 
 GREEDY, GIBBS, WALK = range(3)
 
@@ -38,7 +37,7 @@ class Plan(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def search(ints, reals, view, graph, starts, plan, rng, best):
-    """Runs from the tree int64[n] `best`, then from drawn ones; the best score, its arcs in `best`; and the runs.
+    """Runs from the tree int32[n] `best`, then from drawn ones; the best score, its arcs in `best`; and the runs.
 
     Scores are summed up anew after each run, in one order, so that equal trees have equal scores.
     """

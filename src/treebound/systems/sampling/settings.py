@@ -46,7 +46,8 @@ class Settings(Checked):
     epochs: Epochs = option(10, "Passes over TRAIN; the best one on DEV is kept.")
     sweeps: Count = option(2, "Samples of a sentence in each epoch, times its words.")
     constraints: Literal["both", "neighbour", "gold"] = option(
-        "both", "What is learnt: neighbour: of two successive samples the better scores more; gold: the right tree does."
+        "both",
+        "What is learnt: neighbour: of two successive samples the better one scores more; gold: the right tree.",
     )
     k: Heads = option(30, "Heads that the pruner keeps for each word, at most.")
     threshold: Share = option(0.005, "Of these, heads at least so many times as probable as the best one.")

@@ -1,7 +1,7 @@
 """Whether the two conjuncts beside a coordinator agree in tag and length.
 
 Zhang et al. (2014), section 4. Treebanks attach coordinators in three ways, which are told apart: both conjuncts hang
-from it; it hangs from the right one, which hangs from the left one; it hangs from the left one and the right one from it.
+from it; it hangs from the right one, which hangs from the left one; it hangs from the left one, and from it the right.
 """
 
 from __future__ import annotations
