@@ -1,8 +1,8 @@
 """What global features look at: the words, the tree's spans, and what was scored before.
 
 The tree itself stands in the integers of `treebound.decoders.approximate.sampling.buffers`. A feature belongs to a
-word, its anchor. It says in a few integers what it sees there (`seen`), and hashes these to weights (`names`): where it sees
-the same, its score is the same, so scores are kept under what is seen.
+word, its anchor. It says in a few integers what it sees there (`seen`), and hashes these to weights (`names`): where it
+sees the same, its score is the same, so scores are kept under what is seen.
 """
 
 from __future__ import annotations
