@@ -11,7 +11,8 @@ from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.arcs.problem_index import index_of
-from treebound.systems.sampling.globals.catalogue import FEATURES, append, codes_of, name, room, score_all, see
+from treebound.systems.sampling.globals.catalogue import append, codes_of, name, room, score_all, see
+from treebound.systems.sampling.globals.table import FEATURES
 from treebound.systems.sampling.globals.view import COORDINATOR, PREPOSITION, PUNCTUATION, find_spans
 from treebound.systems.sampling.moves import climb, gibbs, resample, walk
 from treebound.systems.sampling.sentence import Scoring, Sentence, scored

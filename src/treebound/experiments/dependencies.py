@@ -23,6 +23,7 @@ WITHOUT = frozenset(
         # values are checked, which are tracked as parameters
         ("experiments.params", "systems.graph.settings"),
         ("experiments.params", "systems.transition.settings"),
+        ("experiments.params", "systems.sampling.settings"),
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are
@@ -31,6 +32,7 @@ PLUMBING = ("support", "kernels.cache", "experiments.params", "experiments.plan"
 BY_NAME = {
     "experiments.arena": "decoders",
     "experiments.confidence": "decoders",
+    "experiments.score_time": "decoders",
     "experiments.rooms.parse_graph": "decoders",
 }
 #: what every stage uses, named as a whole: short lists are read

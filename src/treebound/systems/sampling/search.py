@@ -94,8 +94,8 @@ class Pair(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def next_pair(ints, reals, view, pair, steps, cost, rng):
-    """Steps of a chain at temperature 1 until two successive trees break their constraint; (steps left, errors less).
+def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
+    """Steps of a chain until two successive trees break their constraint; (steps left, errors less).
 
     The constraint: the tree with fewer errors scores more by `cost` for each error that it has less (Zhang et al.,
     section 3.3, equation 5). errors less: of the forest's tree, below 0 where it has more than pair.before; 0 once no
@@ -106,7 +106,7 @@ def next_pair(ints, reals, view, pair, steps, cost, rng):
         steps -= 1
         for m in range(1, n + 1):
             pair.before[m] = head_of(ints, m)
-        gain = gibbs(ints, reals, view, 1.0, rng)
+        gain = gibbs(ints, reals, view, temperature, rng)
         less = 0
         for m in range(1, n + 1):
             head = head_of(ints, m)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from treebound.core.spaces import Space
 from treebound.factors import FAMILIES
 from treebound.support.settings import Checked, Cost, Epochs, Heads, Rate, Seed, SettingError, option
-from treebound.systems.sampling.globals.catalogue import FEATURES
+from treebound.systems.sampling.globals.table import FEATURES
 
 
 def _family(name: str) -> str:
@@ -51,9 +51,13 @@ class Settings(Checked):
     )
     k: Heads = option(30, "Heads that the pruner keeps for each word, at most.")
     threshold: Share = option(0.005, "Of these, heads at least so many times as probable as the best one.")
+    training_k: Heads = option(
+        10, "Heads in training, whatever their probability: of TRAIN itself the pruner is too sure."
+    )
     bits: Annotated[int, Field(ge=12, le=24)] = option(22, "Log2 of the number of weights.")
     C: Rate = option(0.01, "Largest step of an update.")
     cost: Cost = option(0.5, "Margin asked for each wrong head.")
+    temperature: Rate = option(0.1, "Of the samples that are learnt from, in units of scores.")
     seed: Seed = option(1, "Of orders and samples; equal seeds give equal models and trees.")
     search: Literal["gibbs", "random-walk", "greedy"] = option(
         "gibbs", "How trees are sought: gibbs, random-walk (only where arcs may cross), or greedy: climbs alone."

@@ -117,7 +117,7 @@ class _Training:
         """Let the chain of sentence i go on, and learn from it."""
         spec, gold = self.spec, self.gold[i]
         rows, tag = self.table.sentence(i)
-        allowed = self.pruner.allowed(rows, tag, spec.k, spec.threshold)
+        allowed = self.pruner.allowed(rows, tag, spec.training_k)
         allowed[gold[1:], np.arange(1, len(tag))] = True
         made = scored(self.scoring, rows, tag, allowed)
         if made is None:  # a right tree with several roots where one is asked for, and no other tree left
@@ -127,8 +127,9 @@ class _Training:
         made.lay(made.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(made, chain))
         right = self._arcs(made, gold[1:])
         pair, steps = Pair(np.full(n + 1, -1, np.int64), gold.astype(np.int64)), spec.sweeps * n
+        way = spec.cost, spec.temperature
         while steps > 0:
-            steps, less = next_pair(*made.buffers, made.view, pair, steps, spec.cost, rng)
+            steps, less = next_pair(*made.buffers, made.view, pair, steps, *way, rng)
             if less == 0 or spec.constraints == "gold":
                 continue
             now, before = made.arcs, self._arcs(made, pair.before[1:])

@@ -1,6 +1,6 @@
-"""The global features: which there are, and at which anchors each is looked at again after a move.
+"""The global features: what each sees and how that is scored, and what a move makes them look at.
 
-A new one is a file with `see` and `name` (`view`), a line of FEATURES, and one in each of the two functions below it.
+A new one is a file with `see` and `name` (`view`), a line of `table`, and one in each of the two functions here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from treebound.systems.sampling.globals import (
     span_length,
     valency,
 )
+from treebound.systems.sampling.globals.table import COORDINATORS, FEATURES, PATHS, PREPOSITIONS, TREE
 from treebound.systems.sampling.globals.view import (
     COORDINATOR,
     MARK,
@@ -30,18 +31,6 @@ from treebound.systems.sampling.globals.view import (
     mark_path,
 )
 
-#: anchors: the root alone; coordinators; prepositions; the words above and at what moved; every word where arcs cross
-TREE, COORDINATORS, PREPOSITIONS, PATHS, ARCS = range(5)
-#: name -> where it is anchored, and so what a move makes it look at; their order numbers them
-FEATURES = {
-    "right-branch": TREE,
-    "coordination": COORDINATORS,
-    "attachment": PREPOSITIONS,
-    "span-length": PATHS,
-    "neighbours": PATHS,
-    "valency": PATHS,
-    "crossing": ARCS,
-}
 _ANCHORS = np.array(list(FEATURES.values()))
 
 
