@@ -24,6 +24,7 @@ WITHOUT = frozenset(
         ("experiments.params", "systems.ccg.settings"),
         ("experiments.params", "systems.graph.settings"),
         ("experiments.params", "systems.transition.settings"),
+        ("experiments.params", "systems.sampling.settings"),
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are
@@ -33,6 +34,7 @@ BY_NAME = {
     "experiments.approximations": "decoders",
     "experiments.arena": "decoders",
     "experiments.confidence": "decoders",
+    "experiments.score_time": "decoders",
     "experiments.rooms.parse_graph": "decoders",
 }
 #: what every stage uses, named as a whole: short lists are read
