@@ -50,7 +50,7 @@ def beam_search(ints, reals, ahead, width):
         c = 0
         for i in range(count):
             _load(ints, one.forest, i)
-            c = _expand(ints, reals, ahead, one, i, score, parent, arc, c)
+            c = _expand(ints, reals, ahead, one, i, (score, parent, arc), c)
         if c == 0:
             return NEG, np.zeros(n, np.int32)
         order = np.argsort(-score[:c], kind="mergesort")
