@@ -42,7 +42,7 @@ class DualDecomposition(CheckedDecoder):
     supports = frozenset(FAMILIES)
     cite = "Koo, Rush, Collins, Jaakkola & Sontag (2010), section 4"
 
-    def __init__(self, space: Space = "projective", iterations: int = 300, rate: float = 0.3, record: bool = False):
+    def __init__(self, space: Space = "projective", iterations: int = 300, rate: float = 1.0, record: bool = False):
         positive("iterations", iterations)
         positive("rate", rate)
         self.space, self.iterations, self.rate, self.record = space_of(space), int(iterations), rate, record

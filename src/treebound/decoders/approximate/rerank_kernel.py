@@ -46,6 +46,8 @@ def k_best(graph, index, weight, single_root, k):
         done[top] = True
         order[found] = top
         found += 1
+        if found == k:
+            break
         ban[:] = banned[top]
         for m in range(agreed[top] + 1, n + 1):
             a = arcs[top, m - 1]
