@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from treebound.report.sentences import UNTESTED, Said, about, each, listing, named, span, told
+from treebound.report.sentences import UNTESTED, Said, about, correlation, each, listing, named, span, told
 from treebound.report.tables.repeats import AGAINST
 
 
@@ -117,15 +117,18 @@ def multilingual(data: pd.DataFrame) -> Said:
     """About `tables.multilingual`, which may have no rows."""
     for system, gain in data["UAS gained over the one before"].droplevel("language").items():
         ends = span(gain, "{:+.2f}")
-        yield f"{system}, UAS over the system before it: {gain.mean():+.2f} on average of {len(gain)} corpora, {ends}."
+        yield (
+            f"{system}, UAS over the system before it: {gain.mean():+.2f} on average of {len(gain)} corpora, {ends}; "
+            "not tested."
+        )
     for system, rows in against(data):
         mean = rows["difference"].mean()
         yield f"{system} is {mean:+.2f} UAS from the baseline on average of {len(rows)} corpora; {told(rows)}.", rows
     crossing, last = data["", "crossing, %"], data["UAS gained over the one before"].iloc[:, -1]
-    if len(data) > 2 and crossing.std() > 0 and last.std() > 0:
+    if len(data) > 3 and crossing.std() > 0 and last.std() > 0:
         yield (
             f"Between the share of sentences with crossing arcs and what {last.name} gains over the system before it, "
-            f"the correlation over {len(data)} corpora is {crossing.corr(last):+.2f}."
+            f"the correlation over corpora is {correlation(crossing, last)}."
         )
 
 

@@ -10,6 +10,7 @@ from treebound.report.tables.ilp import (
     BASELINE,
     BRANCH_AND_BOUND,
     CONSTRAINTS,
+    PUBLISHED_LOOP,
     RELAXATION,
     binomial,
     claims,
@@ -47,12 +48,14 @@ def times(data: pd.DataFrame) -> Said:
     for (run, corpus), systems in each(data, ["run", "corpus"]):
         base, ours = (systems[systems["system"] == name].iloc[0] for name in (BASELINE, CONSTRAINTS))
         few, short = (100 * ours[name] / ours["sentences"] for name in ("few_iterations", "short"))
-        first = 100 * ours["first"] / ours["seconds"]
+        first = 100 * systems.set_index("system")["first"] / systems.set_index("system")["seconds"]
         yield (
             f"On {corpus} ({run}) {few:.2f} % of {ours['sentences']:,} sentences are solved in fewer than 20 "
             f"iterations and {short:.2f} % in under 0.5 s; {ours['long'] or 'none'} took over 120 s, the slowest took "
             f"{ours['slowest']:.1f} s. Chu-Liu-Edmonds takes {base['seconds']:.1f} s for the corpus, the constraints "
-            f"{ours['seconds']:.1f} s, {first:.1f} % of it in the first iteration; the paper says that most of it is.",
+            f"{ours['seconds']:.1f} s, {first[CONSTRAINTS]:.1f} % of it in the first iteration"
+            + (f" ({first[PUBLISHED_LOOP]:.1f} % in the loop as published)" if PUBLISHED_LOOP in first else "")
+            + "; the paper says that most of it is.",
             systems,
         )
     seconds, minutes, slower = (

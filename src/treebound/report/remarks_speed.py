@@ -57,8 +57,8 @@ def calls(total: pd.DataFrame) -> Said:
     swept = total[[column for column in total.columns if column[0]]].astype(float)
     factor = (swept.max() / swept.min())[swept.count() > 1].dropna()
     yield (
-        f"The most heads take {span(factor, '{:.1f}')} times the calls of the fewest: a factor of "
-        f"{factor.median():.1f} in the median."
+        "Between the k with the fewest calls and the one with the most lies a factor of "
+        f"{span(factor, '{:.1f}')}, {factor.median():.1f} in the median."
         if len(factor)
         else "Nothing was decoded with several k."
     )
@@ -79,8 +79,8 @@ def frontier(points: pd.DataFrame, seen: Mapping[str, list[str]]) -> Said:
         for other in rows[rows["group"] == "others"].itertuples():
             better = ours[(ours["uas"] >= other.uas) & (ours["words_per_cpu_s"] >= other.words_per_cpu_s)]
             yield (
-                f"{other.system} ({other.uas:.2f} UAS, {other.words_per_cpu_s:,.0f} words/s) is beaten in both by "
-                f"{len(better) or 'none'} of ours{more}.",
+                f"On {corpus} {other.system} ({other.uas:.2f} UAS, {other.words_per_cpu_s:,.0f} words/s) is beaten in "
+                f"both by {len(better) or 'none'} of ours{more}.",
                 rows,
             )
     yield "Each dot is one training with one seed: dots that are close are not told from chance by this figure."

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from treebound.report.show import Remarks, Sentence, said_p
@@ -103,6 +104,14 @@ def span(values: pd.Series, text: str = "{:.2f}") -> str:
         for at in dict.fromkeys((values.argmin(), values.argmax()))
     ]
     return " to ".join(ends)
+
+
+def correlation(x: pd.Series, y: pd.Series) -> str:
+    """Pearson's correlation with Fisher's 95 % interval and the number of pairs, of which there must be four."""
+    both = pd.DataFrame({"x": x, "y": y}).dropna()
+    r, n = both["x"].corr(both["y"]), len(both)
+    middle, half = np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)), 1.96 / np.sqrt(n - 3)
+    return f"{r:+.2f} [{np.tanh(middle - half):+.2f}, {np.tanh(middle + half):+.2f}] ({n} pairs)"
 
 
 def each(data: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.DataFrame]]:

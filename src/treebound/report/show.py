@@ -149,12 +149,13 @@ class Sentence(str):
 
     @classmethod
     def on(cls, text: str, data: Any) -> Sentence:
-        """A sentence about a DataFrame, a Series, or several of them."""
+        """A sentence about a DataFrame or a Series."""
         one = cls(text)
-        tables = data if isinstance(data, list | tuple) else [data]
-        one.cells = "\n\n".join(
-            table.to_string(max_rows=CELLS, float_format=lambda x: f"{x:.6g}") if hasattr(table, "to_string") else ""
-            for table in tables
+        if isinstance(data, pd.DataFrame):  # cells that hold lists are tables of their own
+            kinds = (data.iloc[:, i].map(type) for i in range(data.shape[1]))
+            data = data.loc[:, [not kind.isin([list, dict]).any() for kind in kinds]]
+        one.cells = (
+            data.to_string(max_rows=CELLS, float_format=lambda x: f"{x:.6g}") if hasattr(data, "to_string") else ""
         )
         return one
 
