@@ -108,7 +108,7 @@ def test_the_published_table_is_whole() -> None:
     assert len(languages) == 14
     for column in table.columns[:6]:
         if column not in ("MST second order", "best published"):  # printed: 86.86, other than its rows
-            assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.011)
+            assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.02)
     assert len(published.table(sampling.PAPER, "tags")) == 6
     said = str(remarks_sampling.published_gains(table))
     assert "full features against Turbo features +0.36 UAS on average, better in 13 of 14" in said
