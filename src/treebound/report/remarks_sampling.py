@@ -21,12 +21,12 @@ NO_CURVES = Remarks(
 )
 #: rows that are compared: global features with none, with exact search, each way of learning
 PAIRS = (
-    ("sampling", "sampling-turbo"),
-    ("sampling", "combined"),
-    ("sampling-shared", "both"),
-    ("sampling", "sampling-neighbour"),
-    ("sampling", "sampling-gold"),
-    ("sampling-small", "both"),
+    ("sampling full", "sampling turbo"),
+    ("sampling full", "combined"),
+    ("sampling shared", "carreras+grandchild+sibling"),
+    ("sampling full", "sampling full-neighbour"),
+    ("sampling full", "sampling full-gold"),
+    ("sampling small", "carreras+grandchild+sibling"),
 )
 
 
