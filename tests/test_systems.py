@@ -27,6 +27,7 @@ from treebound.experiments import pruner as pruner_stage
 from treebound.experiments import train as train_stage
 from treebound.experiments.rooms.train_graph import specification
 from treebound.factors.templates import digest
+from treebound.learning.pruner import train_pruner
 from treebound.learning.storage import Format, Header, Layout
 from treebound.learning.survey import describe
 from treebound.learning.system import Labelled
@@ -34,7 +35,6 @@ from treebound.support.settings import Checked, SettingError, option
 from treebound.systems import registry
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.registry import SYSTEMS, system_of
@@ -123,8 +123,8 @@ def test_a_model_keeps_to_the_templates_that_it_was_trained_with(
     """Templates that were edited since change nothing about it."""
     from treebound import factors
     from treebound.features import labels
+    from treebound.learning import pruner
     from treebound.systems.graph import model as module
-    from treebound.systems.graph import pruner
 
     model.save(tmp_path / "model.npz")
     before = trees(model)

@@ -16,6 +16,7 @@ from treebound.systems.ccg.settings import Settings as CCG
 from treebound.systems.constrained.settings import Settings as Constrained
 from treebound.systems.graph.settings import Settings as Graph
 from treebound.systems.peers.settings import Settings as Peers
+from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.tagging.settings import Settings as Tagging
 from treebound.systems.transition.settings import Settings as Transition
 
@@ -29,6 +30,7 @@ SETTINGS = {
     "constrained": Constrained,
     "transition": Transition,
     "ccg": CCG,
+    "sampling": Sampling,
     "tagging": Tagging,
     "udpipe, spacy": Peers,
     " ": Reading,
@@ -44,7 +46,8 @@ def train(
     system: Annotated[
         str,
         typer.Option(
-            help="What is trained: graph, constrained, transition, ccg, tagging, udpipe or spacy; options say whose."
+            help="What is trained: graph, constrained, transition, ccg, sampling, tagging, udpipe or spacy; options "
+            "say whose."
         ),
     ] = "graph",
     **settings: Any,

@@ -61,11 +61,14 @@ class Parser:
 
     def parse_words(self, words: Words) -> list[Parse]:
         """The same of words."""
-        model, number = self.model, self.model.tagger.number
-        weights = model.weights.astype(np.float64)
+        number = self.model.tagger.number
+        return [_parse(found, number) for found in self.adaptive().parse(words)]
+
+    def adaptive(self) -> Adaptive:
+        """What makes and decodes its charts, with memory for one."""
+        model = self.model
         how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
-        adaptive = Adaptive(model.tagger, model.made_grammar(), weights, *how)
-        return [_parse(found, number) for found in adaptive.parse(words)]
+        return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
 
     def label_names(self, parse: Parse) -> list[str]:
         """The lexical categories of a parse."""

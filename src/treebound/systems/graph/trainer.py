@@ -29,12 +29,12 @@ from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
 from treebound.learning.difference import Difference
 from treebound.learning.loop import Progress, Show
+from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
+from treebound.learning.pruner import Pruner
 from treebound.learning.updates import UPDATES, Learner
 from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import TEMPLATES as OF_THE_PRUNER
-from treebound.systems.graph.pruner import Pruner
 from treebound.systems.graph.settings import Settings
 from treebound.treebanks.projectivise import is_projective, projectivise
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import zlib
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
+from treebound.decoders.approximate.charted import deviation, some_tree
 from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
 from treebound.decoders.approximate.sampling.chains import GIBBS, GREEDY, MANY, WALK, Found, Plan, search
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
@@ -26,8 +27,6 @@ from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 
 #: of a word's best arc: less likely ones are proposed as if they were as likely, or walks would go in circles for long
 LEAST_SHARE = 0.005
-#: DP calls to find a tree that is allowed where sampling met none, or that there is none
-CALLS = 10_000
 HEURISTIC: Status = "heuristic"
 
 
@@ -88,7 +87,7 @@ class Sampling(CheckedDecoder):
         )
         self._search(buffers_of(given, shares(log, given)), starts, sd, seed_of(problem, self.seed), found)
         if found.value[0] < least:
-            return self._forbidden(problem)
+            return some_tree(problem, self.space)  # every tree that was met has something forbidden
         heads = heads_of(index, found.arcs)
         work = {"dp_calls": 1, "restarts": int(found.counts[1]), "moves": int(found.counts[2])}
         value, bound, status = PartScore(problem).score(heads), np.inf, HEURISTIC
@@ -113,18 +112,6 @@ class Sampling(CheckedDecoder):
             search(*buffers, *starts, plan._replace(restarts=1), rng, found)
             if time.perf_counter() - started >= self.seconds:
                 return
-
-    def _forbidden(self, problem: Problem) -> Parse:
-        """Every tree that was met has something forbidden: a search that proves things finds one that has not."""
-        exact = BranchAndBound(space=self.space, max_dp_calls=CALLS).decode(problem)
-        return replace(exact, status=HEURISTIC, bound=np.inf) if exact.status in ("optimal", "gap") else exact
-
-
-def deviation(problem: Problem) -> float:
-    """The standard deviation of the scores of arcs that are allowed; where all are equal, the unit of the scores."""
-    allowed = problem.arc[problem.arc > NEG_TEST]
-    sd = float(np.std(allowed)) if len(allowed) else 0.0
-    return sd or problem.unit or 1.0
 
 
 def shares(log: np.ndarray, problem: Problem) -> np.ndarray:
