@@ -32,13 +32,13 @@ GROUPS = (
     ("ccg-train", "train", "steps", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
     *(("classifiers",), ("classifier-search",), ("ccg",), ("ccg-integration",)),
-    *(("benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
+    *(("benchmark",), ("ablation",), ("arena",), ("approximations",), ("score-time",), ("notebooks",), ("report",)),
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
 ALONE = frozenset(
     {"tagger", "ccg-treebank", "classifiers", "classifier-search", "ccg", "ccg-integration"}
-    | {"benchmark", "ablation", "arena"}
+    | {"benchmark", "ablation", "arena", "approximations", "score-time"}
 )
 
 

@@ -20,7 +20,7 @@ from treebound.experiments.ccg_integration import column_name
 from treebound.experiments.params import Params, Row
 from treebound.report.collect import Results
 from treebound.report.remarks_speed import ENOUGH, power
-from treebound.report.tables import ilp
+from treebound.report.tables import ilp, sampling
 from treebound.report.tables.ablation import ablations
 from treebound.report.tables.differences import Z, differences
 from treebound.report.tables.rows import AT, at, learners_of, metrics_of, named_rows, row_names
@@ -267,6 +267,27 @@ def classifier_training(results: Results, rows: Sequence[str], compare: str) -> 
             yield exact(str(corpus), float(seconds[rows[0]] / seconds[rows[1]]))
 
 
+# --- parsers that sample
+
+
+def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """UAS of a parser less another's, by names of rows; the 99 % interval of paired words."""
+    wanted = pairs(rows, compare)
+    for corpus, found in sampling.gains(results, wanted).groupby(level="corpus", sort=False):
+        if len(found) == len(wanted):
+            yield least(str(corpus), found[["difference", "low", "high"]].to_numpy())
+
+
+def searches(results: Results, rows: Sequence[str], compare: str, of: Callable[..., Any]) -> Iterator[Measured]:
+    """What a function of `tables.sampling` tells of these methods."""
+    for found in of(results, *rows):
+        yield Measured(*found)
+
+
+def _methods(params: Params) -> Collection[str]:
+    return sampling.METHODS
+
+
 def _cells(params: Params) -> list[str]:
     return [f"{name} {features}" for name in params.classifiers.learners for features in params.classifiers.features]
 
@@ -400,6 +421,10 @@ MEASURES: dict[str, Measure] = {
     "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems),
     "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
     "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
+    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", lambda params: params.decode),
+    "score at equal time": Measure(partial(searches, of=sampling.equal_time), "{:+.4f} %", _methods),
+    "score in the end": Measure(partial(searches, of=sampling.in_the_end), "{:+.4f} %", _methods),
+    "optima found": Measure(partial(searches, of=sampling.optima), "{:.2f} %", _methods),
     "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells),
     "LF of CCG": Measure(ccg_difference, "{:+.2f} LF", lambda params: _COMPARED),
     "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse")),

@@ -19,7 +19,7 @@ from treebound.support.workers import spread
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.integration import Integration
-from treebound.systems.ccg.model import KIND, CCGModel
+from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.settings import Settings, levels
 from treebound.systems.ccg.training import key_for, read_derivations, train_model
 from treebound.systems.ccg.words import Words, words_of
@@ -106,7 +106,6 @@ def _parse(found: Found, number: dict[str, int]) -> Parse:
 class CCG(Labelled):
     """`treebound.core.system.System`."""
 
-    kinds = (KIND,)
     settings = Settings
     attributes = False  #: forms and tags are all that it sees of words
 
