@@ -92,9 +92,8 @@ class Study(Adaptive):
         self.gold, self.most, self.shown, self.nodes = gold, most, shown, nodes
         self.studied: list[Studied] = []
 
-    def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, np.ndarray, None]:
-        joint = self._joint(tagged, s, choices, packed)
-        strings = tagged.words.strings[tagged.words.offsets[s] : tagged.words.offsets[s + 1]]
+    def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, Derivation, None]:
+        joint, strings = self._joint(tagged, s, choices, packed), tagged.strings(s)
         known: dict[str, tuple[int, ...]] = {}
 
         def outcome(value: float, edges: np.ndarray) -> Outcome:
@@ -124,7 +123,7 @@ class Study(Adaptive):
                 cpu_s=seconds,
             )
         )
-        return best.value, best.edges, None
+        return best.value, joint.packed.derivation(best.edges, strings), None
 
     def _propagation(self, joint: Joint, outcome: Callable[[float, np.ndarray], Outcome]) -> Course:
         first = decode(joint, 1)
