@@ -50,6 +50,10 @@ Playground(model, "d1 d1 D D\\nn1 n1 N N\\nv1 v1 V V\\na2 _ A A\\n. . . .\\n").w
 #: how a person would set a choice: the value, and the event that a browser sends
 SET = """(selector, i, value) => { const box = document.querySelectorAll(selector)[i]; box.value = value;
   box.dispatchEvent(new Event('input', {bubbles: true})); box.dispatchEvent(new Event('change', {bubbles: true})); }"""
+READY = """(() => { const one = [...(window.jupyterapp?.shell.widgets('main') ?? [])][0];
+  if (one) window.jupyterapp.shell.activateById(one.id);
+  return one?.sessionContext?.session?.kernel?.status === 'idle'
+    && window.jupyterapp.shell.currentWidget === one; })()"""
 SAID = "[...document.querySelectorAll('.jp-OutputArea .widget-label')].map((one) => one.textContent).join('|')"
 
 
@@ -105,8 +109,9 @@ def until(ask: Callable[[], Any], what: str) -> Any:
 
 def look(browser: Browser, address: str) -> list[str]:
     """Open the notebook, run it, use the buttons; what was seen. RuntimeError where something is not right."""
+    browser.call("Emulation.setFocusEmulationEnabled", enabled=True)  # without a focus no notebook is the current one
     browser.call("Page.navigate", url=address)
-    until(lambda: browser.run("!!window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"), "a kernel")
+    until(lambda: browser.run(READY), "a kernel")
     browser.run("window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => 1)")
     until(lambda: "optimal:" in browser.run(SAID), "the widgets")
     seen = [f"widgets: {browser.run(SAID)}"]
