@@ -10,8 +10,8 @@ from synthetic import synthetic_treebank
 
 from treebound.core.errors import InputError
 from treebound.decoders.door import canonical
+from treebound.learning.pruner import train_pruner
 from treebound.report.playground import Buttons, Playground, tagged, typed
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.several import Taggers, train_taggers
