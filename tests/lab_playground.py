@@ -25,7 +25,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 TESTS = Path(__file__).parent
-PATIENCE = 240  #: seconds for JupyterLab, the kernel and the first search, which compiles
+PATIENCE = 600  #: seconds for JupyterLab, the kernel and the first search, which compiles
 
 CELLS = f"""
 import sys
@@ -34,8 +34,8 @@ sys.path.insert(0, {str(TESTS)!r})
 import numpy as np
 from synthetic import synthetic_treebank
 
+from treebound.learning.pruner import train_pruner
 from treebound.report.playground import Playground
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.several import train_taggers
@@ -54,6 +54,8 @@ READY = """(() => { const one = [...(window.jupyterapp?.shell.widgets('main') ??
   if (one) window.jupyterapp.shell.activateById(one.id);
   return one?.sessionContext?.session?.kernel?.status === 'idle'
     && window.jupyterapp.shell.currentWidget === one; })()"""
+FAILED = """[...document.querySelectorAll('.jp-OutputArea [data-mime-type="application/vnd.jupyter.error"]')]
+  .map((one) => one.textContent.slice(-300)).join('|')"""
 SAID = "[...document.querySelectorAll('.jp-OutputArea .widget-label')].map((one) => one.textContent).join('|')"
 
 
@@ -113,7 +115,9 @@ def look(browser: Browser, address: str) -> list[str]:
     browser.call("Page.navigate", url=address)
     until(lambda: browser.run(READY), "a kernel")
     browser.run("window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => 1)")
-    until(lambda: "optimal:" in browser.run(SAID), "the widgets")
+    until(lambda: "optimal:" in browser.run(SAID) or browser.run(FAILED), "the widgets")
+    if failed := browser.run(FAILED):
+        raise RuntimeError(f"the cell fails: {failed}")
     seen = [f"widgets: {browser.run(SAID)}"]
     first = browser.run(SAID)
     drawings = browser.run("document.querySelectorAll('.jp-OutputArea .widget-html svg').length")
