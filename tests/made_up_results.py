@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
 from treebound.experiments.params import ROOMS, Params, Row
 from treebound.experiments.plan import model_name
+from treebound.experiments.score_time import METHODS
 from treebound.experiments.scratch import overlaid
 from treebound.factors import pattern_language
 
@@ -25,6 +28,11 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     for corpus in params.classifiers.corpora:
         _classifiers(folder, params, corpus)
+    for i, name in enumerate(params.ccg.parsers):
+        _ccg(folder, params, name, i)
+    for corpus in params.ccg.derivations:
+        whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
+        _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
     for corpus in params.cross_validation.corpora:
         constraint_metrics(folder, corpus, params.cross_validation.folds)
     for corpus in params.corpora:
@@ -42,19 +50,23 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
         if params.approximations is not None:
             _json(folder, ["approximations", f"{corpus}.json"], approximation_rows(params.approximations.models))
-        timed: dict[str, list[dict]] = {"graph": [], "peers": [], "transition": []}
+        if params.score_time is not None:
+            _json(folder, ["score-time", f"{corpus}.json"], score_time_rows(params.score_time.patience))
+        timed: dict[str, list[dict]] = {room: [] for room in ROOMS.values()}
         for i, row in enumerate(params.rows_of(corpus)):
             _train(folder, params, corpus, row)
             tags, seed = params.tags_and_seed(corpus, row)
             if row.system != "graph":
                 metrics = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": row.system, "version": "1.0"}
-                metrics |= {"notes": "invented", "tags": tags}
+                metrics |= {"notes": "invented", "tags": tags, "seed": seed, "search_errors": 1, "sentences": SENTENCES}
+                if row.system == "sampling":
+                    alike = replace(row, decoder=next(iter(params.decoders)), k=params.train.k)
+                    marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "words"]]
+                    _csv(folder, corpus, row, marks)
                 timed[ROOMS[row.system]].append({**row.key, "words_per_cpu_s": 9000.0})
             else:
                 table = _sentences(rng, params, row, lengths, i)
-                path = folder / "predictions" / corpus / "decode" / f"{row}.csv"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                table.drop(columns="seconds").to_csv(path, index=False)
+                _csv(folder, corpus, row, table.drop(columns="seconds"))
                 metrics = _decode(table, params) | {"tags": tags, "seed": seed}
                 timed["graph"].append({**row.key, **_timing(table)})
             _json(folder, ["decode", corpus, f"{row}.json"], metrics)
@@ -69,6 +81,28 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["tagger", f"{corpus}.json"], {"tags": "predicted", "accuracy": accuracy})
             timing = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
             _json(folder, ["timing", "tagger", f"{corpus}.json"], {"xpos": timing})
+
+
+def score_time_rows(budgets: Sequence[int]) -> list[dict]:
+    """As the stage `score_time` writes them: random walks are better in little time, and as good in the end."""
+    shape = {"sentences": SENTENCES, "proved": SENTENCES - 2, "long": 7, "words": 1000, "runs": 9.0}
+    rows: list[dict] = []
+    for space, methods in METHODS.items():
+        done = {"optima": SENTENCES - 2, "long_optima": 7, "score": 1.0, "cpu_s": 2.0, "patience": 0, "seed": 0}
+        rows.append({"space": space, "method": "branch-and-bound", **shape, **done})
+        for method in methods:
+            lost = {"greedy": 1, "gibbs": 4, "random-walk": 2}[method]
+            for budget in budgets:
+                found = {"optima": SENTENCES - 2 - lost, "long_optima": 6, "score": 1.0 - lost * 1e-4 / budget}
+                rows.append({"space": space, "method": method, **shape, **found, "cpu_s": budget * 0.1})
+                rows[-1] |= {"patience": budget, "seed": 1}
+    return rows
+
+
+def _csv(folder: Path, corpus: str, row: Row, table: pd.DataFrame) -> None:
+    path = folder / "predictions" / corpus / "decode" / f"{row}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(path, index=False)
 
 
 def _train(folder: Path, params: Params, corpus: str, row: Row) -> None:
@@ -304,6 +338,53 @@ def _classifiers(folder: Path, params: Params, corpus: str) -> None:
     tests = [{"a": a, "b": b, "scored": 900, "only_a": 90, "only_b": 40, "p": 0.001} for a, b in pairs]
     _json(folder, ["classifiers", f"{corpus}.json"], {"rows": rows, "tests": tests})
     _json(folder, ["timing", "classifiers", f"{corpus}.json"], seconds)
+
+
+def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
+    """What the stages of a CCG parser would write: wider charts hold better derivations, which the parser misses."""
+
+    def scores(f: float) -> dict[str, float]:
+        return dict.fromkeys(("LF", "LP", "LR"), f) | dict.fromkeys(("UF", "UP", "UR", "ST"), f / 2 + 50)
+
+    def order(f: float, edges: int) -> dict:
+        levels = {"levels": [50, 5, 2, 1, 1], "sentences": SENTENCES, "coverage": 98.0, "exact": 30.0}
+        return scores(f) | levels | {"categories": edges / 5000, "edges": edges, "refused": 0}
+
+    orders = {"AST": order(80.0 + i, 7000), "reverse": order(78.0 + i, 180_000)}
+    oracle = {"AST best": 90.0, "AST worst": 40.0, "reverse best": 97.0, "reverse worst": 10.0, "gold categories": 98.0}
+    beams = [
+        {
+            "beam": beam,
+            "common": 50,
+            "covered": 90.0,
+            "score": 5000.0 + 100 * j,
+            "oracle": 88.0 + j,
+            "categories": 1.5 + j,
+        }
+        | scores(80.0 - j)
+        for j, beam in enumerate(params.ccg.beams)
+    ]
+    pairs = [("reverse", "AST", -2.0), ("reverse best", "AST best", 7.0), ("reverse worst", "AST worst", -30.0)]
+    pairs += [("widest", "narrowest", -4.0), ("widest best", "narrowest best", 4.0)]
+    gains = [{"a": a, "b": b, "value": v, "low": v - 1, "high": v + 1, "sentences": 50} for a, b, v in pairs]
+    tables = {"orders": dict.fromkeys(("dev", "test"), orders), "beams": beams, "differences": gains}
+    _json(folder, ["ccg", f"{name}.json"], tables | {"oracle": {which: scores(f) for which, f in oracle.items()}})
+    speed = {"AST": 220.0, "reverse": 12.0}
+    _json(folder, ["timing", "ccg", f"{name}.json"], {"dev": speed, "test": speed})
+    parser = params.ccg.parsers[name]
+    split = {"sentences": SENTENCES, "words": 900, "categories": 60}
+    about = {
+        "corpus": parser.corpus,
+        "more": parser.more,
+        "tags": parser.tags,
+        "train": split,
+        "dev": split,
+        "test": split,
+    }
+    about |= {"accuracy": {"train": 95.0, "dev": 95.0, "test": 95.0}} if parser.tags == "predicted" else {}
+    _json(folder, ["ccg-treebank", f"{name}.json"], about)
+    _json(folder, ["ccg-train", f"{name}.json"], {"left_out": {"a chart over the limit": 3}, "history": []})
+    _json(folder, ["timing", "ccg-train", f"{name}.json"], {"cpu_s": 100.0, "wall_s": 101.0})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:

@@ -127,7 +127,8 @@ def test_no_command_overwrites_what_it_reads(model: Path, tmp_path: Path) -> Non
         ["parse", model, gold, "-o", twice, "--certificates", gold],
         ["tag", model, gold, "-o", gold],
         ["train", train, gold, "-o", link],
-        ["train-tagger", train, gold, "-o", train],
+        ["train", "--system", "tagging", train, gold, "-o", train],
+        ["jackknife", train, "-o", train],
         ["train-many", tmp_path / "list.yaml", "-o", tmp_path],
     ):
         assert_one_line(run(*arguments), "is the same file as ")

@@ -19,8 +19,8 @@ from treebound.decoders import DECODERS
 from treebound.decoders.kbest import kbest
 from treebound.evaluation.certificates import Certificate, check_parse
 from treebound.evaluation.prover import Refutation, prove
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks import storage

@@ -21,8 +21,10 @@ PIPELINE = Path("dvc.yaml")
 WITHOUT = frozenset(
     {
         # values are checked, which are tracked as parameters
+        ("experiments.params", "systems.ccg.settings"),
         ("experiments.params", "systems.graph.settings"),
         ("experiments.params", "systems.transition.settings"),
+        ("experiments.params", "systems.sampling.settings"),
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are
@@ -32,6 +34,7 @@ BY_NAME = {
     "experiments.approximations": "decoders",
     "experiments.arena": "decoders",
     "experiments.confidence": "decoders",
+    "experiments.score_time": "decoders",
     "experiments.rooms.parse_graph": "decoders",
 }
 #: what every stage uses, named as a whole: short lists are read
@@ -84,7 +87,7 @@ def _has_code(path: Path) -> bool:
 def _data_of(path: Path) -> list[Path]:
     """Files beside a module that it names."""
     text = path.read_text(encoding="utf-8")
-    return [p for p in path.parent.glob("*.toml") if f'"{p.name}"' in text]
+    return [p for p in path.parent.iterdir() if p.suffix in (".toml", ".txt") and f'"{p.name}"' in text]
 
 
 def _folded(files: set[Path]) -> set[Path]:

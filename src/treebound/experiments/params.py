@@ -24,13 +24,16 @@ from treebound.core.errors import InputError
 from treebound.core.spaces import Space
 from treebound.support import yamlfile
 from treebound.support.settings import Seed
+from treebound.systems.ccg.settings import Checked_beams
+from treebound.systems.ccg.settings import Settings as CCGSettings
 from treebound.systems.graph.settings import Family, Labels, Learner, Settings
+from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
 
 _STRICT = ConfigDict(extra="forbid")
 
 #: system that a row may have -> the room of `systems` that it is in; see `experiments.rooms`
-ROOMS = {"graph": "graph", "transition": "transition", "udpipe": "peers", "spacy": "peers"}
+ROOMS = {"graph": "graph", "transition": "transition", "sampling": "sampling", "udpipe": "peers", "spacy": "peers"}
 
 
 def _keep(value: Any) -> int | str:
@@ -129,7 +132,8 @@ class Row:
 
     system   one of ROOMS; those of others (udpipe, spacy) have no model, learner, decoder and k
     model    one of `models`; decoder: one of `decoders`; k: heads of a word that the pruner keeps
-             of the system transition, one of `transition`, and beam: its width, by default that of training
+             of the system transition, one of `transition`, and beam: its width, by default that of training; of the
+             system sampling, one of `sampling`
     corpora  those that have the row; empty: all
     tags     that it is trained and tested with, and seed: those of the corpus and of the run unless it says otherwise
     timed    whether the benchmark has it; unless it says so, rows that all corpora have
@@ -179,7 +183,7 @@ def heads(k: Keep) -> int | None:
 
 
 #: keys that the rows of a system must have
-_NEEDED = {"graph": ("model", "learner", "decoder", "k"), "transition": ("model",)}
+_NEEDED = {"graph": ("model", "learner", "decoder", "k"), "transition": ("model",), "sampling": ("model",)}
 
 
 def _rows(value: Any) -> Any:
@@ -272,6 +276,23 @@ class Approximations:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class ScoreTime:
+    """Sampling decoders beside proved optima on the scores of a model; see treebound.experiments.score_time.
+
+    sentences  how many of the test split, evenly spaced
+    patience   budgets: runs in a row that find nothing better, after which a search ends
+    seeds      1 to so many
+    """
+
+    model: str
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    patience: Annotated[tuple[Positive, ...], Field(min_length=1)]
+    seeds: Positive
+
+
+@dataclass(frozen=True, config=_STRICT)
 class CrossValidation:
     """The labelled parser with hard constraints, by folds; see treebound.experiments.cross_validation.
 
@@ -323,6 +344,55 @@ class ClassifierSearch:
     features: str = "F5"
     grids: dict[Name, dict[Name, tuple[int | FiniteFloat, ...]]] = Field(default_factory=dict)
     first: Annotated[int, Field(ge=1, le=100)] = 12
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCGParser:
+    """A CCG parser of a corpus that is translated to derivations; see treebound.experiments.ccg_treebank.
+
+    more       a corpus whose training derivations it learns from as well
+    tags       that it is trained and tested with; predicted ones are those of taggers of the derivations' own words
+    sentences  of training, at most, and a quarter as many of dev and test; a slice of the run may leave fewer
+    """
+
+    corpus: Name
+    more: Name | None = None
+    tags: Tags = "gold"
+    sentences: Positive | None = None
+    settings: CCGSettings = CCGSettings()
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCG:
+    """Translation to CCG derivations, and supertaggers with parsers (Auli & Lopez 2011); see treebound.experiments.ccg.
+
+    derivations  corpora that are translated; parsers: by name, of some of them
+    beams        beta:k of the single beams that are compared, narrow ones first
+    """
+
+    derivations: tuple[Name, ...] = ()
+    parsers: dict[Name, CCGParser] = Field(default_factory=dict)
+    beams: Annotated[Checked_beams, Field(min_length=1)] = ("0.075:20", "0.03:20", "0.01:20", "0.005:20", "0.001:20")
+
+    def __post_init__(self) -> None:
+        for name, parser in self.parsers.items():
+            if unknown := {parser.corpus, parser.more} - {*self.derivations, None}:
+                raise ValueError(f"parsers: {name}: {min(filter(None, unknown))} is none of the derivations")
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCGIntegration:
+    """What is measured of the joint model of every parser of `ccg`; see treebound.experiments.ccg_integration.
+
+    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
+    """
+
+    iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
+    most: Positive = 50
+
+    def __post_init__(self) -> None:
+        if max(self.iterations) > self.most:
+            raise ValueError(f"most: {self.most} is less than one of the iterations")
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -399,6 +469,7 @@ class Params:
     models: dict[Name, Annotated[ModelParams, BeforeValidator(_model)]]
     train: Settings
     transition: dict[Name, Transition] = Field(default_factory=dict)
+    sampling: dict[Name, Sampling] = Field(default_factory=dict)
     decoders: dict[Name, Decoder]
     decode: Annotated[dict[Name, Row], BeforeValidator(_rows)]
     benchmark: Benchmark
@@ -409,8 +480,11 @@ class Params:
     cross_validation: CrossValidation = CrossValidation()
     classifiers: Classifiers = Field(default_factory=Classifiers)
     classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
+    ccg: CCG = Field(default_factory=CCG)
+    ccg_integration: CCGIntegration = CCGIntegration()
     arena: Arena | None = None  # older runs have none
     approximations: Approximations | None = None  # likewise
+    score_time: ScoreTime | None = None  # older runs have none
     steps: Steps | None = None  # older runs have none
 
     def __post_init__(self) -> None:
@@ -423,7 +497,7 @@ class Params:
                 same = replace(row, name="", timed=None, corpora=(), tags=tags, seed=seed)
                 if (other := named.setdefault(same, row.name)) != row.name:
                     raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
-        named_models = ("ablation", "confidence", "arena", "approximations")
+        named_models = ("ablation", "confidence", "arena", "approximations", "score_time")
         for what in named_models:
             settings = getattr(self, what)
             if settings is not None:
@@ -442,7 +516,8 @@ class Params:
             raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
 
     def _check_row(self, row: Row) -> None:
-        models: dict[str, Any] = self.transition if row.system == "transition" else self.models
+        of_systems: dict[str, Any] = {"transition": self.transition, "sampling": self.sampling}
+        models: dict[str, Any] = of_systems.get(row.system, self.models)
         for kind, names, known in (
             ("model", [row.model] if row.model else [], models),
             ("decoder", [row.decoder] if row.decoder else [], self.decoders),
@@ -531,6 +606,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "pruner": Pruner,
         "train": Settings,
         "transition": Transition,
+        "sampling": Sampling,
         "benchmark": Benchmark,
         "decoders": Decoder,
         "ablation": Ablation,
@@ -538,8 +614,11 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "cross_validation": CrossValidation,
         "classifiers": Classifiers,
         "classifier_search": ClassifierSearch,
+        "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
+        "ccg_integration": CCGIntegration,
         "arena": Arena,
         "approximations": Approximations,
+        "score_time": ScoreTime,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }
     return [field.name for field in fields(kinds.get(loc[0], Row) if loc else Params) if field.name != "name"]

@@ -135,6 +135,25 @@ class Results:
                 found |= dict.fromkeys(names, float("nan"))
         return pd.DataFrame(rows, columns=["corpus", "row", "model", "tags", "seed", "missing", *names])
 
+    def samplers(self) -> pd.DataFrame:
+        """One row a parser that samples and its corpus: accuracy, seconds of training, speed. May be empty.
+
+        search_errors: sentences whose right tree scores more than the one that was found.
+        """
+        names = ["uas", "complete", "search_errors", "sentences", "train_cpu_s", "words_per_cpu_s"]
+        return pd.DataFrame(self._of_room("sampling"), columns=["corpus", "row", "model", "tags", "seed", *names])
+
+    def score_time(self) -> pd.DataFrame:
+        """One row a corpus, space, method, budget and seed; no rows in runs from before there was such a stage."""
+        rows = [
+            {"corpus": corpus, **row}
+            for corpus in (self.corpora if self.params.score_time else [])
+            if (self.folder / "metrics" / "score-time" / f"{corpus}.json").is_file()
+            for row in self._read("score-time", f"{corpus}.json")
+        ]
+        names = ["corpus", "space", "method", "patience", "seed", "sentences", "proved", "long", "words"]
+        return pd.DataFrame(rows, columns=[*names, "optima", "long_optima", "score", "runs", "cpu_s"])
+
     def _of_room(self, room: str) -> list[dict[str, Any]]:
         """What `decode` wrote of the rows of a room, with the seconds of training and the speed."""
         rows = self._decoded(lambda row: ROOMS[row.system] == room)
@@ -270,6 +289,21 @@ class Results:
             for test in self._read("classifiers", f"{corpus}.json")["tests"]
         ]
         return pd.DataFrame(rows, columns=["corpus", "a", "b", "scored", "only_a", "only_b", "p"])
+
+    def derivations(self) -> dict[str, dict[str, Any]]:
+        """Corpus -> what its translation to CCG counted. None where no corpus is listed."""
+        return {corpus: self._read("derivations", f"{corpus}.json") for corpus in self.params.ccg.derivations}
+
+    def ccg(self) -> dict[str, dict[str, Any]]:
+        """CCG parser -> what the stage `ccg` wrote, with `speed`, `treebank`, `training` and its `seconds`."""
+        return {
+            name: self._read("ccg", f"{name}.json")
+            | {"speed": self._read("timing", "ccg", f"{name}.json")}
+            | {"treebank": self._read("ccg-treebank", f"{name}.json")}
+            | {"training": self._read("ccg-train", f"{name}.json")}
+            | {"seconds": self._read("timing", "ccg-train", f"{name}.json")}
+            for name in self.params.ccg.parsers
+        }
 
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""

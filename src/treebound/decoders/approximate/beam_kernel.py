@@ -50,7 +50,7 @@ def beam_search(ints, reals, ahead, width):
         c = 0
         for i in range(count):
             _load(ints, one.forest, i)
-            c = _expand(ints, reals, ahead, one, i, score, parent, arc, c)
+            c = _expand(ints, reals, ahead, one, i, (score, parent, arc), c)
         if c == 0:
             return NEG, np.zeros(n, np.int32)
         order = np.argsort(-score[:c], kind="mergesort")
@@ -92,10 +92,11 @@ def _load(ints, forest, i):
 
 
 @njit(cache=True, nogil=True)
-def _expand(ints, reals, ahead, beam, i, score, parent, arc, c):
+def _expand(ints, reals, ahead, beam, i, following, c):
     """Write what can follow hypothesis i, whose forest is loaded, from place c; NONE in place of an arc: a shift."""
     n, one_root = ints[at.N], ints[at.ONE_ROOT] == 1
     size, word = beam.size[i], beam.word[i]
+    score, parent, arc = following
     top = beam.stack[i, size - 1]
     if word <= n:
         score[c], parent[c], arc[c] = beam.score[i], i, NONE

@@ -19,7 +19,7 @@ import pandas as pd
 from treebound.experiments.params import Params, Row
 from treebound.report.collect import Results
 from treebound.report.remarks_speed import ENOUGH, power
-from treebound.report.tables import ilp
+from treebound.report.tables import ilp, sampling
 from treebound.report.tables.ablation import ablations
 from treebound.report.tables.differences import Z, differences
 from treebound.report.tables.rows import AT, at, learners_of, metrics_of, named_rows, row_names
@@ -266,6 +266,27 @@ def classifier_training(results: Results, rows: Sequence[str], compare: str) -> 
             yield exact(str(corpus), float(seconds[rows[0]] / seconds[rows[1]]))
 
 
+# --- parsers that sample
+
+
+def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """UAS of a parser less another's, by names of rows; the 99 % interval of paired words."""
+    wanted = pairs(rows, compare)
+    for corpus, found in sampling.gains(results, wanted).groupby(level="corpus", sort=False):
+        if len(found) == len(wanted):
+            yield least(str(corpus), found[["difference", "low", "high"]].to_numpy())
+
+
+def searches(results: Results, rows: Sequence[str], compare: str, of: Callable[..., Any]) -> Iterator[Measured]:
+    """What a function of `tables.sampling` tells of these methods."""
+    for found in of(results, *rows):
+        yield Measured(*found)
+
+
+def _methods(params: Params) -> Collection[str]:
+    return sampling.METHODS
+
+
 def _cells(params: Params) -> list[str]:
     return [f"{name} {features}" for name in params.classifiers.learners for features in params.classifiers.features]
 
@@ -281,6 +302,37 @@ def _share(place: str, part: int, whole: int, level: float = 0.95, method: str =
 
 
 # --- the list
+
+
+# --- CCG
+
+#: what `experiments.ccg` compares
+_COMPARED = [f"{name}{kind}" for name in ("AST", "reverse") for kind in ("", " best", " worst")]
+_COMPARED += [f"{name}{kind}" for name in ("narrowest", "widest") for kind in ("", " best")]
+
+
+def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Labelled F-score of the first less the second's, of every CCG parser; 95 % interval by the jackknife."""
+    for name, found in results.ccg().items() if _ran(results, "ccg") else ():
+        for of in found["differences"]:
+            if [of["a"], of["b"]] == list(rows):
+                yield Measured(name, of["value"], of["low"], of["high"])
+            elif [of["b"], of["a"]] == list(rows):
+                yield Measured(name, -of["value"], -of["high"], -of["low"])
+
+
+def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Sentences per CPU second of the first order divided by the second's, on dev."""
+    for name, found in results.ccg().items() if _ran(results, "ccg") else ():
+        a, b = (found["speed"]["dev"][row] for row in rows)
+        yield exact(name, a / b)
+
+
+def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Share of sentences of dev (%) that an order gives a derivation; with a Wilson interval."""
+    for name, found in results.ccg().items() if _ran(results, "ccg") else ():
+        row = found["orders"]["dev"][rows[0]]
+        yield _share(name, sum(row["levels"]), row["sentences"])
 
 
 class Measure(NamedTuple):
@@ -324,5 +376,12 @@ MEASURES: dict[str, Measure] = {
     "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems),
     "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
     "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
+    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", lambda params: params.decode),
+    "score at equal time": Measure(partial(searches, of=sampling.equal_time), "{:+.4f} %", _methods),
+    "score in the end": Measure(partial(searches, of=sampling.in_the_end), "{:+.4f} %", _methods),
+    "optima found": Measure(partial(searches, of=sampling.optima), "{:.2f} %", _methods),
     "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells),
+    "LF of CCG": Measure(ccg_difference, "{:+.2f} LF", lambda params: _COMPARED),
+    "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse")),
+    "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse")),
 }

@@ -8,6 +8,7 @@ belief of a category is f b e o. Exact where the transitions do not matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from treebound.systems.ccg.charts import Packed
 from treebound.systems.ccg.joint import Analysis, Joint
 from treebound.systems.ccg.rule_features import LEAF
 
+Output = Literal["least-risk", "best"]
 SETTLED = 1e-6  #: beliefs that change less have converged
 FAINTEST = -300.0  #: logarithm of the least message beside a word's largest, but for what is impossible
 
@@ -54,24 +56,33 @@ def _chain_messages(joint: Joint, outside: np.ndarray) -> np.ndarray | None:
 
 
 def propagate(joint: Joint, iterations: int) -> Beliefs:
+    """The beliefs of the last round of `rounds`; its messages are the emissions where there is none."""
+    none = np.zeros(len(joint.emission))
+    found = Beliefs(joint.emission, none, np.zeros(len(joint.packed.chart.category)), 0, False)
+    for one in rounds(joint, iterations):
+        found = one
+    return found
+
+
+def rounds(joint: Joint, iterations: int) -> Iterator[Beliefs]:
     """Messages from the chain to the chart and back, until beliefs settle, `iterations` times at most.
 
     O(iterations (E + sum c_i c_i+1)).
     """
     outside, belief = np.zeros(len(joint.emission)), np.zeros(len(joint.emission))
-    messages, rounds, settled = joint.emission, 0, False
-    items = np.zeros(len(joint.packed.chart.category))
-    while rounds < iterations and not settled:
-        found = _chain_messages(joint, outside)
-        if found is None or (sums := joint.packed.sums(found))[0] == -np.inf:
-            break  # underflow: what was found before stands
-        rounds, messages, before = rounds + 1, found, belief
-        _, belief, _, items = sums
-        with np.errstate(divide="ignore", invalid="ignore"):
-            message = np.log(belief) - messages
-        outside = _scaled(joint, np.where(belief > 0, message, -np.inf))
-        settled = rounds > 1 and float(np.abs(belief - before).max()) < SETTLED
-    return Beliefs(messages, belief, items, rounds, settled)
+    for number in range(1, iterations + 1):
+        messages = _chain_messages(joint, outside)
+        if messages is None or (sums := joint.packed.sums(messages))[0] == -np.inf:
+            return  # underflow: what was found before stands
+        before, (_, belief, _, items) = belief, sums
+        settled = number > 1 and float(np.abs(belief - before).max()) < SETTLED
+        yield Beliefs(messages, belief, items, number, settled)
+        if settled:
+            return
+        if number < iterations:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                message = np.log(belief) - messages
+            outside = _scaled(joint, np.where(belief > 0, message, -np.inf))
 
 
 def least_risk(packed: Packed, beliefs: Beliefs) -> np.ndarray:
@@ -87,13 +98,15 @@ def least_risk(packed: Packed, beliefs: Beliefs) -> np.ndarray:
     return Packed(packed.grammar, packed.sentence, packed.chart._replace(graph=graph._replace(weight=weight))).best()[2]
 
 
-def decode(joint: Joint, iterations: int, output: Literal["least-risk", "best"] = "least-risk") -> Analysis:
+def decode(joint: Joint, iterations: int, output: Output = "least-risk") -> Analysis:
     """The derivation of least risk, or the best one, under the messages of belief propagation. Nothing is proved."""
     found = propagate(joint, iterations)
-    if found.rounds and output == "least-risk":
-        edges = least_risk(joint.packed, found)
-    else:
-        edges = joint.packed.best(found.messages)[2]
+    return analysis(joint, found, output if found.rounds else "best")
+
+
+def analysis(joint: Joint, found: Beliefs, output: Output = "least-risk") -> Analysis:
+    """The derivation of least risk, or the best one, by what a round has found."""
+    edges = least_risk(joint.packed, found) if output == "least-risk" else joint.packed.best(found.messages)[2]
     tags, own = joint.read(edges)
     value = own + joint.chain_score(tags)
     return Analysis(tags, edges, value, np.inf, "heuristic", found.rounds, converged=found.converged)

@@ -14,6 +14,7 @@ import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.parse import Status
+from treebound.evaluation.joint_proofs import Proof
 from treebound.kernels.chart.hypergraph import NEG_TEST, best_variables
 from treebound.systems.ccg.chain import Lattice, best_sequence
 from treebound.systems.ccg.charts import Packed
@@ -54,6 +55,7 @@ class Analysis:
     rounds  iterations
     nodes   of a search
     converged  of belief propagation: the beliefs moved no more; of the others: proved
+    proof   for a file, where it was asked for
     """
 
     tags: np.ndarray
@@ -64,6 +66,7 @@ class Analysis:
     rounds: int
     nodes: int = 0
     converged: bool = False
+    proof: Proof | None = None
 
 
 class Joint:
