@@ -148,6 +148,7 @@ TINY = {
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
     "arena": {"models": ["carreras"], "k": 5, "sentences": 3},
     "approximations": {"models": ["carreras"], "k": 5, "sentences": 3, "made_up": 0},
+    "score_time": {"model": "carreras", "k": 5, "sentences": 3, "patience": [1]},
     "notebooks": ["10-corpora"],
 }
 KINDS = ("convert", "tagger", "pruner", "train", "decode", "benchmark", "ablation")
@@ -271,7 +272,7 @@ def test_a_change_of_code_re_runs_its_stages(copy: Path) -> None:
 @pytest.mark.parametrize(
     ("room", "kinds"),
     [
-        ("graph", {"pruner", "train", "decode", "benchmark", "ablation"}),
+        ("graph", {"train", "decode", "benchmark", "ablation"}),
         ("tagging", {"tagger"}),
         ("constrained", set()),
         ("peers", set()),
