@@ -13,11 +13,13 @@ import yaml
 
 from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
+from treebound.experiments.ccg_integration import tables
 from treebound.experiments.params import ROOMS, Params, Row
 from treebound.experiments.plan import model_name
 from treebound.experiments.score_time import METHODS
 from treebound.experiments.scratch import overlaid
 from treebound.factors import pattern_language
+from treebound.systems.ccg.study import Course, Outcome, Studied
 
 SENTENCES = 60
 META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
@@ -28,6 +30,12 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     for corpus in params.classifiers.corpora:
         _classifiers(folder, params, corpus)
+    for i, name in enumerate(params.ccg.parsers):
+        _ccg(folder, params, name, i)
+        _joint(folder, params, name)
+    for corpus in params.ccg.derivations:
+        whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
+        _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
     for corpus in params.cross_validation.corpora:
         constraint_metrics(folder, corpus, params.cross_validation.folds)
     for corpus in params.corpora:
@@ -43,6 +51,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
         if params.arena is not None:
             _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
+        if params.approximations is not None:
+            _json(folder, ["approximations", f"{corpus}.json"], approximation_rows(params.approximations.models))
         if params.score_time is not None:
             _json(folder, ["score-time", f"{corpus}.json"], score_time_rows(params.score_time.patience))
         timed: dict[str, list[dict]] = {room: [] for room in ROOMS.values()}
@@ -257,6 +267,33 @@ def arena_rows(models: tuple[str, ...]) -> list[dict]:
     ]
 
 
+def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
+    """What the stage `approximations` would write: the later in its list, the faster; the first two find all best
+    trees, the others half of them.
+    """
+    from treebound.experiments.approximations import CONTESTANTS, EXACT, WITHIN
+    from treebound.experiments.arena import LENGTHS, SPACES
+    from treebound.experiments.made_up import MADE_UP
+
+    rows, within = [], []
+    for model in (*models, *MADE_UP):
+        for space in SPACES:
+            for i, name in enumerate(CONTESTANTS):
+                best = 4 if i < 2 else 2
+                gold = {"scored": 40, "correct": 38 if i < 2 else 30, "correct_labelled": 36 if i < 2 else 28}
+                about = {"model": model, "space": space, "solver": name}
+                rows += [
+                    {**about, "longer_than": low, "sentences": 4, "words": 4 * (low + 5), "known": 4, "best": best}
+                    | {"proved": 4 * (name == EXACT), "found": 4, "bounded": 4, "wrong": 0, "search_errors": 0}
+                    | {"seconds": 0.01 * (low + 1) / (i + 1), "gap": 0.0, "loss": 0.5 * (4 - best), "slowest": 0.1}
+                    | ({"wrong": 3, "search_errors": 4 - best, **gold} if model in models else dict.fromkeys(gold))
+                    for low in (0, *LENGTHS)
+                ]
+                curve = [min(best, j) for j in range(len(WITHIN))]
+                within.append({**about, "sentences": 4, "best": curve, "proved": curve if name == EXACT else [0] * 21})
+    return {"rows": rows, "within": within}
+
+
 def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> None:
     """What the stages of the cross-validation would write for a corpus."""
     rows = []
@@ -304,6 +341,84 @@ def _classifiers(folder: Path, params: Params, corpus: str) -> None:
     tests = [{"a": a, "b": b, "scored": 900, "only_a": 90, "only_b": 40, "p": 0.001} for a, b in pairs]
     _json(folder, ["classifiers", f"{corpus}.json"], {"rows": rows, "tests": tests})
     _json(folder, ["timing", "classifiers", f"{corpus}.json"], seconds)
+
+
+def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
+    """What the stages of a CCG parser would write: wider charts hold better derivations, which the parser misses."""
+
+    def scores(f: float) -> dict[str, float]:
+        return dict.fromkeys(("LF", "LP", "LR"), f) | dict.fromkeys(("UF", "UP", "UR", "ST"), f / 2 + 50)
+
+    def order(f: float, edges: int) -> dict:
+        levels = {"levels": [50, 5, 2, 1, 1], "sentences": SENTENCES, "coverage": 98.0, "exact": 30.0}
+        return scores(f) | levels | {"categories": edges / 5000, "edges": edges, "refused": 0}
+
+    orders = {"AST": order(80.0 + i, 7000), "reverse": order(78.0 + i, 180_000)}
+    oracle = {"AST best": 90.0, "AST worst": 40.0, "reverse best": 97.0, "reverse worst": 10.0, "gold categories": 98.0}
+    beams = [
+        {
+            "beam": beam,
+            "common": 50,
+            "covered": 90.0,
+            "score": 5000.0 + 100 * j,
+            "oracle": 88.0 + j,
+            "categories": 1.5 + j,
+        }
+        | scores(80.0 - j)
+        for j, beam in enumerate(params.ccg.beams)
+    ]
+    pairs = [("reverse", "AST", -2.0), ("reverse best", "AST best", 7.0), ("reverse worst", "AST worst", -30.0)]
+    pairs += [("widest", "narrowest", -4.0), ("widest best", "narrowest best", 4.0)]
+    gains = [{"a": a, "b": b, "value": v, "low": v - 1, "high": v + 1, "sentences": 50} for a, b, v in pairs]
+    tables = {"orders": dict.fromkeys(("dev", "test"), orders), "beams": beams, "differences": gains}
+    _json(folder, ["ccg", f"{name}.json"], tables | {"oracle": {which: scores(f) for which, f in oracle.items()}})
+    speed = {"AST": 220.0, "reverse": 12.0}
+    _json(folder, ["timing", "ccg", f"{name}.json"], {"dev": speed, "test": speed})
+    parser = params.ccg.parsers[name]
+    split = {"sentences": SENTENCES, "words": 900, "categories": 60}
+    about = {
+        "corpus": parser.corpus,
+        "more": parser.more,
+        "tags": parser.tags,
+        "train": split,
+        "dev": split,
+        "test": split,
+    }
+    about |= {"accuracy": {"train": 95.0, "dev": 95.0, "test": 95.0}} if parser.tags == "predicted" else {}
+    _json(folder, ["ccg-treebank", f"{name}.json"], about)
+    _json(folder, ["ccg-train", f"{name}.json"], {"left_out": {"a chart over the limit": 3}, "history": []})
+    _json(folder, ["timing", "ccg-train", f"{name}.json"], {"cpu_s": 100.0, "wall_s": 101.0})
+
+
+def _joint(folder: Path, params: Params, name: str) -> None:
+    """What the stage of its joint model would write: the optimum is the best one, wide charts are better."""
+    most = params.ccg_integration.most
+
+    def study(gain: int) -> list[Studied]:
+        def outcome(value: float, right: int) -> Outcome:
+            return Outcome(value, (80 + gain + right, 100, 100, 90 + right, 100, 100, 45 + right, 50, right > 4))
+
+        found = []
+        for i in range(50):
+            best = outcome(100.0 + gain, 5)
+            bp, dd = ([(1, outcome(90.0 + k, k)), (min(most, 3), best)] for k in (4, 2))
+            of = {"bp": Course(bp, most * (i % 2)), "dd": Course(dd, min(most, 3))}
+            parts = {"parser": outcome(80.0, 1), "exact": best, "proved": i > 0, "nodes": 1 + i % 3, "cpu_s": 0.01}
+            found.append(Studied(sentence=i, words=1 + i, edges=1000 * i, **of, **parts))
+        return found
+
+    every = {split: {"AST": study(0), "reverse": study(2)} for split in ("dev", "test")}
+    single = {beam: study(j) for j, beam in enumerate(params.ccg.beams)}
+    found, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.ccg_integration)
+    columns = [(r["order"], r["decoder"], r["iterations"]) for r in found["columns"] if r["split"] == "dev"]
+    rates = [
+        {"order": order, "decoder": decoder, "iterations": k, "per_second": 100.0 / (1 + i)}
+        for i, (order, decoder, k) in enumerate(columns)
+    ]
+    parser = params.ccg.parsers[name]
+    about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
+    _json(folder, ["ccg-integration", f"{name}.json"], about | found)
+    _json(folder, ["timing", "ccg-integration", f"{name}.json"], {"columns": rates, "lengths": seconds})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:

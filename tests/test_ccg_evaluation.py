@@ -6,7 +6,7 @@ import pytest
 from ccg_corpus import both, up, word
 
 from treebound.systems.ccg.decoding import Found
-from treebound.systems.ccg.evaluation import evaluate
+from treebound.systems.ccg.evaluation import difference, evaluate
 from treebound.treebanks.ccg.derivation import Derivation
 
 
@@ -41,3 +41,17 @@ def test_nothing_and_other_sentences() -> None:
     renamed.leaves()[0].word = "birds"
     with pytest.raises(ValueError, match="not the derivations of the same sentences"):
         evaluate([transitive()], [found(renamed)])
+
+
+def test_a_difference_and_its_interval() -> None:
+    gold = transitive()
+    right, wrong, none = found(gold), found(transitive("(S[b]\\NP)/NP")), found(gold, False)
+    assert difference([gold] * 3, [right, right, none], [wrong, wrong, right]) == (100, 100, 100, 2)
+    assert difference([gold], [none], [right]) == (0, 0, 0, 0)
+    some = difference([gold] * 4, [right] * 4, [right, right, right, wrong])
+    assert some.value == 25
+    # leaving one out: 33.3 thrice and 0, whose variance is 625 / 3
+    left = [100 / 3] * 3 + [0]
+    half = 1.96 * (3 * sum((x - 25) ** 2 for x in left) / 4) ** 0.5
+    assert some.low == pytest.approx(25 - half)
+    assert some.high == pytest.approx(25 + half)

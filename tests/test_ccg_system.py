@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from treebound.systems.ccg.words import words_of
 from treebound.systems.registry import system_of
 from treebound.systems.training import recipe
 from treebound.treebanks.ccg.columns import derivation_of, derivations_of, heads_of, steps_of
+from treebound.treebanks.ccg.dependencies import dependencies
 from treebound.treebanks.ccg.derivation import from_text, licence, to_text
 from treebound.treebanks.ccg.derivation import read as read_auto
 from treebound.treebanks.document import read
@@ -296,17 +298,58 @@ def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> Non
     check_mutants(given, tmp_path, 1, 150, ("ccg",))
 
 
-def test_the_tables_of_beams(folder: Path, tmp_path: Path) -> None:
+def test_the_tables_of_beams(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from treebound.experiments import ccg, params
 
-    ccg.run(params.load(), str(folder / "model.npz"), str(folder / "dev.auto"), str(tmp_path / "out.json"))
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert [row["name"] for row in found["adaptive"]] == ["AST", "reverse"]
-    assert all(row["coverage"] == 100 and sum(row["levels"]) == 120 for row in found["adaptive"])
-    assert found["adaptive"][0]["categories"] <= found["adaptive"][1]["categories"]
-    beams = found["beams"]
-    assert [row["beam"] for row in beams] == list(ccg.BEAMS)
+    loaded = params.load()
+    monkeypatch.chdir(tmp_path)
+    name, settings = "made-up", params.CCG(derivations=("a",), parsers={"made-up": params.CCGParser(corpus="a")})
+    for split in ("dev", "test"):
+        target = tmp_path / "data" / "ccg-parsers" / name / f"{split}.auto"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((folder / "dev.auto").read_bytes())
+    (tmp_path / "results" / "models" / "ccg").mkdir(parents=True)
+    (tmp_path / "results" / "models" / "ccg" / f"{name}.npz").write_bytes((folder / "model.npz").read_bytes())
+    ccg.run(replace(loaded, ccg=settings), name)
+    found = json.loads((tmp_path / "results" / "metrics" / "ccg" / f"{name}.json").read_text())
+    orders, oracle, beams = found["orders"], found["oracle"], found["beams"]
+    assert orders["dev"] == orders["test"]
+    assert list(orders["dev"]) == ["AST", "reverse"]
+    assert all(row["coverage"] == 100 and sum(row["levels"]) == 120 for row in orders["dev"].values())
+    assert orders["dev"]["AST"]["categories"] <= orders["dev"]["reverse"]["categories"]
+    for order in ("AST", "reverse"):
+        worst, best = (oracle[f"{order} {which}"]["LF"] for which in ("worst", "best"))
+        assert worst <= orders["dev"][order]["LF"] <= best
+    assert oracle["reverse worst"]["LF"] < orders["dev"]["reverse"]["LF"] - 5
+    assert oracle["gold categories"]["LF"] > 99
     scores, categories = [row["score"] for row in beams], [row["categories"] for row in beams]
+    assert [row["beam"] for row in beams] == list(settings.beams)
     assert categories == sorted(categories)
     assert all(b >= a - 1e-9 for a, b in pairwise(scores))  # a wider chart holds the narrower one
-    assert all(90 < row["LF"] <= 100 for row in beams)
+    assert all(90 < row["LF"] <= row["oracle"] for row in beams)
+    speed = json.loads((tmp_path / "results" / "metrics" / "timing" / "ccg" / f"{name}.json").read_text())
+    assert min(rate for of_split in speed.values() for rate in of_split.values()) > 0
+
+
+def test_the_oracle_takes_the_gold_derivation_where_a_chart_holds_it(folder: Path) -> None:
+    """Whatever the weights are; and its score counts what both share, as plain code does."""
+    from treebound.systems.ccg.oracle import shared
+
+    model, dev = CCG().load(folder / "model.npz"), read(folder / "dev.auto").treebank.select(np.arange(25))
+    gold, words = derivations_of(dev), words_of(dev, "xpos")
+    charts = Charts(model.made_grammar(), np.zeros(1 << 12), 1_000_000)
+    for s, derivation in enumerate(gold):
+        tags = [model.tagger.number[str(leaf.category)] for leaf in derivation.leaves()]
+        every = np.tile(np.arange(len(model.tagger.categories), dtype=np.int32), len(tags))
+        choices = Lattice(np.arange(len(tags) + 1, dtype=np.int32) * len(model.tagger.categories), every)
+        packed = charts.chart(sentence_of(words, s, choices))
+        assert packed is not None
+        packed.chart.graph.weight[:] = shared(packed, derivation)
+        value, _, edge = packed.best()
+        found = packed.derivation(edge, words.strings[words.offsets[s] : words.offsets[s + 1]])
+        assert to_text(found) == to_text(derivation)
+        linked = {frozenset((d.head, d.filler)) for d in dependencies(derivation)}
+        steps = [node for node in derivation.nodes() if len(node.children) == 2]
+        position = {id(leaf): i for i, leaf in enumerate(derivation.leaves())}
+        pairs = [frozenset(position[id(child.head_leaf())] for child in node.children) for node in steps]
+        assert value == len(list(derivation.nodes())) + sum(pair in linked for pair in pairs)

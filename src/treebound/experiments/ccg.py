@@ -1,81 +1,128 @@
-"""Stage: what a CCG parser's beams do (Auli & Lopez 2011, table 2 and figure 1, the columns of the best derivation).
+"""Stage: what the beams of a CCG parser do (Auli & Lopez 2011, table 2 and figure 1).
 
-    python -m treebound.experiments.ccg MODEL DERIVATIONS.auto OUT.json
+    python -m treebound.experiments.ccg NAME
 
-`adaptive`: adaptive supertagging and its reverse, scores of the sentences that have a derivation, sentences per CPU
-second. `beams`: each beam alone, narrow ones first; scores and the model's score over the sentences that have a
-derivation under every beam.
+`orders`: of dev and test, adaptive supertagging and its reverse, scores of the sentences that have a derivation;
+`oracle`: of dev, the best and the worst derivations of the same charts (`systems.ccg.oracle`), and the best ones where
+every word has its gold category alone. `beams`: of dev, each beam alone; scores of the parser's derivations and of the
+best ones, and the model's score, over the sentences that have a derivation under every beam. Sentences per CPU second
+are kept apart. `differences`: labelled F-scores compared, sentence by sentence, with intervals.
 """
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
+from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
+from treebound.experiments.ccg_files import ccg_parser, load
 from treebound.experiments.params import Params
-from treebound.systems.ccg.evaluation import evaluate
+from treebound.experiments.plan import ccg_file
+from treebound.systems.ccg.decoding import Found
+from treebound.systems.ccg.evaluation import difference, evaluate
 from treebound.systems.ccg.model import CCGModel
-from treebound.systems.ccg.settings import ADAPTIVE, REVERSE
+from treebound.systems.ccg.oracle import Oracle, best_of_gold_categories
+from treebound.systems.ccg.settings import ADAPTIVE, REVERSE, levels
 from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.training import read_derivations
-from treebound.treebanks.document import read
+from treebound.systems.ccg.words import words_of
 
-#: those of figure 1 as far as charts keep within the limit
-BEAMS = ("0.075:20", "0.03:20", "0.01:20", "0.005:20", "0.001:20", "0.0005:20", "0.0001:20")
+ORDERS = {"AST": ADAPTIVE, "reverse": REVERSE}
+Row = dict[str, Any]
 
 
-def adaptive_rows(model: CCGModel, treebank: Treebank) -> list[dict[str, Any]]:
-    """A row for adaptive supertagging and one for its reverse."""
-    gold, rows = read_derivations(treebank, model.meta["tag"]), []
-    for name, beams in (("AST", ADAPTIVE), ("reverse", REVERSE)):
-        parser = Parser(model, beams=beams)
-        parser.parse(treebank.select(np.arange(min(5, len(treebank)))))
-        started = time.process_time()
+class Dev:
+    """Development sentences: what a model and the oracles find in the same charts."""
+
+    def __init__(self, model: CCGModel, treebank: Treebank):
+        self.model, self.treebank = model, treebank
+        self.gold = read_derivations(treebank, model.meta["tag"])
+        self.words = words_of(treebank, model.meta["tag"])
+
+    def oracle(self, beams: tuple[str, ...], worst: bool = False) -> list[Found]:
+        """The derivations most like the gold ones, or least."""
+        model = self.model
+        how = model.tagger, model.made_grammar(), model.weights.astype(np.float64), levels(beams), model.spec.limit
+        return Oracle(*how, gold=self.gold, worst=worst).parse(self.words)
+
+    def oracles(self, orders: dict[str, list[Found]]) -> tuple[dict[str, Row], list[Row]]:
+        """Scores of best and worst derivations of both orders, and differences; orders: the parser's derivations."""
+        found = orders | {
+            f"{order} {which}": self.oracle(beams, which == "worst")
+            for order, beams in ORDERS.items()
+            for which in ("best", "worst")
+        }
+        kinds = ("", " best", " worst")
+        gains = [self.compared(f"reverse{kind}", f"AST{kind}", found) for kind in kinds]
+        found["gold categories"] = best_of_gold_categories(self.model, self.words, self.gold)
+        rows = {name: evaluate(self.gold, some).summary() for name, some in found.items() if name not in orders}
+        return rows, gains
+
+    def beams(self, beams: tuple[str, ...]) -> tuple[list[Row], list[Row]]:
+        """A row for each beam, over the sentences that all beams parse; the last one compared with the first."""
+        parses = {beam: Parser(self.model, beams=(beam,)).parse(self.treebank) for beam in beams}
+        found = {beam: [parse.record for parse in some] for beam, some in parses.items()}
+        best = {f"{beam} best": self.oracle((beam,)) for beam in beams}
+        common = [i for i in range(len(self.gold)) if all(some[i].parsed for some in found.values())]
+        gold, rows = [self.gold[i] for i in common], []
+        for beam in beams:
+            some = [parses[beam][i] for i in common]
+            row = {"beam": beam, "common": len(common), "score": float(sum(parse.value for parse in some))}
+            row["covered"] = 100.0 * sum(one.parsed for one in found[beam]) / len(self.gold)
+            row["oracle"] = evaluate(gold, [best[f"{beam} best"][i] for i in common]).labelled.f
+            rows.append(row | evaluate(gold, [parse.record for parse in some]).summary() | _means(some))
+        named = {"narrowest": beams[0], "widest": beams[-1]}
+        ends = {end: found[beam] for end, beam in named.items()}
+        ends |= {f"{end} best": best[f"{beam} best"] for end, beam in named.items()}
+        return rows, [self.compared(f"widest{kind}", f"narrowest{kind}", ends) for kind in ("", " best")]
+
+    def compared(self, a: str, b: str, found: dict[str, list[Found]]) -> Row:
+        """Labelled F-score of a less that of b."""
+        return {"a": a, "b": b} | difference(self.gold, found[a], found[b])._asdict()
+
+
+def order_row(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> tuple[Row, float, list[Found]]:
+    """What the parser does with some attempts, sentences per CPU second, its derivations."""
+    parser, gold = Parser(model, beams=beams), read_derivations(treebank, model.meta["tag"])
+    parser.parse(treebank.select(np.arange(min(5, len(treebank)))))  # compiles
+    with Stopwatch() as watch:
         parses = parser.parse(treebank)
-        seconds = time.process_time() - started
-        found = [parse.record for parse in parses]
-        levels = np.bincount([one.level for one in found if one.parsed], minlength=len(beams)).tolist()
-        row = {"name": name, "sentences": len(treebank), "per_second": len(treebank) / seconds, "levels": levels}
-        rows.append(row | evaluate(gold, found).summary() | _means(parses))
-    return rows
-
-
-def beam_rows(model: CCGModel, treebank: Treebank, beams: tuple[str, ...] = BEAMS) -> list[dict[str, Any]]:
-    """A row for each beam, over the sentences that have a derivation under all of them."""
-    gold = read_derivations(treebank, model.meta["tag"])
-    parses = {beam: Parser(model, beams=(beam,)).parse(treebank) for beam in beams}
-    common = [i for i in range(len(treebank)) if all(parses[beam][i].record.parsed for beam in beams)]
-    rows = []
-    for beam in beams:
-        some = [parses[beam][i] for i in common]
-        summary = evaluate([gold[i] for i in common], [parse.record for parse in some]).summary()
-        covered = 100.0 * sum(parse.record.parsed for parse in parses[beam]) / max(1, len(treebank))
-        total = float(sum(parse.value for parse in some))
-        row = {"beam": beam, "common": len(common), "score": total, "covered": covered}
-        rows.append(row | summary | _means(some))
-    return rows
+    found = [parse.record for parse in parses]
+    tried = np.bincount([one.level for one in found if one.parsed], minlength=len(beams)).tolist()
+    row = {"sentences": len(treebank), "levels": tried} | evaluate(gold, found).summary() | _means(parses)
+    return row, len(treebank) / max(watch.cpu, 1e-9), found
 
 
 def _means(parses: list[Parse]) -> dict[str, float]:
-    """Lexical categories a word and edges of the charts of whole derivations."""
+    """Lexical categories a word and edges of the charts of whole derivations; charts that were over the limit."""
     whole = [parse.record for parse in parses if parse.record.parsed]
     means = {name: float(np.mean([getattr(one, name) for one in whole] or [0])) for name in ("categories", "edges")}
     return means | {"refused": sum(parse.record.refused for parse in parses)}
 
 
-def run(params: Params, model: str, derivations: str, out: str) -> None:
-    """Write the tables of a model on a file of derivations."""
-    loaded, treebank = CCGModel.load(Path(model)), read(derivations).treebank
-    if not len(treebank):
-        raise InputError("has no sentences", path=derivations, hint="give an .auto file")
-    stage.write_json(Path(out), {"adaptive": adaptive_rows(loaded, treebank), "beams": beam_rows(loaded, treebank)})
+def run(params: Params, name: str) -> None:
+    """Write what a parser's beams do, and how fast."""
+    parser, model = ccg_parser(params, name), CCGModel.load(ccg_file(name))
+    orders: dict[str, dict[str, Row]] = {}
+    speed: dict[str, dict[str, float]] = {}
+    for split in ("test", "dev"):
+        treebank = load(name, split)
+        found = {order: order_row(model, treebank, beams) for order, beams in ORDERS.items()}
+        orders[split] = {order: row for order, (row, _, _) in found.items()}
+        speed[split] = {order: rate for order, (_, rate, _) in found.items()}
+        said = "; ".join(f"{order} LF {row['LF']:.2f}, {rate:.1f} a second" for order, (row, rate, _) in found.items())
+        stage.say(f"{name} {split}: {said}")
+    dev = Dev(model, treebank)
+    oracles, gains = dev.oracles({order: some for order, (_, _, some) in found.items()})
+    beams, more = dev.beams(params.ccg.beams)
+    about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
+    tables = {"orders": orders, "oracle": oracles, "beams": beams, "differences": gains + more}
+    stage.write_json(stage.METRICS / "ccg" / f"{name}.json", about | tables)
+    stage.write_json(stage.METRICS / "timing" / "ccg" / f"{name}.json", speed)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ PIPELINE = Path("dvc.yaml")
 WITHOUT = frozenset(
     {
         # values are checked, which are tracked as parameters
+        ("experiments.params", "systems.ccg.settings"),
         ("experiments.params", "systems.graph.settings"),
         ("experiments.params", "systems.transition.settings"),
         ("experiments.params", "systems.sampling.settings"),
@@ -30,6 +31,7 @@ WITHOUT = frozenset(
 PLUMBING = ("support", "kernels.cache", "experiments.params", "experiments.plan")
 #: modules that choose what they run by name, from a registry that imports it then: any of these rooms' modules
 BY_NAME = {
+    "experiments.approximations": "decoders",
     "experiments.arena": "decoders",
     "experiments.confidence": "decoders",
     "experiments.score_time": "decoders",
@@ -85,7 +87,7 @@ def _has_code(path: Path) -> bool:
 def _data_of(path: Path) -> list[Path]:
     """Files beside a module that it names."""
     text = path.read_text(encoding="utf-8")
-    return [p for p in path.parent.glob("*.toml") if f'"{p.name}"' in text]
+    return [p for p in path.parent.iterdir() if p.suffix in (".toml", ".txt") and f'"{p.name}"' in text]
 
 
 def _folded(files: set[Path]) -> set[Path]:

@@ -24,6 +24,8 @@ from treebound.core.errors import InputError
 from treebound.core.spaces import Space
 from treebound.support import yamlfile
 from treebound.support.settings import Seed
+from treebound.systems.ccg.settings import Checked_beams
+from treebound.systems.ccg.settings import Settings as CCGSettings
 from treebound.systems.graph.settings import Family, Labels, Learner, Settings
 from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
@@ -254,6 +256,26 @@ class Arena:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Approximations:
+    """Every decoder on the scores of `models`, and on made-up ones; see treebound.experiments.approximations.
+
+    sentences  how many of the test split
+    made_up    of how many of them, in order, the lengths are those of made-up scores; longest: in words
+    calls      dynamic programs that branch and bound has for a sentence
+    seconds    that a linear program has
+    """
+
+    models: Annotated[tuple[str, ...], Field(min_length=1)]
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    made_up: Annotated[int, Field(ge=0, le=1_000_000_000)]
+    longest: Positive
+    calls: Positive
+    seconds: Above
+
+
+@dataclass(frozen=True, config=_STRICT)
 class ScoreTime:
     """Sampling decoders beside proved optima on the scores of a model; see treebound.experiments.score_time.
 
@@ -322,6 +344,55 @@ class ClassifierSearch:
     features: str = "F5"
     grids: dict[Name, dict[Name, tuple[int | FiniteFloat, ...]]] = Field(default_factory=dict)
     first: Annotated[int, Field(ge=1, le=100)] = 12
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCGParser:
+    """A CCG parser of a corpus that is translated to derivations; see treebound.experiments.ccg_treebank.
+
+    more       a corpus whose training derivations it learns from as well
+    tags       that it is trained and tested with; predicted ones are those of taggers of the derivations' own words
+    sentences  of training, at most, and a quarter as many of dev and test; a slice of the run may leave fewer
+    """
+
+    corpus: Name
+    more: Name | None = None
+    tags: Tags = "gold"
+    sentences: Positive | None = None
+    settings: CCGSettings = CCGSettings()
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCG:
+    """Translation to CCG derivations, and supertaggers with parsers (Auli & Lopez 2011); see treebound.experiments.ccg.
+
+    derivations  corpora that are translated; parsers: by name, of some of them
+    beams        beta:k of the single beams that are compared, narrow ones first
+    """
+
+    derivations: tuple[Name, ...] = ()
+    parsers: dict[Name, CCGParser] = Field(default_factory=dict)
+    beams: Annotated[Checked_beams, Field(min_length=1)] = ("0.075:20", "0.03:20", "0.01:20", "0.005:20", "0.001:20")
+
+    def __post_init__(self) -> None:
+        for name, parser in self.parsers.items():
+            if unknown := {parser.corpus, parser.more} - {*self.derivations, None}:
+                raise ValueError(f"parsers: {name}: {min(filter(None, unknown))} is none of the derivations")
+
+
+@dataclass(frozen=True, config=_STRICT)
+class CCGIntegration:
+    """What is measured of the joint model of every parser of `ccg`; see treebound.experiments.ccg_integration.
+
+    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
+    """
+
+    iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
+    most: Positive = 50
+
+    def __post_init__(self) -> None:
+        if max(self.iterations) > self.most:
+            raise ValueError(f"most: {self.most} is less than one of the iterations")
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -409,7 +480,10 @@ class Params:
     cross_validation: CrossValidation = CrossValidation()
     classifiers: Classifiers = Field(default_factory=Classifiers)
     classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
+    ccg: CCG = Field(default_factory=CCG)
+    ccg_integration: CCGIntegration = CCGIntegration()
     arena: Arena | None = None  # older runs have none
+    approximations: Approximations | None = None  # likewise
     score_time: ScoreTime | None = None  # older runs have none
     steps: Steps | None = None  # older runs have none
 
@@ -423,15 +497,12 @@ class Params:
                 same = replace(row, name="", timed=None, corpora=(), tags=tags, seed=seed)
                 if (other := named.setdefault(same, row.name)) != row.name:
                     raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
-        for what, settings in (
-            ("ablation", self.ablation),
-            ("confidence", self.confidence),
-            ("arena", self.arena),
-            ("score_time", self.score_time),
-        ):
+        named_models = ("ablation", "confidence", "arena", "approximations", "score_time")
+        for what in named_models:
+            settings = getattr(self, what)
             if settings is not None:
                 trained = [r.model for r in self.decode.values() if r.everywhere and r.learner == settings.learner]
-                models = settings.models if isinstance(settings, Arena) else (settings.model,)
+                models = settings.models if isinstance(settings, Arena | Approximations) else (settings.model,)
                 if unknown := [model for model in models if model not in trained]:
                     choice = ", ".join(dict.fromkeys(trained))
                     raise ValueError(f"{what}: no row trains {unknown[0]!r} ({settings.learner}); choose from {choice}")
@@ -543,7 +614,10 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "cross_validation": CrossValidation,
         "classifiers": Classifiers,
         "classifier_search": ClassifierSearch,
+        "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
+        "ccg_integration": CCGIntegration,
         "arena": Arena,
+        "approximations": Approximations,
         "score_time": ScoreTime,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }

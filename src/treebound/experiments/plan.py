@@ -49,6 +49,24 @@ def _variant(params: Params, corpus: str, row: Row) -> str:
     return "" if params.plain(corpus, row) else f".{tags}.seed{seed}"
 
 
+def ccg_file(name: str) -> Path:
+    """Where a CCG parser lies, by its name under `ccg: parsers:`."""
+    return MODELS / "ccg" / f"{name}.npz"
+
+
+def _ccg_stages(params: Params) -> dict[str, Any]:
+    """What the stages of each CCG parser read; `more`: further derivations to learn from, or its own again."""
+    return {
+        name: {
+            "name": name,
+            "file": str(ccg_file(name)),
+            "data": f"data/ccg/{parser.corpus}",
+            "more": f"data/ccg/{parser.more or parser.corpus}/train.auto",
+        }
+        for name, parser in params.ccg.parsers.items()
+    }
+
+
 def planned(params: Params) -> dict[str, Any]:
     """For each kind of stage and each room its stages by name, with what dvc.yaml wants to know of them."""
     rooms = list(dict.fromkeys(ROOMS.values()))
@@ -75,7 +93,9 @@ def planned(params: Params) -> dict[str, Any]:
     classified = {"classifiers": params.classifiers.corpora, "classifier_search": params.classifier_search.corpora}
     others = (*params.cross_validation.corpora, *(corpus for some in classified.values() for corpus in some))
     corpora = list(dict.fromkeys((*params.corpora, *others)))
-    stages = {"corpora": corpora, "pruner": pruner, "train": train, "decode": decode, "benchmark": benchmark}
+    fetched = list(dict.fromkeys((*corpora, *params.ccg.derivations)))
+    stages = {"fetched": fetched, "corpora": corpora, "pruner": pruner, "train": train, "decode": decode}
+    stages |= {"benchmark": benchmark, "derivations": list(params.ccg.derivations), "ccg": _ccg_stages(params)}
     for stage, some in classified.items():  # what they read: tagged corpora depend on converted ones
         places = {"predicted": "data/tagged", "gold": "data/converted"}
         stages[stage] = {c: {"corpus": c, "data": f"{places[params.tags_of(c)]}/{c}"} for c in some}

@@ -28,15 +28,18 @@ from treebound.experiments.stage import say
 #: kinds of stages in order, in groups whose stages may run side by side: those that take longest first, so that no core
 #: is idle at a group's end for long. `train` stands for `train_peers` as well: what every room of `systems` has
 GROUPS = (
-    *(("fetch",), ("convert",), ("tagger",), ("pruner",)),
-    ("train", "steps", "cross-validation"),
+    *(("fetch",), ("convert", "derivations"), ("tagger",), ("ccg-treebank",), ("pruner",)),
+    ("ccg-train", "train", "steps", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
-    *(("classifiers",), ("classifier-search",)),
-    *(("benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
+    *(("classifiers",), ("classifier-search",), ("ccg",), ("ccg-integration",)),
+    *(("benchmark",), ("ablation",), ("arena",), ("approximations",), ("score-time",), ("notebooks",), ("report",)),
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
-ALONE = frozenset({"tagger", "classifiers", "classifier-search", "benchmark", "ablation", "arena"})
+ALONE = frozenset(
+    {"tagger", "ccg-treebank", "classifiers", "classifier-search", "ccg", "ccg-integration"}
+    | {"benchmark", "ablation", "arena", "approximations", "score-time"}
+)
 
 
 def kind_of(stage: str) -> str:

@@ -290,6 +290,31 @@ class Results:
         ]
         return pd.DataFrame(rows, columns=["corpus", "a", "b", "scored", "only_a", "only_b", "p"])
 
+    def derivations(self) -> dict[str, dict[str, Any]]:
+        """Corpus -> what its translation to CCG counted. None where no corpus is listed."""
+        return {corpus: self._read("derivations", f"{corpus}.json") for corpus in self.params.ccg.derivations}
+
+    def ccg(self) -> dict[str, dict[str, Any]]:
+        """CCG parser -> what the stage `ccg` wrote, with `speed`, `treebank`, `training` and its `seconds`."""
+        return {
+            name: self._read("ccg", f"{name}.json")
+            | {"speed": self._read("timing", "ccg", f"{name}.json")}
+            | {"treebank": self._read("ccg-treebank", f"{name}.json")}
+            | {"training": self._read("ccg-train", f"{name}.json")}
+            | {"seconds": self._read("timing", "ccg-train", f"{name}.json")}
+            for name in self.params.ccg.parsers
+        }
+
+    def ccg_integration(self) -> dict[str, dict[str, Any]]:
+        """CCG parser -> what the stage `ccg-integration` wrote, with its `timing`; none in runs from before it."""
+        if not (self.folder / "metrics" / "ccg-integration").is_dir():
+            return {}
+        return {
+            name: self._read("ccg-integration", f"{name}.json")
+            | {"timing": self._read("timing", "ccg-integration", f"{name}.json")}
+            for name in self.params.ccg.parsers
+        }
+
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""
         return [self._read("convert", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]
@@ -299,6 +324,19 @@ class Results:
         corpora = self.corpora if self.params.arena else []
         rows = [{"corpus": corpus, **row} for corpus in corpora for row in self._read("arena", f"{corpus}.json")]
         return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
+
+    def approximations(self) -> pd.DataFrame:
+        """One row a corpus, model, space, decoder and bin of lengths; no rows in runs from before there were any."""
+        rows = [{"corpus": corpus, **row} for corpus, found in self._approximations() for row in found["rows"]]
+        return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
+
+    def approximations_within(self) -> list[dict[str, Any]]:
+        """One entry a corpus, model, space and decoder: what it had within how many CPU ms."""
+        return [{"corpus": corpus, **row} for corpus, found in self._approximations() for row in found["within"]]
+
+    def _approximations(self) -> list[tuple[str, dict[str, Any]]]:
+        corpora = self.corpora if self.params.approximations else []
+        return [(corpus, self._read("approximations", f"{corpus}.json")) for corpus in corpora]
 
     def steps(self) -> list[dict[str, Any]]:
         """One entry a corpus and run of `steps`: corpus, name, changed (in words), and what the stage wrote.

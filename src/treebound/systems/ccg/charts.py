@@ -62,7 +62,10 @@ class Charts:
 
 @dataclass
 class Packed:
-    """A chart with its sentence. Methods take `scores` float64[V] of the variables, none: all 0."""
+    """A chart with its sentence. Methods take `scores` float64[V] of the variables, none: all 0.
+
+    Where there is a derivation of the whole, edges that no such derivation uses score 0.
+    """
 
     grammar: Grammar
     sentence: Sentence

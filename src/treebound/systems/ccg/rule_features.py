@@ -126,12 +126,35 @@ def total(weights, slots, count):
 
 
 @njit(cache=True, nogil=True)
+def _used(graph):
+    """bool[I]: whether a derivation of the whole uses an item; of all items where there is none. O(E)."""
+    items = len(graph.first) - 1
+    used = np.zeros(items, np.bool_)
+    used[items - 1] = True
+    if graph.first[items - 1] == graph.first[items]:
+        used[:] = True
+    for i in range(items - 1, 0, -1):
+        if used[i]:
+            for e in range(graph.first[i], graph.first[i + 1]):
+                used[graph.left[e]] = used[graph.right[e]] = True
+    return used
+
+
+@njit(cache=True, nogil=True)
 def score_steps(sentence, tables, chart, weights):
-    """Write the scores of all edges of a chart to chart.graph.weight. O(E)."""
+    """Write the scores of the edges of a chart to chart.graph.weight. O(E).
+
+    Most edges are part of no derivation of the whole, and features cost more than all else: those have the score 0.
+    Where there is no derivation of the whole all edges are scored, for fragments.
+    """
     slots = np.empty(MOST, np.int64)
-    for e in range(len(chart.rule)):
-        count = step_slots(sentence, tables, chart, e, len(weights) - 1, slots)
-        chart.graph.weight[e] = total(weights, slots, count)
+    used, graph = _used(chart.graph), chart.graph
+    for i in range(1, len(graph.first) - 1):
+        for e in range(graph.first[i], graph.first[i + 1]):
+            graph.weight[e] = 0.0
+            if used[i]:
+                count = step_slots(sentence, tables, chart, e, len(weights) - 1, slots)
+                graph.weight[e] = total(weights, slots, count)
 
 
 @njit(cache=True, nogil=True)

@@ -15,17 +15,15 @@ from treebound.core.treebank import Treebank
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
 from treebound.learning.system import Labelled
-from treebound.support.workers import spread
+from treebound.support.workers import in_batches
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.integration import Integration
-from treebound.systems.ccg.model import KIND, CCGModel
+from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.settings import Settings, levels
 from treebound.systems.ccg.training import key_for, read_derivations, train_model
 from treebound.systems.ccg.words import Words, words_of
 from treebound.treebanks.ccg.columns import heads_of
-
-BATCH = 100  #: sentences that a worker is given at a time
 
 
 class Parser:
@@ -54,18 +52,18 @@ class Parser:
         """One a sentence, in order; `value` is the score of its derivation or the sum of those of its fragments."""
         model = self.model
         given = self, words_of(under(model.meta, treebank), model.meta["tag"])
-        parts = [(i, min(i + BATCH, len(treebank))) for i in range(0, len(treebank), BATCH)]
-        found = spread(_parsed, given, parts, workers=workers, scheduler=scheduler, short=True)
-        each = (parse for some in found for parse in some)
-        return list(progress(each, "parse") if progress else each)
+        return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
 
     def parse_words(self, words: Words) -> list[Parse]:
         """The same of words."""
-        model, number = self.model, self.model.tagger.number
-        weights = model.weights.astype(np.float64)
+        number = self.model.tagger.number
+        return [_parse(found, number) for found in self.adaptive().parse(words)]
+
+    def adaptive(self) -> Adaptive:
+        """What makes and decodes its charts, with memory for one."""
+        model = self.model
         how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
-        adaptive = Adaptive(model.tagger, model.made_grammar(), weights, *how)
-        return [_parse(found, number) for found in adaptive.parse(words)]
+        return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
 
     def label_names(self, parse: Parse) -> list[str]:
         """The lexical categories of a parse."""
@@ -103,7 +101,6 @@ def _parse(found: Found, number: dict[str, int]) -> Parse:
 class CCG(Labelled):
     """`treebound.core.system.System`."""
 
-    kinds = (KIND,)
     settings = Settings
     attributes = False  #: forms and tags are all that it sees of words
 

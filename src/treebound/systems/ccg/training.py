@@ -26,6 +26,7 @@ from treebound.systems.ccg.gold import UnreachableError, count_features, gold_ch
 from treebound.systems.ccg.grammar import Grammar
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.optimise import Kept, fit
+from treebound.systems.ccg.oracle import nearest
 from treebound.systems.ccg.rule_features import Sentence
 from treebound.systems.ccg.settings import Settings, levels
 from treebound.systems.ccg.supertagger import Supertagger, train_supertagger
@@ -73,7 +74,7 @@ def train_model(
         if isinstance(path, Path):
             path.unlink(missing_ok=True)
     records = [{"part": "supertagger", **record} for record in tag_history]
-    records += [{"part": "parser", **record} for record in history]
+    records += [{"part": "parser", "sentences": len(task.sentences), "rebuilt": task.rebuilt, **r} for r in history]
     return CCGModel(settings, meta, tagger, seen, weights, records, dict(sorted(task.left_out.items())), key)
 
 
@@ -92,12 +93,14 @@ class Task:
 
     counts    float64[2^bits] over all gold derivations
     left_out  reason -> sentences
+    rebuilt   sentences whose derivations are others over the same lexical categories
     """
 
     charts: Charts
     sentences: list[Sentence]
     counts: np.ndarray
     left_out: Counter[str] = field(default_factory=Counter)
+    rebuilt: int = 0
 
     @classmethod
     def prepare(
@@ -123,6 +126,7 @@ class Task:
         return task
 
     def _add(self, settings: Settings, tagged: Supertagged, s: int, gold: list[int], derivation: Derivation) -> None:
+        derivation = self._reachable(tagged.words, s, np.array(gold, np.int32), derivation)
         for beta, cutoff in levels(settings.training_beams):
             sentence = sentence_of(tagged.words, s, with_gold(tagged.lattice(s, beta, cutoff), gold))
             if self.charts.chart(sentence) is not None:  # it may add rules, and so number them anew
@@ -131,6 +135,19 @@ class Task:
                 self.sentences.append(sentence)
                 return
         self.left_out["a chart over the limit"] += 1
+
+    def _reachable(self, words: Words, s: int, gold: np.ndarray, derivation: Derivation) -> Derivation:
+        """The derivation, or if no chart contains it the one of its lexical categories that shares most with it."""
+        sentence = sentence_of(words, s, Lattice(np.arange(len(gold) + 1, dtype=np.int32), gold))
+        try:
+            gold_chart(self.charts.grammar, sentence, derivation)
+        except UnreachableError:
+            found = nearest(self.charts, words, s, gold, derivation)
+            if found is None:
+                raise
+            self.rebuilt += 1
+            return found
+        return derivation
 
     def fit(self, settings: Settings, kept: Kept | None, progress: Progress | None) -> tuple[np.ndarray, list[dict]]:
         """float32[2^bits] weights, zero but for features of gold derivations, and a record a round."""

@@ -102,6 +102,7 @@ class Model:
         meta: dict,
         history: list[dict],
         labels: tuple[str, ...] = (),
+        *,
         patterns: PatternSet | None = None,
         templates: Lines | None = None,
         key: str = "",
@@ -155,7 +156,7 @@ class Model:
                 raise ValueError("other patterns than it was trained with")
             templates = {name: lines[name] for name in templates_for(header.spec)}
             meta = header.meta.as_meta()
-            given = header.spec, arrays["weights"], header.unit, pruner, meta, header.history
-            return cls(*given, header.labels, patterns, templates, header.key)
+            given = header.spec, arrays["weights"], header.unit, pruner, meta, header.history, header.labels
+            return cls(*given, patterns=patterns, templates=templates, key=header.key)
         except (ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

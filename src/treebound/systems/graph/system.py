@@ -29,8 +29,9 @@ def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None
 class Graph:
     """`treebound.core.system.System`."""
 
-    kinds = ("model",)
     settings = Settings
+    trees = True
+    attributes = True
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """Without patterns where the treebank names none; InputError where labels are missing."""

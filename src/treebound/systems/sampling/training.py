@@ -160,8 +160,8 @@ class _Training:
         n = len(better)
         space = scorer.room(ours, n) + scorer.room(theirs, n) + 2 * room(self.scoring.codes, n)
         slots, signs, rates = self.difference.reserve(space)
-        count = scorer.features(ours, 1.0, scores, rows, tag, slots, signs, 0, rates)
-        count = scorer.features(theirs, -1.0, scores, rows, tag, slots, signs, count, rates)
+        count = scorer.features(ours, 1.0, scores, rows, tag, slots, signs, 0, rates=rates)
+        count = scorer.features(theirs, -1.0, scores, rows, tag, slots, signs, count, rates=rates)
         for arcs, sign in ((better, 1.0), (worse, -1.0)):
             made.lay_only(arcs)
             count = append(made.buffers.ints, made.view, sign, slots, signs, count)

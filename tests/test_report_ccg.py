@@ -1,0 +1,87 @@
+"""Tables of CCG parsing, from invented figures; a run without CCG has none and says how to make them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import made_up_results
+import pytest
+
+from treebound.experiments import params
+from treebound.experiments.params import CCG, CCGParser
+from treebound.plots import ccg as figures
+from treebound.report import published, remarks_ccg
+from treebound.report.claims.load import load
+from treebound.report.claims.measures import MEASURES
+from treebound.report.collect import Results
+from treebound.report.tables import ccg
+
+PROJECT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> list[Results]:
+    """A run with two parsers, one of them with predicted tags."""
+    parsers = {"xx": CCGParser("xx"), "xx-predicted": CCGParser("xx", tags="predicted")}
+    of = replace(
+        params.load(PROJECT / "params.yaml"), ccg=CCG(("xx",), parsers, ("0.1:20", "0.01:20")), corpora=("xx",)
+    )
+    made_up_results.write(tmp_path, of)
+    return [Results("this run", tmp_path, of)]
+
+
+def test_tables_hold_what_the_stages_wrote(results: list[Results]) -> None:
+    assert ccg.translated(results).loc[("this run", "xx"), "mostly fails for"] == "gap"
+    learnt = ccg.treebanks(results)
+    assert learnt["tags"].tolist() == ["gold", "predicted, 95.0 % right"]
+    assert learnt["left out"].tolist() == [3, 3]
+    orders = ccg.orders(results)
+    assert orders.loc[(ccg.PRINTED, ccg.CORPUS, "reverse"), ("oracle worst", "LF")] == 18.09
+    assert orders.loc[("this run", "xx", "AST"), ("oracle best", "LF")] == 90
+    assert orders.loc[("this run", "xx-predicted", "reverse"), ("parser", "LR")] == 79
+    scored = ccg.accuracy(results)
+    assert scored.loc[(ccg.PRINTED, "CCGbank, gold tags", "dev", "AST"), "sentences / CPU s"] == 65.8
+    assert scored.loc[("this run", "xx", "test", "reverse"), "sentences / CPU s"] == 12
+    tried = ccg.attempts(results).loc[("this run", "xx", "AST")]
+    assert tried.sum() == pytest.approx(100)
+    assert tried["1"] == pytest.approx(100 * 50 / 60)
+    beams = ccg.beams(results)
+    assert beams.loc[("this run", "xx"), "oracle LF"].tolist() == [88, 89]
+    figure = figures.beams(beams.reset_index())
+    assert [len(axes.lines) for axes in figure.axes] == [2, 2, 1, 1]
+    assert ccg.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
+    said = str(remarks_ccg.orders(orders.drop(index=ccg.PRINTED, level="run")))
+    assert "derivations of 97.00 LF, those of adaptive supertagging of 90.00; the parser takes 78.00 and 80.00" in said
+    assert "model score +100, oracle +1.00 LF, parser -1.00 LF" in str(remarks_ccg.beams(beams)).replace("−", "-")
+
+
+def test_a_run_without_ccg(results: list[Results], tmp_path: Path) -> None:
+    none = [replace(results[0], params=replace(results[0].params, ccg=CCG()))]
+    for table in (ccg.translated, ccg.treebanks, ccg.attempts, ccg.beams, ccg.differences):
+        assert table(none).empty
+    assert set(ccg.orders(none).index.get_level_values("run")) == {ccg.PRINTED}
+    assert remarks_ccg.translated(ccg.translated(none)) is remarks_ccg.NO_DERIVATIONS
+
+
+def test_claims_are_measured(results: list[Results]) -> None:
+    read = MEASURES["LF of CCG"].read
+    (first, _) = read(results[0], ["reverse best", "AST best"], "each")
+    assert first == ("xx", 7, 6, 8)
+    (first, _) = read(results[0], ["narrowest", "widest"], "each")
+    assert first == ("xx", 4, 3, 5)
+    (first, _) = MEASURES["speed of CCG"].read(results[0], ["AST", "reverse"], "each")
+    assert first.value == pytest.approx(220 / 12)
+    (first, _) = MEASURES["coverage of CCG"].read(results[0], ["AST"], "each")
+    assert first.value == pytest.approx(100 * 59 / 60)
+    (paper,) = (paper for paper in load() if paper.key == ccg.PAPER)
+    for claim in paper.claims:
+        if claim.measure.endswith("of CCG"):
+            assert len(list(MEASURES[claim.measure].read(results[0], claim.rows, claim.compare))) == 2
+
+
+def test_what_is_printed() -> None:
+    table = published.table(ccg.PAPER, "oracle").set_index("order")
+    assert table.loc["reverse", "best LF"] == 97.65
+    beams = published.table(ccg.PAPER, "beams").set_index(["condition", "parameter"])
+    assert beams.notna().sum(axis=1).tolist() == [5, 5, 5, 5, 7, 7]
