@@ -3,7 +3,7 @@
 Each sentence has a chain of trees that goes on from epoch to epoch. At each visit it is scored once, and the chain
 makes `sweeps` steps a word under these scores. Where two successive trees break their constraint under them, or the
 tree that a visit ends with breaks that of the right tree, a MIRA step is made; its size is that of the weights of the
-moment.
+moment, and global features are scored by these from then on.
 The paper's figure orders the two errors the wrong way round in Delta Err; the text's equation (5) is meant.
 """
 
