@@ -26,9 +26,10 @@ reproduce: $(READY)
 	python -m treebound.experiments.run
 	@echo "report: $(CURDIR)/results/report/index.html"
 
-# TESTS: which ones, and options of pytest. Those of a file stay together: they share what it trains
+# TESTS: which ones, and options of pytest. Those of a file stay together: they share what it trains; tests/conftest.py
+# says which files are begun first
 test: $(READY)
-	python -m pytest --numprocesses logical --dist loadfile $(TESTS)
+	python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder $(TESTS)
 
 test-long: $(READY)
 	python -m pytest --numprocesses logical --dist worksteal -m long $(TESTS)

@@ -57,8 +57,8 @@ def work(corpus: str, model: str) -> None:
     from treebound.experiments import params as parameters
     from treebound.experiments.corpus import load
     from treebound.experiments.train import specification
+    from treebound.learning.pruner import train_pruner
     from treebound.systems.graph.parser import Parser
-    from treebound.systems.graph.pruner import train_pruner
     from treebound.systems.graph.trainer import train
 
     examples = load(corpus, "train", SENTENCES)

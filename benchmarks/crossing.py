@@ -21,8 +21,8 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation.certificates import check_parse
 from treebound.experiments.corpus import load
 from treebound.factors import FAMILIES
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks.projectivise import is_projective

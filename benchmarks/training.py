@@ -16,8 +16,8 @@ import numpy as np
 
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
+from treebound.learning.pruner import Pruner, train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks.document import read

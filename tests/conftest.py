@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 
 import pytest
 
 STARTED = time.monotonic()
+#: files of few tests that take minutes: begun last, each would keep one core busy while the others have nothing to do
+FIRST = ("test_pipeline.py", "test_real_sentences.py", "test_report_site.py", "test_report_reference.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,6 +22,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("minutes"):
         random.Random(1).shuffle(items)
+        return
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name not in FIRST, -tests[item.path], item.path))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,13 @@ import yaml
 
 from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
+from treebound.experiments.ccg_integration import tables
 from treebound.experiments.params import ROOMS, Params, Row
 from treebound.experiments.plan import model_name
+from treebound.experiments.score_time import METHODS
 from treebound.experiments.scratch import overlaid
 from treebound.factors import pattern_language
+from treebound.systems.ccg.study import Course, Outcome, Studied
 
 SENTENCES = 60
 META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
@@ -27,6 +32,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         _classifiers(folder, params, corpus)
     for i, name in enumerate(params.ccg.parsers):
         _ccg(folder, params, name, i)
+        _joint(folder, params, name)
     for corpus in params.ccg.derivations:
         whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
         _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
@@ -45,19 +51,25 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
         if params.arena is not None:
             _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
-        timed: dict[str, list[dict]] = {"graph": [], "peers": [], "transition": []}
+        if params.approximations is not None:
+            _json(folder, ["approximations", f"{corpus}.json"], approximation_rows(params.approximations.models))
+        if params.score_time is not None:
+            _json(folder, ["score-time", f"{corpus}.json"], score_time_rows(params.score_time.patience))
+        timed: dict[str, list[dict]] = {room: [] for room in ROOMS.values()}
         for i, row in enumerate(params.rows_of(corpus)):
             _train(folder, params, corpus, row)
             tags, seed = params.tags_and_seed(corpus, row)
             if row.system != "graph":
                 metrics = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": row.system, "version": "1.0"}
-                metrics |= {"notes": "invented", "tags": tags}
+                metrics |= {"notes": "invented", "tags": tags, "seed": seed, "search_errors": 1, "sentences": SENTENCES}
+                if row.system == "sampling":
+                    alike = replace(row, decoder=next(iter(params.decoders)), k=params.train.k)
+                    marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "correct", "scored", "words"]]
+                    _csv(folder, corpus, row, marks)
                 timed[ROOMS[row.system]].append({**row.key, "words_per_cpu_s": 9000.0})
             else:
                 table = _sentences(rng, params, row, lengths, i)
-                path = folder / "predictions" / corpus / "decode" / f"{row}.csv"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                table.drop(columns="seconds").to_csv(path, index=False)
+                _csv(folder, corpus, row, table.drop(columns="seconds"))
                 metrics = _decode(table, params) | {"tags": tags, "seed": seed}
                 timed["graph"].append({**row.key, **_timing(table)})
             _json(folder, ["decode", corpus, f"{row}.json"], metrics)
@@ -72,6 +84,28 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["tagger", f"{corpus}.json"], {"tags": "predicted", "accuracy": accuracy})
             timing = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
             _json(folder, ["timing", "tagger", f"{corpus}.json"], {"xpos": timing})
+
+
+def score_time_rows(budgets: Sequence[int]) -> list[dict]:
+    """As the stage `score_time` writes them: random walks are better in little time, and as good in the end."""
+    shape = {"sentences": SENTENCES, "proved": SENTENCES - 2, "long": 7, "words": 1000, "runs": 9.0}
+    rows: list[dict] = []
+    for space, methods in METHODS.items():
+        done = {"optima": SENTENCES - 2, "long_optima": 7, "score": 1.0, "cpu_s": 2.0, "patience": 0, "seed": 0}
+        rows.append({"space": space, "method": "branch-and-bound", **shape, **done})
+        for method in methods:
+            lost = {"greedy": 1, "gibbs": 4, "random-walk": 2}[method]
+            for budget in budgets:
+                found = {"optima": SENTENCES - 2 - lost, "long_optima": 6, "score": 1.0 - lost * 1e-4 / budget}
+                rows.append({"space": space, "method": method, **shape, **found, "cpu_s": budget * 0.1})
+                rows[-1] |= {"patience": budget, "seed": 1}
+    return rows
+
+
+def _csv(folder: Path, corpus: str, row: Row, table: pd.DataFrame) -> None:
+    path = folder / "predictions" / corpus / "decode" / f"{row}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(path, index=False)
 
 
 def _train(folder: Path, params: Params, corpus: str, row: Row) -> None:
@@ -233,6 +267,33 @@ def arena_rows(models: tuple[str, ...]) -> list[dict]:
     ]
 
 
+def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
+    """What the stage `approximations` would write: the later in its list, the faster; the first two find all best
+    trees, the others half of them.
+    """
+    from treebound.experiments.approximations import CONTESTANTS, EXACT, WITHIN
+    from treebound.experiments.arena import LENGTHS, SPACES
+    from treebound.experiments.made_up import MADE_UP
+
+    rows, within = [], []
+    for model in (*models, *MADE_UP):
+        for space in SPACES:
+            for i, name in enumerate(CONTESTANTS):
+                best = 4 if i < 2 else 2
+                gold = {"scored": 40, "correct": 38 if i < 2 else 30, "correct_labelled": 36 if i < 2 else 28}
+                about = {"model": model, "space": space, "solver": name}
+                rows += [
+                    {**about, "longer_than": low, "sentences": 4, "words": 4 * (low + 5), "known": 4, "best": best}
+                    | {"proved": 4 * (name == EXACT), "found": 4, "bounded": 4, "wrong": 0, "search_errors": 0}
+                    | {"seconds": 0.01 * (low + 1) / (i + 1), "gap": 0.0, "loss": 0.5 * (4 - best), "slowest": 0.1}
+                    | ({"wrong": 3, "search_errors": 4 - best, **gold} if model in models else dict.fromkeys(gold))
+                    for low in (0, *LENGTHS)
+                ]
+                curve = [min(best, j) for j in range(len(WITHIN))]
+                within.append({**about, "sentences": 4, "best": curve, "proved": curve if name == EXACT else [0] * 21})
+    return {"rows": rows, "within": within}
+
+
 def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> None:
     """What the stages of the cross-validation would write for a corpus."""
     rows = []
@@ -327,6 +388,37 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
     _json(folder, ["ccg-treebank", f"{name}.json"], about)
     _json(folder, ["ccg-train", f"{name}.json"], {"left_out": {"a chart over the limit": 3}, "history": []})
     _json(folder, ["timing", "ccg-train", f"{name}.json"], {"cpu_s": 100.0, "wall_s": 101.0})
+
+
+def _joint(folder: Path, params: Params, name: str) -> None:
+    """What the stage of its joint model would write: the optimum is the best one, wide charts are better."""
+    most = params.ccg_integration.most
+
+    def study(gain: int) -> list[Studied]:
+        def outcome(value: float, right: int) -> Outcome:
+            return Outcome(value, (80 + gain + right, 100, 100, 90 + right, 100, 100, 45 + right, 50, right > 4))
+
+        found = []
+        for i in range(50):
+            best = outcome(100.0 + gain, 5)
+            bp, dd = ([(1, outcome(90.0 + k, k)), (min(most, 3), best)] for k in (4, 2))
+            of = {"bp": Course(bp, most * (i % 2)), "dd": Course(dd, min(most, 3))}
+            parts = {"parser": outcome(80.0, 1), "exact": best, "proved": i > 0, "nodes": 1 + i % 3, "cpu_s": 0.01}
+            found.append(Studied(sentence=i, words=1 + i, edges=1000 * i, **of, **parts))
+        return found
+
+    every = {split: {"AST": study(0), "reverse": study(2)} for split in ("dev", "test")}
+    single = {beam: study(j) for j, beam in enumerate(params.ccg.beams)}
+    found, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.ccg_integration)
+    columns = [(r["order"], r["decoder"], r["iterations"]) for r in found["columns"] if r["split"] == "dev"]
+    rates = [
+        {"order": order, "decoder": decoder, "iterations": k, "per_second": 100.0 / (1 + i)}
+        for i, (order, decoder, k) in enumerate(columns)
+    ]
+    parser = params.ccg.parsers[name]
+    about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
+    _json(folder, ["ccg-integration", f"{name}.json"], about | found)
+    _json(folder, ["timing", "ccg-integration", f"{name}.json"], {"columns": rates, "lengths": seconds})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:

@@ -133,8 +133,10 @@ def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(itera
         if (case := joint_of(seed)) is None:
             continue
         joint, scored = case
-        found = decompose(joint, iterations)
-        assert found is not None
+        decomposed = decompose(joint, iterations)
+        assert decomposed is not None
+        found, nodes = decomposed
+        assert claim_faults(statement(joint), claim(joint, found, nodes)) == []
         best = max(score for score, _ in scored)
         assert found.bound >= best
         assert found.value in [score for score, made in scored if set(made.variables) == set(found.tags.tolist())]
@@ -191,7 +193,7 @@ def mutated(rng: np.random.Generator, nodes: list[Node], variables: int) -> list
     """A node left out, doubled, moved, turned round, or with other multipliers."""
     out, at = list(nodes), int(rng.integers(len(nodes)))
     node = out[at]
-    multipliers = {int(v): int(rng.integers(-3, 4)) << 20 for v in rng.integers(0, variables, 3)}
+    multipliers = {int(v): int(rng.integers(-3, 4)) << 20 for v in rng.integers(-1, variables + 1, 3)}
     changed = [
         node._replace(parent=int(rng.integers(-1, len(nodes)))),
         node._replace(variable=int(rng.integers(-1, variables + 1))),

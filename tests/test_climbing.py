@@ -12,8 +12,8 @@ from synthetic import synthetic_treebank
 from treebound.decoders.approximate.climbing import HillClimbing
 from treebound.evaluation.attachment import evaluate
 from treebound.factors import FAMILIES
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

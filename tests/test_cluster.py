@@ -19,10 +19,10 @@ from treebound.cli import annotate
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import Assess
+from treebound.learning.pruner import train_pruner
 from treebound.support.workers import spread
 from treebound.systems import training
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.jackknife import jackknife

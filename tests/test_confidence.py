@@ -14,8 +14,8 @@ from synthetic import synthetic_treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.confidence import Assess, arc_marginals
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound, smallest_backbone
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

@@ -52,7 +52,7 @@ def test_score_of_a_tree_is_weights_times_its_features(integer, single_root):
         scored = scorer.score(weights, rows, tag, all_arcs(len(tag) - 1), single_root, matches=table.matches(i))
         into = arcs_of_tree(scored.arc_index, treebank.heads(i))
         chosen = {f: scored.selected(f, into).astype(np.int64) for f in FAMILIES}
-        count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0, rates)
+        count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0, rates=rates)
         assert count <= scorer.room(chosen, len(tag) - 1) <= len(slots)
         by_features = sum(float(weights[s]) for s in slots[:count])
         by_scores = scored.arc[chosen["arc"]].sum() + sum(scored.by_family[f][chosen[f]].sum() for f in BEYOND_ARCS)

@@ -37,10 +37,10 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     (folder / "train.conllu").write_text(TEXT * 5)
     parser, tagger = folder / "parser.npz", folder / "tagger.npz"
     with pytest.MonkeyPatch.context() as patch:
-        for name, path in (("train", parser), ("train-tagger", tagger)):
+        for name, path in (("graph", parser), ("tagging", tagger)):
             treebank = str(folder / "train.conllu")
             options = ["-o", str(path), "--epochs", "1", "--bits", "12"]
-            patch.setattr(sys, "argv", ["treebound", name, treebank, treebank, *options])
+            patch.setattr(sys, "argv", ["treebound", "train", "--system", name, treebank, treebank, *options])
             with pytest.raises(SystemExit) as ended:
                 cli.main()
             assert not ended.value.code

@@ -14,10 +14,10 @@ from mutants import ModelFile, claims, model_mutants
 from synthetic import synthetic_treebank
 
 from treebound.core.errors import ModelError
+from treebound.learning.pruner import Pruner, train_pruner
 from treebound.systems.constrained.model import train_labelled
 from treebound.systems.constrained.settings import Settings as LabelledSettings
 from treebound.systems.graph.model import Model
-from treebound.systems.graph.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.learn import train_tagger

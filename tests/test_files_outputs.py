@@ -127,7 +127,8 @@ def test_no_command_overwrites_what_it_reads(model: Path, tmp_path: Path) -> Non
         ["parse", model, gold, "-o", twice, "--certificates", gold],
         ["tag", model, gold, "-o", gold],
         ["train", train, gold, "-o", link],
-        ["train-tagger", train, gold, "-o", train],
+        ["train", "--system", "tagging", train, gold, "-o", train],
+        ["jackknife", train, "-o", train],
         ["train-many", tmp_path / "list.yaml", "-o", tmp_path],
     ):
         assert_one_line(run(*arguments), "is the same file as ")
@@ -148,7 +149,7 @@ def test_standard_streams_count_as_files(model: Path, tmp_path: Path) -> None:  
 def test_parse_to_standard_output_by_name(model: Path, tmp_path: Path) -> None:  # noqa: F811
     gold = model.with_name("dev.conllu")
     parsed = run("parse", model, gold).stdout
-    assert run("parse", model, gold, "-o", "/dev/stdout").stdout == parsed
+    assert run("parse", model, gold, "-o", "/dev/stdout", check=True).stdout == parsed
     with (tmp_path / "log").open("w") as log:
         log.write("before\n")
         log.flush()

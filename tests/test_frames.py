@@ -11,8 +11,8 @@ from treebound.evaluation.frames import CONSISTENT, FEWEST, SEEN, candidates
 from treebound.experiments.held_out import crossvalidate, held_out
 from treebound.experiments.patterns import annotated, evidence
 from treebound.factors.pattern_language import parse
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

@@ -24,10 +24,10 @@ from treebound.features.scorer import Scorer
 from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
 from treebound.kernels.features.labels import context_words
 from treebound.kernels.features.scoring import LINE, arc_variant
+from treebound.learning.pruner import Pruner, train_pruner
 from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

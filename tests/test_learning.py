@@ -18,10 +18,10 @@ from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.features.scorer import Scorer
 from treebound.learning.difference import Difference
+from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.updates import Learner, Mira, Perceptron
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser, load
-from treebound.systems.graph.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

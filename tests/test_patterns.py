@@ -21,9 +21,9 @@ from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSe
 from treebound.features.patterns import find
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable, hash_string
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks.catalogue import CORPORA

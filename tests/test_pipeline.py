@@ -68,7 +68,8 @@ def test_no_stage_depends_on_two_rooms() -> None:
         assert len(rooms[name]) <= 1, name
         if uses := stage.get("meta", {}).get("uses"):
             assert rooms[name] == {uses.partition("_")[2]}, name
-    assert set().union(*rooms.values()) == {"graph", "constrained", "tagging", "peers", "transition", "ccg"}
+    every = {"graph", "constrained", "tagging", "peers", "transition", "sampling", "ccg"}
+    assert set().union(*rooms.values()) == every
 
 
 def test_git_ignores_what_dvc_keeps() -> None:
@@ -146,6 +147,7 @@ TINY = {
     "ablation": {"model": "carreras", "k": 5, "sentences": 7},  # of a test split of 486
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
     "arena": {"models": ["carreras"], "k": 5, "sentences": 3},
+    "approximations": {"models": ["carreras"], "k": 5, "sentences": 3, "made_up": 0},
     "notebooks": ["10-corpora"],
 }
 KINDS = ("convert", "tagger", "pruner", "train", "decode", "benchmark", "ablation")
@@ -274,6 +276,7 @@ def test_a_change_of_code_re_runs_its_stages(copy: Path) -> None:
         ("constrained", set()),
         ("peers", set()),
         ("transition", set()),
+        ("sampling", set()),
     ],
 )
 def test_a_change_of_one_system_re_runs_no_stage_of_another(room: str, kinds: set[str], copy: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from oracles.score import scores
@@ -10,10 +12,11 @@ from synthetic import synthetic_treebank
 
 from treebound.core.errors import InputError
 from treebound.decoders.door import canonical
-from treebound.report.playground import Buttons, Playground, typed
-from treebound.systems.graph.pruner import train_pruner
+from treebound.learning.pruner import train_pruner
+from treebound.report.playground import Buttons, Playground, tagged, typed
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
+from treebound.systems.tagging.several import Taggers, train_taggers
 
 TYPED = "d1 d1 D D\nn1 n1 N N\nv1 v1 V V\na2 _ A A\n. . . .\n"
 
@@ -95,3 +98,44 @@ def test_buttons_do_what_the_method_does(play: Playground) -> None:
     buttons.forbid[1].value = -1
     assert buttons.found is not None
     assert play.widgets().children[-1] is not None
+
+
+@pytest.fixture(scope="module")
+def taggers() -> Taggers:
+    learn = synthetic_treebank(60, 1, 12)
+    return train_taggers(learn, learn.select(np.arange(10)), ("upos", "xpos"), epochs=2, bits=12, seed=1)
+
+
+def test_a_plain_sentence_gets_the_taggers_tags(taggers: Taggers) -> None:
+    sentence = tagged("d1 n1, v1 a2's.", taggers)[0]
+    assert sentence.strings("form") == ["d1", "n1", ",", "v1", "a2's", "."]
+    assert "_" not in sentence.strings("xpos")
+    again = taggers.apply(typed("d1\nn1\n,\nv1\na2's\n."))[0]
+    assert sentence.strings("xpos") == again.strings("xpos")
+    with pytest.raises(InputError, match="no words"):
+        tagged("  ", taggers)
+
+
+def test_a_typed_sentence_takes_the_place_of_the_other(play: Playground, taggers: Taggers) -> None:
+    assert play.widgets().children[0].description != "sentence"
+    buttons = Buttons(play, taggers)
+    buttons.forbid[0].value, buttons.forbid[1].value = 0, 1
+    buttons.text.value = "n1 v1 d1 n2 ."
+    assert buttons.found is not None
+    assert list(buttons.found.words) == ["n1", "v1", "d1", "n2", "."]
+    assert buttons.found.parse.value == Playground(play.model, tagged("n1 v1 d1 n2 .", taggers)).explore().parse.value
+    assert [box.value for box in (*buttons.require, *buttons.forbid)] == [-1] * 4
+    assert len(buttons.require[0].options) == 7
+    buttons.text.value = " "
+    assert buttons.said.value.startswith("no words")
+    assert buttons.found is not None  # the sentence before is still there
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_spec("jupyterlab") is None or find_spec("websocket") is None, reason="no JupyterLab")
+def test_the_buttons_work_in_a_browser() -> None:
+    import lab_playground
+
+    if lab_playground.CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    assert lab_playground.main() == 0

@@ -26,8 +26,8 @@ from treebound.decoders.kbest import kbest
 from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.factors import FAMILIES as REGISTERED
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

@@ -42,7 +42,7 @@ def test_lines_come_now_and_then_whatever_the_loop(monkeypatch: pytest.MonkeyPat
     assert sys.stderr.getvalue() == said  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("command", ["train", "parse", "train-tagger", "tag", "check"])
+@pytest.mark.parametrize("command", ["train", "parse", "jackknife", "tag", "check"])
 def test_every_long_command_says_how_far_it_is(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Path
 ) -> None:
@@ -53,7 +53,7 @@ def test_every_long_command_says_how_far_it_is(
     arguments = {
         "train": [train, dev, "-o", made, "--epochs", "1", "--bits", "14"],
         "parse": [str(files / "model.npz"), train, "-o", made],
-        "train-tagger": [train, dev, "-o", made, "--epochs", "2", "--bits", "14"],
+        "jackknife": [train, "-o", made, "--columns", "upos", "--epochs", "1", "--bits", "14"],
         "tag": [str(files / "tagger.npz"), train, "-o", made],
         "check": [str(files / "model.npz"), str(files / "parsed.conllu")],
     }
@@ -71,7 +71,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small = ["--epochs", "1", "--bits", "14"]
     given = [str(folder / "train.conllu"), str(folder / "dev.conllu")]
     app(["train", *given, "-o", str(folder / "model.npz"), *small], standalone_mode=False)
-    app(["train-tagger", *given, "-o", str(folder / "tagger.npz"), *small], standalone_mode=False)
+    app(["train", "--system", "tagging", *given, "-o", str(folder / "tagger.npz"), *small], standalone_mode=False)
     model, parsed = str(folder / "model.npz"), str(folder / "parsed.conllu")
     app(["parse", model, given[1], "-o", parsed], standalone_mode=False)
     return folder

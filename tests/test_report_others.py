@@ -72,7 +72,7 @@ def test_tagging(results: list[collect.Results]) -> None:
     assert row["unknown words, test"].tolist() == [10.0, 75.0]
     assert row["", "words / CPU s"] == 50000
     assert str(data.loc[("this run", "tr_twt", "upos")]["", "training, CPU s"]) == "nan"
-    assert "tr_twt, xpos: the tags of training are 1.5 points worse than those of test" in repr(remarks.tagging(data))
+    assert "Accuracy of the tags of training less that of test, points: -1.5 (xpos)" in repr(remarks.tagging(data))
 
 
 def test_variants_stand_beside_their_rows(results: list[collect.Results]) -> None:

@@ -33,6 +33,7 @@ from treebound.report import (
     tables,
 )
 from treebound.report.execute import execute
+from treebound.report.show import typeset
 from treebound.report.tables import ilp
 from treebound.report.tables.rows import configurations, learners_of, main_rows, sweep
 
@@ -124,7 +125,7 @@ def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Resu
     assert row["UAS over the baseline", "mean"] == pytest.approx(gain.mean())
     assert row["UAS over the baseline", "deviation"] == pytest.approx(gain.std(ddof=1))
     assert np.isnan(data.loc[("this run", "tr_twt", "mira", "carreras")]["UAS over the baseline", "mean"])
-    assert "On tr_twt combined (mira) is" in str(remarks.seeds(data))
+    assert "seeds combined (mira) is" in str(remarks.seeds(data))
 
 
 def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -> None:
@@ -189,8 +190,10 @@ def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root
     data["combined against the baseline", "UAS"] = [0.6, -0.7, 0.4] + [0.8] * (len(data) - 3)
     data["combined against the baseline", "p"] = [0.01, 0.01, 0.01] + [0.2] * (len(data) - 3)
     first, second = data.index.get_level_values("corpus")[:2]
-    assert f"combined is better on {first}, worse on {second}; " in str(remarks.multilingual(data))
-    assert f"; {len(data) - 3} of {len(data)} differences are not told from chance." in str(remarks.multilingual(data))
+    third = data.index.get_level_values("corpus")[2]
+    said = str(remarks.multilingual(data))
+    assert f"better: {first} (+0.60, p = 0.010), {third} (+0.40, p = 0.010); worse: {second} (-0.70, p = 0.010)" in said
+    assert f"; not told from chance: {len(data) - 3} of {len(data)}" in said
 
 
 def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:
@@ -301,7 +304,7 @@ def _page(name: str) -> str:
 
 
 def _plain(said: object) -> str:
-    return re.sub(r"\[([^\]]*)\]\([^)]*\.ipynb\)", r"\1", str(said))
+    return typeset(re.sub(r"\[([^\]]*)\]\([^)]*\.ipynb\)", r"\1", str(said)))
 
 
 def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path, tmp_path: Path) -> None:
@@ -346,8 +349,9 @@ def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: 
         "60-multilingual": [remarks.multilingual(more)],
     }
     for name, sentences in said.items():
-        for sentence in sentences:
-            assert _plain(sentence) in _page(name), name
+        page = _page(name)
+        for sentence in (one for remark in sentences for one in remark.sentences):
+            assert _plain(sentence) in page, name
 
 
 def test_the_committed_pages_are_the_references_own() -> None:

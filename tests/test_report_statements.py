@@ -23,6 +23,7 @@ from treebound.report import (
     remarks_gains,
     remarks_ilp,
     remarks_speed,
+    sentences,
     show,
     tables,
 )
@@ -59,8 +60,8 @@ def test_no_p_is_printed_as_nothing() -> None:
 
 
 def test_a_few_tests_are_not_said_to_pass_by_chance() -> None:
-    assert show.by_chance(2, 0.05) == "fewer than one"
-    assert show.by_chance(58, 0.05) == "about 3"
+    assert sentences.by_chance(2, 0.05) == "fewer than one"
+    assert sentences.by_chance(58, 0.05) == "about 3"
 
 
 # --- the front page
@@ -92,12 +93,13 @@ def test_gains_of_the_front_page_have_intervals_and_say_which_are_told_from_chan
         columns=pd.MultiIndex.from_product([["combined against the baseline"], ["UAS", "p"]]),
     )
     said = str(remarks_gains.headline(headline(100.0), tested, seeds, more))
-    assert "a +0.20 [-0.26, +0.65], p = 0.410; b +0.40 [+0.10, +0.70], p = 0.020" in said
-    assert "Told from chance at 5 %: b (1 of 2)." in said
-    assert "two trainings with one seed" in said
-    assert "Over 3 seeds combined (mira) is +0.07 UAS from the baseline on a, with a standard deviation of 0.21" in said
+    assert "better: b (+0.40 [+0.10, +0.70], p = 0.020); worse: none" in said
+    assert "not told from chance: 1 of 2 (a (+0.20 [-0.26, +0.65], p = 0.410))" in said
+    assert "of 2 tests fewer than one would pass by chance alone" in said
+    assert "one training with one seed" in said
+    assert "Over 3 seeds combined (mira) is +0.07 UAS from the baseline on a, no more than twice the deviation" in said
     assert "On 3 more corpora combined is +0.10 from the baseline on average" in said
-    assert "better on c (+0.90) and worse on d (-0.90), and on 1 of 3 not told from chance" in said
+    assert "better: c (+0.90, p = 0.010); worse: d (-0.90, p = 0.040); not told from chance: 1 of 3" in said
     assert "every tree of these rows is proved optimal" in said
     nothing = pd.DataFrame()
     short = str(remarks_gains.headline(headline(97.5), gains(), nothing, nothing))
@@ -153,7 +155,7 @@ def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Pat
         )
     pd.testing.assert_frame_equal(tables.errors(reference), tables.errors(whole), check_dtype=False)
     assert tables.headline([reference])["p"].notna().all()
-    assert "keeps no single sentences" in str(remarks.sentence_by_sentence(tables.tuned_sentences(reference)))
+    assert "single sentences are not kept" in str(remarks.sentence_by_sentence(tables.tuned_sentences(reference)))
     shutil.rmtree(kept / "tables")
     assert tables.significance(reference).empty
     assert tables.headline([reference])["p"].isna().all()
@@ -171,10 +173,11 @@ def test_a_family_is_above_or_below_the_baseline_only_where_that_is_told_from_ch
     tested["p"] = 0.5
     tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), "p"] = 0.01
     said = str(remarks_gains.comparison(table, tested, "mira"))
-    assert "Told from chance, above the baseline: no single family." in said
-    assert "Told from chance, below the baseline: comb on tr_twt (this run, -0.30, p = 0.010)." in said
+    single = said[said.index("Single families") :]
+    assert "better: none; worse: comb · tr_twt (-0.30 [" in single
+    assert "p = 0.010); not told from chance: 27 of 28;" in single
+    assert "of 28 tests about 1 would pass by chance alone" in single
     assert "the most is brought by" not in said
-    assert "28 differences of single families 27 are not told from chance" in said
 
 
 def test_a_learner_of_one_corpus_says_what_it_was_not_trained_on(this: collect.Results) -> None:
@@ -186,11 +189,11 @@ def test_a_learner_of_one_corpus_says_what_it_was_not_trained_on(this: collect.R
 
 def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results) -> None:
     data = tables.accuracy([this])
-    assert "Every tree of all" in str(remarks_gains.exactness(data))
+    assert f"Every tree of all {len(data)} rows" in str(remarks_gains.exactness(data))
     data.loc[("mira", "carreras+tri-sibling", "zh_gsd"), (RUN, "proved, %")] = 97.8
     said = str(remarks_gains.exactness(data))
-    assert f"Every tree of {len(data) - 1} of the {len(data)} rows is proved" in said
-    assert "97.8 % of carreras+tri-sibling (mira, zh_gsd, this run)" in said
+    assert f"Every tree of {len(data) - 1} of {len(data)} rows is proved" in said
+    assert "97.8 % of mira · carreras+tri-sibling · zh_gsd" in said
 
 
 # --- parsers of others
@@ -202,7 +205,8 @@ def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.
     assert "On tr_twt they see forms and tags only, ours the treebank's own lemmas and morphological features" in said
     assert "not one of parsers alone" in said
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
-    assert f"{row['difference']:+.2f} UAS without morphological features ({show.said_p(row['p'])})" in said
+    assert f"UAS without morphological features {sentences.difference(row)}" in said
+    assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.said_p(row['p'])}" in said
     assert "On ptb_sample ours see forms and tags only, as they do." in said
 
 
@@ -268,11 +272,11 @@ def curves(k: str, *seconds: float) -> pd.DataFrame:
 def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
     said = str(remarks_speed.length(steep))
-    last = np.log(100) / np.log(25.5 / 15.5)
+    last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
     assert said.startswith("Is the search exponential in practice? The mean time grows at k = 10")
-    assert f"{last:.1f} to {last:.1f} over the last step (most on a, this run)" in said
+    assert f"without pruning as the power {whole:.1f} (a, this run) of the length end to end, {last:.1f} (a" in said
     assert "On 1 of the 2 curves the last step is steeper than the whole" in said
-    assert "1,000 ms (21-30 words, 20 sentences)" in said
+    assert "where a sentence takes 1,000.0 ms (a, this run)" in said
     few = steep.assign(sentences=[20, 20, 3, 20, 20, 20])
     assert "Fewer than 10 sentences stand behind the bins 21-30" in str(remarks_speed.length(few))
 

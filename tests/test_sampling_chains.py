@@ -24,8 +24,8 @@ from treebound.decoders.door import canonical
 from treebound.evaluation.scoring import tree_score
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.arcs.problem_index import index_of
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

@@ -271,7 +271,7 @@ def best_tree(problem, index, space):
     return solve
 
 
-def lagrangian(tree, index, parts, tables, theta, lower, steps, rho=1.9, patience=8):
+def lagrangian(tree, index, parts, tables, theta, lower, steps, *, rho=1.9, patience=8):
     """Subgradient steps on  max_z sum (theta + u + w) z + sum_h S_h(u, w); yields (bound, arcs of z, agreement).
 
     tree     weight -> (value, arcs) of the best tree

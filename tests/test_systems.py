@@ -20,6 +20,7 @@ from treebound.cli import app
 from treebound.constraints import corpora
 from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
+from treebound.core.system import System
 from treebound.core.treebank import Treebank
 from treebound.experiments import params as parameters
 from treebound.experiments import plan
@@ -27,13 +28,14 @@ from treebound.experiments import pruner as pruner_stage
 from treebound.experiments import train as train_stage
 from treebound.experiments.rooms.train_graph import specification
 from treebound.factors.templates import digest
+from treebound.learning.pruner import train_pruner
 from treebound.learning.storage import Format, Header, Layout
 from treebound.learning.survey import describe
 from treebound.learning.system import Labelled
 from treebound.support.settings import Checked, SettingError, option
+from treebound.systems import registry
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.registry import SYSTEMS, system_of
@@ -122,8 +124,8 @@ def test_a_model_keeps_to_the_templates_that_it_was_trained_with(
     """Templates that were edited since change nothing about it."""
     from treebound import factors
     from treebound.features import labels
+    from treebound.learning import pruner
     from treebound.systems.graph import model as module
-    from treebound.systems.graph import pruner
 
     model.save(tmp_path / "model.npz")
     before = trees(model)
@@ -226,7 +228,6 @@ TOY = Format("toy", 1, Header, lambda _: {"seed": Layout(np.int64, {(1,)})})
 class Toy(Labelled):
     """All words hang on one, which the settings say: a system in twenty lines."""
 
-    kinds = ("toy",)
     settings = ToySettings
     reads = ()
 
@@ -259,9 +260,18 @@ def test_an_option_that_a_decoder_has_not_is_named(options: dict[str, Any], mode
         Parser(model, **options)
 
 
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_has_all_that_is_asked_of_one(name: str) -> None:
+    asked = {asked for asked in vars(System) if not asked.startswith("_")}
+    assert asked > {"settings", "trees", "train"}
+    assert asked <= set(dir(SYSTEMS[name]()))
+    assert name in registry.KINDS.values()
+
+
 def test_a_new_system_is_a_room_and_a_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SYSTEMS, "_items", dict(SYSTEMS._items))
-    SYSTEMS.register("toy", Toy)
+    monkeypatch.setattr(registry, "KINDS", dict(registry.KINDS))
+    registry.register("toy", "toy", Toy)
     model, out = tmp_path / "model.npz", tmp_path / "out.conllu"
     call("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, "--system", "toy", "--seed", 2)
     call("parse", model, folder / "dev.conllu", "-o", out)

@@ -23,7 +23,7 @@ from treebound.core.vocabulary import Vocabulary
 from treebound.kernels.features.hashing import M1, M2
 from treebound.systems.tagging.jackknife import fold_of, jackknife
 from treebound.systems.tagging.learn import accuracy, averaged, train_tagger
-from treebound.systems.tagging.sequence import PAD, Candidates, best_tags, contexts, sequence_score
+from treebound.systems.tagging.sequence import PAD, Candidates, Table, best_tags, contexts, sequence_score
 from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.templates import ATTRIBUTES, compile_templates
 from treebound.systems.tagging.words import Dictionary, kind, shape, word_table
@@ -60,6 +60,10 @@ def slow_score(rows: np.ndarray, sequence: tuple[int, ...], weights: np.ndarray)
     return total
 
 
+def table(weights: np.ndarray) -> Table:
+    return Table(weights, 2**BITS - 1, TAGS)
+
+
 @st.composite
 def lattices(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[list[int]], list[int]]:
     """(rows, weights, lists of candidates, list of each word) of up to five words."""
@@ -82,9 +86,8 @@ def test_search_finds_the_best_of_all_sequences(lattice: tuple, cost: int) -> No
     found = np.full(len(group), -1, np.int32)
     for costs in (np.empty(0, np.int32), gold):
         score = best_tags(
-            compiled, context, np.array(group, np.int32), dictionary.candidates, weights, 2**BITS - 1, TAGS, costs,
-            cost, found,
-        )  # fmt: skip
+            compiled, context, np.array(group, np.int32), dictionary.candidates, table(weights), costs, cost, found
+        )
         values = {
             sequence: slow_score(rows, sequence, weights)
             + (cost * sum(a != b for a, b in zip(sequence, costs, strict=True)) if len(costs) else 0)
@@ -92,7 +95,7 @@ def test_search_finds_the_best_of_all_sequences(lattice: tuple, cost: int) -> No
         }
         assert score == max(values.values())
         assert values[tuple(found.tolist())] == score
-    plain = sequence_score(compiled, context, found, weights, 2**BITS - 1, TAGS)
+    plain = sequence_score(compiled, context, found, table(weights))
     assert plain == slow_score(rows, tuple(found.tolist()), weights)
 
 
@@ -103,7 +106,7 @@ def test_ties_go_to_the_first_candidates() -> None:
     found = np.empty(3, np.int32)
     weights, none = np.zeros(2**BITS + TAGS, np.int32), np.empty(0, np.int32)
     group = np.zeros(3, np.int32)
-    best_tags(compiled, contexts(compiled, rows, 3), group, candidates, weights, 2**BITS - 1, TAGS, none, 0, found)
+    best_tags(compiled, contexts(compiled, rows, 3), group, candidates, table(weights), none, 0, found)
     assert found.tolist() == [1, 1, 1]
 
 

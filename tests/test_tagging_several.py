@@ -203,8 +203,8 @@ def test_jackknifed_columns_are_of_taggers_that_have_not_seen_the_sentence(tmp_p
     assert one.select(np.flatnonzero(member == 1)).strings("feats") == expected.strings("feats")
     path, out = tmp_path / "train.conllu", tmp_path / "jackknifed.conllu"
     path.write_text("# kept\n" + inflected_conllu(40, 1))
-    options = ("--columns", "upos,feats", "--epochs", 1, "--bits", 12, "--jackknifed", out, "--workers", 2)
-    done = run("train-tagger", path, path, "-o", tmp_path / "t.npz", *options)
+    options = ("--columns", "upos,feats", "--epochs", 1, "--bits", 12, "--workers", 2)
+    done = run("jackknife", path, "-o", out, *options)
     assert done.returncode == 0, done.stderr
     before, after = (each.read_text().splitlines() for each in (path, out))
     assert after[0] == "# kept"
@@ -225,7 +225,7 @@ def test_untagged_text_in_trees_out(tmp_path: Path) -> None:
         empty = column(empty, number, ["_"])
     bare.write_text(empty)
     small = ("--epochs", 2, "--bits", 16)
-    done = run("train-tagger", train, dev, "-o", tmp_path / "tagger.npz", *small)
+    done = run("train", "--system", "tagging", train, dev, "-o", tmp_path / "tagger.npz", *small)
     assert done.returncode == 0, done.stderr
     assert "accuracy on dev: upos 100.00, feats " in done.stderr
     assert ", lemma " in done.stderr
@@ -241,5 +241,5 @@ def test_untagged_text_in_trees_out(tmp_path: Path) -> None:
     scored = run("evaluate", dev, tmp_path / "out.conllu")
     uas = float(scored.stdout.split("UAS\t")[1].split()[0])
     assert uas > 60, "forms do not show the case here"
-    done = run("train-tagger", train, dev, "-o", tmp_path / "t.npz", "--columns", "upos,colour")
-    assert_one_line(done, "unknown column 'colour'; choose from upos, xpos, feats, lemma")
+    done = run("jackknife", train, "--columns", "upos,colour")
+    assert_one_line(done, "columns: unknown value 'colour'; choose from auto, upos, xpos, feats, lemma")

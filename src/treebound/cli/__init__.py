@@ -35,7 +35,7 @@ COMMANDS = (
     training.train_many,
     parsing.parse,
     scores.decode,
-    training.train_tagger,
+    training.jackknife,
     parsing.tag,
     judging.evaluate,
     judging.check,

@@ -10,9 +10,12 @@ import io
 from dataclasses import dataclass, field
 from typing import Any
 
+from treebound.cli.common import derives
+from treebound.core.parse import Parse
+from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import Assess
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation import proofs
+from treebound.evaluation import joint_proofs, proofs
 from treebound.systems.tagging.several import Taggers
 from treebound.treebanks.ccg.derivation import to_text
 from treebound.treebanks.claims import comments_of, misc_of
@@ -58,12 +61,16 @@ def parsed(how: Parsing, document: Document) -> Written:
     misc = [misc_of(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
     out = io.BytesIO()
     document.write(out, [p.heads for p in parses], labels, comments=[comments_of(p) for p in parses], misc=misc)
-    proved = []
-    if how.proofs:
-        for i, p in enumerate(parses):
-            proved.append(proofs.line(parser.problem(treebank, i), certificate(p.record) if p.record else None))
+    proved = [_proof(parser, treebank, i, p) for i, p in enumerate(parses)] if how.proofs else []
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
     return Written(out.getvalue(), len(parses), proved, derived)
+
+
+def _proof(parser: Any, treebank: Treebank, i: int, p: Parse) -> bytes:
+    """The line of a sentence in a certificate file."""
+    if derives(parser):
+        return proofs.json_line(joint_proofs.encoded(p.record.joint.proof) if p.record.joint else None)
+    return proofs.line(parser.problem(treebank, i), certificate(p.record) if p.record else None)
 
 
 def tagged(taggers: Taggers, document: Document) -> Written:

@@ -101,7 +101,7 @@ class Summary:
 def checked(how: Checking, claimed: Claimed) -> Checked:
     """Verify what is claimed about a sentence. InputError where its proof is none, or no parser wrote the sentence."""
     parser, document = how.parser, claimed.document
-    comments, faults = _comments(how, claimed)
+    comments, faults = comments_in(how.parsed, claimed)
     ignored = _ignored(document, comments)
     problem = parser.problem(document.treebank, 0)
     stored = None  # read even where it is not used: a damaged file is one, sampled or not
@@ -109,7 +109,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
         stored = proof(problem, how.certificates, *claimed.proof)
     if faults:
         return Checked(faults, "faulty", ignored)
-    score, bound, status = _number(comments["score"]), _number(comments["bound"]), comments["status"]
+    score, bound, status = number_in(comments["score"]), number_in(comments["bound"]), comments["status"]
     parse = Parse(document.treebank.heads(0), score, bound, cast("Any", status))
     space = parser.decoder.space
     faults = check_parse(problem, parse, space=space)
@@ -136,7 +136,7 @@ def _proposed(parser: Parser, problem: Problem, bound: float) -> Certificate | N
     return None if record is None else certificate(record)
 
 
-def _comments(how: Checking, claimed: Claimed) -> tuple[dict[str, str], list[str]]:
+def comments_in(parsed: str, claimed: Claimed) -> tuple[dict[str, str], list[str]]:
     """What the comments of a sentence claim, and what is wrong about how they do."""
     found: dict[str, list[str]] = {}
     for line in claimed.document.blocks[0]:
@@ -147,20 +147,20 @@ def _comments(how: Checking, claimed: Claimed) -> tuple[dict[str, str], list[str
     if not any(key in found for key in CLAIMS):
         raise InputError(
             f"sentence {claimed.number}: no comments score, bound and status",
-            path=how.parsed,
+            path=parsed,
             hint="give a file that `treebound parse` wrote",
         )
     faults = [f"{key} is not given" for key in CLAIMS if key not in found]
     faults += [f"{key} is given {len(found[key])} times" for key in (*CLAIMS, *_KBEST) if len(found.get(key, ())) > 1]
     for key in ("score", "bound"):
-        faults += [f"{key} {value[:40]!r} is no number" for value in found.get(key, ())[:1] if _number(value) is None]
+        faults += [f"{key} {value[:40]!r} is no number" for value in found.get(key, ())[:1] if number_in(value) is None]
     return {key: values[0] for key, values in found.items()}, faults
 
 
 _KBEST = ("kbest", "kbest_complete")
 
 
-def _number(text: str) -> Any:
+def number_in(text: str) -> Any:
     """An exact integer, a float, or None where it is neither nor an infinity."""
     if not _NUMBER.fullmatch(text):
         return None
@@ -195,7 +195,7 @@ def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], spac
     last: float = math.inf
     for number, text in enumerate(comments["kbest"].split("|"), 1):
         score, _, heads = text.partition(":")
-        value = _number(score.strip())
+        value = number_in(score.strip())
         if value is None or not re.fullmatch(r"\d{1,9}( \d{1,9})*", heads.strip(), re.ASCII):
             return [f"tree {number} of kbest is not written as SCORE: HEADS"]
         tree = (-1, *map(int, heads.split()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
@@ -14,6 +14,7 @@ from treebound.core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from treebound.evaluation.proofs import Of
     from treebound.treebanks.document import Document
 
 DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
@@ -23,6 +24,14 @@ CorpusPath = Annotated[
 ]
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write. [default: standard output]")]
+
+Beams = Annotated[
+    str, typer.Option(help="Of a CCG model: attempts beta:k, separated by commas, or model: as in training.")
+]
+
+Limit = Annotated[
+    int, typer.Option(min=0, max=50_000_000, help="Of a CCG model: edges of the largest chart; 0: as in training.")
+]
 
 Workers = Annotated[int, typer.Option(min=1, max=1024, help="Processes on this machine; results do not depend on it.")]
 
@@ -47,6 +56,16 @@ Marginals = Annotated[
 MANY = 1_000_000_000  #: more than this of anything is a mistake, and does not fit into what kernels count with
 
 
+def derives(parser: Any) -> bool:
+    """Whether a parser makes CCG derivations."""
+    return getattr(parser, "derives", False)
+
+
+def proofs_of(parser: Any) -> Of:
+    """What its proofs are about."""
+    return "derivations" if derives(parser) else parser.decoder.space
+
+
 def read_document(path: Path, annotated: bool = True) -> Document:
     """A treebank of any known format, - for standard input."""
     from treebound.treebanks.document import read
@@ -68,6 +87,13 @@ def heads(k: str) -> int | None:
     if not k.isdecimal() or len(k) > 7 or not 1 <= int(k) <= 1_000_000:
         raise InputError(f"k is {k[:30]!r}", hint="give a number from 1, none or model")
     return int(k)
+
+
+def chart_options(beams: str, limit: int) -> dict[str, Any]:
+    """Those of a CCG parser that are given."""
+    from treebound.support.settings import split
+
+    return ({} if beams == "model" else {"beams": split(beams)}) | ({"limit": limit} if limit else {})
 
 
 def finite(name: str, number: float) -> None:

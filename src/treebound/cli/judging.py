@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treebound.cli.common import Workers, first_words, heads, read_document
-from treebound.core.errors import InputError
+from treebound.cli.common import (
+    Beams,
+    Limit,
+    Workers,
+    chart_options,
+    derives,
+    first_words,
+    heads,
+    proofs_of,
+    read_document,
+)
+from treebound.core.errors import InputError, ModelError
 from treebound.support.progress import counting, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from treebound.cli.checking import Claimed
+    from treebound.cli.checking import Checked, Claimed
 
 
 def evaluate(
@@ -53,6 +63,8 @@ def check(
     model: Annotated[Path, typer.Argument(help="Model file.")],
     parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
     k: Annotated[str, typer.Option(help="As given to parse.")] = "model",
+    beams: Beams = "model",
+    limit: Limit = 0,
     fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, no proofs. [default: all]")] = False,
     certificates: Annotated[
         Path | None, typer.Option(help="Proofs that parse wrote. [default: those that a search proposes]")
@@ -72,30 +84,32 @@ def check(
     heuristic   nothing else; the bound is inf
     infeasible  there is no tree
 
-    Trees are those over the candidate heads of each word (--k). Every statement about other trees is proved by a search
+    Trees are those over the candidate heads of each word (--k); of a CCG model, derivations of its charts (--beams,
+    --limit), whose certificates must be given. Every statement about other trees is proved by a search
     tree of linear bounds, read from a file or else proposed by a search; its every step is checked by code that shares
     nothing with the search. The summary counts what is proved, and says what was not looked at: with --fast or --sample
     proofs, always margins, marginals and that lists of k best trees are complete (their trees and scores are checked).
     Faults go to standard output, one a line; there being any, the exit status is 1.
     """
-    from treebound.cli.checking import Checking, Summary, checked
+    from treebound.cli.checking import Summary
     from treebound.evaluation.proofs import reading
     from treebound.support.workers import spread
-    from treebound.systems.graph.parser import load
 
-    parser = load(model, **({} if k == "model" else {"k": heads(k)}))
+    parser = _checkable(model, ({} if k == "model" else {"k": heads(k)}) | chart_options(beams, limit))
+    if derives(parser) and certificates is None:
+        raise InputError("derivations are checked with their proofs", hint="give --certificates, as to parse")
     source, name, total = _counted(parsed, sample > 0)
     chosen = None if not sample else set(random.Random(seed).sample(range(1, total + 1), min(sample, total)))
     summary = Summary()
-    with nullcontext() if certificates is None or fast else reading(certificates) as stored:
-        if stored and stored.space != parser.decoder.space:
+    with nullcontext() if certificates is None or (fast and not derives(parser)) else reading(certificates) as stored:
+        if stored and stored.space != proofs_of(parser):
             raise InputError(
-                f"proofs about {stored.space} trees, but the model's are {parser.decoder.space}",
+                f"proofs about {_named(stored.space)}, but the model's are about {_named(proofs_of(parser))}",
                 path=certificates,
                 line=1,
                 hint="give the file of the same run",
             )
-        how = Checking(parser, name, certificates if stored else None)
+        checked, how = _how(parser, name, certificates if stored else None)
         results = spread(checked, how, _claims(source, stored, fast, chosen), workers=workers, short=True)
         with closing(results), counting("sentences", total or None) as advance:
             for number, result in enumerate(results, 1):
@@ -111,6 +125,32 @@ def check(
     say(f"{summary}{drawn}")
     if summary.faults:
         raise typer.Exit(1)
+
+
+def _checkable(path: Path, options: dict[str, Any]) -> Any:
+    """The parser of a model. ModelError where nothing that it says can be checked."""
+    from treebound.systems.registry import load
+
+    parser = load(path, **options)
+    if not (derives(parser) or hasattr(parser, "problem")):
+        raise ModelError("proves nothing that could be checked", path=path, hint="name a graph-based or a CCG model")
+    return parser
+
+
+def _how(parser: Any, parsed: str, certificates: Path | None) -> tuple[Callable[[Any, Claimed], Checked], Any]:
+    """The function that checks a sentence, and what it is to know."""
+    if derives(parser):
+        from treebound.cli import checking_derivations
+
+        assert certificates is not None
+        return checking_derivations.checked, checking_derivations.Checking(parser, parsed, certificates)
+    from treebound.cli import checking
+
+    return checking.checked, checking.Checking(parser, parsed, certificates)
+
+
+def _named(space: str) -> str:
+    return space if space == "derivations" else f"{space} trees"
 
 
 def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None) -> Iterator[Claimed]:

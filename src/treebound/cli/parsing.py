@@ -11,18 +11,23 @@ import typer
 
 from treebound.cli.common import (
     MANY,
+    Beams,
+    Limit,
     Marginals,
     Margins,
     Output,
     Scheduler,
     Workers,
+    chart_options,
     check_files,
     choose,
+    derives,
     files_read,
     finite,
     first_words,
     heads,
     output_file,
+    proofs_of,
 )
 from treebound.core.errors import InputError
 from treebound.support.progress import counting, say
@@ -70,12 +75,8 @@ def parse(
     beam: Annotated[
         int, typer.Option(min=0, max=1024, help="Of a transition model: sequences in the beam; 0: as in training.")
     ] = 0,
-    beams: Annotated[
-        str, typer.Option(help="Of a CCG model: attempts beta:k, separated by commas, or model: as in training.")
-    ] = "model",
-    limit: Annotated[
-        int, typer.Option(min=0, max=50_000_000, help="Of a CCG model: edges of the largest chart; 0: as in training.")
-    ] = 0,
+    beams: Beams = "model",
+    limit: Limit = 0,
     integrate: Annotated[
         str,
         typer.Option(
@@ -119,7 +120,6 @@ def parse(
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
     from treebound.kernels.compiled import compiled
-    from treebound.support.settings import split
     from treebound.systems.registry import load
 
     choose("config", (config,), ("tuned", "published"))
@@ -135,10 +135,7 @@ def parse(
         options["record"] = True
     if k != "model":
         options["k"] = heads(k)
-    if beams != "model":
-        options["beams"] = split(beams)
-    if limit:
-        options["limit"] = limit
+    options |= chart_options(beams, limit)
     if threshold is not None:
         finite("threshold", threshold)
         options["threshold"] = threshold
@@ -146,12 +143,12 @@ def parse(
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
     if assess and not hasattr(parser, "problem"):
         raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")
-    if derivations is not None and not getattr(parser, "derives", False):
+    if derivations is not None and not derives(parser):
         raise InputError("only CCG parsers make derivations", path=model, hint="leave out --derivations")
     how = Parsing(parser, assess, certificates is not None, derivations is not None)
     if hasattr(parser, "problem") and not compiled("kernels.features.scoring.score_sentence"):
         say("compiling, once per machine: a minute or two")
-    with _proofs(certificates, certificates and parser.decoder.space) as prove, _auto(derivations) as derive:
+    with _proofs(certificates, certificates and proofs_of(parser)) as prove, _auto(derivations) as derive:
 
         def also(done: Written) -> None:
             for line in done.proofs:

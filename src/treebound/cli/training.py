@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from treebound.cli.common import MANY, Scheduler, Workers, check_files, choose, read_document
+from treebound.cli.common import Output, Scheduler, Workers, check_files, output_file, read_document
 from treebound.cli.options import given, options_of
 from treebound.core.errors import InputError, TreeboundError
 from treebound.learning.reading import Reading
@@ -16,6 +16,7 @@ from treebound.systems.ccg.settings import Settings as CCG
 from treebound.systems.constrained.settings import Settings as Constrained
 from treebound.systems.graph.settings import Settings as Graph
 from treebound.systems.peers.settings import Settings as Peers
+from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.tagging.settings import Settings as Tagging
 from treebound.systems.transition.settings import Settings as Transition
 
@@ -29,6 +30,7 @@ SETTINGS = {
     "constrained": Constrained,
     "transition": Transition,
     "ccg": CCG,
+    "sampling": Sampling,
     "tagging": Tagging,
     "udpipe, spacy": Peers,
     " ": Reading,
@@ -44,7 +46,8 @@ def train(
     system: Annotated[
         str,
         typer.Option(
-            help="What is trained: graph, constrained, transition, ccg, tagging, udpipe or spacy; options say whose."
+            help="What is trained: graph, constrained, transition, ccg, sampling, tagging, udpipe or spacy; options "
+            "say whose."
         ),
     ] = "graph",
     **settings: Any,
@@ -114,72 +117,43 @@ def train_many(
         raise typer.Exit(1)
 
 
-def train_tagger(
+@options_of({"": Tagging})
+def jackknife(
+    context: typer.Context,
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Tagged treebank: CoNLL-U, CoNLL-X, brackets.")],
-    dev_file: Annotated[Path, typer.Argument(metavar="DEV", help="Treebank on which the best epoch is chosen.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Tagger file to write.")],
-    columns: Annotated[
-        str,
-        typer.Option(
-            help="Columns to predict, some of upos,xpos,feats,lemma. auto: all that TRAIN fills, which are all that a "
-            "parser trained on it can read."
-        ),
-    ] = "auto",
-    epochs: Annotated[int, typer.Option(min=1, max=MANY, help="Passes over TRAIN; the best one on DEV is kept.")] = 6,
-    bits: Annotated[
-        int, typer.Option(min=8, max=28, help="Log2 of the number of weights; fewer make a smaller, coarser tagger.")
-    ] = 22,
-    seed: Annotated[
-        int, typer.Option(min=0, max=(1 << 63) - 1, help="Of the order of sentences; equal seeds give equal taggers.")
-    ] = 1,
-    jackknifed: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write TRAIN here as CoNLL-U with predicted columns, a tenth at a time by taggers of the others: what "
-            "a parser for predicted columns ought to be trained on. Takes ten times as long. [default: none]"
-        ),
-    ] = None,
+    output: Output = None,
     workers: Workers = 1,
+    **settings: Any,
 ) -> None:
-    """Train taggers of some columns, into one file: `treebound tag` fills them all.
+    """Write a treebank as CoNLL-U with predicted columns: what a parser for predicted columns ought to learn from.
 
-    --workers is for --jackknifed.
+    Each tenth of it is tagged by taggers of the other nine. Settings are those of `train --system tagging`.
     """
-    from treebound.learning.survey import ENOUGH, filled
-    from treebound.support.settings import split
-    from treebound.systems.tagging.several import COLUMNS, accuracies, train_taggers
-    from treebound.systems.tagging.several import jackknifed as predicted
+    from treebound.support.settings import read
+    from treebound.systems.tagging.several import jackknifed
+    from treebound.systems.tagging.system import chosen
 
-    wanted = split(columns)
-    if wanted != ("auto",):
-        choose("column", wanted or ("",), COLUMNS)
-    check_files([train_file, dev_file], filter(None, (output, jackknifed)))
-    document, dev = read_document(train_file, annotated=False), read_document(dev_file, annotated=False).treebank
-    examples = document.treebank
-    for path, treebank in ((train_file, examples), (dev_file, dev)):
-        if not len(treebank):
-            raise InputError("has no sentences", path=path, hint="give a treebank")
-    if wanted == ("auto",):
-        wanted = tuple(name for name in COLUMNS if filled(examples, name) >= ENOUGH)
-    if not wanted:
-        raise InputError("has no tags in any column", path=train_file, hint="give a tagged treebank")
-    settings = {"epochs": epochs, "bits": bits, "seed": seed}
-    taggers = train_taggers(examples, dev, wanted, progress=over, **settings)
-    taggers.save(output)
-    scores = ", ".join(f"{column} {score:.2f}" for column, score in accuracies(dev, taggers).items())
-    say(f"{output}: accuracy on dev: {scores}")
-    if jackknifed is not None:
-        found = predicted(examples, wanted, workers=workers, progress=over, **settings)
-        filled_in = {name: [sentence.strings(name) for sentence in found] for name in wanted}
-        document.to_conllu().write(jackknifed, columns=filled_in)
+    wanted = read(Tagging, given(context, settings))
+    check_files([train_file], [output])
+    document = read_document(train_file, annotated=False)
+    try:
+        columns = chosen(wanted, document.treebank)
+    except InputError as error:
+        raise InputError(error.reason, path=train_file, hint=error.hint) from None
+    found = jackknifed(document.treebank, columns, workers=workers, progress=over, **wanted.numbers)
+    filled = {name: [sentence.strings(name) for sentence in found] for name in columns}
+    with output_file(output) as file:
+        document.to_conllu().write(file, columns=filled)
 
 
 def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Path) -> Job:
     """A model to be trained, its treebanks read."""
+    from treebound.systems.registry import SYSTEMS
     from treebound.systems.training import job
 
-    read = read_document(train_file), read_document(dev_file)
-    if not recipe.reading.multi_root:
+    trees = SYSTEMS[recipe.system]().trees
+    read = read_document(train_file, trees), read_document(dev_file, trees)
+    if trees and not recipe.reading.multi_root:
         if fault := _several_roots(train_file, read[0]):
             raise fault
         if fault := _several_roots(dev_file, read[1]):

@@ -40,14 +40,17 @@ class Parser(Protocol):
 class System(Protocol):
     """A system is a room under `treebound.systems` with one of these, and a line in `treebound.systems.registry`.
 
-    kinds     the kinds of its model files (`treebound.learning.storage`)
-    settings  the frozen class of its settings, a `treebound.support.settings.Checked`
+    settings    the frozen class of its settings, a `treebound.support.settings.Checked`
+    trees       whether it learns trees; what does not is trained on treebanks without any as well
+    attributes  whether it looks at more of words than forms and tags
     """
 
     @property
-    def kinds(self) -> tuple[str, ...]: ...
-    @property
     def settings(self) -> type[Any]: ...
+    @property
+    def trees(self) -> bool: ...
+    @property
+    def attributes(self) -> bool: ...
 
     def fitted(self, settings: Any, train: Treebank) -> Any:
         """The settings as far as they fit a treebank. InputError where there is nothing to learn."""

@@ -3,13 +3,16 @@
 Plain code over whole numbers that shares nothing with the search (`systems.ccg.joint_search`). A proof is a tree of
 nodes, each of which requires or forbids a variable. With multipliers u of the variables, the best derivation under
 f - u and the best sequence under g + u together bound every derivation that a node allows (Rush et al. 2010).
+
+A file holds proofs as `encoded` gives them; chart and chain are made anew from the model, so that nothing of them is
+believed of a file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Score = int | None  #: None: impossible
 
@@ -49,12 +52,54 @@ class Node(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A derivation by its edges (from the goal down, left before right), its score, a bound, and the proof of that."""
+    """A derivation by its edges (from the goal down, left before right), its score, a bound, and the proof of that.
+
+    bound  None: nothing is claimed of other derivations
+    """
 
     edges: Sequence[int]
     value: int
-    bound: int
+    bound: Score
     nodes: Sequence[Node]
+
+
+class Proof(NamedTuple):
+    """A derivation and the proof of its bound as a file holds them.
+
+    words, variables, edges  of the sentence and its chart, to tell a proof of something else
+    """
+
+    words: int
+    variables: int
+    edges: int
+    derivation: list[int]
+    nodes: list[Node]
+
+
+def encoded(proof: Proof) -> dict[str, Any]:
+    """As JSON data: a node is [parent, variable, value, variables with multipliers, those]."""
+    nodes = [[*node[:3], list(node.multipliers), list(node.multipliers.values())] for node in proof.nodes]
+    return proof._asdict() | {"nodes": nodes}
+
+
+def decoded(data: Any) -> Proof:
+    """The proof that `encoded` made. TypeError, ValueError or KeyError: it is none."""
+    if data.keys() != set(Proof._fields):
+        raise ValueError(f"its entries are {', '.join(map(str, data))}"[:80])
+    nodes = []
+    for parent, variable, value, places, multipliers in data["nodes"]:
+        _whole([parent, variable, value, *places, *multipliers])
+        nodes.append(Node(parent, variable, value, dict(zip(places, multipliers, strict=True))))
+        if len(nodes[-1].multipliers) < len(places):
+            raise ValueError("a multiplier given twice")
+    proof = Proof(**data | {"nodes": nodes})
+    _whole([*proof[:3], *proof.derivation])
+    return proof
+
+
+def _whole(numbers: list[Any]) -> None:
+    if not all(type(x) is int for x in numbers):
+        raise TypeError("not all are whole numbers")
 
 
 def claim_faults(given: Statement, claim: Claim) -> list[str]:
@@ -64,9 +109,11 @@ def claim_faults(given: Statement, claim: Claim) -> list[str]:
         return [found]
     if found != claim.value:
         return [f"the derivation scores {found}, not {claim.value}"]
+    if claim.bound is None:
+        return []
     if claim.bound < claim.value:
         return [f"the bound {claim.bound} is less than the score {claim.value}"]
-    return _tree_faults(given, claim)
+    return _tree_faults(given, claim.nodes, claim.bound)
 
 
 def _read(given: Statement, edges: Sequence[int]) -> Score | str:
@@ -94,13 +141,15 @@ def _read(given: Statement, edges: Sequence[int]) -> Score | str:
     return total + sum(given.transition[a][b] for a, b in pairwise(path))
 
 
-def _tree_faults(given: Statement, claim: Claim) -> list[str]:
-    """What keeps the nodes from proving the bound."""
+def _tree_faults(given: Statement, nodes: Sequence[Node], claimed: int) -> list[str]:
+    """What keeps the nodes from proving the bound that is claimed."""
     allowed: list[set[int]] = []
     children: list[list[Node]] = []
-    for i, node in enumerate(claim.nodes):
+    for i, node in enumerate(nodes):
         if (node.parent == -1) != (i == 0) or not -1 <= node.parent < i:
             return [f"node {i} has no parent before it"]
+        if not all(0 <= v < len(given.word) for v in node.multipliers):
+            return [f"node {i} has multipliers of variables that are not there"]
         kept = {v for v, emission in enumerate(given.emission) if emission is not None}
         if i:
             if not (0 <= node.variable < len(given.word) and node.value in (0, 1)):
@@ -115,14 +164,14 @@ def _tree_faults(given: Statement, claim: Claim) -> list[str]:
     if not allowed:
         return ["there is no node"]
     split: set[int] = set()  # nodes that are left to their children
-    for i, node in enumerate(claim.nodes):
+    for i, node in enumerate(nodes):
         if i and node.parent not in split:
             continue
         bound = _bound(given, allowed[i], node.multipliers)
-        if bound is None or bound <= claim.bound:
+        if bound is None or bound <= claimed:
             continue
         if sorted(child.value for child in children[i]) != [0, 1] or len({child.variable for child in children[i]}) > 1:
-            return [f"node {i} is open: its bound is {bound}, that of the claim {claim.bound}"]
+            return [f"node {i} is open: its bound is {bound}, that of the claim {claimed}"]
         split.add(i)
     return []
 

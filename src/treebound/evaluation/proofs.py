@@ -1,7 +1,7 @@
 """Proofs of parsed sentences in a file, for `treebound check`: JSON Lines, compressed with gzip.
 
-The first line names format, version and tree space. Then one line a sentence, in the order of the parsed file: `null`
-where nothing was proved, else
+The first line names format, version and tree space, `derivations` for those of `evaluation.joint_proofs`, whose lines
+are of their own. Then one line a sentence, in the order of the parsed file: `null` where nothing was proved, else
 
     words, arcs   of the sentence, to tell a file that belongs to something else
     exact         families that the chart scores
@@ -18,11 +18,12 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Literal, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from treebound.core.spaces import Space
 from treebound.evaluation.certificates import Certificate, CertNode, Step
 
 FORMAT, VERSION = "treebound certificates", 1
+Of = Space | Literal["derivations"]  #: what proofs are about: trees of a space, or derivations
+SPACES = (*get_args(Space), "derivations")
+T = TypeVar("T")
 LONGEST_LINE = 2**28  #: bytes that a line may have
 #: fields of Step with one array
 _ARRAYS = ("shift", "slope", "child", "parent")
@@ -40,9 +44,9 @@ _ARRAYS = ("shift", "slope", "child", "parent")
 class Writer:
     """Certificates into a binary file, one sentence after the other; `close` when all are there."""
 
-    def __init__(self, file: BinaryIO, space: Space = "projective"):
+    def __init__(self, file: BinaryIO, space: Of = "projective"):
         self._out = gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0)
-        self.write(_line({"format": FORMAT, "version": VERSION, "space": space}))
+        self.write(json_line({"format": FORMAT, "version": VERSION, "space": space}))
 
     def add(self, problem: Problem, certificate: Certificate | None) -> None:
         """The proof of the next sentence, None if there is none."""
@@ -59,10 +63,11 @@ class Writer:
 
 def line(problem: Problem, certificate: Certificate | None) -> bytes:
     """The line of a sentence in a certificate file, as a worker can make it for a `Writer` elsewhere."""
-    return _line(None if certificate is None else encoded(problem, certificate))
+    return json_line(None if certificate is None else encoded(problem, certificate))
 
 
-def _line(data: Any) -> bytes:
+def json_line(data: Any) -> bytes:
+    """A line of a certificate file."""
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
@@ -80,9 +85,9 @@ class Reader:
         header = _read(path, 1, text)
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise InputError("not a certificate file", path=path, hint="treebound parse --certificates writes one")
-        if header.get("version") != VERSION or header.get("space") not in ("projective", "non-projective"):
+        if header.get("version") != VERSION or header.get("space") not in SPACES:
             raise InputError("a certificate file of another version", path=path, hint="parse again")
-        self.space = cast("Space", header["space"])
+        self.space = cast("Of", header["space"])
 
     def line(self) -> tuple[int, bytes]:
         """The next sentence's number of line and text, for `proof`."""
@@ -103,11 +108,16 @@ class Reader:
 
 def proof(problem: Problem, path: Path, number: int, text: bytes) -> Certificate | None:
     """What line `number` of a certificate file says, None if nothing. InputError if it is not about this problem."""
+    return read_line(path, number, text, partial(decoded, problem))
+
+
+def read_line(path: Path, number: int, text: bytes, decode: Callable[[Any], T]) -> T | None:
+    """What `decode` makes of a line, None if there is nothing in it. InputError where it fails."""
     data = _read(path, number, text)
     if data is None:
         return None
     try:
-        return decoded(problem, data)
+        return decode(data)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise InputError(
             f"not a certificate of this sentence ({str(error)[:100]})",

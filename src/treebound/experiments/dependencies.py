@@ -24,14 +24,17 @@ WITHOUT = frozenset(
         ("experiments.params", "systems.ccg.settings"),
         ("experiments.params", "systems.graph.settings"),
         ("experiments.params", "systems.transition.settings"),
+        ("experiments.params", "systems.sampling.settings"),
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are
 PLUMBING = ("support", "kernels.cache", "experiments.params", "experiments.plan")
 #: modules that choose what they run by name, from a registry that imports it then: any of these rooms' modules
 BY_NAME = {
+    "experiments.approximations": "decoders",
     "experiments.arena": "decoders",
     "experiments.confidence": "decoders",
+    "experiments.score_time": "decoders",
     "experiments.rooms.parse_graph": "decoders",
 }
 #: what every stage uses, named as a whole: short lists are read

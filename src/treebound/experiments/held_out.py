@@ -17,9 +17,9 @@ from pydantic.dataclasses import dataclass as checked
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.experiments import stage
+from treebound.learning.pruner import train_pruner
 from treebound.learning.storage import Format, Header, Layout
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 

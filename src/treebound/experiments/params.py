@@ -27,12 +27,13 @@ from treebound.support.settings import Seed
 from treebound.systems.ccg.settings import Checked_beams
 from treebound.systems.ccg.settings import Settings as CCGSettings
 from treebound.systems.graph.settings import Family, Labels, Learner, Settings
+from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
 
 _STRICT = ConfigDict(extra="forbid")
 
 #: system that a row may have -> the room of `systems` that it is in; see `experiments.rooms`
-ROOMS = {"graph": "graph", "transition": "transition", "udpipe": "peers", "spacy": "peers"}
+ROOMS = {"graph": "graph", "transition": "transition", "sampling": "sampling", "udpipe": "peers", "spacy": "peers"}
 
 
 def _keep(value: Any) -> int | str:
@@ -131,7 +132,8 @@ class Row:
 
     system   one of ROOMS; those of others (udpipe, spacy) have no model, learner, decoder and k
     model    one of `models`; decoder: one of `decoders`; k: heads of a word that the pruner keeps
-             of the system transition, one of `transition`, and beam: its width, by default that of training
+             of the system transition, one of `transition`, and beam: its width, by default that of training; of the
+             system sampling, one of `sampling`
     corpora  those that have the row; empty: all
     tags     that it is trained and tested with, and seed: those of the corpus and of the run unless it says otherwise
     timed    whether the benchmark has it; unless it says so, rows that all corpora have
@@ -181,7 +183,7 @@ def heads(k: Keep) -> int | None:
 
 
 #: keys that the rows of a system must have
-_NEEDED = {"graph": ("model", "learner", "decoder", "k"), "transition": ("model",)}
+_NEEDED = {"graph": ("model", "learner", "decoder", "k"), "transition": ("model",), "sampling": ("model",)}
 
 
 def _rows(value: Any) -> Any:
@@ -251,6 +253,43 @@ class Arena:
     k: Positive
     sentences: Positive
     seconds: Above
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Approximations:
+    """Every decoder on the scores of `models`, and on made-up ones; see treebound.experiments.approximations.
+
+    sentences  how many of the test split
+    made_up    of how many of them, in order, the lengths are those of made-up scores; longest: in words
+    calls      dynamic programs that branch and bound has for a sentence
+    seconds    that a linear program has
+    """
+
+    models: Annotated[tuple[str, ...], Field(min_length=1)]
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    made_up: Annotated[int, Field(ge=0, le=1_000_000_000)]
+    longest: Positive
+    calls: Positive
+    seconds: Above
+
+
+@dataclass(frozen=True, config=_STRICT)
+class ScoreTime:
+    """Sampling decoders beside proved optima on the scores of a model; see treebound.experiments.score_time.
+
+    sentences  how many of the test split, evenly spaced
+    patience   budgets: runs in a row that find nothing better, after which a search ends
+    seeds      1 to so many
+    """
+
+    model: str
+    learner: Learner
+    k: Positive
+    sentences: Positive
+    patience: Annotated[tuple[Positive, ...], Field(min_length=1)]
+    seeds: Positive
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -342,6 +381,21 @@ class CCG:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class CCGIntegration:
+    """What is measured of the joint model of every parser of `ccg`; see treebound.experiments.ccg_integration.
+
+    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
+    """
+
+    iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
+    most: Positive = 50
+
+    def __post_init__(self) -> None:
+        if max(self.iterations) > self.most:
+            raise ValueError(f"most: {self.most} is less than one of the iterations")
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Step:
     """What one training differs in from the base system; what is not given stays as it is there.
 
@@ -415,6 +469,7 @@ class Params:
     models: dict[Name, Annotated[ModelParams, BeforeValidator(_model)]]
     train: Settings
     transition: dict[Name, Transition] = Field(default_factory=dict)
+    sampling: dict[Name, Sampling] = Field(default_factory=dict)
     decoders: dict[Name, Decoder]
     decode: Annotated[dict[Name, Row], BeforeValidator(_rows)]
     benchmark: Benchmark
@@ -426,7 +481,10 @@ class Params:
     classifiers: Classifiers = Field(default_factory=Classifiers)
     classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
     ccg: CCG = Field(default_factory=CCG)
+    ccg_integration: CCGIntegration = CCGIntegration()
     arena: Arena | None = None  # older runs have none
+    approximations: Approximations | None = None  # likewise
+    score_time: ScoreTime | None = None  # older runs have none
     steps: Steps | None = None  # older runs have none
 
     def __post_init__(self) -> None:
@@ -439,10 +497,12 @@ class Params:
                 same = replace(row, name="", timed=None, corpora=(), tags=tags, seed=seed)
                 if (other := named.setdefault(same, row.name)) != row.name:
                     raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
-        for what, settings in (("ablation", self.ablation), ("confidence", self.confidence), ("arena", self.arena)):
+        named_models = ("ablation", "confidence", "arena", "approximations", "score_time")
+        for what in named_models:
+            settings = getattr(self, what)
             if settings is not None:
                 trained = [r.model for r in self.decode.values() if r.everywhere and r.learner == settings.learner]
-                models = settings.models if isinstance(settings, Arena) else (settings.model,)
+                models = settings.models if isinstance(settings, Arena | Approximations) else (settings.model,)
                 if unknown := [model for model in models if model not in trained]:
                     choice = ", ".join(dict.fromkeys(trained))
                     raise ValueError(f"{what}: no row trains {unknown[0]!r} ({settings.learner}); choose from {choice}")
@@ -456,7 +516,8 @@ class Params:
             raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
 
     def _check_row(self, row: Row) -> None:
-        models: dict[str, Any] = self.transition if row.system == "transition" else self.models
+        of_systems: dict[str, Any] = {"transition": self.transition, "sampling": self.sampling}
+        models: dict[str, Any] = of_systems.get(row.system, self.models)
         for kind, names, known in (
             ("model", [row.model] if row.model else [], models),
             ("decoder", [row.decoder] if row.decoder else [], self.decoders),
@@ -545,6 +606,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "pruner": Pruner,
         "train": Settings,
         "transition": Transition,
+        "sampling": Sampling,
         "benchmark": Benchmark,
         "decoders": Decoder,
         "ablation": Ablation,
@@ -553,7 +615,10 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "classifiers": Classifiers,
         "classifier_search": ClassifierSearch,
         "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
+        "ccg_integration": CCGIntegration,
         "arena": Arena,
+        "approximations": Approximations,
+        "score_time": ScoreTime,
         "steps": Step if loc[1:2] == ("runs",) else Steps,
     }
     return [field.name for field in fields(kinds.get(loc[0], Row) if loc else Params) if field.name != "name"]

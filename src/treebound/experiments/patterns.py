@@ -30,8 +30,8 @@ from treebound.experiments.held_out import crossvalidate
 from treebound.factors import pattern_language
 from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSet
 from treebound.features.patterns import find
+from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.treebanks.catalogue import CORPORA

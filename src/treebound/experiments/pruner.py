@@ -7,7 +7,7 @@ from pathlib import Path
 from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Params
-from treebound.systems.graph.pruner import train_pruner
+from treebound.learning.pruner import train_pruner
 
 
 def run(params: Params, corpus: str, tags: str, seed: str, file: str) -> None:

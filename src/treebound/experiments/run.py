@@ -31,13 +31,14 @@ GROUPS = (
     *(("fetch",), ("convert", "derivations"), ("tagger",), ("ccg-treebank",), ("pruner",)),
     ("ccg-train", "train", "steps", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
-    *(("classifiers",), ("classifier-search",), ("ccg",)),
-    *(("benchmark",), ("ablation",), ("arena",), ("notebooks",), ("report",)),
+    *(("classifiers",), ("classifier-search",), ("ccg",), ("ccg-integration",)),
+    *(("benchmark",), ("ablation",), ("arena",), ("approximations",), ("score-time",), ("notebooks",), ("report",)),
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
 ALONE = frozenset(
-    {"tagger", "ccg-treebank", "classifiers", "classifier-search", "ccg", "benchmark", "ablation", "arena"}
+    {"tagger", "ccg-treebank", "classifiers", "classifier-search", "ccg", "ccg-integration"}
+    | {"benchmark", "ablation", "arena", "approximations", "score-time"}
 )
 
 

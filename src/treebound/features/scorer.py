@@ -215,6 +215,7 @@ class Scorer:
         slots: np.ndarray,
         signs: np.ndarray,
         count: int,
+        *,
         rates: np.ndarray | None = None,
     ) -> int:
         """Append the weight slots of chosen[family] (part numbers, `arc` too) with `sign`; returns the new count.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Generic, TypeVar
@@ -64,14 +64,16 @@ class State(Header):
 class Checkpoint:
     """The file of a learner in training whose results are averages: (int32 weights, units per 1.0).
 
-    key  of the very run that it belongs to: what another run left there is not taken up
+    key   of the very run that it belongs to: what another run left there is not taken up
+    more  name -> array that is state of the training, too: kept in the file, and put back in place
     """
 
-    def __init__(self, path: Path, key: str, learner: Learner):
-        self.path, self.key, self.learner = path, key, learner
+    def __init__(self, path: Path, key: str, learner: Learner, more: Mapping[str, np.ndarray] | None = None):
+        self.path, self.key, self.learner, self.more = path, key, learner, dict(more or {})
         table = learner.weights.shape
         types: dict[str, type] = {"weights": np.float32, "sums": np.float64, "best": np.int32}
         layouts = {name: Layout(dtype, {table}) for name, dtype in types.items()}
+        layouts |= {name: Layout(array.dtype.type, {array.shape}) for name, array in self.more.items()}
         self.format = Format("checkpoint", 2, State, lambda _: layouts)
 
     def save(self, trained: Trained[Averages]) -> None:
@@ -81,6 +83,7 @@ class Checkpoint:
             "weights": self.learner.weights,
             "sums": self.learner.sums,
             "best": trained.best[0],
+            **self.more,
         }
         self.format.save(self.path, meta | {"history": trained.history, "seconds": trained.seconds}, arrays)
 
@@ -94,6 +97,8 @@ class Checkpoint:
             return None
         self.learner.weights[:], self.learner.sums[:] = arrays["weights"], arrays["sums"]
         self.learner.examples = state.examples
+        for name, array in self.more.items():
+            array[:] = arrays[name]
         return Trained((arrays["best"], state.unit), state.history, state.seconds)
 
     def remove(self) -> None:

@@ -182,7 +182,7 @@ def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | str) -
             use = "upos is the tag" if meta["tag"] == "upos" and column == "xpos" else f"is {column} annotated alike?"
             out.append(f"warning: {100 * share:.0f} % of dev's words have {column} that training lacks; {use}")
     if not max(filled(train, meta["tag"]), filled(train, meta["coarse"])):
-        out.append("warning: no word has a tag; tag the files first (train-tagger, tag)")
+        out.append("warning: no word has a tag; tag the files first (train --system tagging, tag)")
     if projective and (ours.lifted >= LIFTED * ours.words or ours.crossing >= CROSSING * ours.sentences):
         trees, heads = 100 * other.crossing / max(1, other.sentences), 100 * ours.lifted / ours.words
         out.append(

@@ -13,6 +13,9 @@ from treebound.evaluation.attachment import evaluate, has_labels
 class Labelled:
     """A system that learns labelled trees, whatever dev is like."""
 
+    trees = True
+    attributes = True
+
     def fitted(self, settings: Any, train: Treebank) -> Any:
         """As they are. InputError for a treebank without labels."""
         if not has_labels(train):

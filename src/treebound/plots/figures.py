@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, Literal
 
 import pandas as pd
@@ -44,22 +45,32 @@ def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
 def accuracy_speed(data: pd.DataFrame) -> Figure:
     """UAS against words per CPU second, one panel a corpus; the line joins the systems that no other one beats on both.
 
+    A system far below the others stands at the lower edge, with its figure, so that these are not pressed together.
+
     data  corpus, group (colour), system (marker), label (written at the point, may be empty), uas (%),
-          words_per_cpu_s
+          words_per_cpu_s, and, if it is there, proved (% of the sentences; NaN: 0): markers are full where all trees
+          are, half full where some are
     """
     corpora, groups, systems = (list(dict.fromkeys(data[c])) for c in ("corpus", "group", "system"))
-    colours, markers = dict(zip(groups, CYCLE, strict=False)), dict(zip(systems, MARKERS, strict=False))
+    colours, markers = dict(zip(groups, cycle(CYCLE))), dict(zip(systems, cycle(MARKERS)))
+    shares = data["proved"] if "proved" in data else pd.Series(100.0, data.index)
+    fills = {i: _fill(share) for i, share in shares.items()}
     with style():
         figure, axes = panels(len(corpora), height=3.8, width=8.5 if len(corpora) > 1 else 6.5)
         for panel, corpus in zip(axes, corpora, strict=True):
             rows = data[data["corpus"] == corpus]
+            top, middle = rows["uas"].max(), rows["uas"].median()
+            floor = middle - max(4 * (top - middle), 1.0)
             front = pareto(rows)
-            panel.plot(front["words_per_cpu_s"], front["uas"], color=COLOURS["pale"], linewidth=4, zorder=1)
+            seen = front["uas"].clip(lower=floor)
+            panel.plot(front["words_per_cpu_s"], seen, color=COLOURS["pale"], linewidth=4, zorder=1)
             for row in rows.itertuples():
-                point = (row.words_per_cpu_s, row.uas)
-                panel.plot(*point, color=colours[row.group], marker=markers[row.system], markersize=6, zorder=2)
+                point = (row.words_per_cpu_s, max(row.uas, floor))
+                label = row.label if row.uas >= floor else f"{row.label or row.system} ↓ {row.uas:.1f}"
+                look = {"color": colours[row.group], "marker": markers[row.system], "markerfacecoloralt": "white"}
+                panel.plot(*point, fillstyle=fills[row.Index], markersize=6, zorder=2, **look)
                 offset = (0, 8) if row.label.startswith(("k =", "no")) else (0, -14)  # neighbours are often close
-                _label(panel, *point, row.label, colours[row.group], offset, size=8, ha="center")
+                _label(panel, *point, label, colours[row.group], offset, size=8, ha="center")
             _log(panel, "x")
             panel.set_title(corpus)
             panel.set_xlabel("words per CPU second (log scale)")
@@ -67,8 +78,26 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
             panel.margins(x=0.12, y=0.1)
         keys = [Line2D([], [], color=colours[g], linewidth=4, label=g) for g in groups]
         keys += [Line2D([], [], marker=markers[s], label=s, color=COLOURS["grey"], linestyle="none") for s in systems]
+        keys += [_proof_key(share, name) for share, name in PROOFS.items() if "proved" in data]
         figure.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8)
     return figure
+
+
+#: shares of proved trees that a legend explains
+PROOFS = {100.0: "all trees proved", 50.0: "some", 0.0: "none"}
+
+
+def _fill(share: float) -> Literal["full", "left", "none"]:
+    """How full a marker is that stands for so many proofs (%)."""
+    return "full" if share == 100 else "left" if share > 0 else "none"
+
+
+def _proof_key(share: float, name: str) -> Line2D:
+    """The entry of a legend for such markers."""
+    grey = COLOURS["grey"]
+    return Line2D(
+        [], [], color=grey, marker="o", fillstyle=_fill(share), markerfacecoloralt="white", linestyle="none", label=name
+    )
 
 
 def pareto(data: pd.DataFrame) -> pd.DataFrame:
@@ -279,7 +308,8 @@ def _log(axes: Axes, which: Literal["x", "y"]) -> None:
     axis: Axis = getattr(axes, f"{which}axis")
     low, high = axis.get_view_interval()
     decades = math.log10(high / low)
-    subs = (1.0,) if decades > 3 else (1.0, 2.0, 5.0) if decades > 0.9 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+    steps = ((3.5, (1.0,)), (1.6, (1.0, 3.0)), (0.9, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)))
+    subs = next(of for least, of in steps if decades > least or not least)
     axis.set_major_locator(LogLocator(subs=subs, numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())

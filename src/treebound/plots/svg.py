@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from matplotlib.figure import Figure
 
+from treebound.plots.labels import settle
 from treebound.plots.style import style
 
 
@@ -83,6 +84,7 @@ def as_svg(figure: Figure, alt: str) -> Svg:
     """The figure as SVG, byte for byte the same whenever the figure is the same (no date, fixed ids)."""
     out = io.StringIO()
     with style():
+        settle(figure)
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     markup = out.getvalue()
     start = markup.index("<svg ")  # without XML declaration and DOCTYPE the markup can stand inside a page

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Sequence
+from xml.sax.saxutils import escape
 
+from treebound.core.treebank import Sentence
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, drawing, text
 
@@ -20,6 +22,8 @@ def tree_svg(
     *,
     gold: Sequence[int] | None = None,
     tags: Sequence[str] | None = None,
+    gloss: Sequence[str] | None = None,
+    about: Sequence[str] | None = None,
     marked: Collection[tuple[int, int]] | None = None,
     alt: str = "",
 ) -> Svg:
@@ -28,23 +32,29 @@ def tree_svg(
     words  n strings
     heads  n + 1 ints, heads[0] ignored; 0 is the root
     gold   n + 1 ints or None: arcs of `heads` that gold lacks are vermilion, the gold arcs they miss dashed below
-    tags   n strings or None, under the words
+    tags   n strings or None, under the words; gloss: the same in another language, under the tags
+    about  n strings or None: what a word says under the pointer (`described`)
     marked arcs (head, modifier) that stand out; the others are grey. None: all do
 
     Time O(n^2). Raises ValueError where lengths disagree.
     """
     n = len(words)
-    for name, given, expected in (("heads", heads, n + 1), ("gold", gold, n + 1), ("tags", tags, n)):
+    for name, given, expected in (
+        ("heads", heads, n + 1),
+        ("gold", gold, n + 1),
+        *((what, row, n) for what, row in (("tags", tags), ("gloss", gloss), ("about", about))),
+    ):
         if given is not None and len(given) != expected:
             raise ValueError(f"{name} has {len(given)} entries, {n} words need {expected}")
-    centre, width = _columns(words, tags)
+    rows = [row for row in (tags, gloss) if row is not None]
+    centre, width = _columns(words, rows)
     ours = [(int(heads[m]), m) for m in range(1, n + 1)]
     missed = [] if gold is None else [(int(gold[m]), m) for m in range(1, n + 1) if gold[m] not in (heads[m], -1)]
     wrong = {m for _, m in missed}
     above, below = _levels(ours), _levels(missed)
     top = _MARGIN + _STEP * (max(above.values(), default=0) + 1)
     baseline = top + _SIZE + 4
-    under = baseline + (20 if tags is not None else 0) + 8
+    under = baseline + 20 * len(rows) + 8
     height = under + _STEP * (max(below.values(), default=-1) + 1) + _MARGIN + (22 if gold is not None else 0)
 
     body = []
@@ -53,9 +63,10 @@ def tree_svg(
         colour = COLOURS["vermilion"] if arc[1] in wrong else plain
         body += _arc(arc, above[arc], centre, top, -1, colour, dashed=False)
     for m, word in enumerate(words, 1):
-        body.append(text(centre[m], baseline, word, size=_SIZE))
-        if tags is not None:
-            body.append(text(centre[m], baseline + 19, tags[m - 1], size=11, fill=COLOURS["grey"]))
+        drawn = [text(centre[m], baseline, word, size=_SIZE)]
+        for i, row in enumerate(rows, 1):
+            drawn.append(text(centre[m], baseline + 19 * i, row[m - 1], size=11, fill=COLOURS["grey"]))
+        body += drawn if about is None else [f"<g><title>{escape(about[m - 1])}</title>", *drawn, "</g>"]
     for arc in missed:
         body += _arc(arc, below[arc], centre, under, 1, COLOURS["green"], dashed=True)
     if gold is not None:
@@ -70,11 +81,17 @@ def tree_svg(
     return drawing(width, height, alt or f"Dependency tree: {arrows}", body)
 
 
-def _columns(words: Sequence[str], tags: Sequence[str] | None) -> tuple[list[float], float]:
+def described(sentence: Sentence) -> list[str]:
+    """What a treebank says of every word: form, lemma, tags, morphological features, one a line."""
+    columns = [sentence.strings(name) for name in ("form", "lemma", "upos", "xpos", "feats")]
+    return ["\n".join(part.replace("|", "\n") for part in word if part != "_") for word in zip(*columns, strict=True)]
+
+
+def _columns(words: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[float], float]:
     """Centre of each word in px (index 0: unused) and the total width."""
     x, centre = float(_MARGIN), [0.0]
     for i, word in enumerate(words):
-        w = max(_width(word, _SIZE), _width(tags[i], 11) if tags is not None else 0.0, 22.0)
+        w = max(_width(word, _SIZE), *(_width(row[i], 11) for row in rows), 22.0)
         centre.append(x + w / 2)
         x += w + _GAP
     return centre, x - _GAP + _MARGIN

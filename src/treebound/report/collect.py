@@ -135,6 +135,25 @@ class Results:
                 found |= dict.fromkeys(names, float("nan"))
         return pd.DataFrame(rows, columns=["corpus", "row", "model", "tags", "seed", "missing", *names])
 
+    def samplers(self) -> pd.DataFrame:
+        """One row a parser that samples and its corpus: accuracy, seconds of training, speed. May be empty.
+
+        search_errors: sentences whose right tree scores more than the one that was found.
+        """
+        names = ["uas", "complete", "search_errors", "sentences", "train_cpu_s", "words_per_cpu_s"]
+        return pd.DataFrame(self._of_room("sampling"), columns=["corpus", "row", "model", "tags", "seed", *names])
+
+    def score_time(self) -> pd.DataFrame:
+        """One row a corpus, space, method, budget and seed; no rows in runs from before there was such a stage."""
+        rows = [
+            {"corpus": corpus, **row}
+            for corpus in (self.corpora if self.params.score_time else [])
+            if (self.folder / "metrics" / "score-time" / f"{corpus}.json").is_file()
+            for row in self._read("score-time", f"{corpus}.json")
+        ]
+        names = ["corpus", "space", "method", "patience", "seed", "sentences", "proved", "long", "words"]
+        return pd.DataFrame(rows, columns=[*names, "optima", "long_optima", "score", "runs", "cpu_s"])
+
     def _of_room(self, room: str) -> list[dict[str, Any]]:
         """What `decode` wrote of the rows of a room, with the seconds of training and the speed."""
         rows = self._decoded(lambda row: ROOMS[row.system] == room)
@@ -286,6 +305,16 @@ class Results:
             for name in self.params.ccg.parsers
         }
 
+    def ccg_integration(self) -> dict[str, dict[str, Any]]:
+        """CCG parser -> what the stage `ccg-integration` wrote, with its `timing`; none in runs from before it."""
+        if not (self.folder / "metrics" / "ccg-integration").is_dir():
+            return {}
+        return {
+            name: self._read("ccg-integration", f"{name}.json")
+            | {"timing": self._read("timing", "ccg-integration", f"{name}.json")}
+            for name in self.params.ccg.parsers
+        }
+
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""
         return [self._read("convert", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]
@@ -295,6 +324,19 @@ class Results:
         corpora = self.corpora if self.params.arena else []
         rows = [{"corpus": corpus, **row} for corpus in corpora for row in self._read("arena", f"{corpus}.json")]
         return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
+
+    def approximations(self) -> pd.DataFrame:
+        """One row a corpus, model, space, decoder and bin of lengths; no rows in runs from before there were any."""
+        rows = [{"corpus": corpus, **row} for corpus, found in self._approximations() for row in found["rows"]]
+        return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
+
+    def approximations_within(self) -> list[dict[str, Any]]:
+        """One entry a corpus, model, space and decoder: what it had within how many CPU ms."""
+        return [{"corpus": corpus, **row} for corpus, found in self._approximations() for row in found["within"]]
+
+    def _approximations(self) -> list[tuple[str, dict[str, Any]]]:
+        corpora = self.corpora if self.params.approximations else []
+        return [(corpus, self._read("approximations", f"{corpus}.json")) for corpus in corpora]
 
     def steps(self) -> list[dict[str, Any]]:
         """One entry a corpus and run of `steps`: corpus, name, changed (in words), and what the stage wrote.

@@ -2,7 +2,7 @@
 
     play = Playground(model, sentence)
     play.explore(k=5, without=["sibling"], forbid=[(2, 1)])
-    play.widgets()                # the same with buttons, in JupyterLab
+    play.widgets(taggers)         # the same with buttons, in JupyterLab, and a line to type a sentence
 
 Every answer comes from the same scored problem and search as `treebound parse`: what is taken away changes the problem,
 never the search, so that status and bound mean what they always do.
@@ -11,6 +11,7 @@ never the search, so that status and bound mean what they always do.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,9 +35,11 @@ from treebound.report.tables.confidence import tree_table, word_table
 from treebound.report.tables.provenance import certificate
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
+from treebound.systems.tagging.several import Taggers
 from treebound.treebanks import document
 
 Arc = tuple[int, int]
+ANY = [("(any)", -1)]  #: what a choice of words offers besides them
 
 
 def typed(sentence: str) -> Treebank:
@@ -54,6 +57,14 @@ def typed(sentence: str) -> Treebank:
             )
     lines = ("\t".join([str(i), *row, *"_____"[len(row) :], "_", "_", "_", "_"]) for i, row in enumerate(rows, 1))
     return document.read(io.BytesIO(("\n".join(lines) + "\n\n").encode()), format="conllu", annotated=False).treebank
+
+
+def tagged(text: str, taggers: Taggers) -> Treebank:
+    """One sentence in plain words; signs are words of their own, tags and all else are the taggers'.
+
+    Raises InputError where there is no word.
+    """
+    return taggers.apply(typed("\n".join(re.findall(r"\w+(?:['’-]\w+)*|[^\w\s]", text))))
 
 
 @dataclass(frozen=True)
@@ -163,42 +174,63 @@ class Playground:
             parse = Assess(margins=True, marginals=True, k=trees)(decoder, problem, parse)
         return Explored(self.words, parse, problem.unit or 1.0, frozenset(require))
 
-    def widgets(self) -> Any:
+    def widgets(self, taggers: Taggers | None = None) -> Any:
         """`explore` with buttons, as a widget of ipywidgets: see `Buttons`."""
-        return Buttons(self).box
+        return Buttons(self, taggers).box
 
 
 class Buttons:
     """Candidate heads, factors, an arc to require and one to forbid, steps of the search, and what comes of them.
 
-    found  what is shown; None where there is no such tree, and `said` says why
+    taggers  of a sentence that is typed; None: there is no line to type one
+    found    what is shown; None where there is no such tree, and `said` says why
     """
 
-    def __init__(self, play: Playground):
-        self.play = play
+    def __init__(self, play: Playground, taggers: Taggers | None = None):
+        self.play, self.taggers = play, taggers
         self.found: Explored | None = None
-        n = len(play.words)
-        words = [("root", 0), *((f"{i} {word}", i) for i, word in enumerate(play.words, 1))]
-        self.k = ui.IntSlider(value=min(play.k or n, n), min=1, max=n, description="heads k", continuous_update=False)
+        self.text = ui.Text(description="sentence", placeholder="type one, then Enter", continuous_update=False)
+        self.k = ui.IntSlider(min=1, max=1, description="heads k", continuous_update=False)
         self.factors = ui.SelectMultiple(options=play.families, value=play.families, description="factors")
         self.require, self.forbid = (
-            (
-                ui.Dropdown(options=[("(any)", -1), *words], description=what),
-                ui.Dropdown(options=[("(any)", -1), *words[1:]], description="→"),
-            )
-            for what in ("require", "forbid")
+            tuple(ui.Dropdown(options=ANY, description=name) for name in (what, "→")) for what in ("require", "forbid")
         )
         self.steps = ui.IntSlider(value=1, min=1, max=1, description="nodes")
         self.said, self.shown = ui.Label(), ui.HTML()
         for one in (self.k, self.factors, *self.require, *self.forbid):
             one.observe(self.search, "value")
         self.steps.observe(self.show, "value")
-        choices = [ui.HBox(row) for row in ((self.k, self.steps), (self.factors,), self.require, self.forbid)]
-        self.box = ui.VBox([*choices, self.said, self.shown])
+        self.text.observe(self.type, "value")
+        rows = ((self.k, self.steps), (self.factors,), self.require, self.forbid)
+        line = [self.text] if taggers is not None else []
+        self.box = ui.VBox([*line, *map(ui.HBox, rows), self.said, self.shown])
+        self.start()
+
+    def start(self) -> None:
+        """Offer the words of the sentence, nothing required or forbidden, and show its best tree."""
+        n = len(self.play.words)
+        words = [("root", 0), *((f"{i} {word}", i) for i, word in enumerate(self.play.words, 1))]
+        self.starting = True  # what is offered changes choice by choice: one search is enough
+        for heads, modifiers in (self.require, self.forbid):
+            heads.options, modifiers.options = [*ANY, *words], [*ANY, *words[1:]]
+        self.k.max, self.k.value = n, min(self.play.k or n, n)
+        self.starting = False
         self.search()
+
+    def type(self, _: Any = None) -> None:
+        """Take the typed sentence instead, with the taggers' tags."""
+        assert self.taggers is not None
+        try:
+            self.play = Playground(self.play.model, tagged(self.text.value, self.taggers), self.play.k)
+        except InputError as error:
+            self.said.value = str(error)
+        else:
+            self.start()
 
     def search(self, _: Any = None) -> None:
         """Explore what is chosen, and show it."""
+        if self.starting:
+            return
         left_out = [name for name in self.play.families if name not in self.factors.value]
         require, forbid = ([(h.value, m.value)] * (min(h.value, m.value) >= 0) for h, m in (self.require, self.forbid))
         try:

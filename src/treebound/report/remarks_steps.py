@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from treebound.report.show import Remarks, by_chance
+from treebound.report.sentences import ONE_SEED, Said, about, each, listing, span, told, unproved
 from treebound.report.tables.steps import LEVEL, tests_of
 
 NONE = (
@@ -15,57 +15,33 @@ NONE = (
 GAIN = 0.1
 
 
-def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Remarks:
+@about(NONE)
+def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
     """About `tables.steps` and `tables.step_tests`: what is better than the base, what is worse, and neither."""
-    if data.empty:
-        return Remarks((NONE,))
-    said = []
-    for place, runs in data.groupby("place", sort=False):
-        base, helped = runs["base"].iloc[0], False
-        by_figure = {figure: tests_of(tests, str(place), figure) for figure in ("LAS", "UAS")}
-        for figure, rows in by_figure.items():
-            if rows.empty:
-                continue
-            clear = rows[rows["p"] < LEVEL]
-            better, worse = (clear[clear["difference"] * sign > 0] for sign in (1, -1))
-            helped |= len(better) > 0
-            unclear = rows.drop(index=clear.index)
-            said.append(
-                f"On {place}, by {figure}, {len(better)} of {len(rows)} trainings are significantly better than {base} "
-                f"at {100 * LEVEL:g} %: {_listed(better)}; worse: {_listed(worse)}; not told from chance: "
-                f"{_listed(unclear)}."
-            )
-        rows = by_figure["UAS"]
+    for place, runs in each(data, "place"):
+        base = runs["base"].iloc[0]
+        found = {figure: tests_of(tests, str(place), figure) for figure in ("LAS", "UAS")}
+        for figure, rows in found.items():
+            if len(rows):
+                yield f"On {place}, {figure} against {base}: {told(rows, LEVEL)}.", rows
+        rows = found["UAS"]
         if rows.empty:
-            said.append(f"On {place} there is nothing to compare with {base}.")
-        elif not helped:
-            said.append(f"Nothing that was tried is significantly better than {base} on {place}.")
+            yield f"On {place} there is nothing to compare with {base}."
+        elif not any(((of["p"] < LEVEL) & (of["difference"] > 0)).any() for of in found.values()):
+            yield f"Nothing that was tried is significantly better than {base} on {place}.", rows
         if same := list(rows.index[(rows["only it"] == 0) & (rows["only the base"] == 0)]):
-            said.append(f"The right heads are those of {base}, word for word: {', '.join(same)}.")
+            yield f"The right heads are those of {base}, word for word: {listing(same)}.", rows
         if absent := list(runs["name"][~runs["applies"].astype(bool)]):
-            said.append(f"Nothing to change on {place}: {', '.join(absent)}.")
-    if len(tests) > 1:
-        said.append(
-            f"Of these {len(tests)} tests {by_chance(len(tests), LEVEL)} would pass {100 * LEVEL:g} % by "
-            "chance alone; each difference is that of one training with one seed."
-        )
-    return Remarks(tuple(said))
+            yield f"Nothing to change on {place}: {listing(absent)}."
+    yield ONE_SEED
 
 
-def _listed(rows: pd.DataFrame) -> str:
-    """Names with their differences, the largest first; or that there are none."""
-    ordered = rows.loc[rows["difference"].abs().sort_values(ascending=False, kind="stable").index]
-    return ", ".join(f"{name} ({value:+.2f})" for name, value in ordered["difference"].items()) or "none"
-
-
-def epochs(data: pd.DataFrame) -> Remarks:
+@about(NONE)
+def epochs(data: pd.DataFrame) -> Said:
     """About `tables.step_epochs`: when the longest training of each place stops getting better."""
-    if data.empty:
-        return Remarks((NONE,))
-    said = []
-    for place, rows in data.groupby("place", sort=False):
+    for place, rows in each(data, "place"):
         figure = "LAS" if rows["LAS"].notna().any() else "UAS"
-        curves = {name: curve.set_index("epoch")[figure] for name, curve in rows.groupby("training", sort=False)}
+        curves = {name: curve.set_index("epoch")[figure] for name, curve in each(rows, "training")}
         name = max(curves, key=lambda training: len(curves[training]))
         curve = curves[name]
         gained = curve - curve.cummax().shift(fill_value=float("-inf"))
@@ -78,29 +54,16 @@ def epochs(data: pd.DataFrame) -> Remarks:
         if base is not None and len(base) < len(curve):
             more = curve.max() - curve.loc[: len(base)].max()
             text += f" The epochs after the {len(base)} of {rows['base'].iloc[0]} add {more:+.2f}."
-        said.append(text)
-    return Remarks(tuple(said))
+        yield text, curve
 
 
-def training(data: pd.DataFrame) -> Remarks:
+@about(NONE)
+def training(data: pd.DataFrame) -> Said:
     """About `tables.step_training`: how much of the search in training was exact."""
-    if data.empty:
-        return Remarks((NONE,))
-    said = []
-    for place, rows in data.groupby(level=0, sort=False):
-        cut = rows.droplevel(0)["training, last epoch", "cut off, %"]
-        if cut.max() == 0:
-            said.append(f"On {place} no limit cut off any search in the last epoch.")
-            continue
-        nowhere = ", ".join(cut.index[cut == 0]) or "no training"
-        said.append(
-            f"On {place} a limit cut off {cut.iloc[0]:.2f} % of the searches in the last epoch of {cut.index[0]}; it "
-            f"cut off most in {cut.idxmax()} ({cut.max():.1f} %), and nothing in {nowhere}."
+    for place, cut in each(data["training, last epoch", "cut off, %"], str(data.index.names[0])):
+        yield (
+            f"On {place} a limit cut off {span(cut, '{:.1f} %')} of the searches in the last epoch, "
+            f"{cut.iloc[0]:.2f} % in {cut.index[0]}; none in {listing(cut.index[cut == 0], 'no training')}.",
+            cut,
         )
-    unproved = data["dev", "proved optimal, %"]
-    said.append(
-        "Every tree of dev is proved optimal."
-        if (unproved == 100).all()
-        else f"Of dev as little as {unproved.min():.1f} % is proved optimal ({unproved.idxmin()[1]})."
-    )
-    return Remarks(tuple(said))
+    yield unproved(data["dev", "proved optimal, %"], "dev")

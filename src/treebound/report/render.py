@@ -3,8 +3,9 @@
     python -m treebound.report.render [--notebooks results/notebooks] [--out results/report]
 
 The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML,
-figures become files beside the pages, so do tables (as CSV); code and long tables are folded away. Same notebooks, same
-bytes. What the script adds: tables that are sorted by a click.
+figures become files beside the pages, so do tables (as CSV); code and long tables are folded away, and so is a section
+whose heading has the tag `fold`. A cell with the tag `answer` has the answer to the question of the page. Same
+notebooks, same bytes. What the script adds: tables that are sorted by a click, and steps that are shown one at a time.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class Page:
 def render(notebooks: Sequence[Path], out: Path) -> Path:
     """Write the site into the folder `out`, replacing it, and return its entry page.
 
-    notebooks  executed notebooks, one of them named index.ipynb, in the order of the navigation.
+    notebooks  executed notebooks, one of them named index.ipynb, in the order of the navigation; an older page (.html)
+               stands for a notebook that cannot be executed any more.
     Raises InputError for a notebook that is missing, was not executed, holds an error or maths that is not understood.
     """
     if INDEX not in [path.stem for path in notebooks]:
@@ -71,7 +73,7 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         site = Path(folder) / "site"
         for folder_of in ("figures", "tables"):
             (site / folder_of).mkdir(parents=True)
-        pages = [_page(path, site) for path in notebooks]
+        pages = [(_older if path.suffix == ".html" else _page)(path, site) for path in notebooks]
         pages.sort(key=lambda page: page.name != INDEX)
         for page in pages:
             text = environment.get_template("page.html").render(page=page, pages=pages, index=INDEX)
@@ -109,20 +111,49 @@ def _page(path: Path, site: Path) -> Page:
             page.cells.append(f"<details><summary>Code</summary>{listing}</details>")
             code.clear()
 
+    section = ""  # what ends the section that is folded away
     for number, cell in enumerate(notebook.cells, 1):
+        tags = cell.metadata.get("tags", ())
         if cell.cell_type == "markdown":
             fold()
-            page.cells.append(str(markdown(cell.source)))
+            if section and cell.source.startswith("## "):
+                page.cells.append(section)
+                section = ""
+            text = str(markdown(cell.source))
+            if "fold" in tags:
+                text, section = (
+                    re.sub("(<h2.*?</h2>)", r'<details class="fold"><summary>\1</summary>', text),
+                    "</details>",
+                )
+            page.cells.append(text)
         elif cell.cell_type == "code" and cell.source.strip():
             if cell.execution_count is None:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run treebound.report.execute")
             for i, output in enumerate(cell.outputs, 1):
-                page.cells.append(_output(output, f"{page.name}-{number}-{i}", path, number, site, markdown))
+                shown = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
+                page.cells.append(f'<div class="answer">{shown}</div>' if "answer" in tags else shown)
             code.append(cell.source)
     fold()
+    page.cells.append(section)
     if not page.title:
         raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
     return page
+
+
+def _older(path: Path, site: Path) -> Page:
+    """A page that was rendered before, with its figures and tables, in the frame of today's."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("no such page", path=path) from None
+    found = re.search(r'<h1>(.*?)</h1>(.*?)(?:<p class="turn">|</main>)', text, re.S)
+    if found is None:
+        raise InputError("not a page of a report", path=path)
+    lead = re.search('<p class="lead">(.*?)</p>', found[2], re.S)
+    sections = re.findall('<h2 id="([^"]*)">(.*?)</h2>', found[2], re.S)
+    for file in re.findall(r'(?:src|href)="((?:figures|tables)/[^"/]+)"', found[2]):
+        shutil.copyfile(path.parent / file, site / file)
+    return Page(path.stem, found[1], lead[1] if lead else "", sections, [found[2]])
 
 
 def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, markdown: mistune.Markdown) -> str:
@@ -138,6 +169,8 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
         return _figure(site, f"{name}.svg", markup.encode(), unescape(alt[1]) if alt else f"Figure of cell {cell}")
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
+    if data.get("text/html", "").startswith('<ol class="steps"'):
+        return str(data["text/html"])
     if "text/html" in data:
         return _table(site, name, re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"]), data)
     if "text/markdown" in data:
@@ -152,7 +185,7 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
     if "text/csv" in data:
         file = named_here[1] if named_here else f"tables/{name}.csv"
         (site / file).write_text(data["text/csv"], encoding="utf-8")
-        link = "" if named_here else f'<p class="where"><a href="{file}">CSV</a></p>'
+        link = "" if named_here else f'<p class="where"><a href="{file}" download>CSV</a></p>'
     rows = markup.partition("<tbody>")[2].count("<tr>")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
     framed = '<div class="scroll" role="region" aria-label="Table" tabindex="0">{}</div>'
@@ -165,7 +198,11 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
 
 def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
     (site / "figures" / name).write_bytes(content)
-    return f'<figure><img src="figures/{name}" alt="{escape(alt)}"></figure>'
+    file = f"figures/{name}"
+    if b"<title>" in content.partition(b"</title>")[2]:  # words that say more under the pointer must stand in the page
+        return f'<figure>{content.decode()}<figcaption><a href="{file}" download>SVG</a></figcaption></figure>'
+    save = f'<figcaption><a href="{file}" download>{Path(name).suffix[1:].upper()}</a></figcaption>'
+    return f'<figure><img src="{file}" alt="{escape(alt)}">{save}</figure>'
 
 
 def _markdown(page: Page, path: Path) -> mistune.Markdown:
@@ -197,7 +234,7 @@ def _markdown(page: Page, path: Path) -> mistune.Markdown:
             url = re.sub(r"^([\w-]+)\.ipynb\b", r"\1.html", url)  # notebooks link to notebooks, pages to pages
             return f'<a href="{safe_entity(url)}">{text}</a>'
 
-    markdown = mistune.Markdown(renderer=Renderer(escape=False), plugins=[math, table])
+    markdown = mistune.Markdown(renderer=Renderer(escape=True), plugins=[math, table])  # words may look like HTML
     renderer = markdown.renderer
     assert isinstance(renderer, mistune.HTMLRenderer)
     renderer.register("inline_math", lambda _, text: formula(text, "inline"))

@@ -13,6 +13,8 @@ import pandas as pd
 
 #: what stands in a cell without a figure
 NOTHING = "–"
+#: rows of a table that are kept beside a sentence about it, and the kind of output that has both
+CELLS, STATEMENTS = 40, "application/vnd.treebound.statements+json"
 
 
 def typeset(text: str) -> str:
@@ -135,25 +137,54 @@ def said_p(p: float) -> str:
     return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
-def by_chance(tests: int, level: float) -> str:
-    """How many of so many tests would pass a level where nothing differs."""
-    expected = level * tests
-    return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
-
-
 def _levels(label: Any) -> Sequence[Any]:
     """The label of a row or column as one of several levels."""
     return label if isinstance(label, tuple) else (label,)
 
 
+class Sentence(str):
+    """A sentence with the cells that it was computed from, as text."""
+
+    cells: str
+
+    @classmethod
+    def on(cls, text: str, data: Any) -> Sentence:
+        """A sentence about a DataFrame or a Series."""
+        one = cls(text)
+        if isinstance(data, pd.DataFrame):  # cells that hold lists are tables of their own
+            kinds = (data.iloc[:, i].map(type) for i in range(data.shape[1]))
+            data = data.loc[:, [not kind.isin([list, dict]).any() for kind in kinds]]
+        one.cells = (
+            data.to_string(max_rows=CELLS, float_format=lambda x: f"{x:.6g}") if hasattr(data, "to_string") else ""
+        )
+        return one
+
+
 @dataclass(frozen=True)
 class Remarks:
-    """Sentences that were computed from the data beside them, as one paragraph of Markdown."""
+    """Sentences that were computed from the data beside them, as one paragraph of Markdown.
+
+    As STATEMENTS each comes with its cells.
+    """
 
     sentences: tuple[str, ...]
 
+    @property
+    def short(self) -> Remarks:
+        """The first sentence: a page opens with it."""
+        return Remarks(self.sentences[:1])
+
+    @property
+    def rest(self) -> Remarks:
+        """The others."""
+        return Remarks(self.sentences[1:])
+
     def __repr__(self) -> str:
         return " ".join(self.sentences)
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        stated = [{"says": typeset(one), "cells": getattr(one, "cells", "")} for one in self.sentences]
+        return {"text/plain": repr(self), "text/markdown": self._repr_markdown_(), STATEMENTS: stated}
 
     def _repr_markdown_(self) -> str:
         return typeset(" ".join(self.sentences))

@@ -111,6 +111,7 @@ class How:
     @classmethod
     def of(
         cls,
+        *,
         space: Space = "projective",
         single_root: bool = True,
         unit: float | None = None,

@@ -17,30 +17,38 @@ from treebound.core.system import Parser, System
 from treebound.learning.storage import kind_of
 
 SYSTEMS: Registry[Callable[[], System]] = Registry("system")
+KINDS: dict[str, str] = {}  #: kind of a model file -> the name of its system
 
 
-def _register(name: str, module: str, attribute: str, *arguments: str) -> None:
-    """Register `treebound.systems.<module>.<attribute>(*arguments)`, to be imported when it is first called."""
-    SYSTEMS.register(name, lambda: getattr(import_module(f"treebound.systems.{module}"), attribute)(*arguments))
+def register(name: str, kinds: str, make: Callable[[], System]) -> None:
+    """Add a system, and the kinds of its model files (`treebound.learning.storage`), separated by commas."""
+    SYSTEMS.register(name, make)
+    KINDS.update(dict.fromkeys(kinds.split(", "), name))
 
 
-_register("graph", "graph.system", "Graph")
-_register("constrained", "constrained.system", "Constrained")
-_register("transition", "transition.system", "Transition")
-_register("ccg", "ccg.system", "CCG")
-_register("tagging", "tagging.system", "Tagging")
-_register("udpipe", "peers.system", "Peers", "udpipe")
-_register("spacy", "peers.system", "Peers", "spacy")
+def _room(module: str, attribute: str, *arguments: str) -> Callable[[], System]:
+    """`treebound.systems.<module>.<attribute>(*arguments)`, to be imported when it is first called."""
+    return lambda: getattr(import_module(f"treebound.systems.{module}"), attribute)(*arguments)
+
+
+register("graph", "model", _room("graph.system", "Graph"))
+register("constrained", "labelled model", _room("constrained.system", "Constrained"))
+register("transition", "transition model", _room("transition.system", "Transition"))
+register("ccg", "CCG model", _room("ccg.system", "CCG"))
+register("sampling", "sampling model", _room("sampling.system", "SamplingSystem"))
+register("tagging", "tagger, taggers", _room("tagging.system", "Tagging"))
+register("udpipe", "udpipe", _room("peers.system", "Peers", "udpipe"))
+register("spacy", "spacy", _room("peers.system", "Peers", "spacy"))
 
 
 def system_of(path: str | Path) -> System:
-    """The system whose model a file holds. ModelError for any other file."""
+    """The system whose model a file holds; no room but its own is imported. ModelError for any other file."""
     kind = kind_of(path)
-    for name in SYSTEMS:
-        system = SYSTEMS[name]()
-        if kind in system.kinds:
-            return system
-    raise ModelError(f"a {kind!r:.40}, no model of a system", path=path, hint=f"name a model of {', '.join(SYSTEMS)}")
+    if kind not in KINDS:
+        raise ModelError(
+            f"a {kind!r:.40}, no model of a system", path=path, hint=f"name a model of {', '.join(SYSTEMS)}"
+        )
+    return SYSTEMS[KINDS[kind]]()
 
 
 def load(path: str | Path, **options: Any) -> Parser:

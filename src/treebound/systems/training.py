@@ -100,16 +100,18 @@ def job(name: str, recipe: Recipe, files: tuple[Path, Path], treebanks: tuple[Tr
         if not len(treebank):
             raise InputError("has no sentences", path=path, hint="give a treebank")
     system, reading = SYSTEMS[recipe.system](), recipe.reading
-    describe(*treebanks, reading if getattr(system, "attributes", True) else replace(reading, attributes=("none",)))
+    describe(*treebanks, reading if system.attributes else replace(reading, attributes=("none",)))
     try:
         settings = system.fitted(recipe.settings, treebanks[0])
     except InputError as error:
         if isinstance(error, SettingError) or error.path:
             raise
         raise InputError(error.reason, path=files[0], hint=error.hint) from None
-    projective = getattr(settings, "space", "") == "projective"
-    k = (settings.k or "none") if recipe.system == "graph" else ""
-    known = remarks(*treebanks, projective=projective, k=k)
+    known = []
+    if system.trees:
+        projective = getattr(settings, "space", "") == "projective"
+        k = (settings.k or "none") if recipe.system == "graph" else ""
+        known = remarks(*treebanks, projective=projective, k=k)
     return Job(name, replace(recipe, settings=settings), *treebanks, checkpoint_of(output), known)
 
 

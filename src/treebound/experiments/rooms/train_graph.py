@@ -13,7 +13,7 @@ from treebound.experiments import stage
 from treebound.experiments.corpus import load
 from treebound.experiments.params import Learner, Params, Row
 from treebound.experiments.plan import model_name, pruner_file
-from treebound.systems.graph.pruner import Pruner
+from treebound.learning.pruner import Pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import accuracy
 from treebound.systems.graph.trainer import train as train_model

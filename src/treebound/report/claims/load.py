@@ -84,9 +84,9 @@ class Paper(BaseModel):
 
 @cache
 def load() -> tuple[Paper, ...]:
-    """The papers whose claims are stored, those with claims first. Raises InputError as `read` does."""
+    """The papers whose claims are stored, that of most claims first. Raises InputError as `read` does."""
     folder = Path(str(files("treebound.report.claims")))
-    return tuple(sorted(map(read, folder.glob("*.toml")), key=lambda paper: (not paper.claims, paper.key)))
+    return tuple(sorted(map(read, folder.glob("*.toml")), key=lambda paper: (-len(paper.claims), paper.key)))
 
 
 def read(path: Path, params: Params | None = None) -> Paper:

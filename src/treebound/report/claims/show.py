@@ -50,18 +50,21 @@ class Replication:
         for paper, group in groupby(rows, key=lambda row: row[0].paper):
             title = f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
             lines += ["<tbody>", f'<tr><th scope="rowgroup" colspan="{len(heads)}">{title}</th></tr>']
-            lines += [_row(row, heads) for row in group]
+            lines += [_row(row, heads, here=not self.file) for row in group]
             lines.append("</tbody>")
         lines += ["</table>", f'<p class="where"><a href="{self.file}">The table as CSV</a></p>' if self.file else ""]
         return "\n".join(lines)
 
 
-def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
-    last = row[-1]
+def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
+    """One claim; `here`: on the page of its table, where links from the first page end."""
+    last, anchor = row[-1], ""
     if last.claim is None:
         cells = [f"All claims of the paper. {escape(last.because)}", "", ""]
     else:
-        page = f' <a href="{last.claim.page}.ipynb">table</a>' if last.claim.page else ""
+        name = f"claim-{last.paper.key}-{last.claim.name}"
+        anchor = f' id="{name}"' if here else ""
+        page = f' <a href="{last.claim.page}.ipynb#{name}">table</a>' if last.claim.page and not here else ""
         section = f'<span class="where">section {escape(last.claim.section)}{page}</span>'
         cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), typeset(escape(last.because))]
     marks = [f'<span class="verdict {one.verdict.replace(" ", "-")}">{one.verdict}</span>' for one in row]
@@ -69,7 +72,7 @@ def _row(row: Sequence[Judged], heads: Sequence[str]) -> str:
         f'<td data-label="{escape(head)}">{cell}</td>'
         for head, cell in zip(heads[1:], [*cells[1:], *marks], strict=True)
     )
-    return f'<tr><th scope="row">{cells[0]}</th>{body}</tr>'
+    return f'<tr{anchor}><th scope="row">{cells[0]}</th>{body}</tr>'
 
 
 def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) -> list[Judged]:
@@ -91,9 +94,8 @@ def replication(root: Path, page: str = "") -> Replication:
 
 
 def _on(page: str, paper: Paper) -> Paper:
-    """A paper with the claims whose tables a page has, which need no link to it."""
-    here = [claim.model_copy(update={"page": ""}) for claim in paper.claims if claim.page == page]
-    return paper.model_copy(update={"claims": tuple(here)})
+    """A paper with the claims whose tables a page has."""
+    return paper.model_copy(update={"claims": tuple(claim for claim in paper.claims if claim.page == page)})
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:

@@ -18,7 +18,7 @@ from treebound.report.tables.corpora import conversion, pruner, sources
 from treebound.report.tables.errors import errors
 from treebound.report.tables.others import peers, tagging, variants
 from treebound.report.tables.provenance import certificate, provenance, training
-from treebound.report.tables.repeats import multilingual, seeds, tags
+from treebound.report.tables.repeats import multilingual, pictured, seeds, tags
 from treebound.report.tables.rows import stacked, tour_row
 from treebound.report.tables.speed import (
     accuracy_and_speed,
@@ -51,6 +51,7 @@ __all__ = [
     "list_table",
     "multilingual",
     "peers",
+    "pictured",
     "provenance",
     "pruner",
     "pruning_table",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pandas as pd
 
+from treebound.core.errors import InputError
 from treebound.experiments.params import Row
 from treebound.report.collect import Results
-from treebound.report.tables.comparison import BASELINE
-from treebound.report.tables.rows import at, corpora_of, find, main_rows, metrics_of
+from treebound.report.tables.comparison import BASELINE, significance
+from treebound.report.tables.rows import at, corpora_of, find, main_rows, metrics_of, sweep
 
 AGAINST = " against the baseline"
 FIGURES = {"UAS": "uas", "LAS": "las"}
@@ -120,3 +122,23 @@ def multilingual(results: Results | None) -> pd.DataFrame:
         rows[sources[corpus]["language"], corpus] = row
     index = pd.MultiIndex.from_tuples(list(rows), names=["language", "corpus"])
     return pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(list(row)))
+
+
+#: systems that `pictured` shows, besides the one that is decoded with every k
+PICTURED = ("combined", "non-projective")
+
+
+def pictured(results: Results, more: Results | None, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """What `plots.gains` draws: all factors, and trees that may cross, against the baseline, on every corpus of a run
+    and of another one over more corpora. Columns: corpus, system, difference, low, high.
+    """
+    parts = []
+    for run in (results, more):
+        if run is not None:
+            models = list(PICTURED)
+            with suppress(InputError):  # a run without a sweep over k
+                models.append(sweep(run.params)[0].model)
+            parts.append(significance(run, wanted if run is results else (), models=models).reset_index())
+    data = pd.concat([part for part in parts if len(part)] or parts[:1])
+    data["system"] = data["system"] + ", " + data["learner"]
+    return data[["corpus", "system", "difference", "low", "high"]]

@@ -34,3 +34,25 @@ for (const table of document.querySelectorAll("table.figures")) {
     });
   });
 }
+// Steps stand below each other; here one at a time, with buttons and the arrow keys.
+for (const list of document.querySelectorAll("ol.steps")) {
+  const bar = document.createElement("p"), place = document.createElement("span");
+  bar.className = "stepper";
+  let now = 0;
+  const go = (to) => {
+    now = Math.max(0, Math.min(list.children.length - 1, to));
+    [...list.children].forEach((step, i) => { step.hidden = i !== now; });
+    place.textContent = ` step ${now + 1} of ${list.children.length} `;
+  };
+  const button = (text, label, by) => {
+    const made = document.createElement("button");
+    made.textContent = text;
+    made.setAttribute("aria-label", label);
+    made.addEventListener("click", () => go(now + by));
+    return made;
+  };
+  bar.append(button("←", "step before", -1), place, button("→", "next step", 1));
+  bar.addEventListener("keydown", (event) => go(now + (event.key === "ArrowRight") - (event.key === "ArrowLeft")));
+  list.before(bar);
+  go(0);
+}

@@ -72,6 +72,10 @@ class Supertagged:
             known = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
         return beam(known[1], known[2], beta)
 
+    def strings(self, s: int) -> list[tuple[str, str]]:
+        """(form, tag) of the words of sentence s."""
+        return self.words.strings[self.words.offsets[s] : self.words.offsets[s + 1]]
+
     def emissions(self, s: int, choices: Lattice) -> np.ndarray:
         """float64[V]: what the supertagger gives the categories of a lattice without transitions."""
         a, b = self.words.offsets[s], self.words.offsets[s + 1]
@@ -101,22 +105,31 @@ class Adaptive:
 
     def parse_one(self, tagged: Supertagged, s: int) -> Found:
         """Of sentence s."""
-        a, b = tagged.words.offsets[s], tagged.words.offsets[s + 1]
-        strings, refused = tagged.words.strings[a:b], 0
+        level, refused, whole = self._attempts(tagged, s)
+        if whole is None:
+            return self._fragments(tagged, s, tagged.strings(s), refused)
+        choices, packed = whole
+        value, derivation, joint = self._best(tagged, s, choices, packed)
+        return Found((derivation,), True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
+
+    def joint(self, tagged: Supertagged, s: int) -> Joint | None:
+        """The joint model of sentence s in the chart that has its derivation; None where there is none."""
+        _, _, whole = self._attempts(tagged, s)
+        return None if whole is None else self._joint(tagged, s, *whole)
+
+    def _attempts(self, tagged: Supertagged, s: int) -> tuple[int, int, tuple[Lattice, Packed] | None]:
+        """(last attempt, how many charts were over the limit, categories and chart that has a derivation)."""
+        refused = 0
         for level, (beta, cutoff) in enumerate(self.levels):
             choices = tagged.lattice(s, beta, cutoff)
             packed = self.charts.chart(sentence_of(tagged.words, s, choices))
             if packed is None:
                 refused += 1
-                if self.widening:
-                    break
             elif packed.parsed:
-                value, edge, joint = self._best(tagged, s, choices, packed)
-                whole = (packed.derivation(edge, strings),)
-                return Found(whole, True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
-            elif not self.widening:
+                return level, refused, (choices, packed)
+            if self.widening == (packed is None):
                 break
-        return self._fragments(tagged, s, strings, refused)
+        return level, refused, None
 
     @cached_property
     def _transitions(self) -> Transitions:
@@ -124,13 +137,17 @@ class Adaptive:
 
     def _best(
         self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed
-    ) -> tuple[float, np.ndarray, Analysis | None]:
-        """(score, best edges of the items) of the derivation of a chart, and what the joint model says of it."""
+    ) -> tuple[float, Derivation, Analysis | None]:
+        """(score, derivation) of a chart, and what the joint model says of it."""
         if self.integrate is None:
             value, _, edge = packed.best()
-            return value, edge, None
-        found = self.integrate(Joint(packed, choices, tagged.emissions(s, choices), self._transitions))
-        return found.value, found.edges, found
+            return value, packed.derivation(edge, tagged.strings(s)), None
+        joint = self._joint(tagged, s, choices, packed)
+        found = self.integrate(joint)
+        return found.value, joint.packed.derivation(found.edges, tagged.strings(s)), found
+
+    def _joint(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> Joint:
+        return Joint(packed, choices, tagged.emissions(s, choices), self._transitions)
 
     def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Found:
         """The best ones of the narrowest beam; of single words where even its chart is over the limit."""

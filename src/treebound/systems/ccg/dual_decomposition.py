@@ -7,10 +7,12 @@ agree, y is the best derivation, else the best output of the parser seen is give
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from treebound.evaluation.joint_proofs import Node
 from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 
@@ -42,9 +44,18 @@ class Best:
 
 
 def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Best, iterations: int) -> Dual:
+    """The last of `steps`."""
+    found = Dual(np.inf, multipliers, np.empty(0, np.int32), np.zeros(joint.words, np.int32), 0)
+    for one in steps(joint, allowed, multipliers, best, iterations):
+        found = one
+    return found
+
+
+def steps(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Best, iterations: int) -> Iterator[Dual]:
     """Subgradient descent from `multipliers` float64[V] until the bound is no more than the best value seen.
 
     allowed  bool[V]: categories that words may have
+    best     takes what is met
     A step is as long as if the best value seen were the optimum (Polyak 1969), divided by one more than the number of
     times that the bound rose (Koo et al. 2010). O(iterations (E + sum c_i c_i+1)).
     """
@@ -55,15 +66,17 @@ def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Be
         parsed = joint.best_derivation(barred - u)
         chain, z = joint.best_sequence(barred + u)
         if parsed is None or chain == -np.inf:
-            return dual._replace(bound=-np.inf, multipliers=u, rounds=iteration)
+            yield dual._replace(bound=-np.inf, multipliers=u, rounds=iteration)
+            return
         value, y = parsed
         bound = value + chain
         best.offer(value + float(u[y].sum()) + joint.chain_score(y), y)
         if bound < dual.bound:
             dual = dual._replace(bound=bound, multipliers=u.copy(), tags=y)
         dual = dual._replace(rounds=iteration)
+        yield dual
         if dual.bound <= best.value:
-            break
+            return
         rises, before = rises + (bound > before), bound
         differ = y != z
         dual.conflict[differ] += 1
@@ -72,14 +85,20 @@ def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Be
         u[y[differ]] += step
         u[z[differ]] -= step
         np.clip(u, -joint.widest, joint.widest, out=u)
-    return dual
 
 
-def decompose(joint: Joint, iterations: int) -> Analysis | None:
+def decompose(joint: Joint, iterations: int) -> tuple[Analysis, list[Node]] | None:
     """The best derivation that the parser gave within so many iterations, and the bound: `optimal` or `gap`.
 
-    None where nothing is possible.
+    The one node proves the bound. None where nothing is possible.
     """
     best = Best()
     dual = descend(joint, joint.possible, np.zeros(len(joint.emission)), best, iterations)
-    return joint.analysis(best.tags, dual.bound, dual.rounds, "gap") if len(best.tags) else None
+    if not len(best.tags):
+        return None
+    return joint.analysis(best.tags, dual.bound, dual.rounds, "gap"), [Node(-1, -1, 0, whole(dual.multipliers))]
+
+
+def whole(multipliers: np.ndarray) -> dict[int, int]:
+    """Those that are not 0, in units."""
+    return {int(v): round(multipliers[v] / UNIT) for v in np.flatnonzero(multipliers)}

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treebound.evaluation.joint_proofs import Claim, Node, Statement
-from treebound.systems.ccg.dual_decomposition import Best, descend
+from treebound.evaluation.joint_proofs import Claim, Node, Proof, Statement
+from treebound.systems.ccg.dual_decomposition import Best, descend, whole
 from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 
@@ -40,7 +40,7 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
         dual = descend(joint, at.allowed, at.multipliers, best, iterations)
         rounds += dual.rounds
         number = len(nodes)
-        nodes.append(Node(at.parent, at.variable, at.value, _whole(dual.multipliers)))
+        nodes.append(Node(at.parent, at.variable, at.value, whole(dual.multipliers)))
         bounds.append(dual.bound)
         if dual.bound <= best.value:
             continue
@@ -66,11 +66,6 @@ def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
     return [nodes[i]._replace(parent=number.get(nodes[i].parent, -1)) for i in number]
 
 
-def _whole(multipliers: np.ndarray) -> dict[int, int]:
-    """Those that are not 0, in units."""
-    return {int(v): round(multipliers[v] / UNIT) for v in np.flatnonzero(multipliers)}
-
-
 def statement(joint: Joint) -> Statement:
     """What the checker takes: chart and chain in whole numbers. The copy is good when the next chart is made."""
     graph, possible = joint.packed.chart.graph, joint.possible.tolist()
@@ -93,12 +88,18 @@ def _units(scores: np.ndarray) -> Any:
     return np.rint(scores / UNIT).astype(np.int64).tolist()
 
 
-def claim(joint: Joint, found: Analysis, nodes: list[Node]) -> Claim:
-    """What a search claims, in whole numbers."""
+def proof(joint: Joint, found: Analysis, nodes: list[Node]) -> Proof:
+    """What a decoder found, and its proof, as a file holds them."""
     graph, best = joint.packed.chart.graph, found.edges
     stack, edges = [len(graph.first) - 2], []
     while stack:
         e = int(best[stack.pop()])
         edges.append(e)
         stack += [int(tail) for tail in (graph.right[e], graph.left[e]) if tail]
-    return Claim(edges, round(found.value / UNIT), round(found.bound / UNIT), nodes)
+    return Proof(joint.words, len(joint.emission), len(graph.left), edges, nodes)
+
+
+def claim(joint: Joint, found: Analysis, nodes: list[Node]) -> Claim:
+    """What a decoder claims, in whole numbers."""
+    bound = None if found.bound == np.inf else round(found.bound / UNIT)
+    return Claim(proof(joint, found, nodes).derivation, round(found.value / UNIT), bound, nodes)

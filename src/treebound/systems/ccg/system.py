@@ -19,7 +19,7 @@ from treebound.support.workers import in_batches
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.integration import Integration
-from treebound.systems.ccg.model import KIND, CCGModel
+from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.settings import Settings, levels
 from treebound.systems.ccg.training import key_for, read_derivations, train_model
 from treebound.systems.ccg.words import Words, words_of
@@ -56,11 +56,14 @@ class Parser:
 
     def parse_words(self, words: Words) -> list[Parse]:
         """The same of words."""
-        model, number = self.model, self.model.tagger.number
-        weights = model.weights.astype(np.float64)
+        number = self.model.tagger.number
+        return [_parse(found, number) for found in self.adaptive().parse(words)]
+
+    def adaptive(self) -> Adaptive:
+        """What makes and decodes its charts, with memory for one."""
+        model = self.model
         how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
-        adaptive = Adaptive(model.tagger, model.made_grammar(), weights, *how)
-        return [_parse(found, number) for found in adaptive.parse(words)]
+        return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
 
     def label_names(self, parse: Parse) -> list[str]:
         """The lexical categories of a parse."""
@@ -98,7 +101,6 @@ def _parse(found: Found, number: dict[str, int]) -> Parse:
 class CCG(Labelled):
     """`treebound.core.system.System`."""
 
-    kinds = (KIND,)
     settings = Settings
     attributes = False  #: forms and tags are all that it sees of words
 

@@ -94,6 +94,7 @@ class LabelledModel:
         attributes: frozenset[str],
         history: list[dict] | None = None,
         meta: dict | None = None,
+        *,
         constraints: str = "",
         templates: Lines = TEMPLATES,
         key: str = "",
@@ -136,11 +137,15 @@ class LabelledModel:
         if given.shape != (rows, weights.shape[1]) or (rows and not 0 <= used.min() <= used.max() < len(weights)):
             raise ModelError("damaged labelled model file (rows out of range)", path=path, hint="train it again")
         weights[used] = given
-        meta = header.meta.as_meta()
-        own = header.history, meta, header.constraints, header.templates, header.key
+        own = frozenset(header.attributes), header.history, header.meta.as_meta()
         try:
             hard.parse(header.constraints, path)
-            return cls(spec, weights, header.unit, header.names, frozenset(header.attributes), *own)
+            return cls(
+                *(spec, weights, header.unit, header.names, *own),
+                constraints=header.constraints,
+                templates=header.templates,
+                key=header.key,
+            )
         except (ValueError, KeyError, InputError) as error:
             raise ModelError(f"damaged labelled model file ({error})", path=path, hint="train it again") from None
 
@@ -173,8 +178,8 @@ def train_labelled(
     found = loop.train(task, spec.epochs, order, checkpoint=kept, progress=progress)
     weights, unit = found.best
     shaped = weights.reshape(task.model.weights.shape)
-    attributes = task.model.attributes
-    return LabelledModel(spec, shaped, unit, task.model.names, attributes, found.history, train.meta, rules, key=key)
+    known = task.model.names, task.model.attributes
+    return LabelledModel(spec, shaped, unit, *known, found.history, train.meta, constraints=rules, key=key)
 
 
 def key_for(spec: Settings, train: Treebank) -> str:

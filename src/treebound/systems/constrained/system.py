@@ -75,7 +75,6 @@ def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
 class Constrained(Labelled):
     """`treebound.core.system.System`."""
 
-    kinds = ("labelled model",)
     settings = Settings
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:

@@ -17,10 +17,10 @@ from treebound.factors.templates import Lines, digest
 from treebound.features.labels import TEMPLATES as OF_LABELS
 from treebound.features.scorer import Scorer
 from treebound.learning.conventions import Conventions, conventions
+from treebound.learning.pruner import TEMPLATES as PRUNER
+from treebound.learning.pruner import Pruner
 from treebound.learning.storage import Attributes, Format, Header, History, Layout, Names, Unit, tables
 from treebound.systems.graph.labelling import Labelling
-from treebound.systems.graph.pruner import TEMPLATES as PRUNER
-from treebound.systems.graph.pruner import Pruner
 from treebound.systems.graph.settings import Settings
 
 
@@ -102,6 +102,7 @@ class Model:
         meta: dict,
         history: list[dict],
         labels: tuple[str, ...] = (),
+        *,
         patterns: PatternSet | None = None,
         templates: Lines | None = None,
         key: str = "",
@@ -155,7 +156,7 @@ class Model:
                 raise ValueError("other patterns than it was trained with")
             templates = {name: lines[name] for name in templates_for(header.spec)}
             meta = header.meta.as_meta()
-            given = header.spec, arrays["weights"], header.unit, pruner, meta, header.history
-            return cls(*given, header.labels, patterns, templates, header.key)
+            given = header.spec, arrays["weights"], header.unit, pruner, meta, header.history, header.labels
+            return cls(*given, patterns=patterns, templates=templates, key=header.key)
         except (ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from treebound.core.errors import ModelError, UnsupportedError
+from treebound.core.errors import InputError, ModelError, UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import LARGEST_SUM, Problem
 from treebound.core.protocols import Decoder
@@ -39,7 +40,7 @@ WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
 class Parser:
     """A model with a decoder.
 
-    decoder  a name of `treebound.decoders.DECODERS`; further options go to it
+    decoder  a name of `treebound.decoders.DECODERS`; further options go to it, and the model's space where it takes one
     k        candidate heads a word, None for all; "model": as in training
     threshold  as of `Settings`, likewise; none where k says all
     """
@@ -56,9 +57,10 @@ class Parser:
         self.k: int | None = model.spec.k if k == "model" else k
         usual = 0.0 if k is None else model.spec.threshold
         self.threshold: float = usual if threshold == "model" else threshold
-        if decoder == BranchAndBound.name:
-            options.setdefault("space", model.spec.space)
         self.decoder = DECODERS[decoder](**options)
+        if "space" not in options and self.decoder.space != model.spec.space:
+            with suppress(InputError):  # a decoder of one space alone keeps it
+                self.decoder = DECODERS[decoder](space=model.spec.space, **options)
         self.single_root = bool(model.meta.get("single_root", True))
         largest = max(-int(model.weights.min(initial=0)), int(model.weights.max(initial=0)))
         self._part = largest * max(model.scorer.most.values())  # no part scores more

@@ -10,9 +10,9 @@ from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import has_labels
 from treebound.factors.pattern_language import named_patterns
 from treebound.learning.loop import Progress
+from treebound.learning.pruner import Pruner, train_pruner
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import accuracy, key_for
 from treebound.systems.graph.trainer import train as train_model
@@ -29,8 +29,9 @@ def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None
 class Graph:
     """`treebound.core.system.System`."""
 
-    kinds = ("model",)
     settings = Settings
+    trees = True
+    attributes = True
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """Without patterns where the treebank names none; InputError where labels are missing."""

@@ -29,12 +29,12 @@ from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
 from treebound.learning.difference import Difference
 from treebound.learning.loop import Progress, Show
+from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
+from treebound.learning.pruner import Pruner
 from treebound.learning.updates import UPDATES, Learner
 from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
-from treebound.systems.graph.pruner import TEMPLATES as OF_THE_PRUNER
-from treebound.systems.graph.pruner import Pruner
 from treebound.systems.graph.settings import Settings
 from treebound.treebanks.projectivise import is_projective, projectivise
 
@@ -70,7 +70,7 @@ def train(
     task = _Training(spec, train, names, pruner, patterns, lines)
 
     def model(averages: Averages, history: list[dict]) -> Model:
-        return Model(spec, *averages, pruner, train.meta, history, names, patterns, lines, key)
+        return Model(spec, *averages, pruner, train.meta, history, names, patterns=patterns, templates=lines, key=key)
 
     def judge(averages: Averages, history: list[dict]) -> dict:
         now = model(averages, history)
@@ -219,8 +219,8 @@ class _Training:
         n = len(gold)
         room = self.scorer.room(ours, n) + self.scorer.room(theirs, n) + self.labelling.room(n)
         slots, signs, rates = self.difference.reserve(room)
-        count = self.scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0, rates)
-        count = self.scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count, rates)
+        count = self.scorer.features(ours, 1.0, scored, rows, tag, slots, signs, 0, rates=rates)
+        count = self.scorer.features(theirs, -1.0, scored, rows, tag, slots, signs, count, rates=rates)
         if self.labelling.joint is not None:
             count = self.labelling.difference(*ways, scored.arc_index, rows, slots, signs, count)
         self.learner.update(slots, signs, rates, count, cost)

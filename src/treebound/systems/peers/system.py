@@ -88,7 +88,7 @@ class Peers(Labelled):
     settings = Settings
 
     def __init__(self, name: str):
-        self.name, self.kinds = name, (name,)
+        self.name = name
         self.peer: Peer = PEERS[name]
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:

@@ -9,7 +9,7 @@ from treebound.core.treebank import Treebank
 from treebound.learning import loop
 from treebound.learning.loop import Progress, Show
 from treebound.systems.tagging.lemmas import edit
-from treebound.systems.tagging.sequence import SequenceTemplates, contexts, train_epoch
+from treebound.systems.tagging.sequence import SequenceTemplates, Table, Words, contexts, train_epoch
 from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.templates import GIVEN, TEMPLATES, compile_templates, split
 from treebound.systems.tagging.words import FREQUENT, Dictionary, word_table
@@ -69,7 +69,7 @@ def train_tagger(
     found = loop.train(
         task,
         epochs,
-        loop.shuffled(seed, len(task.offsets) - 1, first=1),
+        loop.shuffled(seed, len(task.words.offsets) - 1, first=1),
         title=f"tagger of {column}, ",
         judge=judge if dev is not None else None,
         score=(lambda record: record["dev_accuracy"]) if dev is not None else None,
@@ -90,30 +90,28 @@ class _Training:
         sizes: tuple[int, int, int],
         given: str,
     ):
-        rows, starts, self.group = word_table(train, dictionary, given)
-        self.offsets = np.arange(train.words + 1) if given else train.offsets
+        rows, starts, group = word_table(train, dictionary, given)
         pieces = [contexts(compiled, rows[:, start:], n) for start, n in zip(starts, train.lengths, strict=True)]
-        self.context = np.concatenate(pieces)
-        self.compiled, self.gold, self.candidates = compiled, gold, dictionary.candidates
-        bits, self.tags, self.margin = sizes
-        self.mask = (1 << bits) - 1
-        self.weights = np.zeros(self.mask + 1 + self.tags, np.int32)
-        self.sums = np.zeros(len(self.weights), np.int64)
+        offsets = np.arange(train.words + 1) if given else train.offsets
+        self.words = Words(np.concatenate(pieces), offsets, group, gold)
+        self.compiled, self.candidates = compiled, dictionary.candidates
+        bits, tags, self.margin = sizes
+        self.table = Table(np.zeros((1 << bits) + tags, np.int32), (1 << bits) - 1, tags)
+        self.sums = np.zeros(len(self.table.weights), np.int64)
         self.examples = 0
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """One epoch; `violations`: words that a tag other than gold's won or came too near."""
-        words = self.context, self.offsets, self.group, self.gold
-        table = self.candidates, self.weights, self.sums, self.mask, self.tags, self.margin
+        task = self.candidates, self.table, self.sums, self.margin
         wrong = 0
         for some in show(np.array_split(order, max(1, len(order) // SHOWN))):
-            wrong += train_epoch(self.compiled, *words, some, *table, self.examples)
+            wrong += train_epoch(self.compiled, self.words, some, *task, self.examples)
             self.examples += len(some)
         return {"violations": wrong}
 
     def result(self) -> np.ndarray:
         """The averaged weights."""
-        return averaged(self.weights, self.sums, self.examples)
+        return averaged(self.table.weights, self.sums, self.examples)
 
 
 def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:

@@ -52,6 +52,29 @@ class Candidates(NamedTuple):
     tags: np.ndarray
 
 
+class Words(NamedTuple):
+    """The words of a training set, sentence after sentence.
+
+    context  int64[W, T] of `contexts`
+    offsets  int64[S + 1] sentence s has the words offsets[s] .. offsets[s + 1] - 1
+    group    int32[W] the list of candidates of each
+    gold     int32[W] its tag
+    """
+
+    context: np.ndarray
+    offsets: np.ndarray
+    group: np.ndarray
+    gold: np.ndarray
+
+
+class Table(NamedTuple):
+    """int32[mask + 1 + tags]: weights of features, `tags` neighbours for each; mask: 2 ** bits - 1."""
+
+    weights: np.ndarray
+    mask: int
+    tags: int
+
+
 @njit(cache=True, nogil=True)
 def contexts(templates, rows, n):
     """int64[n, T]: what every template sees of the words around every position, hashed. O(n K).
@@ -81,18 +104,18 @@ def _history(before, last, tags):
 
 
 @njit(cache=True, nogil=True)
-def best_tags(templates, context, group, candidates, weights, mask, tags, gold, cost, out):
+def best_tags(templates, context, group, candidates, table, gold, cost, out):
     """Write the best tag sequence of a sentence to out int32[n]; returns its score, an exact int64.
 
     context    int64[n, T] of `contexts`
     group      int32[n] the list of candidates of each word; its length is at least 1
-    weights    int32[mask + 1 + tags]
     gold, cost int32[n]: every other tag than gold's scores `cost` more (training); empty: none does
 
     Dynamic program over pairs of neighbouring tags: O(n c^2 (c + T2 c + T1)) for c candidates a word and To templates
     of order o; templates of order 0 take O(n T0 c). Oracle: enumeration (tests/test_tagging.py).
     """
     n = len(group)
+    weights, mask, tags = table
     first, last = templates.first, candidates.first
     widest = 1
     for i in range(n):
@@ -150,17 +173,18 @@ def best_tags(templates, context, group, candidates, weights, mask, tags, gold, 
 
 
 @njit(cache=True, nogil=True)
-def sequence_score(templates, context, sequence, weights, mask, tags):
+def sequence_score(templates, context, sequence, table):
     """Score of a tag sequence int32[n], from its features one by one. O(n T)."""
     total = 0
     for i in range(len(sequence)):
-        total += _visit(templates, context, sequence, i, weights, weights, mask, tags, 0, 0)
+        total += _visit(templates, context, sequence, i, table, table.weights, 0, 0)
     return total
 
 
 @njit(cache=True, nogil=True)
-def _visit(templates, context, sequence, i, weights, sums, mask, tags, sign, time):
+def _visit(templates, context, sequence, i, table, sums, sign, time):
     """Sum of the weights of position i's features, after adding `sign` to each and sign * time to its sum."""
+    weights, mask, tags = table
     last = sequence[i - 1] if i >= 1 else tags
     before = sequence[i - 2] if i >= 2 else tags
     total = 0
@@ -176,20 +200,20 @@ def _visit(templates, context, sequence, i, weights, sums, mask, tags, sign, tim
 
 
 @njit(cache=True, nogil=True)
-def train_epoch(templates, context, offsets, group, gold, order, candidates, weights, sums, mask, tags, cost, time):
+def train_epoch(templates, words, order, candidates, table, sums, cost, time):
     """One pass of the structured perceptron (Collins 2002) over the sentences in `order`; returns the wrong tags.
 
-    context  int64[W, T], offsets int64[S + 1], group and gold int32[W]
     sums     int64[len(weights)] of update * examples seen before it, so that the average is weights - sums / examples
     time     examples seen before this epoch
     cost     margin: see `best_tags`
     """
+    context, offsets, group, gold = words
     out = np.empty(len(gold), np.int32)
     wrong = 0
     for s in order:
         a, b = offsets[s], offsets[s + 1]
         found, right = out[a:b], gold[a:b]
-        best_tags(templates, context[a:b], group[a:b], candidates, weights, mask, tags, right, cost, found)
+        best_tags(templates, context[a:b], group[a:b], candidates, table, right, cost, found)
         for i in range(b - a):
             if found[i] != right[i]:
                 wrong += 1
@@ -199,19 +223,19 @@ def train_epoch(templates, context, offsets, group, gold, order, candidates, wei
                 or (i >= 1 and found[i - 1] != right[i - 1])
                 or (i >= 2 and found[i - 2] != right[i - 2])
             ):
-                _visit(templates, context[a:b], right, i, weights, sums, mask, tags, 1, time)
-                _visit(templates, context[a:b], found, i, weights, sums, mask, tags, -1, time)
+                _visit(templates, context[a:b], right, i, table, sums, 1, time)
+                _visit(templates, context[a:b], found, i, table, sums, -1, time)
         time += 1
     return wrong
 
 
 @njit(cache=True, nogil=True)
-def tag_sentences(templates, rows, starts, offsets, group, candidates, weights, mask, tags):
+def tag_sentences(templates, rows, starts, offsets, group, candidates, table):
     """int32[W]: the best tags of all sentences; sentence s has the columns starts[s] .. of `rows`, padding included."""
     out = np.empty(offsets[-1], np.int32)
     none = np.empty(0, np.int32)
     for s in range(len(offsets) - 1):
         a, b = offsets[s], offsets[s + 1]
         context = contexts(templates, rows[:, starts[s] :], b - a)
-        best_tags(templates, context, group[a:b], candidates, weights, mask, tags, none, 0, out[a:b])
+        best_tags(templates, context, group[a:b], candidates, table, none, 0, out[a:b])
     return out

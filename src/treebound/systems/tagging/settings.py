@@ -20,3 +20,8 @@ class Settings(Checked):
     epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
     bits: Annotated[int, Field(ge=8, le=28)] = option(22, "Log2 of the number of weights.")
     seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """What training takes beside the columns."""
+        return {"epochs": self.epochs, "bits": self.bits, "seed": self.seed}

@@ -26,8 +26,8 @@ def chosen(settings: Settings, train: Treebank) -> tuple[str, ...]:
 class Tagging(Labelled):
     """`treebound.core.system.System`, but for `parser`: what is loaded has `apply(treebank)` and `columns`."""
 
-    kinds = ("tagger", "taggers")
     settings = Settings
+    trees = False
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError where no column has tags."""
@@ -44,8 +44,7 @@ class Tagging(Labelled):
         progress: Progress | None = None,
     ) -> Taggers:
         """A tagger for each column; training is too short for checkpoints."""
-        numbers = {"epochs": settings.epochs, "bits": settings.bits, "seed": settings.seed}
-        return train_taggers(train, dev, chosen(settings, train), progress=progress, **numbers)
+        return train_taggers(train, dev, chosen(settings, train), progress=progress, **settings.numbers)
 
     def load(self, path: Path) -> Taggers:
         """Read a file with one tagger or several."""

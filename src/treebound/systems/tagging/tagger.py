@@ -16,7 +16,7 @@ from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.learning.storage import Format, Header, History, Layout, Names, tables
 from treebound.systems.tagging.lemmas import apply, parts
-from treebound.systems.tagging.sequence import tag_sentences
+from treebound.systems.tagging.sequence import Table, tag_sentences
 from treebound.systems.tagging.templates import compile_templates
 from treebound.systems.tagging.words import Dictionary, alone, word_table
 
@@ -102,17 +102,8 @@ class Tagger:
         offsets = treebank.offsets
         if self.given:
             starts, offsets = alone(starts, treebank)
-        return tag_sentences(
-            self.compiled,
-            rows,
-            starts,
-            offsets,
-            group,
-            self.dictionary.candidates,
-            self.weights,
-            self.mask,
-            len(self.tags),
-        )
+        table = Table(self.weights, self.mask, len(self.tags))
+        return tag_sentences(self.compiled, rows, starts, offsets, group, self.dictionary.candidates, table)
 
     def apply(self, treebank: Treebank) -> Treebank:
         """The treebank with predicted tags in the tagger's column."""

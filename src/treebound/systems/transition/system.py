@@ -16,7 +16,7 @@ from treebound.support.workers import in_batches
 from treebound.systems.transition.extraction import Words
 from treebound.systems.transition.feature_models import chosen_model
 from treebound.systems.transition.memory import MemoryBased
-from treebound.systems.transition.model import KIND, TransitionModel
+from treebound.systems.transition.model import TransitionModel
 from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.training import key_for, train_model
 
@@ -59,7 +59,6 @@ def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
 class Transition(Labelled):
     """`treebound.core.system.System`."""
 
-    kinds = (KIND,)
     settings = Settings
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:

@@ -126,6 +126,7 @@ class BranchAndBound(CheckedDecoder):
         config: Literal["tuned", "published"] = "tuned",
         space: Space = "projective",
         backbone: str | None = None,
+        *,
         max_dp_calls: int = 0,
         max_nodes: int = 0,
         root_steps: int | None = None,

@@ -1,0 +1,126 @@
+"""What `treebound check` does to each sentence that a CCG parser with the joint model has parsed.
+
+Chart and chain are made anew from the model. From there it is plain code of whole numbers (`evaluation.joint_proofs`):
+the derivation of the certificate file is one of the chart and has the score, heads and categories that are claimed; no
+other one scores more than the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from treebound.cli.checking import Checked, Claimed, Verdict, comments_in, number_in
+from treebound.core.parse import Parse
+from treebound.evaluation.certificates import claim_faults as status_faults
+from treebound.evaluation.joint_proofs import Claim, Proof, claim_faults, decoded
+from treebound.evaluation.proofs import read_line
+from treebound.systems.ccg.decoding import Adaptive, Supertagged
+from treebound.systems.ccg.joint import UNIT, Joint
+from treebound.systems.ccg.joint_search import statement
+from treebound.systems.ccg.system import Parser
+from treebound.systems.ccg.words import words_of
+from treebound.treebanks.ccg.columns import heads_of
+from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.document import Document
+
+
+@dataclass(frozen=True)
+class Checking:
+    """How sentences are checked.
+
+    parsed        name of the file, for messages; certificates: that of derivations and proofs
+    """
+
+    parser: Parser
+    parsed: str
+    certificates: Path
+
+    @cached_property
+    def charts(self) -> Adaptive:
+        """What makes the charts, in each worker of its own."""
+        return self.parser.adaptive()
+
+
+def checked(how: Checking, claimed: Claimed) -> Checked:
+    """Verify what is claimed about a sentence. InputError where its proof is none, or no parser wrote the sentence."""
+    document = claimed.document
+    comments, faults = comments_in(how.parsed, claimed)
+    assert claimed.proof is not None
+    proof = read_line(how.certificates, *claimed.proof, decoded)
+    if not faults:
+        score, bound = (number_in(comments[key]) for key in ("score", "bound"))
+        parse = Parse(document.treebank.heads(0), score, bound, cast("Any", comments["status"]))
+        faults = status_faults(parse)
+        if parse.status == "optimal" and score != bound:
+            faults.append(f"called optimal with the score {score} and the bound {bound}")
+        if parse.status == "infeasible":
+            faults.append("called infeasible, which no sentence is: there are fragments")
+    if faults:
+        return Checked(faults, "faulty")
+    words = words_of(document.treebank, how.parser.model.meta["tag"])
+    tagged = Supertagged(how.parser.model.tagger, words)
+    joint = how.charts.joint(tagged, 0)
+    verdict: Verdict = "scored"
+    if joint is None:
+        faults = _fragment_faults(how, parse, document, proof)
+    elif proof is None:
+        faults = ["the certificates have no derivation of it, but its chart has one"]
+    else:
+        faults, verdict = _claim_faults(joint, parse, proof, claimed.prove)
+        faults = faults or _word_faults(document, read_off(joint, proof.derivation, words.strings))
+    return Checked(faults, "faulty" if faults else verdict)
+
+
+def _claim_faults(joint: Joint, parse: Parse, proof: Proof, prove: bool) -> tuple[list[str], Verdict]:
+    """What is wrong with score and bound; what is verified if nothing is."""
+    sizes = joint.words, len(joint.emission), len(joint.packed.chart.graph.left)
+    if sizes != proof[:3]:
+        return [f"its chart has {sizes} words, variables and edges, that of the certificate {proof[:3]}"], "faulty"
+    whole = [None if x == math.inf else Fraction(x) / Fraction(UNIT) for x in (parse.value, parse.bound)]
+    if any(x is not None and x.denominator > 1 for x in whole):
+        return ["score or bound is no multiple of the unit 2^-20"], "faulty"
+    value, bound = (None if x is None else int(x) for x in whole)
+    assert value is not None
+    claim = Claim(proof.derivation, value, bound if prove else None, proof.nodes)
+    faults = claim_faults(statement(joint), claim)
+    if bound is None:
+        return faults, "scored"
+    return faults, ("optimal" if parse.status == "optimal" else "bounded") if prove else "unproved"
+
+
+def read_off(joint: Joint, edges: list[int], strings: list[tuple[str, str]]) -> Derivation:
+    """The derivation by its edges, which have been checked."""
+    graph = joint.packed.chart.graph
+    best = np.zeros(len(graph.first) - 1, np.int32)
+    stack = [len(best) - 1]
+    for e in edges:
+        best[stack.pop()] = e
+        stack += [int(tail) for tail in (graph.right[e], graph.left[e]) if tail]
+    return joint.packed.derivation(best, strings)
+
+
+def _word_faults(document: Document, derivation: Derivation) -> list[str]:
+    """Where heads and categories are not those of the derivation."""
+    heads, labels = document.treebank.heads(0)[1:].tolist(), document.treebank.strings("deprel")
+    found = zip(heads_of(derivation), [str(leaf.category) for leaf in derivation.leaves()], strict=True)
+    words = enumerate(zip(zip(heads, labels, strict=True), found, strict=True), 1)
+    return [f"word {m}: head and category {a}, those of the derivation are {b}" for m, (a, b) in words if a != b]
+
+
+def _fragment_faults(how: Checking, parse: Parse, document: Document, proof: Proof | None) -> list[str]:
+    """Of a sentence whose chart has no derivation: what is not as the parser says."""
+    (found,) = how.parser.parse(document.treebank)
+    if proof is not None:
+        return ["the certificates have a derivation of it, but its chart has none"]
+    if (parse.status, parse.bound) != ("limit", math.inf):
+        return [f"called {parse.status} with the bound {parse.bound}, but its chart has no derivation"]
+    labels = document.treebank.strings("deprel")
+    same = found.value == parse.value and found.heads.tolist() == parse.heads.tolist()
+    return [] if same and how.parser.label_names(found) == labels else ["its fragments are not those of the parser"]

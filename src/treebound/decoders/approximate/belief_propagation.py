@@ -1,0 +1,141 @@
+"""Loopy belief propagation with a global factor that only trees satisfy (Smith & Eisner 2008)."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.core.errors import InputError
+from treebound.core.parse import Parse
+from treebound.core.problem import PRODUCTS, Problem
+from treebound.core.spaces import Space
+from treebound.decoders.approximate.belief_kernel import send
+from treebound.decoders.approximate.charted import (
+    Chart,
+    chart_of,
+    deviation,
+    exact_families,
+    positive,
+    scored,
+    some_tree,
+    space_of,
+)
+from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
+from treebound.kernels.bounded import make_products
+from treebound.kernels.chart.best_tree import best_tree, keep_arcs, oracle_scratch, tree_variables
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
+from treebound.kernels.tree_moves import joined
+
+#: messages have settled once none changes by more
+SETTLED = 1e-6
+
+
+class Beliefs(NamedTuple):
+    """What the messages came to.
+
+    belief   float64[V] probabilities of the variables, 0 for what is impossible
+    rounds   of messages; settled: the last one changed next to nothing
+    """
+
+    chart: Chart
+    belief: np.ndarray
+    rounds: int
+    settled: bool
+
+
+class BeliefPropagation(CheckedDecoder):
+    """The tree with the most likely arcs, by their approximate probabilities under exp(scale * score).
+
+    space       "projective": the tree factor is the smallest chart for the problem's families, which it scores
+                exactly; "non-projective": the matrix-tree theorem over arcs
+    iterations  rounds of messages, all at once in each; fewer once they have settled
+    scale       of the scores, in standard deviations of those of arcs
+    damping     what stays of a message in a round, in 0 .. 1
+    Other families are products of arcs, each a factor; those that count or speak of what is absent, and that the tree
+    factor does not score, are refused. Status "heuristic": neither do messages always settle, nor is the tree of the
+    most likely arcs the best one.
+    """
+
+    name = "belief-propagation"
+    exact = False
+    cite = "Smith & Eisner (2008), sections 3-5"
+
+    def __init__(self, space: Space = "projective", iterations: int = 20, scale: float = 2.0, damping: float = 0.3):
+        positive("iterations", iterations)
+        positive("scale", scale)
+        if not 0.0 <= damping < 1.0:
+            raise InputError(f"damping = {damping!r}", hint="give a number from 0 to below 1")
+        self.space, self.iterations, self.scale, self.damping = space_of(space), int(iterations), scale, damping
+        charted = "grandparent-sibling" if space == "projective" else "arborescence"
+        self.supports = BACKBONES[charted].families | PRODUCTS
+
+    def _decode(self, problem: Problem) -> Parse:
+        """O(edges of the chart, or n^3, + products) a round."""
+        started = time.perf_counter()
+        given, _ = without_infinities(problem, exact_families(problem, self.space))
+        beliefs = self._beliefs(given, self.scale / deviation(given))
+        if beliefs is None:
+            return some_tree(problem, self.space)
+        arcs = _likeliest(beliefs, problem)
+        work = {"dp_calls": beliefs.rounds + 1, "iterations": beliefs.rounds, "settled": int(beliefs.settled)}
+        return scored(problem, self.space, arcs, work, time.perf_counter() - started)
+
+    def marginals(self, problem: Problem, scale: float) -> np.ndarray:
+        """float64[A]: approximate probabilities of the arcs of a canonical problem under exp(scale * score).
+
+        Exact where no product has two undecided arcs. nan where there is no tree.
+        """
+        given, _ = without_infinities(problem, exact_families(problem, self.space))
+        found = self._beliefs(given, scale)
+        return np.full(problem.arcs, np.nan) if found is None else found.belief[: problem.arcs]
+
+    def _beliefs(self, problem: Problem, scale: float) -> Beliefs | None:
+        """Of a problem of finite scores; None where there is no tree."""
+        chart = chart_of(problem, self.space, scale)
+        left = [f for f in problem.parts if f not in chart.families]
+        products = make_products(*joined(problem.parts, left), 0.0, 0)
+        phi, message = products.phi * scale, np.zeros(len(products.var))
+        total = np.zeros(len(chart.weight))
+        settled, rounds = not len(phi), 0
+        belief = _of_trees(chart, chart.weight, problem)
+        while belief is not None and not settled and rounds < self.iterations:
+            rounds += 1
+            settled = send(products, phi, belief, message, self.damping, total) < SETTLED
+            after = _of_trees(chart, chart.weight + total, problem)
+            if after is None:  # odds too extreme for float64: what was believed before has to do
+                break
+            belief = after
+        return None if belief is None else Beliefs(chart, belief, rounds, bool(settled))
+
+
+def _of_trees(chart: Chart, weight: np.ndarray, problem: Problem) -> np.ndarray | None:
+    """float64[V]: probabilities of the variables in trees alone, given logarithms of their weights; None: no tree."""
+    graph, allowed = chart.graph, chart.weight > NEG_TEST
+    log = np.where(allowed, weight, -np.inf)
+    if graph is not None:
+        inner, outer, out = np.empty(len(graph.first)), np.empty(len(graph.first)), np.empty(len(log))
+        return out if log_inside_outside(graph, log, inner, outer, out) > -np.inf else None
+    most = np.full(problem.n + 1, -np.inf)
+    np.maximum.at(most, problem.mod, log[:-1])
+    if np.any(most[1:] == -np.inf):
+        return None
+    total, found = matrix_tree_marginals(
+        problem.n, problem.head, problem.mod, log[:-1] - most[problem.mod], problem.single_root
+    )
+    return np.append(np.clip(np.nan_to_num(found), 0.0, 1.0), 0.0) if total > -np.inf else None
+
+
+def _likeliest(beliefs: Beliefs, problem: Problem) -> np.ndarray:
+    """int32[n]: arcs of the tree with the largest sum of probabilities, of those that the chart has."""
+    chart, n = beliefs.chart, problem.n
+    graph = None if chart.graph is None else chart.graph._replace(weight=np.zeros(len(chart.graph.weight)))
+    weight = np.where(chart.weight > NEG_TEST, beliefs.belief, NEG)
+    weight[-1] = 0.0
+    scratch, chosen, arcs = oracle_scratch(graph, n, problem.arcs), np.empty(2 * n + 1, np.int32), np.empty(n, np.int32)
+    best_tree(graph, chart.arcs, weight, problem.single_root, chosen, scratch)
+    keep_arcs(chosen, tree_variables(graph, chart.arcs, chosen, scratch)[1], problem.arcs, arcs)
+    return arcs

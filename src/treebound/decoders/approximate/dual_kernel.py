@@ -1,0 +1,186 @@
+"""Dual decomposition: one tree, one star a head, products one by one, made to agree by multipliers (Koo et al. 2010).
+
+The tree earns u_a + w_a for arc a, the stars pay it: u_a as a modifier's arc, w_a as the arc into a head; products earn
+by shares (`kernels.bounded`). Whatever the multipliers are, the best tree, the best stars and the shares' constants sum
+to a bound of every tree; where all choose the same arcs, it is the score of the tree. With integer scores steps are
+integers, and so is every bound, exactly. Oracle: tests/test_dual_decomposition.py enumerates all trees.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.kernels.arcs.numbering import ArcIndex
+from treebound.kernels.arcs.parts import PartIndex
+from treebound.kernels.bounded import Products, apply_shares, make_pairs, move_products, visit_products
+from treebound.kernels.chart.best_tree import (
+    OracleScratch,
+    best_tree,
+    keep_arcs,
+    lay_tree,
+    lift_tree,
+    oracle_scratch,
+    tree_variables,
+)
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.kernels.head_stars.modifiers import StarScratch, star_scratch
+from treebound.kernels.head_stars.scoring import score_heads
+from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
+from treebound.kernels.head_stars.tables import Multipliers, StarTables
+
+NODE_LIMIT = 20_000  #: sets tried for one star, before an upper bound has to do
+
+
+class Parted(NamedTuple):
+    """A problem in the pieces that are solved on their own.
+
+    theta     float64[A + 1] scores of arcs, NEG: forbidden; 0 at A
+    products  of the families that are not of one head
+    tables    those of one head
+    unit      > 0: all scores are integers
+    """
+
+    arcs: ArcIndex
+    parts: PartIndex
+    theta: np.ndarray
+    products: Products
+    tables: StarTables
+    unit: float
+
+
+class Agreed(NamedTuple):
+    """What was found: the best tree that was met, a bound of all trees, and the multipliers that prove it.
+
+    value, arcs   NEG and nothing of use where there is no tree
+    child, parent, share  of the best bound: u, w float64[A], shares of the products
+    iterations    trees computed
+    """
+
+    value: float
+    arcs: np.ndarray
+    bound: float
+    child: np.ndarray
+    parent: np.ndarray
+    share: np.ndarray
+    iterations: int
+
+
+class _Work(NamedTuple):
+    """Multipliers, weight float64[A + 1] of the tree, its arcs and the stars; scratch."""
+
+    multipliers: Multipliers
+    weight: np.ndarray
+    stars: Stars
+    alive: np.ndarray
+    z: np.ndarray
+    into: np.ndarray
+    chosen: np.ndarray
+    on: np.ndarray
+    number: np.ndarray
+    taken: np.ndarray
+    score: np.ndarray
+    oracle: OracleScratch
+    scratch: StarScratch
+
+
+@njit(cache=True, nogil=True)
+def agree(graph, task, rate, iterations):
+    """Projected subgradient steps until tree, stars and products agree, or `iterations` are used up: Agreed.
+
+    graph  Hypergraph over arcs alone, or None: arborescences; task  Parted
+    rate   length of the first step; it is divided by 1 + the number of times that the bound rose (Koo et al. 2010)
+    O(chart + stars that a step has changed + products) an iteration; nothing is allocated in one.
+    """
+    index, products = task.arcs, task.products
+    A, n = len(index.head), len(index.right) - 1
+    work = _begin(graph, task)
+    u, w = work.multipliers
+    bound, value, last, rises, used = 1e300, NEG, 1e300, 0, 0
+    best = Agreed(NEG, np.zeros(n, np.int32), bound, u.copy(), w.copy(), products.share.copy(), 0)
+    constant = apply_shares(make_pairs(np.zeros((0, 2), np.int32), work.score[:0], task.unit), products, work.weight)
+    while used < iterations:
+        used += 1
+        v = best_tree(graph, index, work.weight, task.parts.single_root, work.chosen, work.oracle)
+        solve_stars(index, task.parts, task.tables, work.alive, work.multipliers, work.stars, NODE_LIMIT, work.scratch)
+        if v <= NEG_TEST or work.stars.value.min() <= NEG_TEST:
+            return Agreed(NEG, best.arcs, NEG, best.child, best.parent, best.share, used)
+        work.stars.dirty[:] = False
+        upper = v + constant + work.stars.value.sum()
+        score, size = _score_tree(graph, task, work)
+        if score > value:
+            value = score
+            keep_arcs(work.chosen, size, A, best.arcs)
+        if upper < bound:
+            bound = upper
+            best.child[:], best.parent[:], best.share[:] = u, w, products.share
+        if bound <= value + (0.5 if task.unit > 0.0 else 1e-10 * max(1.0, abs(value))):
+            break
+        rises += upper > last
+        last = upper
+        alpha = rate / (1.0 + rises)
+        if task.unit > 0.0:
+            alpha = max(1.0, np.floor(alpha + 0.5))
+        constant += _step(task, work, alpha)
+        lift_tree(work.chosen, size, work.z)
+    return Agreed(value, best.arcs, bound, best.child, best.parent, best.share, used)
+
+
+@njit(cache=True, nogil=True)
+def _begin(graph, task):
+    """No multipliers yet, no star solved."""
+    index = task.arcs
+    A, n = len(index.head), len(index.right) - 1
+    return _Work(
+        Multipliers(np.zeros(A), np.zeros(A)),
+        task.theta.copy(),
+        no_stars(A, n),
+        task.theta[:A] > NEG_TEST,
+        np.zeros(A + 1, np.int8),
+        np.full(n + 1, NONE, np.int32),
+        np.empty(2 * n + 1, np.int32),
+        np.empty(len(task.products.phi), np.int32),
+        np.zeros(n + 1, np.int32),
+        np.empty(n + 1, np.int32),
+        np.zeros(n + 1),
+        oracle_scratch(graph, n, A),
+        star_scratch(index, task.tables),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _score_tree(graph, task, work):
+    """(full score of the tree of the last `best_tree`, its size); it is laid into work.z and work.into."""
+    index = task.arcs
+    _, size = tree_variables(graph, index, work.chosen, work.oracle)
+    score = lay_tree(index, task.theta, work.chosen, size, work.z, work.number)
+    for i in range(size):
+        work.into[index.mod[work.chosen[i]]] = work.chosen[i]
+    score += visit_products(task.products, work.z, work.on)[0]
+    return score + score_heads(index, task.parts, task.tables, work.z, work.into, work.taken, work.score), size
+
+
+@njit(cache=True, nogil=True)
+def _step(task, work, alpha):
+    """Raise what a star wants and the tree has not, and the other way round; what the shares' constants change by."""
+    index, stars, z, weight = task.arcs, work.stars, work.z, work.weight
+    u, w = work.multipliers
+    for a in range(len(index.head)):
+        if not work.alive[a]:
+            continue
+        h, m = index.head[a], index.mod[a]
+        if z[a] != stars.y[a]:
+            move = alpha * (stars.y[a] - z[a])
+            u[a] += move
+            weight[a] += move
+            stars.dirty[h] = True
+        wanted = 1 if stars.x[m] == a else 0
+        if z[a] != wanted:
+            move = alpha * (wanted - z[a])
+            w[a] += move
+            weight[a] += move
+            stars.dirty[m] = True
+    return move_products(task.products, z, work.on, alpha, task.unit, weight)

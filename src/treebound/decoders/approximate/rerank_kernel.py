@@ -1,0 +1,126 @@
+"""The k best trees of a chart or of all arborescences, and the one of them that scores most under everything.
+
+The trees other than the best one fall into disjoint sets, one a word: those that agree with it on all words before and
+not on this one (Lawler 1972). Once k trees are known, whatever of the chart cannot make one as good is removed, so that
+the many later sets cost little. Oracle: tests/test_reranking.py enumerates all trees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.decoders.approximate.sampling.forest import lay
+from treebound.kernels.chart.best_tree import (
+    best_tree,
+    bound_variables,
+    keep_arcs,
+    oracle_scratch,
+    tree_variables,
+    without_losers,
+)
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+
+
+@njit(cache=True, nogil=True)
+def k_best(graph, index, weight, single_root, k):
+    """(values float64[t], arcs int32[t, n] by word, trees computed) of the t <= k best trees, best first.
+
+    graph, index, weight  as of `kernels.chart.best_tree`. O(k n) passes over what is left of the chart, O(k A) memory.
+    """
+    A, n = len(index.head), len(index.right) - 1
+    scratch = oracle_scratch(graph, n, A)
+    chosen, listed = np.empty(2 * n + 1, np.int32), np.empty(n, np.int32)
+    value, arcs = np.full(k, NEG), np.zeros((k, n), np.int32)
+    banned, agreed = np.zeros((k, A), np.bool_), np.zeros(k, np.int64)
+    done, order = np.zeros(k, np.bool_), np.full(k, NONE, np.int64)
+    w, ban = weight.copy(), np.empty(A, np.bool_)
+    value[0] = best_tree(graph, index, w, single_root, chosen, scratch)
+    _keep(graph, index, chosen, scratch, value[0], listed, arcs[0])
+    calls, found, full = 1, 0, False
+    while found < k:
+        top = _best_of_open(value, done)
+        if top == NONE:
+            break
+        done[top] = True
+        order[found] = top
+        found += 1
+        if found == k:
+            break
+        ban[:] = banned[top]
+        for m in range(agreed[top] + 1, n + 1):
+            a = arcs[top, m - 1]
+            ban[a] = True
+            for b in range(A):
+                w[b] = NEG if ban[b] else weight[b]
+            v = best_tree(graph, index, w, single_root, chosen, scratch)
+            calls += 1
+            place = _worst_of_open(value, done)
+            if place != NONE and v > NEG_TEST and v > value[place]:
+                _keep(graph, index, chosen, scratch, v, listed, arcs[place])
+                value[place], agreed[place] = v, m - 1
+                banned[place] = ban
+            for i in range(index.into_start[m], index.into_start[m + 1]):
+                ban[index.into[i]] = True
+            ban[a] = False
+        if not full and value.min() > NEG_TEST:
+            full = True
+            graph = _cut(graph, index, weight, single_root, value.min(), chosen, scratch)
+            calls += 1
+    return value[order[:found]], arcs[order[:found]], calls
+
+
+@njit(cache=True, nogil=True)
+def _keep(graph, index, chosen, scratch, value, listed, out):
+    """The arcs of the tree of the last `best_tree` into int32[n] out, by word."""
+    if value <= NEG_TEST:
+        return
+    _, size = tree_variables(graph, index, chosen, scratch)
+    keep_arcs(chosen, size, len(index.head), listed)
+    for a in listed:
+        out[index.mod[a] - 1] = a
+
+
+@njit(cache=True, nogil=True)
+def _cut(graph, index, weight, single_root, least, chosen, scratch):
+    """The graph without what no tree of at least `least` uses; `weight` becomes NEG where that is true of an arc."""
+    most = np.empty(len(weight))
+    least -= 1e-9 * max(1.0, abs(least))
+    best_tree(graph, index, weight, single_root, chosen, scratch)
+    edges, items = bound_variables(graph, index, weight, single_root, least, chosen, most, scratch)
+    for a in range(len(index.head)):
+        if most[a] < least:
+            weight[a] = NEG
+    return without_losers(graph, edges, items, scratch)[0]
+
+
+@njit(cache=True, nogil=True)
+def _best_of_open(value, done):
+    """Where the best tree stands that was not taken yet, the first of equals; NONE: there is none."""
+    top = NONE
+    for i in range(len(value)):
+        if not done[i] and value[i] > NEG_TEST and (top == NONE or value[i] > value[top]):
+            top = i
+    return top
+
+
+@njit(cache=True, nogil=True)
+def _worst_of_open(value, done):
+    """Where a better tree may be written, an empty place if there is one; NONE: all were taken."""
+    worst = NONE
+    for i in range(len(value)):
+        if not done[i] and (worst == NONE or value[i] < value[worst]):
+            worst = i
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def best_in_full(ints, reals, arcs):
+    """(score, row) of the tree, int32[t, n], that scores most under all families; buffers as of `sampling.forest`."""
+    most, best = NEG, 0
+    for i in range(len(arcs)):
+        score = lay(ints, reals, arcs[i])
+        if score > most:
+            most, best = score, i
+    return most, best

@@ -1,0 +1,36 @@
+"""Parsers that sample. Timed from treebank columns to trees."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from treebound.core.parse import Parse
+from treebound.core.treebank import Treebank
+from treebound.experiments.params import Params, Row, digest
+from treebound.experiments.rooms import Loaded, Trees
+from treebound.systems.sampling.model import SamplingModel
+from treebound.systems.sampling.parser import Parser
+
+
+def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
+    """The model of a row with the search of its settings."""
+    settings = params.sampling[row.model]
+    facts = {"params_hash": digest({"model": row.model}, asdict(settings)), "families": list(settings.families)}
+    parser = Parser(SamplingModel.load(path))
+    return Loaded(parser.parse, partial(_trees, parser, facts), _work)
+
+
+def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[Parse]) -> Trees:
+    """What was found, and what gold trees score: where that is more, the search erred and not the model."""
+    values, right = [parse.value for parse in parses], parser.scores_of_trees(gold)
+    columns: dict[str, Any] = {"value": values, "gold": right, "restarts": [parse.work["restarts"] for parse in parses]}
+    missed = sum(one < two for one, two in zip(values, right, strict=True))
+    return Trees([parse.heads for parse in parses], None, columns, facts | {"search_errors": missed})
+
+
+def _work(parses: list[Parse]) -> dict[str, list[float]]:
+    """Sentences are not timed one by one."""
+    return {}

@@ -1,0 +1,36 @@
+"""Figures of sampling: what is found against time."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from treebound.plots.style import CYCLE, MARKERS, panels, style
+
+EXACT = "branch-and-bound"
+
+
+def score_against_time(table: pd.DataFrame) -> Figure:
+    """Share of proved optima found against CPU time a word, a curve a method, a panel a run, corpus and space.
+
+    table  as of `report.tables.sampling.score_time`; the time of the proof is a dotted line, the ceiling a solid one
+    """
+    places = list(dict.fromkeys(key[:3] for key in table.index))
+    with style():
+        figure, axes = panels(len(places), height=3.4, width=8.5 if len(places) > 1 else 6.0)
+        for panel, (run, corpus, space) in zip(axes, places, strict=True):
+            of = table.loc[(run, corpus, space)]
+            methods = [m for m in dict.fromkeys(of.index.get_level_values("method")) if m != EXACT]
+            for i, method in enumerate(methods):
+                curve = of.xs(method, level="method").sort_values("CPU us / word")
+                look = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)], "label": method}
+                panel.plot(curve["CPU us / word"], curve["optima found, %"], **look)
+            panel.axvline(of.xs(EXACT, level="method")["CPU us / word"].iloc[0], color="0.5", ls=":", label="proof")
+            panel.axhline(100, color="0.5", lw=1)
+            panel.set_xscale("log")
+            panel.set_title(f"{corpus}, {space}")
+            panel.set_xlabel("CPU us a word (log scale)")
+            panel.set_ylabel("optima found, %")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=8)
+    return figure

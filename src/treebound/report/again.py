@@ -1,0 +1,83 @@
+"""The pages of the committed reference made again from its metrics, with today's wording and templates.
+
+    python -m treebound.report.again [--notebooks build/again] [--out results/reference/report]
+
+Nothing is computed: no model, no parse. A page that needs a model, or single sentences, which a reference is committed
+without, is taken over from its report as it is. Tables and figures are `treebound.report.export`'s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from treebound.core.errors import InputError, TreeboundError
+from treebound.experiments import params as parameters
+from treebound.report import collect
+from treebound.report.command import status
+from treebound.report.execute import execute
+from treebound.report.render import render
+
+#: folders of what a reference is committed without
+NOT_KEPT = ("/results/models/", "/results/predictions/", "/data/converted/")
+
+
+def project(kept: Path, root: Path) -> Path:
+    """A project in the folder `root` whose own run is the reference in `kept`, as it was before its pages were made."""
+    (root / "results" / "reference").mkdir(parents=True)
+    shutil.copyfile(kept / "params.yaml", root / "params.yaml")
+    shutil.copyfile(kept.parents[1] / "dvc.yaml", root / "dvc.yaml")
+    for name in ("metrics", "tables"):
+        shutil.copytree(kept / name, root / "results" / name)
+    for name in ("multilingual", "patterns"):
+        shutil.copytree(kept / name, root / "results" / "reference" / name)
+    shutil.copyfile(kept / "run.json", root / collect.ORIGIN)
+    return root
+
+
+def again(checkout: Path, notebooks: Path, out: Path) -> list[str]:
+    """Execute the notebooks of a checkout into `notebooks` and render them into `out`; what was taken over, and why.
+
+    Raises InputError where there is no reference.
+    """
+    kept, pages, said, before = checkout / "results" / "reference", [], [], Path.cwd()
+    if not (kept / "run.json").is_file():
+        raise InputError("no reference run", path=kept, hint="make reference")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(project(kept, Path(folder) / "project"))
+        try:
+            for name in parameters.load(checkout / "params.yaml").notebooks:
+                older = kept / "report" / f"{name}.html"
+                try:
+                    pages.append(execute(checkout / "notebooks" / f"{name}.ipynb", notebooks / f"{name}.ipynb"))
+                except TreeboundError as error:
+                    if not any(part in str(error) for part in NOT_KEPT):
+                        raise
+                    said.append(f"{'taken over' if older.is_file() else 'left out'}: {name} ({error})")
+                    pages += [older] * older.is_file()
+            render(pages, out)
+        finally:
+            os.chdir(before)
+    return said
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m treebound.report.again", description=__doc__.partition("\n")[0])
+    parser.add_argument("--notebooks", type=Path, default=Path("build/again"), help="where executed notebooks are kept")
+    parser.add_argument("--out", type=Path, default=Path("results/reference/report"), help="folder of the report")
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        for line in again(collect.find_root().resolve(), args.notebooks.resolve(), args.out.resolve()):
+            print(line, file=sys.stderr)
+
+    return status(work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""The makers of sentences: what every remark is put together from.
+
+A figure that differs comes with its interval and p, or is said not to be tested; a range with the places of its ends; a
+share with its whole; several tests with how many of them chance alone would pass. A remark is a generator of sentences
+under `about`, which keeps the cells that each rests on, so that they can be read beside it (`report.statements`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from treebound.report.show import Remarks, Sentence, said_p
+
+LEVEL = 0.05  #: p below which a difference counts as told from chance
+FEW = 8  #: rows of a comparison that are all named; of more, those told from chance
+ONE_SEED = "Each figure is one training with one seed."
+UNTESTED = "These differences were not tested."
+
+Said = Iterator[str | tuple[str, Any]]  #: sentences, alone or with the rows that they rest on
+
+
+def about(absent: str = "") -> Callable[[Callable[..., Said]], Callable[..., Remarks]]:
+    """A remark of what a generator says about its first argument, a table; `absent`: of one without rows."""
+
+    def made(remark: Callable[..., Said]) -> Callable[..., Remarks]:
+        @wraps(remark)
+        def say(data: Any, *more: Any, **named: Any) -> Remarks:
+            if absent and not len(data):
+                return Remarks((absent,))
+            pairs = (said if isinstance(said, tuple) else (said, data) for said in remark(data, *more, **named))
+            return Remarks(tuple(Sentence.on(text, rows) for text, rows in pairs))
+
+        return say
+
+    return made
+
+
+def named(label: Any) -> str:
+    """The label of a row, levels joined."""
+    return " · ".join(str(part) for part in label if str(part)) if isinstance(label, tuple) else str(label)
+
+
+def told_apart(index: pd.Index) -> list[str]:
+    """The labels of rows, without levels that are the same in all of them."""
+    same = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
+    return [named(label) for label in (index.droplevel(same) if 0 < len(same) < index.nlevels else index)]
+
+
+def listing(parts: Iterable[Any], nothing: str = "none") -> str:
+    """Things side by side, or that there are none."""
+    return ", ".join(map(named, parts)) or nothing
+
+
+def difference(row: Any) -> str:
+    """A difference in points with its interval, where it has one, and its p; or that it was not tested.
+
+    row  difference; low, high, p as far as there are any
+    """
+    low, high, p = (row.get(name, float("nan")) for name in ("low", "high", "p"))
+    ends = f" [{low:+.2f}, {high:+.2f}]" if low == low and high == high else ""
+    return f"{row['difference']:+.2f}{ends}, {said_p(p) if p == p else 'not tested'}"
+
+
+def differences(rows: pd.DataFrame) -> str:
+    """Every difference with the name of its row, the largest first."""
+    order = rows["difference"].abs().argsort(kind="stable")[::-1]
+    return listing(f"{rows.index[i]} ({difference(rows.iloc[i])})" for i in order)
+
+
+def by_chance(tests: int, level: float = LEVEL) -> str:
+    """How many of so many tests would pass a level where nothing differs."""
+    expected = level * tests
+    return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
+
+
+def told(rows: pd.DataFrame, level: float = LEVEL) -> str:
+    """Which differences are told from chance and which way, how many are not, and how many chance alone would pass.
+
+    rows  difference, p and, where there are intervals, low and high; indexed by what they are of
+    """
+    rows = rows.set_axis(told_apart(rows.index))
+    sure, of = rows["p"] < level, len(rows)
+    better, worse = (rows[sure & (rows["difference"] * sign > 0)] for sign in (1, -1))
+    rest = rows[~sure]
+    unclear = f" ({differences(rest)})" if len(rest) and of <= FEW else ""
+    return (
+        f"told from chance at {100 * level:g} %, better: {differences(better)}; worse: {differences(worse)}; not told "
+        f"from chance: {len(rest)} of {of}{unclear}"
+        + (f"; of {of} tests {by_chance(of, level)} would pass by chance alone" if of > 1 else "")
+    )
+
+
+def span(values: pd.Series, text: str = "{:.2f}") -> str:
+    """The least and the largest of some figures with their places; of one, that."""
+    values = values.dropna()
+    values = values.set_axis(told_apart(values.index))
+    ends = [
+        f"{text.format(values.iloc[at])} ({values.index[at]})"
+        for at in dict.fromkeys((values.argmin(), values.argmax()))
+    ]
+    return " to ".join(ends)
+
+
+def correlation(x: pd.Series, y: pd.Series) -> str:
+    """Pearson's correlation with Fisher's 95 % interval and the number of pairs, of which there must be four."""
+    both = pd.DataFrame({"x": x, "y": y}).dropna()
+    r, n = both["x"].corr(both["y"]), len(both)
+    middle, half = np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)), 1.96 / np.sqrt(n - 3)
+    return f"{r:+.2f} [{np.tanh(middle - half):+.2f}, {np.tanh(middle + half):+.2f}] ({n} pairs)"
+
+
+def each(data: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """The groups of a table in the order of its rows, by columns or levels of its index, which their rows lose."""
+    columns = [by] if isinstance(by, str) else by
+    inside = all(name in data.index.names for name in columns)
+    for place, rows in data.groupby(level=by, sort=False) if inside else data.groupby(by, sort=False):
+        yield place, rows.droplevel(by) if inside and rows.index.nlevels > len(columns) else rows
+
+
+def unproved(shares: pd.Series, what: str) -> str:
+    """Which rows a limit on the search left with fewer proofs than sentences; `shares`: % proved."""
+    left = shares[shares < 100]
+    if left.empty:
+        return f"Every tree of {what} is proved optimal for its model."
+    return (
+        f"Every tree of {len(shares) - len(left)} of {len(shares)} rows is proved optimal for its model; a limit on "
+        "the search left fewer proofs in the others, whose figures may be due to that: "
+        f"{listing(f'{share:.1f} % of {named(at)}' for at, share in left.items())}."
+    )

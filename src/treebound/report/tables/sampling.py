@@ -1,0 +1,165 @@
+"""Parsers that sample, and sampling decoders beside proved optima.
+
+Every function takes what several runs have and leaves out runs that have nothing; where none has, there are no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from treebound.evaluation.attachment import WRONG
+from treebound.evaluation.significance import mcnemar_words
+from treebound.experiments.params import ROOMS, Params, Row
+from treebound.report import published
+from treebound.report.collect import Results
+from treebound.report.tables.rows import main_rows
+
+PAPER = "zhang-et-al-2014"
+METHODS = ("greedy", "gibbs", "random-walk")
+
+
+def rows_of(results: Results, corpus: str) -> dict[str, Row]:
+    """The rows that are compared: `sampling MODEL`, and by their models the rows of exact search over linear models."""
+    params = results.params
+    found = {
+        f"sampling {row.model}": row
+        for row in params.rows_of(corpus)
+        if ROOMS[row.system] == "sampling" and params.plain(corpus, row)
+    }
+    return found | main_rows(params, "mira", corpus)
+
+
+def names(params: Params) -> set[str]:
+    """Every name that `rows_of` can give."""
+    return {*(f"sampling {model}" for model in params.sampling), *params.models}
+
+
+def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Index (run, corpus), a column a parser: UAS; the mean of all corpora of a run below them. The paper's Table 2."""
+    lines = {}
+    for r in results:
+        scores = pd.concat([r.decode(), r.samplers()], ignore_index=True)
+        if not len(r.samplers()):
+            continue
+        for corpus in [c for c in r.corpora if c in (wanted or r.corpora)]:
+            of = scores[scores["corpus"] == corpus].set_index("row")["uas"]
+            rows = rows_of(r, corpus)
+            lines[r.name, corpus] = {name: of[row.name] for name, row in rows.items() if row.name in of}
+        table = pd.DataFrame([line for (run, _), line in lines.items() if run == r.name])
+        lines[r.name, "mean"] = table.mean().where(table.notna().all()).to_dict()
+    index = pd.MultiIndex.from_tuples(list(lines), names=["run", "corpus"]) if lines else None
+    return pd.DataFrame(list(lines.values()), index=index)
+
+
+def details(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Index (run, corpus, row): accuracy, sentences whose right tree scores more than the one found, times."""
+    data = pd.concat([r.samplers().assign(run=r.name) for r in results], ignore_index=True)
+    data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "row"])
+    data["search errors, %"] = 100 * data["search_errors"].astype(float) / data["sentences"].astype(float)
+    shown = {"uas": "UAS", "complete": "complete, %", "search errors, %": "search errors, %"}
+    shown |= {"train_cpu_s": "training, CPU s", "words_per_cpu_s": "words / CPU s"}
+    return data.rename(columns=shown)[list(shown.values())]
+
+
+def published_accuracy() -> pd.DataFrame:
+    """The paper's Table 2."""
+    return published.table(PAPER, "uas").set_index("language")
+
+
+def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Index (corpus, row, other): UAS of a row less another's, the ends of its 99 % interval, words, McNemar's p.
+
+    The interval is that of paired words. No lines where a run does not keep its sentences, or lacks a row.
+    """
+    lines = {}
+    for corpus in results.corpora if results.keeps_sentences else ():
+        rows = rows_of(results, corpus)
+        for a, b in pairs:
+            if a in rows and b in rows:
+                one, two = (_right(results, corpus, rows[name]) for name in (a, b))
+                test, n = mcnemar_words(one, two), len(one)
+                more, changed = test["only_a"] - test["only_b"], test["only_a"] + test["only_b"]
+                half = 2.5758 * np.sqrt(max(changed - more**2 / n, 0.0)) / n
+                lines[corpus, a, b] = [100 * x for x in (more / n, more / n - half, more / n + half)] + [n, test["p"]]
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["corpus", "row", "other"])[: len(lines)]
+    return pd.DataFrame(list(lines.values()), index=index, columns=["difference", "low", "high", "words", "p"])
+
+
+def _right(results: Results, corpus: str, row: Row) -> np.ndarray:
+    """bool[scored words]: which of them the row attaches rightly."""
+    marks = results.sentences(corpus, row)["words"].fillna("").astype(str)
+    return np.array(list("".join(marks))) != WRONG
+
+
+def score_time(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Index (run, corpus, space, method, patience): shares of proved optima found (%), of all sentences and of those of
+    more than 30 words; what the trees score less than the optima together (%); time. The mean of all seeds.
+    """
+    parts = [r.score_time().assign(run=r.name) for r in results]
+    data = pd.concat(parts, ignore_index=True)
+    data = data[data["corpus"].isin(wanted or set(data["corpus"]))]
+    keys = ["run", "corpus", "space", "method", "patience"]
+    numbers = data.set_index(keys)[["optima", "long_optima", "score", "runs", "cpu_s", "proved", "long", "words"]]
+    means = numbers.astype(float).groupby(level=keys, sort=False).mean()
+    return pd.DataFrame(
+        {
+            "optima found, %": 100 * means["optima"] / means["proved"],
+            "of long sentences, %": 100 * means["long_optima"] / means["long"].replace(0, np.nan),
+            "score lost, %": 100 * (1 - means["score"]),
+            "runs": means["runs"],
+            "CPU us / word": 1e6 * means["cpu_s"] / means["words"],
+            "sentences": means["proved"],
+        }
+    )
+
+
+# --- what claims ask of `Results.score_time`: (place, value, low, high)
+
+
+def equal_time(results: Results, one: str, other: str) -> Iterator[tuple[str, float, float, float]]:
+    """By how much (% of the optima) the trees of a method score more than another's found in the same time.
+
+    The mean over the budgets of the other within the times of the first, between whose budgets logarithms of time are
+    interpolated. No interval: seeds are averaged.
+    """
+    for corpus, curves in _curves(results, one, other):
+        mine, its = curves
+        inside = its[(its["time"] >= mine["time"].min()) & (its["time"] <= mine["time"].max())]
+        if len(inside):
+            there = np.interp(np.log(inside["time"]), np.log(mine["time"]), mine["score"])
+            value = float(np.mean(100 * (there - inside["score"])))
+            yield corpus, value, value, value
+
+
+def in_the_end(results: Results, one: str, other: str) -> Iterator[tuple[str, float, float, float]]:
+    """By how much (% of the optima) the trees of a method score more than another's, both with the largest budget."""
+    for corpus, (mine, its) in _curves(results, one, other):
+        value = float(100 * (mine["score"].iloc[-1] - its["score"].iloc[-1]))
+        yield corpus, value, value, value
+
+
+def optima(results: Results, method: str) -> Iterator[tuple[str, float, float, float]]:
+    """Share of proved projective optima (%) that a method finds with its largest budget, over all seeds; exact ends."""
+    from scipy.stats import binomtest
+
+    data = results.score_time()
+    data = data[(data["method"] == method) & (data["space"] == "projective")]
+    for corpus, of in data.groupby("corpus", sort=False):
+        last = of[of["patience"] == of["patience"].max()]
+        found, proved = int(last["optima"].sum()), int(last["proved"].sum())
+        if proved:
+            ends = binomtest(found, proved).proportion_ci(0.95)
+            yield str(corpus), 100 * found / proved, 100 * ends.low, 100 * ends.high
+
+
+def _curves(results: Results, one: str, other: str) -> Iterator[tuple[str, tuple[pd.DataFrame, pd.DataFrame]]]:
+    """Corpus -> of two methods over crossing trees, time and score by budget, the fastest first; means of seeds."""
+    data = results.score_time()
+    data = data[data["space"] == "non-projective"]
+    for corpus, of in data.assign(time=data["cpu_s"] / data["words"]).groupby("corpus", sort=False):
+        each = [of[of["method"] == name].groupby("patience")[["time", "score"]].mean() for name in (one, other)]
+        if all(len(curve) for curve in each):
+            yield str(corpus), (each[0].sort_values("time"), each[1].sort_values("time"))

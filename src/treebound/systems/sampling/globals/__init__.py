@@ -1,0 +1,1 @@
+"""Global features of trees: one file each, and a line of `catalogue`."""

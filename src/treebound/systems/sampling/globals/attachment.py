@@ -1,0 +1,75 @@
+"""Prepositional phrases: governor, preposition and argument, through coordinations.
+
+Zhang et al. (2014), section 4 and Figure 6. Either the argument hangs from the preposition, which hangs from the
+governor; or, as in Universal Dependencies, the preposition hangs from the argument and that from the governor. Where
+arguments are coordinated, all conjuncts are arguments, MOST at most.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.decoders.approximate.sampling import buffers as at
+from treebound.decoders.approximate.sampling.forest import head_of
+from treebound.systems.sampling.globals.view import (
+    COORDINATOR,
+    LOWER,
+    MOST,
+    PUNCTUATION,
+    TAG,
+    begin,
+    join,
+    put,
+)
+
+
+@njit(cache=True, nogil=True)
+def see(ints, view, w):
+    """Which way it is attached, the governor and the arguments."""
+    seen, h = view.seen, head_of(ints, w)
+    seen[0], seen[1], count = 1, h, 2
+    m = ints[ints[at.FIRST] + w]
+    while m != NONE and count < MOST + 2:
+        if view.words[COORDINATOR, m]:
+            c = ints[ints[at.FIRST] + m]
+            while c != NONE and count < MOST + 2:
+                count = _argument(view, c, count)
+                c = ints[ints[at.NEXT] + c]
+        else:
+            count = _argument(view, m, count)
+        m = ints[ints[at.NEXT] + m]
+    if count > 2 or h == 0:
+        return count
+    seen[0], seen[1], seen[2], count = 2, head_of(ints, h), h, 3
+    m = ints[ints[at.LAST] + h]
+    while m != NONE and m > h and count < MOST + 2:
+        c = ints[ints[at.FIRST] + m]
+        while c != NONE and not view.words[COORDINATOR, c]:
+            c = ints[ints[at.NEXT] + c]
+        if c != NONE:
+            count = _argument(view, m, count)
+        m = ints[ints[at.BEFORE] + m]
+    return count
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _argument(view, m, count):
+    if view.words[PUNCTUATION, m]:
+        return count
+    view.seen[count] = m
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def name(code, view, w, count):
+    """Each argument with the preposition and the governor, as words and tags."""
+    words, governor, i = view.words, view.seen[1], 0
+    way = join(join(begin(code, 0), view.seen[0]), words[LOWER, w])
+    for k in range(2, count):
+        m = view.seen[k]
+        i = put(view, i, join(join(join(way, 1), words[LOWER, governor]), words[LOWER, m]))
+        i = put(view, i, join(join(join(way, 2), words[LOWER, governor]), words[TAG, m]))
+        i = put(view, i, join(join(join(way, 3), words[TAG, governor]), words[LOWER, m]))
+        i = put(view, i, join(join(join(way, 4), words[TAG, governor]), words[TAG, m]))
+    return i

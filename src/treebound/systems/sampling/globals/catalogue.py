@@ -1,0 +1,172 @@
+"""The global features: what each sees and how that is scored, and what a move makes them look at.
+
+A new one is a file with `see` and `name` (`view`), a line of `table`, and one in each of the two functions here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from treebound.core.hashing import hash_string
+from treebound.decoders.approximate.sampling import buffers as at
+from treebound.kernels.features.hashing import finish
+from treebound.systems.sampling.globals import (
+    attachment,
+    coordination,
+    crossing,
+    neighbours,
+    right_branch,
+    span_length,
+    valency,
+)
+from treebound.systems.sampling.globals.table import COORDINATORS, FEATURES, PATHS, PREPOSITIONS, TREE
+from treebound.systems.sampling.globals.view import (
+    COORDINATOR,
+    MARK,
+    NAMES,
+    PREPOSITION,
+    find_spans,
+    join,
+    mark_path,
+)
+
+_ANCHORS = np.array(list(FEATURES.values()))
+
+
+def codes_of(names: tuple[str, ...]) -> np.ndarray:
+    """int64[F]: the numbers of features, in the order of FEATURES."""
+    return np.array([i for i, name in enumerate(FEATURES) if name in names], np.int64)
+
+
+#: of the scores that are kept, which must not be those of another version of a feature
+SALT = np.int64(hash_string("|".join(FEATURES)))
+
+
+@njit(cache=True, nogil=True)
+def see(code, ints, view, w):
+    """What feature `code` sees at anchor w, into view.seen; how many integers."""
+    if code == 0:
+        return right_branch.see(ints, view, w)
+    if code == 1:
+        return coordination.see(ints, view, w)
+    if code == 2:
+        return attachment.see(ints, view, w)
+    if code == 3:
+        return span_length.see(ints, view, w)
+    if code == 4:
+        return neighbours.see(ints, view, w)
+    if code == 5:
+        return valency.see(ints, view, w)
+    return crossing.see(ints, view, w)
+
+
+@njit(cache=True, nogil=True)
+def name(code, view, w, count):
+    """The hashed names of what was seen, into view.names; how many."""
+    if code == 0:
+        return right_branch.name(code, view, w, count)
+    if code == 1:
+        return coordination.name(code, view, w, count)
+    if code == 2:
+        return attachment.name(code, view, w, count)
+    if code == 3:
+        return span_length.name(code, view, w, count)
+    if code == 4:
+        return neighbours.name(code, view, w, count)
+    if code == 5:
+        return valency.name(code, view, w, count)
+    return crossing.name(code, view, w, count)
+
+
+@njit(cache=True, nogil=True)
+def look(f, ints, view, w):
+    """Score feature number f of the view at anchor w, unless it was seen so before."""
+    code = view.codes[f]
+    count = see(code, ints, view, w)
+    key = join(join(SALT, code), w)
+    for i in range(count):
+        key = join(key, view.seen[i])
+    key = finish(join(key, count))
+    slot = key & (len(view.keys) - 1)
+    if view.keys[slot] != key:
+        mask, value = len(view.weights) - 1, 0.0
+        for i in range(name(code, view, w, count)):
+            value += view.weights[view.names[i] & mask]
+        view.keys[slot], view.values[slot] = key, value
+    view.total[0] += view.values[slot] - view.held[f, w]
+    view.held[f, w] = view.values[slot]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def anchored(anchors, ints, view, w):
+    """Whether w is such an anchor, whatever has moved."""
+    if anchors == TREE:
+        return w == 0
+    if anchors == COORDINATORS:
+        return view.words[COORDINATOR, w] == 1
+    if anchors == PREPOSITIONS:
+        return view.words[PREPOSITION, w] == 1
+    return w > 0 and (anchors == PATHS or ints[at.PROJECTIVE] == 0)
+
+
+@njit(cache=True, nogil=True)
+def refresh(ints, view):
+    """Score what the moves near marked words have changed; the score of all global features. Marks are taken away.
+
+    O(n) to find spans, and what is looked at: words above the marked ones, coordinators, prepositions, the root; with
+    the feature `crossing`, where arcs may cross, every word.
+    """
+    if len(view.codes) == 0:
+        return 0.0
+    n, marked = ints[at.N], view.marked
+    find_spans(ints, view)
+    for f in range(len(view.codes)):
+        anchors = _ANCHORS[view.codes[f]]
+        if anchors == PATHS:
+            for i in range(1, marked[0] + 1):
+                look(f, ints, view, marked[i])
+        elif anchors == TREE:
+            look(f, ints, view, 0)
+        else:
+            for w in range(1, n + 1):
+                if anchored(anchors, ints, view, w):
+                    look(f, ints, view, w)
+    for i in range(1, marked[0] + 1):
+        view.place[MARK, marked[i]] = 0
+    marked[0] = 0
+    return view.total[0]
+
+
+@njit(cache=True, nogil=True)
+def score_all(ints, view):
+    """The score of all global features of the tree, from scratch: after its weights, or the tree, became others."""
+    view.held[:] = 0.0
+    view.total[0] = 0.0
+    view.keys[:] = 0
+    view.place[MARK] = 0
+    view.marked[0] = 0
+    if len(view.codes):
+        for w in range(1, ints[at.N] + 1):
+            mark_path(ints, view, w)
+    return refresh(ints, view)
+
+
+@njit(cache=True, nogil=True)
+def append(ints, view, sign, slots, signs, count):
+    """Append the weight slots of all global features of the tree with `sign`; the new count. `room` must be there."""
+    find_spans(ints, view)
+    mask = len(view.weights) - 1
+    for f in range(len(view.codes)):
+        code = view.codes[f]
+        for w in range(ints[at.N] + 1):
+            if anchored(_ANCHORS[code], ints, view, w):
+                for i in range(name(code, view, w, see(code, ints, view, w))):
+                    slots[count], signs[count] = view.names[i] & mask, sign
+                    count += 1
+    return count
+
+
+def room(codes: np.ndarray, n: int) -> int:
+    """How many slots at most `append` writes for a sentence of n words."""
+    return NAMES * len(codes) * (n + 1)

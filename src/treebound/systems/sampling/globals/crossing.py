@@ -1,0 +1,40 @@
+"""Whether an arc spans a word that does not hang below its head: it is not projective.
+
+Zhang et al. (2014), section 4, after Martins et al. (2011).
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from treebound.decoders.approximate.sampling.forest import head_of
+from treebound.systems.sampling.globals.view import LOWER, TAG, begin, join, put
+
+
+@njit(cache=True, nogil=True)
+def see(ints, view, w):
+    """The head where the arc into w is not projective, else nothing. O(length depth)."""
+    h = head_of(ints, w)
+    for k in range(min(h, w) + 1, max(h, w)):
+        u = k
+        while u not in (0, h):
+            u = head_of(ints, u)
+        if u != h:
+            view.seen[0] = h
+            return 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def name(code, view, w, count):
+    """That it is so; with either word, with either tag, with both."""
+    if count == 0:
+        return 0
+    h, words = view.seen[0], view.words
+    i = put(view, 0, begin(code, 0))
+    i = put(view, i, join(begin(code, 1), words[TAG, h]))
+    i = put(view, i, join(begin(code, 2), words[TAG, w]))
+    i = put(view, i, join(join(begin(code, 3), words[TAG, h]), words[TAG, w]))
+    i = put(view, i, join(begin(code, 4), words[LOWER, h]))
+    i = put(view, i, join(begin(code, 5), words[LOWER, w]))
+    return put(view, i, join(join(begin(code, 6), words[LOWER, h]), words[LOWER, w]))

@@ -1,0 +1,26 @@
+"""The tags before and after a span, with the tag of its word and its length (Zhang et al. 2014, section 4)."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from treebound.systems.sampling.globals.view import HIGH, LOW, TAG, begin, bin_of, join, put
+
+
+@njit(cache=True, nogil=True)
+def see(ints, view, w):
+    """The words before and after, and the bin of the length."""
+    low, high = view.place[LOW, w], view.place[HIGH, w]
+    view.seen[0], view.seen[1], view.seen[2] = low - 1, high + 1, bin_of(high - low + 1)
+    return 3
+
+
+@njit(cache=True, nogil=True)
+def name(code, view, w, count):
+    """Either side alone, and both with and without the length."""
+    tags, length = view.words[TAG], view.seen[2]
+    tag, left, right = tags[w], tags[view.seen[0]], tags[view.seen[1]]
+    i = put(view, 0, join(join(join(begin(code, 0), tag), left), right))
+    i = put(view, i, join(join(join(join(begin(code, 1), tag), left), right), length))
+    i = put(view, i, join(join(join(begin(code, 2), tag), left), length))
+    return put(view, i, join(join(join(begin(code, 3), tag), right), length))

@@ -1,0 +1,35 @@
+"""How far a tree branches to the right: the depth of its last word that is no punctuation, in tenths of its length.
+
+Zhang et al. (2014), section 4. The paper's feature is a real number; here each tenth has a weight.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from treebound.core.problem import NONE
+from treebound.decoders.approximate.sampling import buffers as at
+from treebound.decoders.approximate.sampling.forest import head_of
+from treebound.systems.sampling.globals.view import PUNCTUATION, TAG, begin, join, put
+
+
+@njit(cache=True, nogil=True)
+def see(ints, view, w):
+    """The tenth, and the word that hangs from the root last."""
+    n, depth = ints[at.N], 0
+    m = n
+    while m > 0 and view.words[PUNCTUATION, m]:
+        m -= 1
+    while m > 0:
+        depth += 1
+        m = head_of(ints, m)
+    view.seen[0], view.seen[1] = 10 * depth // n, ints[ints[at.LAST]]
+    return 2
+
+
+@njit(cache=True, nogil=True)
+def name(code, view, w, count):
+    """By itself and with the tag of the root word."""
+    tenth, root = view.seen[0], view.seen[1]
+    i = put(view, 0, join(begin(code, 0), tenth))
+    return put(view, i, join(join(begin(code, 1), tenth), view.words[TAG, root])) if root != NONE else i

@@ -1,0 +1,29 @@
+"""How long the span of a word is, by its tag; whether it ends the sentence, whether punctuation follows.
+
+Zhang et al. (2014), section 4.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from treebound.decoders.approximate.sampling import buffers as at
+from treebound.systems.sampling.globals.view import COARSE, HIGH, LOW, PUNCTUATION, TAG, begin, bin_of, join, put
+
+
+@njit(cache=True, nogil=True)
+def see(ints, view, w):
+    """The bin of the length, and the flags."""
+    low, high = view.place[LOW, w], view.place[HIGH, w]
+    view.seen[0] = bin_of(high - low + 1)
+    view.seen[1] = 2 * (high == ints[at.N]) + view.words[PUNCTUATION, high + 1]
+    return 2
+
+
+@njit(cache=True, nogil=True)
+def name(code, view, w, count):
+    """With the fine and the coarse tag."""
+    length, flags = view.seen[0], view.seen[1]
+    i = put(view, 0, join(join(begin(code, 0), view.words[TAG, w]), length))
+    i = put(view, i, join(join(join(begin(code, 1), view.words[TAG, w]), length), flags))
+    return put(view, i, join(join(join(begin(code, 2), view.words[COARSE, w]), length), flags))

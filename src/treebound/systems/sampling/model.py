@@ -1,0 +1,109 @@
+"""A trained parser that samples in one file without pickle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass as checked
+
+from treebound.core.errors import InputError, ModelError
+from treebound.factors import templates_of
+from treebound.factors.templates import Lines, digest
+from treebound.features.scorer import Scorer
+from treebound.learning.conventions import Conventions, conventions
+from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
+from treebound.learning.pruner import Pruner
+from treebound.learning.storage import Attributes, Format, Header, History, Layout, Unit, tables
+from treebound.systems.sampling.globals.catalogue import codes_of
+from treebound.systems.sampling.settings import Settings
+
+KIND = "sampling model"
+
+
+@checked(config=ConfigDict(extra="forbid"), kw_only=True)
+class SamplingHeader(Header):
+    """What stands in a model file beside its weights."""
+
+    key: str
+    spec: Settings
+    unit: Unit
+    meta: Conventions
+    history: History
+    attributes: Attributes
+    templates: Lines
+    digest: str
+
+    def __post_init__(self) -> None:
+        if digest(self.templates) != self.digest:
+            raise ValueError("other templates than it was trained with")
+
+
+def _layouts(header: SamplingHeader) -> dict[str, Layout]:
+    return {
+        "weights": Layout(np.int32, {(1 << header.spec.bits,)}),
+        "pruner": Layout(np.float32, tables(8, 28)),
+    }
+
+
+FORMAT = Format(KIND, 1, SamplingHeader, _layouts)
+
+
+class SamplingModel:
+    """Weights of local factors and global features in one table, as integers, `unit` of them to 1.0.
+
+    spec     how it was trained, and how it searches
+    weights  int32[2 ** bits]
+    meta     the treebank conventions that it was trained with
+    history  one record an epoch
+    key      identifies what it was trained by and on
+    """
+
+    def __init__(
+        self,
+        spec: Settings,
+        weights: np.ndarray,
+        unit: float,
+        pruner: Pruner,
+        meta: dict,
+        history: list[dict],
+        templates: Lines | None = None,
+        key: str = "",
+    ):
+        self.spec, self.weights, self.unit, self.pruner, self.history = spec, weights, unit, pruner, history
+        self.meta, self.key = conventions(meta), key
+        self.templates = templates_of(spec.families) if templates is None else templates
+        self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, None, self.templates)
+        self.codes = codes_of(spec.global_features)
+        #: as global features read them; integers still, if not all of the largest ones to the last digit
+        self.reals = weights.astype(np.float32)
+
+    def save(self, path: str | Path) -> None:
+        """Write one file, atomically."""
+        lines = {**self.templates, **self.pruner.lines}
+        header = {
+            "key": self.key,
+            "spec": self.spec.as_dict(),
+            "unit": self.unit,
+            "meta": self.meta,
+            "history": self.history,
+            "attributes": sorted(self.pruner.attributes),
+            "templates": lines,
+            "digest": digest(lines),
+        }
+        FORMAT.save(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
+
+    @classmethod
+    def load(cls, path: str | Path) -> SamplingModel:
+        """Read what `save` wrote. ModelError for anything else."""
+        header, arrays = FORMAT.load(path)
+        try:
+            lines, of_parts = header.templates, templates_of(header.spec.families)
+            if lines.keys() != {*of_parts, *OF_THE_PRUNER}:
+                raise ValueError("templates of other families than it has")
+            pruner = Pruner(arrays["pruner"], frozenset(header.attributes), templates=lines)
+            given = header.spec, arrays["weights"], header.unit, pruner, header.meta.as_meta(), header.history
+            return cls(*given, {name: lines[name] for name in of_parts}, header.key)
+        except (ValueError, InputError) as error:
+            raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

@@ -1,0 +1,117 @@
+"""The best tree that annealed chains and climbs find, and the pairs of trees that SampleRank learns from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from treebound.decoders.approximate.sampling import buffers as at
+from treebound.decoders.approximate.sampling.forest import arc_into, head_of, lay
+from treebound.decoders.approximate.sampling.starts import draw
+from treebound.systems.sampling.globals.catalogue import score_all
+from treebound.systems.sampling.moves import climb, gibbs, walk
+
+GREEDY, GIBBS, WALK = range(3)
+
+
+class Plan(NamedTuple):
+    """How long which search goes on.
+
+    method    GREEDY: climbs alone; GIBBS, WALK: chains of these steps, then a climb
+    restarts  runs; patience: enough once so many in a row found nothing better
+    sweeps    steps of a chain, in words of the sentence
+    hot, cold first and last temperature, in units of scores; it falls by a constant factor
+    words     K of random walks
+    """
+
+    method: int
+    restarts: int
+    patience: int
+    sweeps: int
+    hot: float
+    cold: float
+    words: int
+
+
+@njit(cache=True, nogil=True)
+def search(ints, reals, view, graph, starts, plan, rng, best):
+    """Runs from the tree int32[n] `best`, then from drawn ones; the best score, its arcs in `best`; and the runs.
+
+    Scores are summed up anew after each run, in one order, so that equal trees have equal scores.
+    """
+    n, value, since = ints[at.N], -np.inf, 0
+    for run in range(plan.restarts):
+        if since >= plan.patience:
+            return value, run
+        if run > 0:
+            draw(graph, starts, rng)
+        else:
+            starts.into[:] = best
+        lay(ints, reals, starts.into)
+        score_all(ints, view)
+        if plan.method != GREEDY and run > 0:
+            anneal(ints, reals, view, plan, rng)
+        climb(ints, reals, view, rng)
+        for m in range(1, n + 1):
+            starts.into[m - 1] = arc_into(ints, m)
+        total = lay(ints, reals, starts.into) + score_all(ints, view)
+        since += 1
+        if total > value:
+            value, since = total, 0
+            best[:] = starts.into
+    return value, plan.restarts
+
+
+@njit(cache=True, nogil=True)
+def anneal(ints, reals, view, plan, rng):
+    """A chain of plan.sweeps * n steps under a falling temperature."""
+    steps = plan.sweeps * ints[at.N]
+    fall = (plan.cold / plan.hot) ** (1.0 / max(1, steps - 1))
+    temperature = plan.hot
+    for _ in range(steps):
+        step(ints, reals, view, plan.method, plan.words, temperature, rng)
+        temperature *= fall
+
+
+@njit(cache=True, nogil=True)
+def step(ints, reals, view, method, words, temperature, rng):
+    """A step of a chain; the gain."""
+    if method == WALK:
+        return walk(ints, reals, view, words, temperature, rng)
+    return gibbs(ints, reals, view, temperature, rng)
+
+
+class Pair(NamedTuple):
+    """Two successive trees of a chain, `before` and the forest's own; int64[n + 1] gold: heads, -1 at 0.
+
+    before  int64[n + 1] heads
+    """
+
+    before: np.ndarray
+    gold: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
+    """Steps of a chain until two successive trees break their constraint; (steps left, errors less).
+
+    The constraint: the tree with fewer errors scores more by `cost` for each error that it has less (Zhang et al.,
+    section 3.3, equation 5). errors less: of the forest's tree, below 0 where it has more than pair.before; 0 once no
+    steps are left.
+    """
+    n = ints[at.N]
+    while steps > 0:
+        steps -= 1
+        for m in range(1, n + 1):
+            pair.before[m] = head_of(ints, m)
+        gain = gibbs(ints, reals, view, temperature, rng)
+        less = 0
+        for m in range(1, n + 1):
+            head = head_of(ints, m)
+            if head != pair.before[m]:
+                less += (head == pair.gold[m]) - (pair.before[m] == pair.gold[m])
+        if (less > 0 and gain < cost * less) or (less < 0 and -gain < -cost * less):
+            return steps, less
+    return 0, 0

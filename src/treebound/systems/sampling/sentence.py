@@ -1,0 +1,96 @@
+"""A scored sentence: all that moves and searches run on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.core.problem import Problem
+from treebound.decoders.approximate.sampling import chains
+from treebound.decoders.approximate.sampling.buffers import ARC_INTO, Buffers, buffers_of
+from treebound.decoders.approximate.sampling.decoder import deviation, shares
+from treebound.decoders.approximate.sampling.forest import lay
+from treebound.decoders.approximate.sampling.starts import Starts, starts_of
+from treebound.features.scorer import Scorer, Scores
+from treebound.kernels.arcs.numbering import arcs_of_tree
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.hypergraph import Hypergraph
+from treebound.systems.sampling.globals.catalogue import score_all
+from treebound.systems.sampling.globals.view import View, view_of
+
+SCALE = 0.2  #: trees are drawn from exp(SCALE * score of arcs / their standard deviation)
+RUNS, PATIENCE = 12, 4  #: of greedy search under local factors
+
+
+class Scoring(NamedTuple):
+    """What sentences are scored by.
+
+    weights, reals  [2 ** bits] as local factors read them, and float32 as global features do
+    codes           int64[F] global features
+    single_root, projective  the trees
+    unit            as of `Problem`
+    """
+
+    scorer: Scorer
+    weights: np.ndarray
+    reals: np.ndarray
+    codes: np.ndarray
+    single_root: bool
+    projective: bool
+    unit: float = 0.0
+
+
+class Sentence(NamedTuple):
+    """Scores of arcs and parts, the problem made of them, the buffers of moves, what global features see, draws."""
+
+    scores: Scores
+    problem: Problem
+    buffers: Buffers
+    view: View
+    graph: Hypergraph | None
+    starts: Starts
+
+    @property
+    def arcs(self) -> np.ndarray:
+        """int32[n]: the arc into each word of the tree in the buffers."""
+        ints, n = self.buffers.ints, self.problem.n
+        return ints[ints[ARC_INTO] + 1 : ints[ARC_INTO] + n + 1].astype(np.int32)
+
+    def score(self, heads: np.ndarray) -> float:
+        """Of a tree int32[n + 1]; -inf where an arc is no candidate or it has several roots. It is laid out then."""
+        arcs = arcs_of_tree(index_of(self.problem).arcs, heads)
+        if np.any(arcs < 0) or (self.problem.single_root and np.count_nonzero(heads[1:] == 0) != 1):
+            return -np.inf
+        return self.lay(arcs)
+
+    def lay(self, arcs: np.ndarray) -> float:
+        """Make the tree that of these arcs int32[n]; its score."""
+        return float(lay(*self.buffers, arcs) + score_all(self.buffers.ints, self.view))
+
+    def lay_only(self, arcs: np.ndarray) -> None:
+        """Make the tree that of these arcs; global features are not scored."""
+        lay(*self.buffers, arcs)
+
+    def first_tree(self, rng: np.ndarray) -> np.ndarray:
+        """int32[n]: the arcs of the best tree that a few climbs find under local factors alone."""
+        counts, seen = np.zeros(3, np.int64), np.zeros(RUNS, np.int64)
+        found = chains.Found(np.full(1, -np.inf), np.zeros(self.problem.n, np.int64), counts, seen)
+        plan = chains.Plan(chains.GREEDY, RUNS, PATIENCE, chains.MANY, 0, 1.0, 1.0, 1)
+        chains.search(*self.buffers, self.graph, self.starts, plan, rng, found)
+        return found.arcs.astype(np.int32)
+
+
+def scored(by: Scoring, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray) -> Sentence | None:
+    """A sentence under these weights; None where the candidate arcs (bool[n + 1, n + 1], head first) make up no tree.
+
+    rows, tag  as of `TokenTable.sentence`
+    """
+    scores = by.scorer.score(by.weights, rows, tag, allowed, by.single_root, by.projective)
+    problem = scores.problem(by.unit)
+    log = problem.arc * (SCALE / deviation(problem))
+    found = starts_of(index_of(problem).arcs, log, problem.single_root, by.projective)
+    if found is None:
+        return None
+    view = view_of(rows, problem.n, by.codes, by.reals)
+    return Sentence(scores, problem, buffers_of(problem, shares(log, problem)), view, *found)

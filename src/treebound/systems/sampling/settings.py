@@ -1,0 +1,75 @@
+"""How a parser that samples is trained, and how it searches unless told otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from treebound.core.spaces import Space
+from treebound.factors import FAMILIES
+from treebound.support.settings import Checked, Cost, Epochs, Heads, Rate, Seed, SettingError, option
+from treebound.systems.sampling.globals.table import FEATURES
+
+
+def _family(name: str) -> str:
+    if name not in FAMILIES or name in ("arc", "pattern"):
+        known = ", ".join(f for f in FAMILIES if f not in ("arc", "pattern"))
+        raise ValueError(f"unknown factor family {name!r}; choose from {known}")
+    return name
+
+
+def _feature(name: str) -> str:
+    if name not in FEATURES:
+        raise ValueError(f"unknown global feature {name!r}; choose from {', '.join(FEATURES)}")
+    return name
+
+
+Family = Annotated[str, AfterValidator(_family)]
+Feature = Annotated[str, AfterValidator(_feature)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+#: the parts of the Turbo parser (Martins, Almeida & Smith 2013)
+TURBO = ("adjacent-sibling", "grandchild", "sibling", "head-bigram", "grand-sibling", "tri-sibling")
+
+
+@dataclass(frozen=True)
+class Settings(Checked):
+    """Of a model; the defaults are the full features of Zhang et al. (2014), as far as there are families of them."""
+
+    families: tuple[Family, ...] = option((*TURBO, "great-grandchild"), "Factor families beside arcs.")
+    global_features: tuple[Feature, ...] = option(
+        tuple(FEATURES), "Features of whole trees, separated by commas; empty: none, as in the Turbo parser."
+    )
+    space: Space = option("projective", "non-projective: arcs of a tree may cross.")
+    epochs: Epochs = option(10, "Passes over TRAIN; the best one on DEV is kept.")
+    sweeps: Count = option(2, "Samples of a sentence in each epoch, times its words.")
+    constraints: Literal["both", "neighbour", "gold"] = option(
+        "both",
+        "What is learnt: neighbour: of two successive samples the better one scores more; gold: the right tree.",
+    )
+    k: Heads = option(30, "Heads that the pruner keeps for each word, at most.")
+    threshold: Share = option(0.005, "Of these, heads at least so many times as probable as the best one.")
+    training_k: Heads = option(
+        10, "Heads in training, whatever their probability: of TRAIN itself the pruner is too sure."
+    )
+    bits: Annotated[int, Field(ge=12, le=24)] = option(22, "Log2 of the number of weights.")
+    C: Rate = option(0.01, "Largest step of an update.")
+    cost: Cost = option(0.5, "Margin asked for each wrong head.")
+    temperature: Rate = option(0.1, "Of the samples that are learnt from, in units of scores.")
+    seed: Seed = option(1, "Of orders and samples; equal seeds give equal models and trees.")
+    search: Literal["gibbs", "random-walk", "greedy"] = option(
+        "gibbs", "How trees are sought: gibbs, random-walk (only where arcs may cross), or greedy: climbs alone."
+    )
+    restarts: Count = option(20, "Runs for a sentence, at most.")
+    patience: Count = option(4, "Enough once so many runs in a row found nothing better.")
+    pruner_epochs: Epochs = option(3, "Passes over TRAIN of the pruner, a first-order model.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("families", "global_features"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise SettingError(name, "one is named twice", "name each once")
+        if self.search == "random-walk" and self.space == "projective":
+            raise SettingError("search", "random walks make crossing trees", "add --space non-projective")

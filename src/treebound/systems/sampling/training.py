@@ -1,0 +1,168 @@
+"""SampleRank with MIRA steps (Zhang et al. 2014, section 3.3 and Figure 4; Wick et al. 2011).
+
+Each sentence has a chain of trees that goes on from epoch to epoch. At each visit it is scored once, and the chain
+makes `sweeps` steps a word under these scores. Where two successive trees break their constraint under them, or the
+tree that a visit ends with breaks that of the right tree, a MIRA step is made; its size is that of the weights of the
+moment.
+The paper's figure orders the two errors the wrong way round in Delta Err; the text's equation (5) is meant.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import evaluate
+from treebound.factors import templates_of
+from treebound.factors.templates import digest
+from treebound.features.scorer import Scorer
+from treebound.features.tokens import TokenTable
+from treebound.kernels.arcs.numbering import arcs_of_tree
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.features.scoring import only_in
+from treebound.learning import loop
+from treebound.learning.checkpoint import Averages, Checkpoint, key_of
+from treebound.learning.difference import Difference
+from treebound.learning.loop import Progress, Show
+from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
+from treebound.learning.pruner import Pruner, train_pruner
+from treebound.learning.updates import Learner, Mira
+from treebound.systems.sampling.globals.catalogue import append, codes_of, room
+from treebound.systems.sampling.model import SamplingModel
+from treebound.systems.sampling.parser import Parser
+from treebound.systems.sampling.search import Pair, next_pair
+from treebound.systems.sampling.sentence import Scoring, Sentence, scored
+from treebound.systems.sampling.settings import Settings
+from treebound.treebanks.projectivise import projectivise
+
+UNKNOWN = -1  #: the head of a word in a chain that has not begun
+
+
+def key_for(spec: Settings, train: Treebank, dev: Treebank) -> str:
+    """Identifies a model by its settings, templates and treebanks, before it is trained and in its file."""
+    return key_of(spec.as_dict(), (train, dev), digest({**templates_of(spec.families), **OF_THE_PRUNER}).encode())
+
+
+def train_model(
+    spec: Settings,
+    train: Treebank,
+    dev: Treebank,
+    *,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+) -> SamplingModel:
+    """The model of the epoch with the best UAS on dev.
+
+    checkpoint  a file written after every epoch, chains and all; training goes on from it and removes it at the end
+    Where trees must not cross, right trees that do are projectivised for training, and never for evaluation.
+    """
+    bits = min(20, spec.bits)
+    pruner = train_pruner(train, epochs=spec.pruner_epochs, bits=bits, seed=spec.seed, progress=progress)
+    task, key = _Training(spec, train, pruner), key_for(spec, train, dev)
+
+    def model(averages: Averages, history: list[dict]) -> SamplingModel:
+        return SamplingModel(spec, *averages, pruner, train.meta, history, key=key)
+
+    def judge(averages: Averages, history: list[dict]) -> dict:
+        what = f"dev, epoch {len(history) + 1}/{spec.epochs}"
+        shown = progress and (lambda items, _: progress(items, what))
+        parses = Parser(model(averages, history)).parse(dev, progress=shown)
+        return {"dev_uas": evaluate(dev, [p.heads for p in parses]).summary["uas"]}
+
+    kept = Checkpoint(checkpoint, key, task.learner, {"chains": task.chains}) if checkpoint else None
+    order = loop.shuffled(spec.seed, len(train))
+    found = loop.train(
+        task, spec.epochs, order, judge=judge, score=lambda r: r["dev_uas"], checkpoint=kept, progress=progress
+    )
+    return model(found.best, found.history)
+
+
+class _Training:
+    """A model in training, as `loop.train` takes it.
+
+    chains  int32[W] the heads of each sentence's tree; UNKNOWN before its first visit
+    """
+
+    def __init__(self, spec: Settings, train: Treebank, pruner: Pruner):
+        self.spec, self.offsets = spec, train.offsets
+        self.learner = Learner(1 << spec.bits, Mira(spec.C))
+        scorer, projective = Scorer(spec.families, pruner.attributes, spec.bits), spec.space == "projective"
+        of_trees = bool(train.meta.get("single_root", True)), projective
+        weights = self.learner.weights
+        self.scoring = Scoring(scorer, weights, weights, codes_of(spec.global_features), *of_trees)
+        self.table, self.pruner = TokenTable(train), pruner
+        each = [train.heads(i) for i in range(len(train))]
+        self.gold = [projectivise(heads)[0] for heads in each] if projective else each
+        self.chains = np.full(train.words, UNKNOWN, np.int32)
+        self.difference = Difference()
+        self.counts = dict.fromkeys(("wrong", "neighbour", "gold"), 0)
+
+    def learn(self, order: np.ndarray, show: Show) -> dict:
+        """One epoch: errors of the trees that visits end with, and the steps made for either constraint."""
+        self.counts = dict.fromkeys(self.counts, 0)
+        for i in show(order):
+            self.learner.examples += 1
+            self._visit(int(i))
+        return {"train_accuracy": 1.0 - self.counts["wrong"] / max(1, len(self.chains))} | {
+            name: self.counts[name] for name in ("neighbour", "gold")
+        }
+
+    def result(self) -> Averages:
+        """The averaged weights."""
+        return self.learner.average()
+
+    def _visit(self, i: int) -> None:
+        """Let the chain of sentence i go on, and learn from it."""
+        spec, gold = self.spec, self.gold[i]
+        rows, tag = self.table.sentence(i)
+        allowed = self.pruner.allowed(rows, tag, spec.training_k)
+        allowed[gold[1:], np.arange(1, len(tag))] = True
+        made = scored(self.scoring, rows, tag, allowed)
+        if made is None:  # a right tree with several roots where one is asked for, and no other tree left
+            return
+        n, chain = len(tag) - 1, self.chains[self.offsets[i] : self.offsets[i + 1]]
+        rng = np.array([(self.learner.examples * 2654435761 + spec.seed * 40503) % 2**64], np.uint64)
+        made.lay(made.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(made, chain))
+        right = self._arcs(made, gold[1:])
+        pair, steps = Pair(np.full(n + 1, -1, np.int64), gold.astype(np.int64)), spec.sweeps * n
+        way = spec.cost, spec.temperature
+        while steps > 0:
+            steps, less = next_pair(*made.buffers, made.view, pair, steps, *way, rng)
+            if less == 0 or spec.constraints == "gold":
+                continue
+            now, before = made.arcs, self._arcs(made, pair.before[1:])
+            better, worse = (now, before) if less > 0 else (before, now)
+            self._update(made, rows, tag, better, worse, abs(less))
+            self.counts["neighbour"] += 1
+            made.lay(now)
+        last = made.arcs
+        chain[:] = made.problem.head[last]
+        errors = int((last != right).sum())
+        self.counts["wrong"] += errors
+        if errors and spec.constraints != "neighbour":
+            self._update(made, rows, tag, right, last, errors)
+            self.counts["gold"] += 1
+
+    @staticmethod
+    def _arcs(made: Sentence, heads: np.ndarray) -> np.ndarray:
+        return arcs_of_tree(index_of(made.problem).arcs, np.append(-1, heads).astype(np.int32))
+
+    def _update(
+        self, made: Sentence, rows: np.ndarray, tag: np.ndarray, better: np.ndarray, worse: np.ndarray, errors: int
+    ) -> None:
+        """Step from one tree towards another, arcs int32[n], with so many errors less."""
+        scorer, scores, ours, theirs = self.scoring.scorer, made.scores, {}, {}
+        for family in ("arc", *self.spec.families):
+            g, p = scores.selected(family, better), scores.selected(family, worse)
+            ours[family], theirs[family] = only_in(g, p), only_in(p, g)
+        n = len(better)
+        space = scorer.room(ours, n) + scorer.room(theirs, n) + 2 * room(self.scoring.codes, n)
+        slots, signs, rates = self.difference.reserve(space)
+        count = scorer.features(ours, 1.0, scores, rows, tag, slots, signs, 0, rates=rates)
+        count = scorer.features(theirs, -1.0, scores, rows, tag, slots, signs, count, rates=rates)
+        for arcs, sign in ((better, 1.0), (worse, -1.0)):
+            made.lay_only(arcs)
+            count = append(made.buffers.ints, made.view, sign, slots, signs, count)
+        self.learner.update(slots, signs, rates, count, self.spec.cost * errors)

@@ -1,0 +1,192 @@
+"""The playground in a real JupyterLab in headless Chromium: its buttons are there, and what they show follows them.
+
+    python tests/lab_playground.py          prints what it saw; exit status 0: all is well
+
+Needs jupyterlab, Chromium and websocket-client (which Jupyter's own packages bring). Takes about a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import websocket
+from nbformat.v4 import new_code_cell, new_notebook
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+TESTS = Path(__file__).parent
+PATIENCE = 600  #: seconds for JupyterLab, the kernel and the first search, which compiles
+
+CELLS = f"""
+import sys
+
+sys.path.insert(0, {str(TESTS)!r})
+import numpy as np
+from synthetic import synthetic_treebank
+
+from treebound.learning.pruner import train_pruner
+from treebound.report.playground import Playground
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.trainer import train
+from treebound.systems.tagging.several import train_taggers
+
+learn = synthetic_treebank(60, 1, 12)
+spec = Settings(("adjacent-sibling", "sibling"), epochs=1, bits=14, k=4)
+model = train(spec, learn, learn.select(np.arange(10)), train_pruner(learn, epochs=1, bits=12))
+taggers = train_taggers(learn, learn.select(np.arange(10)), ("upos", "xpos"), epochs=1, bits=12, seed=1)
+Playground(model, "d1 d1 D D\\nn1 n1 N N\\nv1 v1 V V\\na2 _ A A\\n. . . .\\n").widgets(taggers)
+"""
+
+#: how a person would set a choice: the value, and the event that a browser sends
+SET = """(selector, i, value) => { const box = document.querySelectorAll(selector)[i]; box.value = value;
+  box.dispatchEvent(new Event('input', {bubbles: true})); box.dispatchEvent(new Event('change', {bubbles: true})); }"""
+READY = """(() => { const one = [...(window.jupyterapp?.shell.widgets('main') ?? [])][0];
+  if (one) window.jupyterapp.shell.activateById(one.id);
+  return one?.sessionContext?.session?.kernel?.status === 'idle'
+    && window.jupyterapp.shell.currentWidget === one; })()"""
+FAILED = """[...document.querySelectorAll('.jp-OutputArea [data-mime-type="application/vnd.jupyter.error"]')]
+  .map((one) => one.textContent.slice(-300)).join('|')"""
+SAID = "[...document.querySelectorAll('.jp-OutputArea .widget-label')].map((one) => one.textContent).join('|')"
+
+
+def free() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+class Browser:
+    """A page of Chromium, driven by its debugging protocol; `errors`: what its console complained of."""
+
+    def __init__(self, port: int):
+        until(lambda: json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json/version")), "Chromium")
+        pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list"))
+        address = next(page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page")
+        self.socket = websocket.create_connection(address, timeout=PATIENCE, suppress_origin=True)
+        self.number, self.errors = 0, list[str]()
+        self.call("Runtime.enable")
+
+    def call(self, method: str, **given: Any) -> dict[str, Any]:
+        """What a method of the protocol returns."""
+        self.number += 1
+        self.socket.send(json.dumps({"id": self.number, "method": method, "params": given}))
+        while True:
+            heard = json.loads(self.socket.recv())
+            if heard.get("method") == "Runtime.exceptionThrown":
+                self.errors.append(heard["params"]["exceptionDetails"]["text"])
+            if heard.get("id") == self.number:
+                return dict(heard.get("result", {}))
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(found["exceptionDetails"]["exception"].get("description", script))
+        return found["result"].get("value")
+
+
+def until(ask: Callable[[], Any], what: str) -> Any:
+    """What `ask` returns once it is something; RuntimeError where that takes too long."""
+    end, last = time.monotonic() + PATIENCE, "nothing"
+    while time.monotonic() < end:
+        try:
+            if found := ask():
+                return found
+        except (OSError, RuntimeError) as error:
+            last = str(error)
+        time.sleep(0.5)
+    raise RuntimeError(f"waited {PATIENCE} s for {what}: {last}")
+
+
+def look(browser: Browser, address: str) -> list[str]:
+    """Open the notebook, run it, use the buttons; what was seen. RuntimeError where something is not right."""
+    browser.call("Emulation.setFocusEmulationEnabled", enabled=True)  # without a focus no notebook is the current one
+    browser.call("Page.navigate", url=address)
+    until(lambda: browser.run(READY), "a kernel")
+    browser.run("window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => 1)")
+    until(lambda: "optimal:" in browser.run(SAID) or browser.run(FAILED), "the widgets")
+    if failed := browser.run(FAILED):
+        raise RuntimeError(f"the cell fails: {failed}")
+    seen = [f"widgets: {browser.run(SAID)}"]
+    first = browser.run(SAID)
+    drawings = browser.run("document.querySelectorAll('.jp-OutputArea .widget-html svg').length")
+    if drawings != 3:
+        raise RuntimeError(f"{drawings} drawings instead of tree, bounds and search tree")
+
+    arrows = browser.run("document.querySelector('.jp-OutputArea .widget-html svg').getAttribute('aria-label')")
+    head, modifier = arrows.partition(": ")[2].split(", ")[0].split(" → ")
+    options = """[...document.querySelectorAll('.widget-dropdown select')]
+      .map((box) => [...box.options].map((one) => one.text.replace(/\\u00a0/g, ' ')))"""
+    offered = browser.run(options)
+    for box, word in ((2, head), (3, modifier)):  # forbid the first arc of the tree
+        text = next(name for name in offered[box] if name.split(" ")[-1] == word)
+        place = offered[box].index(text)
+        browser.run(
+            f"({SET})('.widget-dropdown select', {box}, document.querySelectorAll('.widget-dropdown select')[{box}]"
+            f".options[{place}].value)"
+        )
+    until(lambda: browser.run(SAID) != first, "another tree once an arc is forbidden")
+    second = browser.run(SAID)
+    seen.append(f"without {head} → {modifier}: {second}")
+
+    browser.run(f"({SET})('.widget-text input', 0, 'n1 v1 d1 n2 .')")
+    until(lambda: "5 ." in str(browser.run(options)) and "4 n2" in str(browser.run(options)), "the typed sentence")
+    until(lambda: browser.run(SAID) not in (first, second), "its tree")
+    seen.append(f"typed: {browser.run(SAID)}")
+    if browser.errors:
+        raise RuntimeError(f"the console says {browser.errors}")
+    return seen
+
+
+def main() -> int:
+    """Start both programs, look, stop them. The exit status."""
+    if CHROMIUM is None:
+        print("no Chromium on this machine", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        notebook = new_notebook(cells=[new_code_cell(CELLS.strip())])
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        (Path(folder) / "play.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+        port, debug = free(), free()
+        lab = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1"]
+        lab += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={folder}"]
+        flags = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--remote-debugging-port={debug}",
+            "--window-size=1400,1800",
+        ]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started = [
+            subprocess.Popen(lab, **quiet),
+            subprocess.Popen([CHROMIUM, *flags, f"--user-data-dir={folder}/profile", "about:blank"], **quiet),
+        ]
+        try:
+            address = f"http://127.0.0.1:{port}"
+            until(lambda: urllib.request.urlopen(f"{address}/api").status == 200, "JupyterLab")
+            print(*look(Browser(debug), f"{address}/lab/tree/play.ipynb?reset"), sep="\n")
+        except RuntimeError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        finally:
+            for one in started:
+                one.terminate()
+            for one in started:
+                one.wait(timeout=30)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""The arena of approximations: what is on each decoder's account, on scores that are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles.score import best
+from strategies import build_problem
+
+from treebound.core.problem import Problem
+from treebound.experiments import approximations as arena
+from treebound.experiments.arena import disagreement
+from treebound.experiments.made_up import MADE_UP, made_up
+from treebound.experiments.params import Approximations
+
+SETTINGS = Approximations(
+    models=("any",), learner="mira", k=10, sentences=3, made_up=2, longest=10, calls=500, seconds=5.0
+)
+FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+def test_every_decoder_of_the_space_is_judged_against_the_best_tree(space, monkeypatch):
+    few = {name: arena.CONTESTANTS[name] for name in (arena.EXACT, "backbone only", "beam, 8")}
+    monkeypatch.setattr(arena, "CONTESTANTS", few)
+    scored = [build_problem(4, np.random.default_rng(seed), FAMILIES, space=space) for seed in range(3)]
+    data = arena.contest(scored, space, SETTINGS, lambda parses: pd.DataFrame(index=range(len(parses))))
+    absent = set() if space == "projective" else {"beam, 8"}
+    assert set(data["solver"]) == few.keys() - absent
+    assert disagreement(data) == ""
+    table = arena.joined(data.assign(model="m", space=space))
+    for row in table.itertuples():
+        top = best(scored[row.sentence], space)[0]
+        assert row.best == top
+        assert row.is_best == (row.value == top)
+        assert row.loss == top - row.value
+        assert not row.wrong
+    rows = {row["solver"]: row for row in arena.summary(data.assign(model="m", space=space))}
+    assert (rows[arena.EXACT]["best"], rows[arena.EXACT]["proved"], rows[arena.EXACT]["known"]) == (3, 3, 3)
+    assert rows["backbone only"]["proved"] == 0
+    assert rows["backbone only"]["correct"] is None
+
+
+def test_gold_trees_tell_errors_of_search_from_those_of_the_model():
+    shared = {"model": "m", "space": "projective", "n": 3, "tolerance": 1e-6, "found": True, "seconds": 0.002}
+    rows = [
+        {"solver": "a", "sentence": 0, "value": 5.0, "proved": True, "correct": 3, "gold": 5.0},
+        {"solver": "b", "sentence": 0, "value": 4.0, "proved": False, "correct": 2, "gold": 5.0},
+        {"solver": "a", "sentence": 1, "value": 7.0, "proved": True, "correct": 1, "gold": 6.0},
+        {"solver": "b", "sentence": 1, "value": 7.0, "proved": False, "correct": 1, "gold": 6.0},
+    ]
+    bound = [5.0, 6.0, 7.0, np.inf]
+    data = pd.DataFrame([shared | row | {"scored": 3, "bound": b} for row, b in zip(rows, bound, strict=True)])
+    a, b = arena.summary(data)
+    assert (a["wrong"], a["search_errors"], a["best"], a["loss"]) == (1, 0, 2, 0.0)
+    assert (b["wrong"], b["search_errors"], b["best"], b["loss"], b["bounded"], b["gap"]) == (2, 1, 1, 1.0, 1, 1.0)
+    assert b["correct"] == 3
+    curve = next(row for row in arena.within(data) if row["solver"] == "b")
+    assert [c for c, ms in zip(curve["best"], arena.WITHIN, strict=True) if ms < 2.0] == [0] * 6
+    assert curve["best"][-1] == 1
+    assert curve["proved"][-1] == 0
+
+
+@pytest.mark.parametrize("kind", MADE_UP)
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+def test_made_up_scores_are_dense_and_reproducible(kind, space):
+    one, two, other = (made_up(kind, 5, seed, space) for seed in (1, 1, 2))
+    assert isinstance(one, Problem)
+    assert one.arcs == 5 * 5
+    assert one.arc.tolist() == two.arc.tolist() != other.arc.tolist()
+    assert one.families == {"arc", "sibling", "grandchild"}
+    parts = np.concatenate([one.parts["sibling"].score, one.parts["grandchild"].score])
+    assert 0.1 < parts.std() < 0.5

@@ -1,0 +1,92 @@
+"""Tables, remarks and figure of the approximations; and nothing at all."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import made_up_results
+import numpy as np
+import pytest
+
+from treebound.experiments import params as parameters
+from treebound.experiments.approximations import CONTESTANTS, EXACT
+from treebound.experiments.made_up import MADE_UP
+from treebound.plots import arena, figures
+from treebound.report import remarks_approximations as remarks
+from treebound.report.collect import Results
+from treebound.report.show import Table
+from treebound.report.tables import approximations as tables
+
+REPOSITORY = Path(__file__).parents[1]
+MODEL = "carreras+grandchild+sibling"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Results:
+    params = parameters.load(REPOSITORY / "params.yaml")
+    folder = tmp_path_factory.mktemp("results")
+    made_up_results.write(folder, params)
+    return Results("this run", folder, params)
+
+
+def test_costs_are_sums_over_all_lengths(results):
+    data = tables.contest([results])
+    costs = tables.costs(data)
+    assert len(costs) == len(CONTESTANTS) * 2 * (1 + len(MADE_UP))
+    exact = costs.xs((MODEL, "projective", EXACT), level=("model", "space", "solver")).iloc[0]
+    assert (exact["sentences"], exact["best tree, %"], exact["proved, %"], exact["UAS"]) == (16, 100.0, 100.0, 95.0)
+    words, seconds = 4 * (5 + 15 + 25 + 35), 0.01 * (1 + 11 + 21 + 31)
+    assert exact["words per CPU second"] == pytest.approx(words / seconds)
+    assert np.isnan(costs.xs(("random", "projective", EXACT), level=("model", "space", "solver"))["UAS"].iloc[0])
+    assert tables.lengths(data)["sentences"].tolist() == [4] * len(tables.lengths(data))
+    errors = tables.errors(data).xs((MODEL, "projective"), level=("model", "space"))
+    assert errors.iloc[-1].tolist() == [75.0, 50.0, 25.0]
+    assert errors.iloc[0].tolist() == [75.0, 0.0, 75.0]
+
+
+def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
+    worth = tables.worth(tables.contest([results]))
+    second = list(CONTESTANTS)[1]
+    for model in (MODEL, *MADE_UP):
+        rows = worth.loc[(model, "projective")]
+        assert rows.index[rows["worth it"]].tolist() == [second]
+        assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
+    said = str(remarks.answer(worth))
+    assert f"approximations are faster than {EXACT} at the same accuracy" in said
+    assert f"{second} (2.0 times as fast, +0.00 UAS, the best tree of 100.0 %)" in said
+    none = worth.assign(**{"worth it": False})
+    assert "comes nearest" in str(remarks.answer(none))
+    assert "none of" in str(remarks.answer(none.assign(**{"times as fast": 0.5})))
+
+
+def test_the_figure_and_the_other_remarks(results):
+    figure = arena.over_time(tables.over_time([results]))
+    assert len(figure.axes) == 2 * 2 * (1 + len(MADE_UP))
+    assert figure.axes[0].get_xscale() == "log"
+    data = tables.contest([results])
+    assert "stops being the fastest at over 0 words" in str(remarks.made_up(data))
+    assert "0.0 % of the sentences" in str(remarks.search_errors(tables.errors(data)))
+    assert len(made_up_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
+
+
+def test_a_run_without_any_of_it(results, tmp_path):
+    nothing = Results("this run", tmp_path, dataclasses.replace(results.params, approximations=None))
+    data = tables.contest([nothing])
+    empty = [f(data) for f in (tables.costs, tables.lengths, tables.errors, tables.worth)]
+    empty.append(tables.over_time([nothing]))
+    assert all(table.empty for table in empty)
+    assert all("</table>" in Table(table, "empty")._repr_html_() for table in empty)
+    for said in (remarks.answer(empty[3]), remarks.search_errors(empty[2]), remarks.made_up(data)):
+        assert "experiments.run approximations" in str(said)
+
+
+def test_the_front_figure_has_every_decoder(results):
+    points = tables.front(tables.contest([results]))
+    assert len(points) == 2 * len(CONTESTANTS)
+    assert points["corpus"].unique().tolist() == ["tr_twt, projective", "tr_twt, non-projective"]
+    assert points.set_index(["corpus", "system"]).loc[("tr_twt, projective", EXACT), "proved"] == 100.0
+    figure = figures.accuracy_speed(points)
+    fills = [line.get_fillstyle() for line in figure.axes[0].get_lines()[1:]]
+    assert fills == ["full", *["none"] * (len(CONTESTANTS) - 1)]
+    assert tables.front(tables.contest([results]).iloc[:0]).empty

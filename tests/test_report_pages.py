@@ -1,0 +1,270 @@
+"""Pages: makers of sentences, folds and answers, steps of a search, older pages, words that look like HTML."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from treebound.core.errors import InputError
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+from treebound.plots import figures, gains
+from treebound.plots.labels import point_labels
+from treebound.plots.svg import as_svg
+from treebound.plots.tree import tree_svg
+from treebound.report import sentences, statements
+from treebound.report.render import render
+from treebound.report.show import STATEMENTS, Remarks, Table
+from treebound.report.stepping import Steps, drawn
+
+# --- makers of sentences
+
+
+def tested(*rows: tuple[str, float, float, float, float]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["of", "difference", "low", "high", "p"]).set_index("of")
+
+
+def test_a_comparison_cannot_forget_interval_p_sample_and_chance() -> None:
+    rows = tested(("a", 0.5, 0.1, 0.9, 0.01), ("b", -0.7, -1.0, -0.4, 0.0), ("c", 2.0, -1.0, 5.0, 0.2))
+    assert sentences.told(rows) == (
+        "told from chance at 5 %, better: a (+0.50 [+0.10, +0.90], p = 0.010); worse: b (-0.70 [-1.00, -0.40], p < "
+        "0.001); not told from chance: 1 of 3 (c (+2.00 [-1.00, +5.00], p = 0.200)); of 3 tests fewer than one would "
+        "pass by chance alone"
+    )
+    many = tested(*((str(i), 0.1, 0.0, 0.2, 0.5) for i in range(20)))
+    assert "not told from chance: 20 of 20; of 20 tests about 1 would pass" in sentences.told(many)
+    assert sentences.difference({"difference": 0.3}) == "+0.30, not tested"
+
+
+def test_a_range_names_its_ends_and_drops_what_all_rows_share() -> None:
+    index = pd.MultiIndex.from_tuples([("reference", "a"), ("reference", "b"), ("reference", "c")])
+    assert sentences.span(pd.Series([2.0, 1.0, np.nan], index=index), "{:.1f}") == "1.0 (b) to 2.0 (a)"
+    assert sentences.span(pd.Series([2.0], index=["x"])) == "2.00 (x)"
+
+
+def test_sentences_keep_the_cells_that_they_rest_on() -> None:
+    @sentences.about("nothing")
+    def remark(data: pd.DataFrame) -> sentences.Said:
+        yield "All of it."
+        yield "The first row.", data.iloc[0]
+
+    data = pd.DataFrame({"x": [17, 23]})
+    said = remark(data)
+    assert str(remark(data.iloc[:0])) == "nothing"
+    stated = said._repr_mimebundle_()[STATEMENTS]
+    assert [one["says"] for one in stated] == ["All of it.", "The first row."]
+    assert "17" in stated[0]["cells"]
+    assert "23" in stated[0]["cells"]
+    assert "23" not in stated[1]["cells"]
+    assert (str(said.short), str(said.rest)) == ("All of it.", "The first row.")
+
+
+# --- pages
+
+
+def notebook(path: Path, *cells: nbformat.NotebookNode) -> Path:
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.execution_count = 1
+    path.write_text(nbformat.writes(new_notebook(cells=list(cells))), encoding="utf-8")
+    return path
+
+
+def shown(value: object, *tags: str) -> nbformat.NotebookNode:
+    """A cell with the output that a notebook would have for a value."""
+    data = value._repr_mimebundle_() if hasattr(value, "_repr_mimebundle_") else {}
+    for kind, name in (("text/html", "_repr_html_"), ("image/svg+xml", "_repr_svg_")):
+        if hasattr(value, name):
+            data[kind] = getattr(value, name)()
+    output = new_output("execute_result", data={"text/plain": repr(value), **data}, execution_count=1)
+    return new_code_cell("x", outputs=[output], metadata={"tags": list(tags)})
+
+
+def folded(source: str) -> nbformat.NotebookNode:
+    return new_markdown_cell(source, metadata={"tags": ["fold"]})
+
+
+def test_an_answer_is_marked_and_a_section_folded(tmp_path: Path) -> None:
+    cells = [
+        new_markdown_cell("# T\n\nWhy?"),
+        shown(Remarks(("Because.",)), "answer"),
+        folded("## Detail\n\nMore."),
+        shown(Remarks(("Inside.",))),
+        new_markdown_cell("## Then"),
+        folded("## Last"),
+    ]
+    page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
+    assert re.search(r'<div class="answer"><p>Because.</p>\s*</div>', page)
+    inside = re.search(
+        r'<details class="fold"><summary><h2 id="detail">Detail</h2></summary>(.*?)</details>\s*<h2', page, re.S
+    )
+    assert inside is not None
+    assert "More." in inside[1]
+    assert "Inside." in inside[1]
+    assert page.count('<details class="fold">') == page.count("<h2") - 2 == 2  # and the list of pages, and `Then`
+    assert len(re.findall("<details", page)) == len(re.findall("</details>", page))
+
+
+def test_an_older_page_stands_in_the_frame_of_today(tmp_path: Path) -> None:
+    first = notebook(tmp_path / "index.ipynb", new_markdown_cell("# T"))
+    figure = tree_svg(["a"], [-1, 0])
+    other = notebook(tmp_path / "10-x.ipynb", new_markdown_cell("# X\n\nopening\n\n## Part"), shown(figure))
+    before = render([first, other], tmp_path / "before").parent
+    (before / "10-x.html").write_text((before / "10-x.html").read_text().replace("opening", "an older opening"))
+    after = render([first, before / "10-x.html"], tmp_path / "after").parent
+    text = (after / "10-x.html").read_text()
+    assert "an older opening" in text
+    assert text.count("<h1>") == 1
+    assert '<a href="#part">' not in text  # one section is no table of contents
+    (drawing,) = (after / "figures").iterdir()
+    assert drawing.read_bytes() == (before / "figures" / drawing.name).read_bytes()
+    assert "an older opening" in (after / "index.html").read_text()  # among the cards
+    (tmp_path / "y.html").write_text("no page")
+    with pytest.raises(InputError, match="not a page of a report"):
+        render([first, tmp_path / "y.html"], tmp_path / "none")
+
+
+NASTY = ["<script>alert(1)</script>", "<b>", "&amp;", "]]>", '"', "$x$"]
+
+
+def test_words_that_look_like_html_are_text_everywhere(tmp_path: Path) -> None:
+    heads = [-1, 0, 1, 1, 1, 1, 1]
+    search = BranchAndBound(record=True, backbone="eisner", root_steps=2, node_steps=1, stars=0)
+    record = search.decode(drawn(len(NASTY), 3)).record
+    cells = [
+        new_markdown_cell("# T"),
+        shown(tree_svg(NASTY, heads, tags=NASTY, gloss=NASTY)),
+        shown(tree_svg(NASTY, heads, about=NASTY)),
+        shown(Table(pd.DataFrame({"<i>": NASTY}, index=NASTY), "<u>caption</u>")),
+        shown(Remarks(tuple(word for word in NASTY if "$" not in word))),
+        shown(Steps(record, NASTY)),
+    ]
+    page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
+    assert page.count("<script") == 1  # the page's own
+    for tag in ("<b>", "<i>", "<u>"):
+        assert tag not in page
+    assert html.unescape(page).count(NASTY[0]) >= 6
+    for figure in (tmp_path / "site" / "figures").glob("*.svg"):
+        assert "<script" not in figure.read_text()
+
+
+# --- trees and figures
+
+
+def test_words_say_more_under_the_pointer_and_in_another_language(tmp_path: Path) -> None:
+    tree = tree_svg(["ev", "x"], [-1, 0, 1], tags=["N", "X"], gloss=["house", "y"], about=["ev\nCase=Nom", ""])
+    assert "<title>ev\nCase=Nom</title>" in tree.markup
+    assert ">house</text>" in tree.markup
+    page = render([notebook(tmp_path / "index.ipynb", new_markdown_cell("# T"), shown(tree))], tmp_path / "site")
+    assert "<title>ev\nCase=Nom</title>" in page.read_text()  # in the page: an image shows no titles of its parts
+    assert 'href="figures/index-2-1.svg" download' in page.read_text()
+    with pytest.raises(ValueError, match="gloss has 1 entries"):
+        tree_svg(["a", "b"], [-1, 0, 1], gloss=["x"])
+
+
+def test_labels_of_points_do_not_overlap() -> None:
+    rows = [("c", "one", "s", f"k = {k}", 88 + 0.01 * k, 1e4 + k) for k in range(5)]
+    columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
+    figure = figures.accuracy_speed(pd.DataFrame([*rows, ("c", "one", "s", "", 80.0, 1e3)], columns=columns))
+    before = [label.get_window_extent() for label in point_labels(figure)]
+    assert any(a.overlaps(b) for i, a in enumerate(before) for b in before[:i])
+    as_svg(figure, "x")
+    left = point_labels(figure)
+    assert len(left) >= 4
+    boxes = [label.get_window_extent() for label in left]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_others_together() -> None:
+    rows = [("c", "one", "s", "", 88.0 + i / 10, 10.0**i) for i in range(2, 5)]
+    columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
+    data = pd.DataFrame(
+        [*rows, ("c", "one", "s", "crossing", 60.0, 3e4), ("d", "one", "s", "", 88.0, 1e3)], columns=columns
+    )
+    figure = figures.accuracy_speed(data)
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    low, high = axes.get_xlim()
+    names = [name for name, at in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True) if low <= at <= high]
+    boxes = [name.get_window_extent() for name in names if name.get_text()]
+    assert len(boxes) > 2
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert axes.get_ylim()[0] > 85
+    assert "crossing ↓ 60.0" in [label.get_text() for label in axes.texts]
+
+
+def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
+    rows = [
+        ("a", "s", 0.5, 0.1, 0.9),
+        ("b", "s", 0.5, -0.1, 1.1),
+        ("b", "t", -0.5, -0.9, -0.1),
+        ("c", "s", 1, np.nan, np.nan),
+    ]
+    (axes,) = gains.gains(pd.DataFrame(rows, columns=["corpus", "system", "difference", "low", "high"])).axes
+    ends = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != line.get_xdata()[1]]
+    drawn_wide = {tuple(line.get_xdata()): line.get_linewidth() > 2 for line in ends if line.get_xdata()[0] != 0}
+    assert drawn_wide[0.1, 0.9]
+    assert drawn_wide[-0.9, -0.1]
+    assert not drawn_wide[-0.1, 1.1]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "c"]
+
+
+def test_curves_stand_on_the_printed_axes() -> None:
+    printed = pd.DataFrame({"corpus": ["P", "C"], "words": [60, 140], "seconds": [10, 80], "DP calls": [200, 1000]})
+    data = pd.DataFrame({"corpus": "a", "lo": [1, 11], "hi": [10, 20], "mean_s": [0.1, 0.2], "mean_dp_calls": [3, 9]})
+    ends = [(axes.get_xlim()[1], axes.get_ylim()[1]) for axes in gains.on_printed_axes(data, printed).axes]
+    assert ends == [(60, 10), (140, 80), (60, 200), (140, 1000)]
+
+
+# --- steps of a search
+
+
+def test_every_node_is_told_with_its_bounds() -> None:
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight"]
+    search = BranchAndBound(record=True, backbone="eisner", root_steps=3, node_steps=2, stars=0)
+    parse = search.decode(drawn(8, 2))
+    assert parse.status == "optimal"
+    steps = Steps(parse.record, words)
+    nodes, calls = parse.record.nodes, parse.record.bounds
+    assert len(nodes) > 4
+    markup = steps._repr_html_()
+    assert markup.count("<li>") == markup.count("<svg") == len(nodes)
+    assert steps.told(nodes[0]).startswith("All trees. Upper bound, calls 1 to ")
+    assert f"from {calls[0]['ub']:.3f}" in steps.told(nodes[0])
+    for node in nodes[1:]:
+        h, m = node["arc"]
+        arc = f"{words[h - 1] if h else 'root'} → {words[m - 1]}"
+        told = steps.told(node)
+        assert told.startswith(f"Trees {'with' if node['value'] else 'without'} {arc}, of node {node['parent']}.")
+        assert ("closed." in told) == (node["status"] == "closed")
+        assert ("split on" in told) == (node["status"] == "branched")
+
+
+# --- statements
+
+
+def test_statements_are_sampled_with_their_cells(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    said = Remarks(tuple(sentences.Sentence.on(f"Sentence {i}.", pd.DataFrame({"v": [i * 111]})) for i in range(1, 6)))
+    notebook(tmp_path / "10-x.ipynb", new_markdown_cell("# X\n\n## Part"), shown(said))
+    assert statements.main(["--notebooks", str(tmp_path), "--sample", "3", "--seed", "1"]) == 0
+    first = capsys.readouterr().out
+    assert first.count("10-x, Part") == 3
+    numbers = re.findall(r"Sentence (\d)\.", first)
+    assert len(set(numbers)) == 3
+    assert all(str(int(number) * 111) in first for number in numbers)
+    assert statements.main(["--notebooks", str(tmp_path), "--sample", "3", "--seed", "1"]) == 0
+    assert capsys.readouterr().out == first
+    assert statements.main(["--notebooks", str(tmp_path / "none")]) == 1
+    assert "no executed notebooks" in capsys.readouterr().err
+
+
+def test_all_outputs_survive_json() -> None:
+    said = Remarks((sentences.Sentence.on("x", pd.Series([np.float64(1.5)])),))
+    assert json.loads(json.dumps(said._repr_mimebundle_()))[STATEMENTS][0]["says"] == "x"

@@ -1,0 +1,114 @@
+"""The pages about sampling: tables, sentences and claims of results that are invented, and of none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import made_up_results
+import numpy as np
+import pytest
+import yaml
+
+from treebound.plots.sampling import score_against_time
+from treebound.report import collect, published, remarks_sampling
+from treebound.report.claims.judge import judge
+from treebound.report.claims.load import read
+from treebound.report.tables import sampling
+
+REPOSITORY = Path(__file__).parents[1]
+ONE, OTHER = "sampling full", "carreras+grandchild+sibling"
+CLAIMS = REPOSITORY / "src/treebound/report/claims/zhang-et-al-2014.toml"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
+    """Invented results of the default rows and of more parsers that sample."""
+    folder = tmp_path_factory.mktemp("run")
+    rows = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
+    rows["decode"]["combined"] = {"model": "combined", "learner": "mira", "decoder": "tuned", "k": 10}
+    for name in ("full", "turbo", "shared", "full-neighbour", "full-gold"):
+        row = f"sampling-{name}".replace("-full", "")
+        rows["decode"][row] = {"system": "sampling", "model": name}
+    (folder / "params.yaml").write_text(yaml.safe_dump(rows, sort_keys=False))
+    (folder / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
+    made_up_results.write(folder / "results", collect.parameters.load(folder / "params.yaml"))
+    return collect.this_run(folder)
+
+
+def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> None:
+    table = sampling.accuracy([run])
+    assert list(table.columns[:3]) == ["sampling small", "sampling full", "sampling turbo"]
+    assert "carreras+grandchild+sibling" in table.columns
+    corpora = table.drop(index="mean", level="corpus")
+    assert np.allclose(table.xs("mean", level="corpus"), corpora.mean())
+    details = sampling.details([run])
+    assert (details["search errors, %"] == 100 / made_up_results.SENTENCES).all()
+    assert "Search errs in 1.67 %" in str(remarks_sampling.errors(details))
+
+
+def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
+    """Against the same counted by hand."""
+    gain = sampling.gains(run, [(ONE, OTHER), (OTHER, ONE), (ONE, "not there")])
+    corpus = run.corpora[0]
+    one, two = (run.sentences(corpus, run.params.decode[name])["words"] for name in ("sampling", "both"))
+    right = [sum(mark != "-" for marks in words for mark in marks) for words in (one, two)]
+    words = sum(map(len, one))
+    line = gain.loc[corpus, ONE, OTHER]
+    assert np.isclose(line["difference"], 100 * (right[0] - right[1]) / words)
+    assert line["low"] < line["difference"] < line["high"]
+    assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
+    assert len(gain) == 2
+
+
+def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
+    table = sampling.score_time([run])
+    last = table.loc["this run"] if "this run" in table.index else table.droplevel("run")
+    exact = last.xs("branch-and-bound", level="method")
+    assert (exact["optima found, %"] == 100).all()
+    assert (exact["score lost, %"].abs() < 1e-9).all()
+    assert len(score_against_time(table).axes) == 2 * len(run.corpora)
+    assert "random-walk finds" in str(remarks_sampling.curves(table))
+    corpus, value, *_ = next(iter(sampling.equal_time(run, "random-walk", "gibbs")))
+    assert corpus == run.corpora[0]
+    assert value > 0  # at every time it loses half as much
+    assert next(iter(sampling.equal_time(run, "gibbs", "random-walk")))[1] == pytest.approx(-value)
+    assert next(iter(sampling.in_the_end(run, "random-walk", "gibbs")))[1] == pytest.approx(2e-2 / 16)
+    _, share, low, high = next(iter(sampling.optima(run, "greedy")))
+    assert low < share == 100 * 57 / 58 < high
+
+
+def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) -> None:
+    paper = read(CLAIMS, run.params)
+    assert len(paper.claims) >= 8
+    assert paper.built
+    verdicts = {one.claim.name: one.verdict for one in judge([run], [paper]) if one.claim}
+    assert verdicts["walk-faster"] == "holds"
+    assert verdicts["same-score"] == "holds"
+    assert verdicts["reranking"] == "not tested"
+
+
+def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
+    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
+    params["decode"] = {name: row for name, row in params["decode"].items() if "system" not in row}
+    params["score_time"] = None
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
+    (tmp_path / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
+    made_up_results.write(tmp_path / "results", collect.parameters.load(tmp_path / "params.yaml"))
+    run = collect.this_run(tmp_path)
+    for table in (sampling.accuracy([run]), sampling.details([run]), sampling.score_time([run])):
+        assert not len(table)
+    assert not len(sampling.gains(run, remarks_sampling.PAIRS))
+    assert list(sampling.optima(run, "greedy")) == []
+
+
+def test_the_published_table_is_whole() -> None:
+    """Fourteen languages, whose mean is the average that the paper prints."""
+    table = sampling.published_accuracy()
+    languages = table.drop(index="average")
+    assert len(languages) == 14
+    for column in table.columns[:6]:
+        if column not in ("MST second order", "best published"):  # printed: 86.86, other than its rows
+            assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.02)
+    assert len(published.table(sampling.PAPER, "tags")) == 6
+    said = str(remarks_sampling.published_gains(table))
+    assert "full features against Turbo features +0.36 UAS on average, better in 13 of 14" in said

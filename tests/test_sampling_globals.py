@@ -1,0 +1,176 @@
+"""Global features: what they see, and scores that moves keep; chains under them have the right distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles.trees import trees
+from synthetic import synthetic_treebank
+
+from treebound.features.scorer import Scorer
+from treebound.features.tokens import TokenTable
+from treebound.kernels.arcs.numbering import arcs_of_tree
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.systems.sampling.globals.catalogue import append, codes_of, name, room, score_all, see
+from treebound.systems.sampling.globals.table import FEATURES
+from treebound.systems.sampling.globals.view import COORDINATOR, PREPOSITION, PUNCTUATION, find_spans
+from treebound.systems.sampling.moves import climb, gibbs, resample, walk
+from treebound.systems.sampling.sentence import Scoring, Sentence, scored
+
+SPACES = ("projective", "non-projective")
+ALL = tuple(FEATURES)
+
+
+def made(n: int, space: str, features: tuple[str, ...] = ALL, single_root: bool = True, seed: int = 1) -> Sentence:
+    """A sentence of n words under random whole weights; words are coordinators, prepositions, punctuation by chance."""
+    rng = np.random.default_rng(seed)
+    whole = synthetic_treebank(60, seed, 40)
+    treebank = whole.select(np.flatnonzero(whole.lengths >= n)[:1])
+    rows, tag = TokenTable(treebank).sentence(0)
+    columns = [*range(n + 3), *range(rows.shape[1] - 5, rows.shape[1])]  # the first n words, and the padding
+    weights = rng.integers(-400, 400, 1 << 14).astype(np.int32)
+    scorer = Scorer(("adjacent-sibling", "grandchild"), frozenset({"form", "lower", "tag", "coarse"}), 14)
+    by = Scoring(
+        scorer, weights, weights.astype(np.float32), codes_of(features), single_root, space == "projective", 1.0
+    )
+    allowed = np.ones((n + 1, n + 1), np.bool_)
+    allowed[:, 0] = False
+    np.fill_diagonal(allowed, False)
+    found = scored(by, np.ascontiguousarray(rows[:, columns]), tag[: n + 1], allowed)
+    assert found is not None
+    chance = rng.random(n + 2)
+    for row, low, high in ((COORDINATOR, 0.0, 0.25), (PREPOSITION, 0.25, 0.5), (PUNCTUATION, 0.5, 0.65)):
+        found.view.words[row] = (low <= chance) & (chance < high)
+        found.view.words[row, [0, n + 1]] = 0
+    return found
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("features", [*((f,) for f in ALL), ALL], ids=lambda f: "+".join(f)[:14])
+def test_the_score_that_moves_keep_is_that_from_scratch(features, space, single_root):
+    """Exactly, after every one of many moves of all kinds; and the features' weights sum to it."""
+    for n, steps in ((1, 5), (5, 60), (16, 150)):
+        m = made(n, space, features, single_root, seed=n)
+        (ints, reals), view, rng = m.buffers, m.view, np.array([n], np.uint64)
+        value = m.lay(m.first_tree(rng))
+        changed = 0
+        for step in range(steps):
+            kind = step % 4
+            if kind == 0:
+                gain = gibbs(ints, reals, view, 3000.0, rng)
+            elif kind == 1 and space == "non-projective":
+                gain = walk(ints, reals, view, 3, 3000.0, rng)
+            elif kind == 2 and step % 10 == 2:
+                gain = climb(ints, reals, view, rng)
+            else:
+                gain = resample(ints, reals, view, 1 + step % n, 3000.0, rng)
+            changed += gain != 0.0
+            kept, value = view.total[0], value + gain
+            assert view.marked[0] == 0
+            assert m.lay(m.arcs) == value
+            assert view.total[0] == kept == score_all(ints, view)
+        assert changed > 0 or n == 1
+        slots, signs = np.zeros(room(view.codes, n), np.int64), np.zeros(room(view.codes, n), np.float32)
+        count = append(ints, view, 1.0, slots, signs, 0)
+        assert view.weights[slots[:count]].sum(dtype=float) == view.total[0]
+
+
+def seen(m: Sentence, feature: str, w: int) -> list[int]:
+    find_spans(m.buffers.ints, m.view)
+    return m.view.seen[: see(ALL.index(feature), m.buffers.ints, m.view, w)].tolist()
+
+
+def lay(m: Sentence, heads: list[int]) -> None:
+    arcs = arcs_of_tree(index_of(m.problem).arcs, np.array([-1, *heads], np.int32))
+    assert (arcs >= 0).all()
+    m.lay(arcs)
+
+
+def flags(m: Sentence, **words: list[int]) -> None:
+    rows = {"coordinator": COORDINATOR, "preposition": PREPOSITION, "punctuation": PUNCTUATION}
+    for kind, row in rows.items():
+        m.view.words[row] = 0
+        m.view.words[row, words.get(kind, [])] = 1
+
+
+def test_what_features_see():
+    """By hand: she(2) eats(0) pizza(2) with(7) knife... in either style of attachment."""
+    m = made(9, "projective")
+    # 1 she <- 2 eats -> 3 pizza, 6 knife (4 with, 5 a; 8 fork (7 and)), 9 .
+    lay(m, [2, 0, 2, 6, 6, 2, 8, 6, 2])
+    flags(m, coordinator=[7], preposition=[4], punctuation=[9])
+    assert seen(m, "attachment", 4) == [2, 2, 6, 8]  # the governor is 2, the arguments 6 and 8
+    assert seen(m, "coordination", 7) == [2, 6, 8, 3, 1]  # 3 words from 4 to the coordinator, 1 behind it
+    assert seen(m, "valency", 2) == [1, 3, 6]
+    assert seen(m, "span-length", 6) == [5, 1]  # 4 .. 8: bin of 5-6, followed by punctuation
+    assert seen(m, "span-length", 9) == [1, 2]
+    assert seen(m, "neighbours", 6) == [3, 9, 5]
+    assert seen(m, "right-branch", 0) == [10 * 3 // 9, 2]  # 8 below 6 below 2
+    assert seen(m, "crossing", 6) == []
+    # 4 with hangs from 2 and has 7 and below it, with 6 and 8 below that
+    lay(m, [2, 0, 2, 2, 6, 7, 4, 7, 2])
+    assert seen(m, "attachment", 4) == [1, 2, 6, 8]
+    assert seen(m, "coordination", 7) == [1, 6, 8, 2, 1]
+    # the coordinator hangs from the left conjunct, the right one from it
+    lay(m, [2, 0, 2, 2, 6, 4, 6, 7, 2])
+    assert seen(m, "coordination", 7) == [3, 6, 8, 2, 1]
+    lay(m, [2, 0, 2, 2, 6, 4, 6, 6, 2])
+    assert seen(m, "coordination", 7) == [0]
+
+
+def test_an_arc_crosses_where_it_spans_what_is_not_below_its_head():
+    m = made(4, "non-projective")
+    lay(m, [3, 4, 0, 3])  # 4 -> 2 spans 3; 3 -> 1 spans 2, which is below 3
+    assert [seen(m, "crossing", w) for w in (1, 2, 3, 4)] == [[], [4], [], []]
+
+
+def test_features_have_names_of_their_own():
+    """At one anchor no two features share one; nor has a feature one twice, but of arguments that look the same."""
+    m = made(9, "non-projective")
+    lay(m, [3, 5, 0, 3, 3, 4, 6, 6, 3])
+    find_spans(m.buffers.ints, m.view)
+    for w in range(1, 10):
+        names: set[int] = set()
+        for code, feature in enumerate(ALL):
+            count = name(code, m.view, w, see(code, m.buffers.ints, m.view, w))
+            found = set(m.view.names[:count].tolist())
+            assert len(found) == count or feature == "attachment"
+            assert not names & found
+            names |= found
+        assert len(names) > 10
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("kind", ["gibbs", "walk"])
+def test_chains_have_the_distribution_of_their_scores(kind, space):
+    """Against all trees of four words, under all features: no tree is left out, none comes too often (chi-square)."""
+    if kind == "walk" and space == "projective":
+        pytest.skip("random walks make crossing trees")
+    n, temperature, draws, thin = 4, 3000.0, 12_000, 25
+    m = made(n, space, seed=5)
+    (ints, reals), view, rng = m.buffers, m.view, np.array([7], np.uint64)
+    every = trees(n, space, True)
+    score = np.array([m.score(heads.astype(np.int32)) for heads in every])
+    p = np.exp((score - score.max()) / temperature)
+    p /= p.sum()
+    number = {heads.tobytes(): i for i, heads in enumerate(every.astype(np.int32))}
+    m.lay(m.first_tree(rng))
+    met = np.zeros(len(every))
+    for _ in range(draws):
+        for _ in range(thin):
+            if kind == "gibbs":
+                gibbs(ints, reals, view, temperature, rng)
+            else:
+                walk(ints, reals, view, 3, temperature, rng)
+        heads = np.zeros(n + 1, np.int32)
+        heads[0] = -1
+        arcs = m.arcs
+        heads[m.problem.mod[arcs]] = m.problem.head[arcs]
+        met[number[heads.tobytes()]] += 1
+    assert score.std() > temperature / 10
+    often = p * draws >= 5
+    expected = np.append(p[often], p[~often].sum()) * draws
+    found = np.append(met[often], met[~often].sum())
+    chi = ((found - expected) ** 2 / np.maximum(expected, 1e-9)).sum()
+    assert chi < len(expected) + 5 * np.sqrt(2 * len(expected))

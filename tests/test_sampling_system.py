@@ -1,0 +1,204 @@
+"""Parsing by sampling as a system of the house: trained, interrupted, kept, loaded and used like the others."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from synthetic import inflected_conllu
+
+import treebound
+from treebound.cli import app
+from treebound.core.errors import InputError, ModelError
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import evaluate
+from treebound.learning.survey import describe
+from treebound.support.settings import SettingError
+from treebound.systems.registry import system_of
+from treebound.systems.sampling.parser import Parser
+from treebound.systems.sampling.settings import Settings
+from treebound.systems.sampling.system import SamplingSystem
+from treebound.systems.training import recipe
+from treebound.treebanks.document import read
+
+SMALL = {"bits": 14, "epochs": 2, "families": "adjacent-sibling,grandchild", "restarts": 3, "sweeps": 1}
+OPTIONS = [x for name, value in SMALL.items() for x in (f"--{name}", value)]
+
+
+def call(*arguments: object) -> None:
+    """The command line, in this process."""
+    typer.main.get_command(app).main([str(a) for a in arguments], standalone_mode=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Treebanks, and a small model."""
+    path = tmp_path_factory.mktemp("sampling")
+    (path / "train.conllu").write_text(inflected_conllu(120, 1))
+    (path / "dev.conllu").write_text(inflected_conllu(50, 2))
+    files = path / "train.conllu", path / "dev.conllu"
+    call("train", *files, "-o", path / "model.npz", "--system", "sampling", *OPTIONS)
+    return path
+
+
+def read_both(folder: Path) -> tuple[Treebank, Treebank]:
+    train, dev = (read(folder / f"{name}.conllu").treebank for name in ("train", "dev"))
+    describe(train, dev)
+    return train, dev
+
+
+def settings(**more: Any) -> Settings:
+    return Settings(**{**SMALL, "families": ("adjacent-sibling", "grandchild"), **more})  # type: ignore[arg-type]
+
+
+def test_train_parse_and_evaluate(folder: Path, tmp_path: Path) -> None:
+    out, gold = tmp_path / "out.conllu", folder / "dev.conllu"
+    call("parse", folder / "model.npz", gold, "-o", out)
+    found, (_, dev) = read(out).treebank, read_both(folder)
+    parser = treebound.load(folder / "model.npz")
+    assert isinstance(parser, Parser)
+    parses = parser.parse(dev)
+    assert [found.heads(i).tolist() for i in range(len(found))] == [p.heads.tolist() for p in parses]
+    assert evaluate(dev, [p.heads for p in parses]).summary["uas"] > 70
+    assert out.read_text().count("# status = heuristic") == len(dev)
+    scores = parser.scores_of_trees(dev.with_heads(np.concatenate([p.heads[1:] for p in parses])))
+    assert scores == [p.value for p in parses]
+    gold_scores = parser.scores_of_trees(dev)
+    assert np.mean([p.value >= s for p, s in zip(parses, gold_scores, strict=True)]) > 0.95
+    call("evaluate", gold, out)
+
+
+def test_any_number_of_workers_gives_the_same(folder: Path, tmp_path: Path) -> None:
+    for workers in (1, 2):
+        call("parse", folder / "model.npz", folder / "dev.conllu", "-o", tmp_path / f"{workers}", "--workers", workers)
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_more_runs_find_no_worse_trees(folder: Path) -> None:
+    _, dev = read_both(folder)
+    values = []
+    for restarts in (1, 4, 12):
+        parser = treebound.load(folder / "model.npz", restarts=restarts, patience=12)
+        values.append([p.value for p in parser.parse(dev)])
+    assert all(a <= b <= c for a, b, c in zip(*values, strict=True))
+
+
+def test_train_many_writes_the_same_file_and_leaves_finished_models(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {name: str(folder / f"{name}.conllu") for name in ("train", "dev")}
+    (tmp_path / "list.yaml").write_text(json.dumps({"models": {"a": {"system": "sampling", **SMALL, **files}}}))
+    for _ in range(2):
+        call("train-many", tmp_path / "list.yaml", "-o", tmp_path)
+    assert (tmp_path / "a.npz").read_bytes() == (folder / "model.npz").read_bytes()
+    assert "there already" in capsys.readouterr().err
+    assert isinstance(system_of(tmp_path / "a.npz"), SamplingSystem)
+
+
+class Killed(Exception):
+    """Instead of a signal."""
+
+
+def test_training_that_was_interrupted_goes_on(folder: Path, tmp_path: Path) -> None:
+    """In the middle of the second epoch of two, and with the chains of the first: the file is that of one run."""
+    (train, dev), system, kept = read_both(folder), SamplingSystem(), tmp_path / "kept.npz"
+
+    def killing(items: Iterable, what: str) -> Iterable:
+        for i, item in enumerate(items):
+            if what.startswith("epoch 2") and i == 10:
+                raise Killed
+            yield item
+
+    with pytest.raises(Killed):
+        system.train(settings(), train, dev, checkpoint=kept, progress=killing)
+    assert kept.exists()
+    said: list[str] = []
+    resumed = system.train(
+        settings(), train, dev, checkpoint=kept, progress=lambda items, what: said.append(what) or items
+    )
+    assert not any(what.startswith("epoch 1") for what in said)
+    assert not kept.exists()
+    resumed.save(tmp_path / "resumed")
+    system.train(settings(), train, dev).save(tmp_path / "whole")
+    assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("constraints", ["neighbour", "gold"])
+def test_either_constraint_alone_learns_by_its_own_steps(constraints: str, folder: Path) -> None:
+    train, dev = read_both(folder)
+    model = SamplingSystem().train(settings(constraints=constraints, global_features=()), train, dev)
+    other = {"neighbour": "gold", "gold": "neighbour"}[constraints]
+    assert all(record[constraints] > 0 and record[other] == 0 for record in model.history)
+    assert max(record["dev_uas"] for record in model.history) > 60
+
+
+def test_trees_may_cross(folder: Path) -> None:
+    train, dev = read_both(folder)
+    model = SamplingSystem().train(settings(space="non-projective", search="random-walk", epochs=1), train, dev)
+    parses = SamplingSystem().parser(model).parse(dev)
+    assert evaluate(dev, [p.heads for p in parses]).summary["uas"] > 60
+    for parse in parses:
+        assert np.count_nonzero(parse.heads == 0) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"families": "sibling,uncle"}, "families: unknown factor family 'uncle'"),
+        ({"global_features": "span"}, "global_features: unknown global feature 'span'; choose from right-branch"),
+        ({"global_features": "valency,valency"}, "global_features: one is named twice"),
+        ({"constraints": "none"}, "constraints: unknown value 'none'; choose from both, neighbour, gold"),
+        ({"search": "random-walk"}, "search: random walks make crossing trees"),
+        ({"beam": 3}, "beam: unknown key"),
+    ],
+)
+def test_settings_are_checked(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        recipe({"system": "sampling", **given})
+
+
+def test_options_of_parsing_are_checked(folder: Path) -> None:
+    for options, message in (
+        ({"search": "tabu"}, "unknown search 'tabu'"),
+        ({"search": "random-walk"}, "trees do not cross"),
+        ({"restarts": 0}, "at least 1"),
+        ({"beam": 3}, "no option 'beam'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            treebound.load(folder / "model.npz", **options)
+
+
+def test_a_file_that_was_changed_is_refused(folder: Path, tmp_path: Path) -> None:
+    """Cut short; with another header; with arrays of another size."""
+    whole = (folder / "model.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    with zipfile.ZipFile(folder / "model.npz") as z:
+        members = {name: z.read(name) for name in z.namelist()}
+    header = json.loads(members["header"])
+    header["spec"]["bits"] = 15
+    with zipfile.ZipFile(tmp_path / "bits.npz", "w") as z:
+        for name, content in (members | {"header": json.dumps(header).encode()}).items():
+            if name != "digest":
+                z.writestr(name, content)
+    header["templates"]["arc"] = ["h.form"]
+    with zipfile.ZipFile(tmp_path / "templates.npz", "w") as z:
+        for name, content in (members | {"header": json.dumps(header).encode()}).items():
+            z.writestr(name, content)
+    for name in ("cut", "bits", "templates"):
+        with pytest.raises(ModelError):
+            treebound.load(tmp_path / f"{name}.npz")
+
+
+def test_whatever_comes_is_parsed(folder: Path, tmp_path: Path) -> None:
+    """No sentence, one word, 120 words that were never seen."""
+    for count in (0, 1, 120):
+        rows = (f"{i}\tnever\t_\tseen\tseen\t_\t_\t_\t_\t_\n" for i in range(1, count + 1))
+        (tmp_path / "given.conllu").write_text("".join(rows) + "\n" * (count > 0))
+        parses = treebound.load(folder / "model.npz").parse(read(tmp_path / "given.conllu", annotated=False).treebank)
+        assert [len(p.heads) - 1 for p in parses] == [count] * (count > 0)
