@@ -60,6 +60,9 @@ class Settings(Checked):
         TRAINING[1:],
         "beta:k of the attempts to make a chart for training, wide ones first; the paper's begin with 0.001:150.",
     )
+    training_folds: Annotated[int, Field(ge=1, le=100)] = option(
+        1, "Supertaggers that give charts for training their categories, each what it has not seen; 1: the one of all."
+    )
     training_limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
         300_000, "Edges of the largest chart for training; a larger one is tried with the next beam."
     )
