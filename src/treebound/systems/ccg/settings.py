@@ -57,8 +57,11 @@ class Settings(Checked):
     tag_l2: Cost = option(0.5, "What the squares of the supertagger's weights cost, by half.")
     l2: Cost = option(0.1, "What the squares of the parser's weights cost, by half.")
     training_beams: Checked_beams = option(
-        ("0.01:20", "0.05:20", "0.1:20"),
+        TRAINING[1:],
         "beta:k of the attempts to make a chart for training, wide ones first; the paper's begin with 0.001:150.",
+    )
+    training_folds: Annotated[int, Field(ge=1, le=100)] = option(
+        1, "Supertaggers that give charts for training their categories, each what it has not seen; 1: the one of all."
     )
     training_limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
         300_000, "Edges of the largest chart for training; a larger one is tried with the next beam."

@@ -1,15 +1,18 @@
 """Training: first the supertagger, then the log-linear model of derivations, both by L-BFGS.
 
 The likelihood is that of the gold derivation among all of a chart (Clark & Curran 2007, section 5.1), whose lexical
-categories are those within the supertagger's beam and the gold ones. The beam of each sentence is the first one under
-which its chart keeps within the limit. Derivations that no chart contains, and sentences whose charts are over the
-limit with every beam, are left out and counted.
+categories are the gold ones and those within the supertagger's beam, or that of one that has not seen it (`jackknife`).
+The beam of each sentence is the first one under which its chart keeps within the limit. Where no chart contains a
+derivation, as it is not in normal form, that of its lexical categories which shares most with it is learnt instead.
+Sentences that have none, and those whose charts are over the limit with every beam, are left out and counted.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +27,7 @@ from treebound.systems.ccg.charts import Charts, sentence_of
 from treebound.systems.ccg.decoding import Supertagged
 from treebound.systems.ccg.gold import UnreachableError, count_features, gold_chart
 from treebound.systems.ccg.grammar import Grammar
+from treebound.systems.ccg.jackknife import Jackknifed, jackknifed
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.optimise import Kept, fit
 from treebound.systems.ccg.oracle import nearest
@@ -34,6 +38,7 @@ from treebound.systems.ccg.words import Words, words_of
 from treebound.treebanks.ccg.columns import derivations_of
 from treebound.treebanks.ccg.derivation import Derivation
 
+Tagged = Supertagged | Jackknifed
 SHOWN = 100  #: sentences after which it is told how far an evaluation is
 
 
@@ -52,30 +57,45 @@ def train_model(
     meta, key = conventions(train.meta), key_for(settings, train)
     derivations = read_derivations(train, meta["tag"])
     words = words_of(train, meta["tag"])
-    kept = (checkpoint.with_name(checkpoint.name + ".tags"), key) if checkpoint else None
-    tagger, tag_history = train_supertagger(
-        words,
-        train.strings("deprel"),
-        bits=settings.tag_bits,
-        cutoff=min(cutoff for _, cutoff in levels(settings.beams)),
-        l2=settings.tag_l2,
-        iterations=settings.tag_iterations,
-        kept=kept,
-        progress=progress,
-    )
+    cutoff, kept, tag_history = min(cutoff for _, cutoff in levels(settings.beams)), list[Path](), list[dict]()
+
+    def learn(treebank: Treebank, fold: int | None = None) -> Supertagger:
+        """A supertagger of all sentences, or of those of the other folds."""
+        if checkpoint:
+            kept.append(checkpoint.with_name(checkpoint.name + (".tags" if fold is None else f".tags.{fold}")))
+        tagger, history = train_supertagger(
+            words_of(treebank, meta["tag"]),
+            treebank.strings("deprel"),
+            bits=settings.tag_bits,
+            cutoff=cutoff,
+            l2=settings.tag_l2,
+            iterations=settings.tag_iterations,
+            kept=(kept[-1], key) if checkpoint else None,
+            progress=progress and partial(_of_fold, progress, fold),
+        )
+        tag_history.extend({"part": "supertagger", **record} for record in (history if fold is None else ()))
+        return tagger
+
+    tagger = learn(train)
+    tagged = jackknifed(train, words, tagger, settings.training_folds, learn)
     grammar = Grammar.read_off(derivations, tagger.categories, settings.rules == "all")
     seen = grammar.stated()
-    task = Task.prepare(settings, grammar, tagger, words, derivations, progress)
+    task = Task.prepare(settings, grammar, tagger, tagged, derivations, progress)
     if not task.sentences:
         reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(task.left_out.items()))
         raise InputError(f"no derivation can be learnt from ({reasons})", hint="look at --training-beams and -limit")
     weights, history = task.fit(settings, Kept(checkpoint, key) if checkpoint else None, progress)
-    for path in (checkpoint, *(kept or ())[:1]):
-        if isinstance(path, Path):
+    for path in (checkpoint, *kept):
+        if path is not None:
             path.unlink(missing_ok=True)
-    records = [{"part": "supertagger", **record} for record in tag_history]
-    records += [{"part": "parser", "sentences": len(task.sentences), "rebuilt": task.rebuilt, **r} for r in history]
+    records = tag_history + [
+        {"part": "parser", "sentences": len(task.sentences), "rebuilt": task.rebuilt, **r} for r in history
+    ]
     return CCGModel(settings, meta, tagger, seen, weights, records, dict(sorted(task.left_out.items())), key)
+
+
+def _of_fold(progress: Progress, fold: int | None, items: Iterable, what: str) -> Iterable:
+    return progress(items, what if fold is None else f"fold {fold + 1}, {what}")
 
 
 def read_derivations(treebank: Treebank, tag: str) -> list[Derivation]:
@@ -108,14 +128,13 @@ class Task:
         settings: Settings,
         grammar: Grammar,
         tagger: Supertagger,
-        words: Words,
+        tagged: Tagged,
         derivations: list[Derivation],
         progress: Progress | None,
     ) -> Task:
-        """Find the beam of every sentence."""
+        """Find the beam of every sentence, among whose categories `tagged` chooses."""
         size = 1 << settings.chart_bits
         task = cls(Charts(grammar, np.zeros(size), settings.training_limit), [], np.zeros(size))
-        tagged = Supertagged(tagger, words)
         listed = range(len(derivations))
         for s in progress(listed, "charts of gold derivations") if progress else listed:
             gold = [tagger.number[str(leaf.category)] for leaf in derivations[s].leaves()]
@@ -125,7 +144,7 @@ class Task:
                 task.left_out[str(error)] += 1
         return task
 
-    def _add(self, settings: Settings, tagged: Supertagged, s: int, gold: list[int], derivation: Derivation) -> None:
+    def _add(self, settings: Settings, tagged: Tagged, s: int, gold: list[int], derivation: Derivation) -> None:
         derivation = self._reachable(tagged.words, s, np.array(gold, np.int32), derivation)
         for beta, cutoff in levels(settings.training_beams):
             sentence = sentence_of(tagged.words, s, with_gold(tagged.lattice(s, beta, cutoff), gold))
