@@ -148,6 +148,7 @@ TINY = {
     "confidence": {"model": "carreras", "k": 5, "trees": 2},
     "arena": {"models": ["carreras"], "k": 5, "sentences": 3},
     "approximations": {"models": ["carreras"], "k": 5, "sentences": 3, "made_up": 0},
+    "score_time": {"model": "carreras", "k": 5, "sentences": 3},
     "notebooks": ["10-corpora"],
 }
 KINDS = ("convert", "tagger", "pruner", "train", "decode", "benchmark", "ablation")
