@@ -438,3 +438,18 @@ def test_an_interrupt_is_one_line_and_leaves_no_half_file(model: Path, tmp_path:
     assert parse.returncode == 130
     assert errors == "treebound: error: interrupted\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_waits_until_machine_code_is_loaded() -> None:
+    """A module of that name stands for llvmlite's, which calls Python back while it loads."""
+    reached: list[int] = []
+    loading = {"__name__": "llvmlite.made_up", "signal": signal, "reached": reached}
+    exec("def load():\n    signal.raise_signal(signal.SIGINT)\n    reached.append(1)", loading)
+    before = signal.signal(signal.SIGINT, cli._interrupt)
+    try:
+        loading["load"]()
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(60)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert reached == [1]

@@ -23,7 +23,7 @@ from treebound.core.vocabulary import Vocabulary
 from treebound.kernels.features.hashing import M1, M2
 from treebound.systems.tagging.jackknife import fold_of, jackknife
 from treebound.systems.tagging.learn import accuracy, averaged, train_tagger
-from treebound.systems.tagging.sequence import PAD, Candidates, Table, best_tags, contexts, sequence_score
+from treebound.systems.tagging.sequence import PAD, Candidates, Table, best_tags, contexts
 from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.templates import ATTRIBUTES, compile_templates
 from treebound.systems.tagging.words import Dictionary, kind, shape, word_table
@@ -95,8 +95,6 @@ def test_search_finds_the_best_of_all_sequences(lattice: tuple, cost: int) -> No
         }
         assert score == max(values.values())
         assert values[tuple(found.tolist())] == score
-    plain = sequence_score(compiled, context, found, table(weights))
-    assert plain == slow_score(rows, tuple(found.tolist()), weights)
 
 
 def test_ties_go_to_the_first_candidates() -> None:

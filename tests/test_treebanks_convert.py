@@ -13,7 +13,6 @@ from treebound.core.errors import FetchError, InputError
 from treebound.treebanks import storage
 from treebound.treebanks.catalogue import CORPORA, Corpus, Url, UserPath
 from treebound.treebanks.convert import convert
-from treebound.treebanks.describe import conversion_table, read_reports
 from treebound.treebanks.document import read
 from treebound.treebanks.fetch import fetch
 
@@ -141,8 +140,6 @@ def test_what_cannot_be_converted(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"a.zip: cannot be read: File is not a zip file"):
         convert(corpus(files=files), tmp_path, tmp_path / "out")
-    with pytest.raises(InputError, match=r"conversion.json: cannot be read: .*run `treebound convert none`"):
-        read_reports(tmp_path, ["none"])
 
 
 #: over all splits: sentences, tokens, non-projective sentences, sentences with several roots
@@ -188,8 +185,6 @@ def test_open_corpora(name, tmp_path):
             raise
         pytest.skip(str(error))
     report = convert(CORPORA[name], folder, tmp_path)
-    table = conversion_table([report])
-    assert table["corpus"].tolist() == [name] * 3
     keys = ("sentences", "tokens", "nonprojective_sentences", "multi_root_sentences")
     assert tuple(sum(counts[key] for counts in report["splits"].values()) for key in keys) == KNOWN[name]
     train = storage.load(tmp_path / name / "train.npz")

@@ -6,8 +6,11 @@ Heavy imports stand in the functions that need them: `treebound --help` answers 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -78,9 +81,28 @@ def _open_standard_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    """What Python does on Control-C, but not while machine code is loaded.
+
+    LLVM calls Python back then, where an exception is lost, and with it the code that was asked for: its first call
+    would crash.
+    """
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("llvmlite."):
+            again = threading.Timer(0.02, os.kill, (os.getpid(), signum))
+            again.daemon = True
+            again.start()
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
 def main() -> NoReturn:
     """Entry point: every failure is one line on stderr and a non-zero exit status."""
     _open_standard_streams()
+    here = threading.current_thread() is threading.main_thread()
+    if here and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         result = app(standalone_mode=False)
         if result == INTERRUPTED:

@@ -1,72 +1,8 @@
-"""The corpora as tables: what conversion found in them, and where each comes from.
-
-``python -m treebound.treebanks.describe > data/README.md`` writes the second one.
-"""
+"""The corpora as a table: where each comes from. ``python -m treebound.treebanks.describe > data/README.md``"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from treebound.core.errors import InputError
-from treebound.treebanks.catalogue import CORPORA, SPLITS, Corpus, Package, Url, UserPath
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-def conversion_table(reports: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """One row per corpus and split of the reports that `convert` wrote.
-
-    Shares are in per cent: of words whose arc crosses another (`crossing arcs`), of sentences that have such an arc
-    (`non-projective`), of sentences with several roots, of sentences whose words are those of a training sentence.
-    """
-    import pandas as pd
-
-    rows = []
-    for report in reports:
-        for split in SPLITS:
-            counts = report["splits"][split]
-            sentences, tokens = counts["sentences"], counts["tokens"]
-            rows.append(
-                {
-                    "corpus": report["corpus"],
-                    "split": split,
-                    "sentences": sentences,
-                    "tokens": tokens,
-                    "mean length": counts["mean_length"],
-                    "longest": counts["max_length"],
-                    "crossing arcs": 100 * counts["crossing_arcs"] / tokens,
-                    "non-projective": 100 * counts["nonprojective_sentences"] / sentences,
-                    "several roots": 100 * counts["multi_root_sentences"] / sentences,
-                    "punctuation": 100 * counts["punctuation_tokens"] / tokens,
-                    "UPOS tags": len(counts["upos"]),
-                    "XPOS tags": len(counts["xpos"]),
-                    "labels": len(counts["deprel"]),
-                    "also in train": 100 * counts.get("also_in_train", 0) / sentences if split != "train" else None,
-                    "dropped": ", ".join(f"{n} {reason}" for reason, n in counts["dropped"].items()),
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def read_reports(converted: str | Path, corpora: Sequence[str]) -> list[dict[str, Any]]:
-    """`conversion.json` of these corpora. Raises InputError where one is missing or damaged."""
-    from treebound.treebanks.convert import REPORT
-
-    reports = []
-    for name in corpora:
-        path = Path(converted) / name / REPORT
-        try:
-            reports.append(json.loads(path.read_text(encoding="utf-8")))
-        except OSError as error:
-            hint = f"run `treebound convert {name}`"
-            raise InputError(f"cannot be read: {error.strerror}", path=path, hint=hint) from None
-        except ValueError:
-            raise InputError("is damaged", path=path, hint=f"run `treebound convert {name}` again") from None
-    return reports
+from treebound.treebanks.catalogue import CORPORA, Corpus, Package, Url, UserPath
 
 
 def sources_markdown() -> str:

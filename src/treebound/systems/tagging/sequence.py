@@ -173,30 +173,17 @@ def best_tags(templates, context, group, candidates, table, gold, cost, out):
 
 
 @njit(cache=True, nogil=True)
-def sequence_score(templates, context, sequence, table):
-    """Score of a tag sequence int32[n], from its features one by one. O(n T)."""
-    total = 0
-    for i in range(len(sequence)):
-        total += _visit(templates, context, sequence, i, table, table.weights, 0, 0)
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _visit(templates, context, sequence, i, table, sums, sign, time):
-    """Sum of the weights of position i's features, after adding `sign` to each and sign * time to its sum."""
+def _update(templates, context, sequence, i, table, sums, sign, time):
+    """Add `sign` to the weights of position i's features, and sign * time to their sums."""
     weights, mask, tags = table
     last = sequence[i - 1] if i >= 1 else tags
     before = sequence[i - 2] if i >= 2 else tags
-    total = 0
     for order in range(ORDERS):
         history = 0 if order == 0 else _history(-1 if order == 1 else before, last, tags)
         for t in range(templates.first[order], templates.first[order + 1]):
             slot = _base(context[i, t], history, mask) + sequence[i]
-            if sign != 0:
-                weights[slot] += sign
-                sums[slot] += sign * time
-            total += weights[slot]
-    return total
+            weights[slot] += sign
+            sums[slot] += sign * time
 
 
 @njit(cache=True, nogil=True)
@@ -223,8 +210,8 @@ def train_epoch(templates, words, order, candidates, table, sums, cost, time):
                 or (i >= 1 and found[i - 1] != right[i - 1])
                 or (i >= 2 and found[i - 2] != right[i - 2])
             ):
-                _visit(templates, context[a:b], right, i, table, sums, 1, time)
-                _visit(templates, context[a:b], found, i, table, sums, -1, time)
+                _update(templates, context[a:b], right, i, table, sums, 1, time)
+                _update(templates, context[a:b], found, i, table, sums, -1, time)
         time += 1
     return wrong
 
