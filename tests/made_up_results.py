@@ -64,7 +64,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
                 metrics |= {"notes": "invented", "tags": tags, "seed": seed, "search_errors": 1, "sentences": SENTENCES}
                 if row.system == "sampling":
                     alike = replace(row, decoder=next(iter(params.decoders)), k=params.train.k)
-                    marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "words"]]
+                    marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "correct", "scored", "words"]]
                     _csv(folder, corpus, row, marks)
                 timed[ROOMS[row.system]].append({**row.key, "words_per_cpu_s": 9000.0})
             else:

@@ -12,7 +12,7 @@ import pytest
 from treebound.experiments import params as parameters
 from treebound.experiments.approximations import CONTESTANTS, EXACT
 from treebound.experiments.made_up import MADE_UP
-from treebound.plots import arena
+from treebound.plots import arena, figures
 from treebound.report import remarks_approximations as remarks
 from treebound.report.collect import Results
 from treebound.report.show import Table
@@ -79,3 +79,14 @@ def test_a_run_without_any_of_it(results, tmp_path):
     assert all("</table>" in Table(table, "empty")._repr_html_() for table in empty)
     for said in (remarks.answer(empty[3]), remarks.search_errors(empty[2]), remarks.made_up(data)):
         assert "experiments.run approximations" in str(said)
+
+
+def test_the_front_figure_has_every_decoder(results):
+    points = tables.front(tables.contest([results]))
+    assert len(points) == 2 * len(CONTESTANTS)
+    assert points["corpus"].unique().tolist() == ["tr_twt, projective", "tr_twt, non-projective"]
+    assert points.set_index(["corpus", "system"]).loc[("tr_twt, projective", EXACT), "proved"] == 100.0
+    figure = figures.accuracy_speed(points)
+    fills = [line.get_fillstyle() for line in figure.axes[0].get_lines()[1:]]
+    assert fills == ["full", *["none"] * (len(CONTESTANTS) - 1)]
+    assert tables.front(tables.contest([results]).iloc[:0]).empty

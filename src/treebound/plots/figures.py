@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any, Literal
 
 import pandas as pd
@@ -47,10 +48,13 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
     A system far below the others stands at the lower edge, with its figure, so that these are not pressed together.
 
     data  corpus, group (colour), system (marker), label (written at the point, may be empty), uas (%),
-          words_per_cpu_s
+          words_per_cpu_s, and, if it is there, proved (% of the sentences; NaN: 0): markers are full where all trees
+          are, half full where some are
     """
     corpora, groups, systems = (list(dict.fromkeys(data[c])) for c in ("corpus", "group", "system"))
-    colours, markers = dict(zip(groups, CYCLE, strict=False)), dict(zip(systems, MARKERS, strict=False))
+    colours, markers = dict(zip(groups, cycle(CYCLE))), dict(zip(systems, cycle(MARKERS)))
+    shares = data["proved"] if "proved" in data else pd.Series(100.0, data.index)
+    fills = {i: _fill(share) for i, share in shares.items()}
     with style():
         figure, axes = panels(len(corpora), height=3.8, width=8.5 if len(corpora) > 1 else 6.5)
         for panel, corpus in zip(axes, corpora, strict=True):
@@ -63,7 +67,8 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
             for row in rows.itertuples():
                 point = (row.words_per_cpu_s, max(row.uas, floor))
                 label = row.label if row.uas >= floor else f"{row.label or row.system} ↓ {row.uas:.1f}"
-                panel.plot(*point, color=colours[row.group], marker=markers[row.system], markersize=6, zorder=2)
+                look = {"color": colours[row.group], "marker": markers[row.system], "markerfacecoloralt": "white"}
+                panel.plot(*point, fillstyle=fills[row.Index], markersize=6, zorder=2, **look)
                 offset = (0, 8) if row.label.startswith(("k =", "no")) else (0, -14)  # neighbours are often close
                 _label(panel, *point, label, colours[row.group], offset, size=8, ha="center")
             _log(panel, "x")
@@ -73,8 +78,26 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
             panel.margins(x=0.12, y=0.1)
         keys = [Line2D([], [], color=colours[g], linewidth=4, label=g) for g in groups]
         keys += [Line2D([], [], marker=markers[s], label=s, color=COLOURS["grey"], linestyle="none") for s in systems]
+        keys += [_proof_key(share, name) for share, name in PROOFS.items() if "proved" in data]
         figure.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8)
     return figure
+
+
+#: shares of proved trees that a legend explains
+PROOFS = {100.0: "all trees proved", 50.0: "some", 0.0: "none"}
+
+
+def _fill(share: float) -> Literal["full", "left", "none"]:
+    """How full a marker is that stands for so many proofs (%)."""
+    return "full" if share == 100 else "left" if share > 0 else "none"
+
+
+def _proof_key(share: float, name: str) -> Line2D:
+    """The entry of a legend for such markers."""
+    grey = COLOURS["grey"]
+    return Line2D(
+        [], [], color=grey, marker="o", fillstyle=_fill(share), markerfacecoloralt="white", linestyle="none", label=name
+    )
 
 
 def pareto(data: pd.DataFrame) -> pd.DataFrame:

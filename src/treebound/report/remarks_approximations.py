@@ -69,6 +69,9 @@ def made_up(data: pd.DataFrame) -> Remarks:
             of = table.loc[low]
             exact = of.loc[EXACT]
             rivals = of.drop(EXACT)
+            rivals = rivals[
+                (rivals["proved"] < exact["proved"]) | (exact["proved"] == 0)
+            ]  # else they are the same search
             rivals = rivals[(rivals["best"] >= exact["best"]) & (FASTER * rivals["seconds"] < exact["seconds"])]
             if len(rivals):
                 name = rivals["seconds"].idxmin()

@@ -437,7 +437,7 @@ MEASURES: dict[str, Measure] = {
     "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems),
     "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
     "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
-    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", lambda params: params.decode),
+    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", sampling.names),
     "score at equal time": Measure(partial(searches, of=sampling.equal_time), "{:+.4f} %", _methods),
     "score in the end": Measure(partial(searches, of=sampling.in_the_end), "{:+.4f} %", _methods),
     "optima found": Measure(partial(searches, of=sampling.optima), "{:.2f} %", _methods),

@@ -103,6 +103,31 @@ def worth(data: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
+def front(data: pd.DataFrame) -> pd.DataFrame:
+    """Points of `plots.figures.accuracy_speed`: every decoder on the scores of each corpus's last model, in one space.
+
+    Columns corpus (with the space), group (what it can prove), system (the decoder), label, uas, words_per_cpu_s (of
+    decoding alone), proved (%).
+    """
+    some = data[~data["model"].isin(MADE_UP)] if len(data) else data
+    if some.empty:
+        return pd.DataFrame()
+    last = some["model"].iloc[-1]
+    table = costs(some[some["model"] == last]).reset_index()
+    bounded = data.groupby("solver")["bounded"].sum()
+    return pd.DataFrame(
+        {
+            "corpus": table["corpus"] + ", " + table["space"],
+            "group": ["has a bound" if bounded[name] else "has no bound" for name in table["solver"]],
+            "system": table["solver"],
+            "label": "",
+            "uas": table["UAS"],
+            "words_per_cpu_s": table["words per CPU second"],
+            "proved": table["proved, %"],
+        }
+    )
+
+
 def over_time(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """A row a model, space, decoder and CPU time: % of the sentences with the best tree, with a proof, by then.
 

@@ -79,9 +79,11 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     """Points of the accuracy-speed figure: one for every row that decodes whole test sets.
 
     Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
-    decoder, if the main comparison has another one), uas, words_per_cpu_s. Parsers of others are a group of their own.
+    decoder, if the main comparison has another one), uas, words_per_cpu_s, proved (% of the sentences; NaN: the system
+    proves nothing). Transition-based parsers are a group of their own, and so are parsers of others.
     """
-    uas, speed = results.decode().set_index(AT)["uas"], results.benchmark().set_index(AT)["words_per_cpu_s"]
+    decoded, speed = results.decode().set_index(AT), results.benchmark().set_index(AT)["words_per_cpu_s"]
+    uas, proved = decoded["uas"], 100 * decoded["certified"] / decoded["sentences"]
     swept = sweep(results.params)
     main = {run for learner in results.params.learners for run in main_rows(results.params, learner).values()}
     rows = []
@@ -92,13 +94,16 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
                 label = "" if run in main else run.decoder
                 if run in swept:
                     group, label = "all factors, by pruning", pruning(run.k)
-                point = {"uas": uas[at(corpus, run)], "words_per_cpu_s": speed[at(corpus, run)]}
+                place = at(corpus, run)
+                point = {"uas": uas[place], "words_per_cpu_s": speed[place], "proved": proved[place]}
                 rows.append({"corpus": corpus, "system": run.model, "group": group, "label": label, **point})
-    for peer in results.peers().itertuples():
-        if peer.corpus in corpora_of([results], wanted)[results.name]:
-            point = {"uas": peer.uas, "words_per_cpu_s": peer.words_per_cpu_s}
-            rows.append({"corpus": peer.corpus, "system": peer.peer, "group": "others", "label": peer.peer, **point})
-    return pd.DataFrame(rows)
+    transitions = results.transitions().assign(group="transitions", label="").rename(columns={"row": "system"})
+    peers = results.peers().assign(group="others").rename(columns={"peer": "system"})
+    found = pd.concat([part for part in (transitions, peers.assign(label=peers["system"])) if len(part)] or [peers])
+    found = found[found["corpus"].isin(corpora_of([results], wanted)[results.name]) & found["words_per_cpu_s"].notna()]
+    points = pd.DataFrame(rows)
+    names = ["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]
+    return pd.concat([points, found[names]], ignore_index=True) if len(found) else points
 
 
 def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:

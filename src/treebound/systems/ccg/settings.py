@@ -57,7 +57,7 @@ class Settings(Checked):
     tag_l2: Cost = option(0.5, "What the squares of the supertagger's weights cost, by half.")
     l2: Cost = option(0.1, "What the squares of the parser's weights cost, by half.")
     training_beams: Checked_beams = option(
-        ("0.01:20", "0.05:20", "0.1:20"),
+        TRAINING[1:],
         "beta:k of the attempts to make a chart for training, wide ones first; the paper's begin with 0.001:150.",
     )
     training_limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
