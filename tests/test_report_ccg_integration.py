@@ -114,7 +114,7 @@ def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path:
     parsers = {name: CCGParser("xx") for name in ("xx", "xx-joint", "yy")}
     of = replace(params.load(PROJECT / "params.yaml"), ccg=CCG(("xx",), parsers, ("0.1:20",)), corpora=("xx",))
     made_up_results.write(tmp_path, of)
-    read = MEASURES["joint training of CCG"].read
+    read = MEASURES["joint training, CCG"].read
     found = list(read(Results("this run", tmp_path, of), ["reverse bp 25"], "each"))
     assert [(one.place, one.value) for one in found] == [("xx, dev", 0), ("xx, test", 0)]
 

@@ -450,7 +450,7 @@ MEASURES: dict[str, Measure] = {
     "settled of the joint CCG": Measure(
         joint_settled, "{:.1f} %", lambda params: [f"{o} {d}" for o in ("AST", "reverse") for d in ("bp", "dd")]
     ),
-    "joint training of CCG": Measure(joint_training, "{:+.2f} LF", _columns),
+    "joint training, CCG": Measure(joint_training, "{:+.2f} LF", _columns),
     "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _columns),
     "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse")),
 }

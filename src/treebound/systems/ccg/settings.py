@@ -66,7 +66,7 @@ class Settings(Checked):
     joint_epochs: Annotated[int, Field(ge=0, le=1000)] = option(
         0, "Epochs of stochastic gradient descent on the joint model, once supertagger and parser are trained."
     )
-    joint_rate: Annotated[float, Field(gt=0, le=100)] = option(0.02, "Of that: the first step's length.")
+    joint_rate: Annotated[float, Field(gt=0, le=100)] = option(0.5, "Of that: the first step's length.")
     joint_rounds: Annotated[int, Field(ge=1, le=1000)] = option(5, "Of that: iterations of belief propagation.")
     beams: Checked_beams = option(
         ADAPTIVE, "beta:k of the attempts to parse, narrow ones first, or wide ones: until there is a derivation."
