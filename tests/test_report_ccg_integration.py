@@ -110,6 +110,15 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert speed.value == 0.5
 
 
+def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path: Path) -> None:
+    parsers = {name: CCGParser("xx") for name in ("xx", "xx-joint", "yy")}
+    of = replace(params.load(PROJECT / "params.yaml"), ccg=CCG(("xx",), parsers, ("0.1:20",)), corpora=("xx",))
+    made_up_results.write(tmp_path, of)
+    read = MEASURES["joint training, CCG"].read
+    found = list(read(Results("this run", tmp_path, of), ["reverse bp 25"], "each"))
+    assert [(one.place, one.value) for one in found] == [("xx, dev", 0), ("xx, test", 0)]
+
+
 def test_published_tables_have_the_papers_figures() -> None:
     assert len(published.table(ccg.PAPER, "accuracy")) == 5 * 4
     assert published.table(ccg.PAPER, "training")["LF"].tolist() == [86.7, 86.7, 86.8, 87.2, 86.3, 85.6]

@@ -373,6 +373,22 @@ def joint_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator
             yield exact(name, of[rows[0]]["per_second"] / of[rows[1]]["per_second"])
 
 
+def joint_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """LF of a column of a parser `x-joint`, trained jointly, less that of `x`, on dev and on test; unpaired."""
+    every = results.ccg_integration()
+    for name in every:
+        of = {
+            other: {
+                row["split"]: row["LF"]
+                for row in every.get(other, {"columns": []})["columns"]
+                if column_name(row["order"], row["decoder"], row["iterations"]) == rows[0]
+            }
+            for other in (name, f"{name}-joint")
+        }
+        for split in of[f"{name}-joint"]:
+            yield exact(f"{name}, {split}", of[f"{name}-joint"][split] - of[name][split])
+
+
 def _columns(params: Params) -> list[str]:
     """The columns of the joint model."""
     counted = [(name, k) for name in ("bp", "dd") for k in params.ccg_integration.iterations]
@@ -434,6 +450,7 @@ MEASURES: dict[str, Measure] = {
     "settled of the joint CCG": Measure(
         joint_settled, "{:.1f} %", lambda params: [f"{o} {d}" for o in ("AST", "reverse") for d in ("bp", "dd")]
     ),
+    "joint training, CCG": Measure(joint_training, "{:+.2f} LF", _columns),
     "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _columns),
     "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse")),
 }

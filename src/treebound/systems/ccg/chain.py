@@ -189,13 +189,42 @@ def count_gold(features, gold, weights):
             weights.transition[before, border] += 1.0
 
 
+class Sums(NamedTuple):
+    """What `forward_backward` leaves: float64[C], and scale float64[n]."""
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    local: np.ndarray
+    scale: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def add_expected(context, choices, potential, sums, counts):
+    """Add the expected features of a sentence's sequences to `counts` (Weights). O(C T + sum c_i c_i+1)."""
+    first, tags, border = choices.first, choices.tags, len(potential) - 1
+    alpha, beta, n = sums.alpha, sums.beta, len(context)
+    for i in range(n):
+        for t in range(context.shape[1]):
+            base = finish(context[i, t] * M1) & counts.mask
+            for x in range(first[i], first[i + 1]):
+                counts.table[base + tags[x]] += alpha[x] * beta[x]
+        for x in range(first[i], first[i + 1]):
+            if i == 0:
+                counts.transition[border, tags[x]] += alpha[x] * beta[x]
+                continue
+            flow = sums.local[x] * beta[x] / sums.scale[i]
+            for y in range(first[i - 1], first[i]):
+                counts.transition[tags[y], tags[x]] += alpha[y] * potential[tags[y], tags[x]] * flow
+    for x in range(first[n - 1], first[n]):
+        counts.transition[tags[x], border] += alpha[x] * beta[x]
+
+
 @njit(cache=True, nogil=True)
 def expect(features, weights, potential, counts):
     """Add the expected features of all sequences to `counts`; returns the sum of the log partition functions.
 
     weights, counts  Weights; potential: exponentials of weights.transition
     """
-    border = len(potential) - 1
     total = 0.0
     for s in range(len(features.offsets) - 1):
         a, b = features.offsets[s], features.offsets[s + 1]
@@ -203,23 +232,9 @@ def expect(features, weights, potential, counts):
             continue
         context = features.context[a:b]
         choices = lattice(features.group[a:b], features.lists)
-        first, tags = choices.first, choices.tags
-        c = len(tags)
+        c = len(choices.tags)
         alpha, beta, local, scale = np.empty(c), np.empty(c), np.empty(c), np.empty(b - a)
         emission = emissions(context, choices, weights.table, weights.mask)
         total += forward_backward(emission, choices, potential, alpha, beta, local, scale)
-        for i in range(b - a):
-            for t in range(context.shape[1]):
-                base = finish(context[i, t] * M1) & counts.mask
-                for x in range(first[i], first[i + 1]):
-                    counts.table[base + tags[x]] += alpha[x] * beta[x]
-            for x in range(first[i], first[i + 1]):
-                if i == 0:
-                    counts.transition[border, tags[x]] += alpha[x] * beta[x]
-                    continue
-                flow = local[x] * beta[x] / scale[i]
-                for y in range(first[i - 1], first[i]):
-                    counts.transition[tags[y], tags[x]] += alpha[y] * potential[tags[y], tags[x]] * flow
-        for x in range(first[b - a - 1], first[b - a]):
-            counts.transition[tags[x], border] += alpha[x] * beta[x]
+        add_expected(context, choices, potential, Sums(alpha, beta, local, scale), counts)
     return total

@@ -66,6 +66,11 @@ class Settings(Checked):
     training_limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
         300_000, "Edges of the largest chart for training; a larger one is tried with the next beam."
     )
+    joint_epochs: Annotated[int, Field(ge=0, le=1000)] = option(
+        0, "Epochs of stochastic gradient descent on the joint model, once supertagger and parser are trained."
+    )
+    joint_rate: Annotated[float, Field(gt=0, le=100)] = option(0.5, "Of that: the first step's length.")
+    joint_rounds: Annotated[int, Field(ge=1, le=1000)] = option(5, "Of that: iterations of belief propagation.")
     beams: Checked_beams = option(
         ADAPTIVE, "beta:k of the attempts to parse, narrow ones first, or wide ones: until there is a derivation."
     )

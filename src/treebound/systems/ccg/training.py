@@ -28,6 +28,7 @@ from treebound.systems.ccg.decoding import Supertagged
 from treebound.systems.ccg.gold import UnreachableError, count_features, gold_chart
 from treebound.systems.ccg.grammar import Grammar
 from treebound.systems.ccg.jackknife import Jackknifed, jackknifed
+from treebound.systems.ccg.joint_training import Example, JointTraining
 from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.optimise import Kept, fit
 from treebound.systems.ccg.oracle import nearest
@@ -85,12 +86,18 @@ def train_model(
         reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(task.left_out.items()))
         raise InputError(f"no derivation can be learnt from ({reasons})", hint="look at --training-beams and -limit")
     weights, history = task.fit(settings, Kept(checkpoint, key) if checkpoint else None, progress)
-    for path in (checkpoint, *kept):
+    jointly = checkpoint.with_name(checkpoint.name + ".joint") if checkpoint else None
+    joint_history: list[dict] = []
+    if settings.joint_epochs:
+        training = JointTraining(task.charts, tagger, words, weights, task.examples())
+        weights, tagger, joint_history = training.fit(settings, Kept(jointly, key) if jointly else None, progress)
+    for path in (checkpoint, jointly, *kept):
         if path is not None:
             path.unlink(missing_ok=True)
     records = tag_history + [
         {"part": "parser", "sentences": len(task.sentences), "rebuilt": task.rebuilt, **r} for r in history
     ]
+    records += [{"part": "joint", **record} for record in joint_history]
     return CCGModel(settings, meta, tagger, seen, weights, records, dict(sorted(task.left_out.items())), key)
 
 
@@ -112,6 +119,7 @@ class Task:
     """Sentences with the lexical categories of their charts, and the features of their derivations.
 
     counts    float64[2^bits] over all gold derivations
+    learnt    of every sentence its number, and the derivation that is learnt from
     left_out  reason -> sentences
     rebuilt   sentences whose derivations are others over the same lexical categories
     """
@@ -119,6 +127,7 @@ class Task:
     charts: Charts
     sentences: list[Sentence]
     counts: np.ndarray
+    learnt: list[tuple[int, Derivation]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     rebuilt: int = 0
 
@@ -152,6 +161,7 @@ class Task:
                 chart = gold_chart(self.charts.grammar, sentence, derivation)
                 count_features(self.charts.grammar, sentence, chart, self.counts)
                 self.sentences.append(sentence)
+                self.learnt.append((s, derivation))
                 return
         self.left_out["a chart over the limit"] += 1
 
@@ -167,6 +177,11 @@ class Task:
             self.rebuilt += 1
             return found
         return derivation
+
+    def examples(self) -> list[Example]:
+        """What is learnt from, as joint training takes it."""
+        pairs = zip(self.learnt, self.sentences, strict=True)
+        return [Example(number, sentence, derivation) for (number, derivation), sentence in pairs]
 
     def fit(self, settings: Settings, kept: Kept | None, progress: Progress | None) -> tuple[np.ndarray, list[dict]]:
         """float32[2^bits] weights, zero but for features of gold derivations, and a record a round."""
