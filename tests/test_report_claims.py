@@ -276,7 +276,7 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
     data = table._repr_mimebundle_()
     assert data["text/html"].count("<tbody>") == len(load()) == 5
     assert data["text/html"].count(NOT_BUILT) == 2 * sum(not paper.built for paper in load())  # in both runs
-    assert 'href="20-main-comparison.ipynb#claim-qian-liu-2013-' in data["text/html"]
+    assert 'href="20-main-comparison.ipynb#claim-qian-liu-2013-all-factors"' in data["text/html"]
     assert 'href="claims.csv"' in data["text/html"]
     found = pd.read_csv(pd.io.common.StringIO(data["text/csv"]))
     assert list(found["verdict"]) == [one.verdict for one in claims.verdicts(root, collect.this_run(root))]

@@ -28,6 +28,7 @@ from treebound.report import (
     tables,
 )
 from treebound.report.tables import ilp
+from treebound.report.tables.comparison import OWN
 
 REPOSITORY = Path(__file__).parents[1]
 RUN = "this run"
@@ -178,6 +179,18 @@ def test_a_family_is_above_or_below_the_baseline_only_where_that_is_told_from_ch
     assert "p = 0.010); not told from chance: 27 of 28;" in single
     assert "of 28 tests about 1 would pass by chance alone" in single
     assert "the most is brought by" not in said
+
+
+def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:
+    table, tested = tables.comparison([this], "mira"), tables.against_baseline([this])
+    said = str(remarks_gains.comparison(table, tested, "mira"))
+    for kind, model in (("The combined system", "combined"), (OWN[remarks_gains.ALL_PAIRS], remarks_gains.ALL_PAIRS)):
+        sentence = next(
+            one for one in remarks_gains.comparison(table, tested, "mira").sentences if one.startswith(kind)
+        )
+        for corpus in ("tr_twt", "zh_gsd"):
+            assert f"{corpus} ({sentences.difference(tested.loc[RUN, corpus, 'mira', model])})" in sentence
+    assert said.count("UAS over our baseline:") == 3
 
 
 def test_a_learner_of_one_corpus_says_what_it_was_not_trained_on(this: collect.Results) -> None:

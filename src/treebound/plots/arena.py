@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, panels, style
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
 
 
 def times(data: pd.DataFrame) -> Figure:
@@ -32,7 +32,7 @@ def times(data: pd.DataFrame) -> Figure:
                     label=solver,
                     zorder=3 - (i > 0),
                 )
-            panel.set_yscale("log")
+            log_axis(panel, "y")
             panel.set_xticks(range(len(places)), [f"over {low}" if low else "to 10" for low in places])
             panel.set_title(f"{name[0]}, {name[2]}\n{name[1]}", fontsize=9)
             panel.set_xlabel("words in the sentence")
@@ -63,7 +63,7 @@ def over_time(data: pd.DataFrame) -> Figure:
                         curve["ms"], curve[what], color=colour, marker=MARKERS[j % len(MARKERS)], markersize=3,
                         linewidth=1.2, label=solver, zorder=3 - (j > 0),
                     )  # fmt: skip
-                panel.set_xscale("log")
+                log_axis(panel, "x")
                 panel.set_ylim(-3, 103)
                 panel.set_title(f"{model}, {space}", fontsize=9)
                 panel.set_xlabel("CPU ms of a sentence (log scale)")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treebound.plots.style import CYCLE, MARKERS, panels, style
+from treebound.plots.style import CYCLE, MARKERS, log_axis, panels, style
 
 
 def training_cost(data: pd.DataFrame) -> Figure:
@@ -38,7 +38,7 @@ def _curves(data: pd.DataFrame, x: str, label: str, noted: str) -> Figure:
                 panel.plot(curve[x], curve["las"], **look)
                 for row in curve.to_dict("records") if noted else ():
                     panel.annotate(row[noted], (row[x], row["las"]), (3, 4), textcoords="offset points", fontsize=7)
-            panel.set_xscale("log")
+            log_axis(panel, "x")
             panel.set_title(corpus)
             panel.set_xlabel(label)
             panel.set_ylabel("LAS, %")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from treebound.plots.style import COLOURS, CYCLE, MARKERS, panels, style
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
 
 
 def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
@@ -71,7 +68,7 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
                 panel.plot(*point, fillstyle=fills[row.Index], markersize=6, zorder=2, **look)
                 offset = (0, 8) if row.label.startswith(("k =", "no")) else (0, -14)  # neighbours are often close
                 _label(panel, *point, label, colours[row.group], offset, size=8, ha="center")
-            _log(panel, "x")
+            log_axis(panel, "x")
             panel.set_title(corpus)
             panel.set_xlabel("words per CPU second (log scale)")
             panel.set_ylabel("UAS, %")
@@ -123,7 +120,7 @@ def against_length(data: pd.DataFrame, value: str, label: str) -> Figure:
                     continue
                 middle = (curve["lo"] + curve["hi"]) / 2
                 panel.plot(middle, curve[value], color=CYCLE[i], marker=MARKERS[i], label=pruning(k))
-            _log(panel, "y")
+            log_axis(panel, "y")
             panel.set_title(corpus)
             panel.set_xlabel("words in the sentence")
             panel.set_ylabel(f"{label} (log scale)")
@@ -161,7 +158,7 @@ def tuning(data: pd.DataFrame, measures: dict[str, str]) -> Figure:
                         ratio = f"{values.iloc[0] / value:.1f} ×"
                         above = (0, 6 if i % 2 else -14)  # neighbours are often close
                         _label(panel, value, y, ratio, COLOURS[order[at]], above, size=8, ha="center")
-            _log(panel, "x")
+            log_axis(panel, "x")
             panel.set_yticks(range(len(corpora)), corpora if panel is axes[0] else [""] * len(corpora))
             panel.set_ylim(len(corpora) - 0.3, -0.7)
             panel.margins(x=0.2)
@@ -194,7 +191,7 @@ def reliability(margins: pd.DataFrame, marginals: pd.DataFrame) -> Figure:
         right.set_title("Marginal")
         left.set_xlabel("margin, median of the bin (log scale)")
         left.set_title("Margin")
-        _log(left, "x")
+        log_axis(left, "x")
     return figure
 
 
@@ -227,8 +224,8 @@ def sentence_by_sentence(data: pd.DataFrame, label: str) -> Figure:
         axes.scatter(data[first], data[second], s=9, alpha=0.4, color=COLOURS["blue"], edgecolors="none")
         axes.set_xlabel(f"{label}, {first} (log scale)")
         axes.set_ylabel(f"{label}, {second} (log scale)")
-        _log(axes, "x")
-        _log(axes, "y")
+        log_axis(axes, "x")
+        log_axis(axes, "y")
         axes.set_aspect("equal", "box")
     return figure
 
@@ -251,8 +248,8 @@ def unproved(data: pd.DataFrame) -> Figure:
                 colour, dashes = looks.get(str(name), (COLOURS["ink"], "-"))
                 front = 3 if name == names[0] else 2
                 panel.plot(calls, [100 - curve[c] for c in calls], color=colour, ls=dashes, zorder=front, label=name)
-            _log(panel, "x")
-            _log(panel, "y")
+            log_axis(panel, "x")
+            log_axis(panel, "y")
             panel.set_title(corpus)
             panel.set_xlabel("DP calls (log scale)")
             panel.set_ylabel("sentences not yet proved, % (log scale)")
@@ -276,10 +273,10 @@ def scale(data: pd.DataFrame) -> Figure:
             right.plot(rows["words"], rows["mebibytes"], **look)
         for panel in (left, right):
             panel.set_xlabel("words (log scale)")
-            _log(panel, "x")
+            log_axis(panel, "x")
         left.set_title("Time")
         left.set_ylabel("CPU seconds (log scale)")
-        _log(left, "y")
+        log_axis(left, "y")
         right.set_title("Memory")
         right.set_ylabel("MiB")
         right.set_ylim(0, None)
@@ -300,16 +297,3 @@ def _label(
 ) -> None:
     """Text at `offset` points from (x, y), in the colour of what it names."""
     axes.annotate(content, (x, y), offset, textcoords="offset points", color=colour, fontsize=size, ha=ha)
-
-
-def _log(axes: Axes, which: Literal["x", "y"]) -> None:
-    """A logarithmic axis whose labels are plain numbers, as many as there is room for. Call it when all is drawn."""
-    getattr(axes, f"set_{which}scale")("log")
-    axis: Axis = getattr(axes, f"{which}axis")
-    low, high = axis.get_view_interval()
-    decades = math.log10(high / low)
-    steps = ((3.5, (1.0,)), (1.6, (1.0, 3.0)), (0.9, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)))
-    subs = next(of for least, of in steps if decades > least or not least)
-    axis.set_major_locator(LogLocator(subs=subs, numticks=12))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"))
-    axis.set_minor_formatter(NullFormatter())

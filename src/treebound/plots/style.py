@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractContextManager
+from typing import Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 #: Okabe & Ito (2008), without yellow, which is too pale on white
 COLOURS = {
@@ -72,3 +76,16 @@ def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 
     for extra in axes[count:]:
         extra.remove()
     return figure, axes[:count]
+
+
+def log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
+    """A logarithmic axis whose labels are plain numbers, as many as there is room for. Call it when all is drawn."""
+    getattr(axes, f"set_{which}scale")("log")
+    axis: Axis = getattr(axes, f"{which}axis")
+    low, high = axis.get_view_interval()
+    decades = math.log10(high / low)
+    steps = ((3.5, (1.0,)), (1.6, (1.0, 3.0)), (0.9, (1.0, 2.0, 5.0)), (0.0, (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)))
+    subs = next(of for least, of in steps if decades > least or not least)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"))
+    axis.set_minor_formatter(NullFormatter())

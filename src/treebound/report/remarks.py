@@ -104,7 +104,8 @@ def errors(data: pd.DataFrame) -> Said:
             f"{found['of these, gold scores more, %']:.0f} % of those the gold tree was the better one.",
             found,
         )
-    exact = data["the exact tree"]
+    exact = data["the exact tree"].droplevel("search")
+    exact = exact[~exact.index.duplicated()]
     yield (
         "The exact search makes no search errors: its wrong trees are errors of the model "
         f"({span(exact['gold scores less, %'], '{:.0f} %')}) or have gold trees that it cannot return "

@@ -129,5 +129,5 @@ def _run(name: str) -> str:
 
 
 def _row(data: pd.DataFrame, part: str) -> pd.Series:
-    """The row whose label contains `part`."""
-    return data[[part in str(label) for label in data.index]].iloc[0]
+    """The row of this label, or else the first whose label contains it."""
+    return data.loc[part] if part in data.index else data[[part in str(label) for label in data.index]].iloc[0]
