@@ -25,7 +25,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 TESTS = Path(__file__).parent
-PATIENCE = 240  #: seconds for JupyterLab, the kernel and the first search, which compiles
+PATIENCE = 600  #: seconds for JupyterLab, the kernel and the first search, which compiles
 
 CELLS = f"""
 import sys
@@ -34,8 +34,8 @@ sys.path.insert(0, {str(TESTS)!r})
 import numpy as np
 from synthetic import synthetic_treebank
 
+from treebound.learning.pruner import train_pruner
 from treebound.report.playground import Playground
-from treebound.systems.graph.pruner import train_pruner
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.several import train_taggers
@@ -50,6 +50,12 @@ Playground(model, "d1 d1 D D\\nn1 n1 N N\\nv1 v1 V V\\na2 _ A A\\n. . . .\\n").w
 #: how a person would set a choice: the value, and the event that a browser sends
 SET = """(selector, i, value) => { const box = document.querySelectorAll(selector)[i]; box.value = value;
   box.dispatchEvent(new Event('input', {bubbles: true})); box.dispatchEvent(new Event('change', {bubbles: true})); }"""
+READY = """(() => { const one = [...(window.jupyterapp?.shell.widgets('main') ?? [])][0];
+  if (one) window.jupyterapp.shell.activateById(one.id);
+  return one?.sessionContext?.session?.kernel?.status === 'idle'
+    && window.jupyterapp.shell.currentWidget === one; })()"""
+FAILED = """[...document.querySelectorAll('.jp-OutputArea [data-mime-type="application/vnd.jupyter.error"]')]
+  .map((one) => one.textContent.slice(-300)).join('|')"""
 SAID = "[...document.querySelectorAll('.jp-OutputArea .widget-label')].map((one) => one.textContent).join('|')"
 
 
@@ -105,10 +111,13 @@ def until(ask: Callable[[], Any], what: str) -> Any:
 
 def look(browser: Browser, address: str) -> list[str]:
     """Open the notebook, run it, use the buttons; what was seen. RuntimeError where something is not right."""
+    browser.call("Emulation.setFocusEmulationEnabled", enabled=True)  # without a focus no notebook is the current one
     browser.call("Page.navigate", url=address)
-    until(lambda: browser.run("!!window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel"), "a kernel")
+    until(lambda: browser.run(READY), "a kernel")
     browser.run("window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => 1)")
-    until(lambda: "optimal:" in browser.run(SAID), "the widgets")
+    until(lambda: "optimal:" in browser.run(SAID) or browser.run(FAILED), "the widgets")
+    if failed := browser.run(FAILED):
+        raise RuntimeError(f"the cell fails: {failed}")
     seen = [f"widgets: {browser.run(SAID)}"]
     first = browser.run(SAID)
     drawings = browser.run("document.querySelectorAll('.jp-OutputArea .widget-html svg').length")
@@ -117,7 +126,8 @@ def look(browser: Browser, address: str) -> list[str]:
 
     arrows = browser.run("document.querySelector('.jp-OutputArea .widget-html svg').getAttribute('aria-label')")
     head, modifier = arrows.partition(": ")[2].split(", ")[0].split(" → ")
-    options = "[...document.querySelectorAll('.widget-dropdown select')].map((s) => [...s.options].map((o) => o.text))"
+    options = """[...document.querySelectorAll('.widget-dropdown select')]
+      .map((box) => [...box.options].map((one) => one.text.replace(/\\u00a0/g, ' ')))"""
     offered = browser.run(options)
     for box, word in ((2, head), (3, modifier)):  # forbid the first arc of the tree
         text = next(name for name in offered[box] if name.split(" ")[-1] == word)
@@ -127,11 +137,12 @@ def look(browser: Browser, address: str) -> list[str]:
             f".options[{place}].value)"
         )
     until(lambda: browser.run(SAID) != first, "another tree once an arc is forbidden")
-    seen.append(f"without {head} → {modifier}: {browser.run(SAID)}")
+    second = browser.run(SAID)
+    seen.append(f"without {head} → {modifier}: {second}")
 
     browser.run(f"({SET})('.widget-text input', 0, 'n1 v1 d1 n2 .')")
     until(lambda: "5 ." in str(browser.run(options)) and "4 n2" in str(browser.run(options)), "the typed sentence")
-    until(lambda: "optimal:" in browser.run(SAID), "its tree")
+    until(lambda: browser.run(SAID) not in (first, second), "its tree")
     seen.append(f"typed: {browser.run(SAID)}")
     if browser.errors:
         raise RuntimeError(f"the console says {browser.errors}")

@@ -13,11 +13,13 @@ import yaml
 
 from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
+from treebound.experiments.ccg_integration import tables
 from treebound.experiments.params import ROOMS, Params, Row
 from treebound.experiments.plan import model_name
 from treebound.experiments.score_time import METHODS
 from treebound.experiments.scratch import overlaid
 from treebound.factors import pattern_language
+from treebound.systems.ccg.study import Course, Outcome, Studied
 
 SENTENCES = 60
 META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
@@ -30,6 +32,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         _classifiers(folder, params, corpus)
     for i, name in enumerate(params.ccg.parsers):
         _ccg(folder, params, name, i)
+        _joint(folder, params, name)
     for corpus in params.ccg.derivations:
         whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
         _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
@@ -61,7 +64,7 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
                 metrics |= {"notes": "invented", "tags": tags, "seed": seed, "search_errors": 1, "sentences": SENTENCES}
                 if row.system == "sampling":
                     alike = replace(row, decoder=next(iter(params.decoders)), k=params.train.k)
-                    marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "words"]]
+                    marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "correct", "scored", "words"]]
                     _csv(folder, corpus, row, marks)
                 timed[ROOMS[row.system]].append({**row.key, "words_per_cpu_s": 9000.0})
             else:
@@ -385,6 +388,37 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
     _json(folder, ["ccg-treebank", f"{name}.json"], about)
     _json(folder, ["ccg-train", f"{name}.json"], {"left_out": {"a chart over the limit": 3}, "history": []})
     _json(folder, ["timing", "ccg-train", f"{name}.json"], {"cpu_s": 100.0, "wall_s": 101.0})
+
+
+def _joint(folder: Path, params: Params, name: str) -> None:
+    """What the stage of its joint model would write: the optimum is the best one, wide charts are better."""
+    most = params.ccg_integration.most
+
+    def study(gain: int) -> list[Studied]:
+        def outcome(value: float, right: int) -> Outcome:
+            return Outcome(value, (80 + gain + right, 100, 100, 90 + right, 100, 100, 45 + right, 50, right > 4))
+
+        found = []
+        for i in range(50):
+            best = outcome(100.0 + gain, 5)
+            bp, dd = ([(1, outcome(90.0 + k, k)), (min(most, 3), best)] for k in (4, 2))
+            of = {"bp": Course(bp, most * (i % 2)), "dd": Course(dd, min(most, 3))}
+            parts = {"parser": outcome(80.0, 1), "exact": best, "proved": i > 0, "nodes": 1 + i % 3, "cpu_s": 0.01}
+            found.append(Studied(sentence=i, words=1 + i, edges=1000 * i, **of, **parts))
+        return found
+
+    every = {split: {"AST": study(0), "reverse": study(2)} for split in ("dev", "test")}
+    single = {beam: study(j) for j, beam in enumerate(params.ccg.beams)}
+    found, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.ccg_integration)
+    columns = [(r["order"], r["decoder"], r["iterations"]) for r in found["columns"] if r["split"] == "dev"]
+    rates = [
+        {"order": order, "decoder": decoder, "iterations": k, "per_second": 100.0 / (1 + i)}
+        for i, (order, decoder, k) in enumerate(columns)
+    ]
+    parser = params.ccg.parsers[name]
+    about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
+    _json(folder, ["ccg-integration", f"{name}.json"], about | found)
+    _json(folder, ["timing", "ccg-integration", f"{name}.json"], {"columns": rates, "lengths": seconds})
 
 
 def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:

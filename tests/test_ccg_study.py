@@ -89,6 +89,7 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         gain = columns["test", order, "exact", 0]["LF"] - columns["test", order, "parser", 0]["LF"]
         assert row["value"] == pytest.approx(gain)
         assert row["low"] <= row["value"] <= row["high"]
+        assert row["sentences"] == 12
     exact = [row["score"] for row in found["beams"] if row["decoder"] == "exact"]
     assert exact == sorted(exact)  # a wider chart holds the narrower one
     assert len(timed["lengths"]) == len(found["lengths"])
@@ -97,27 +98,33 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_run_that_was_killed_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, _ = run(folder, monkeypatch)
-    kept = sorted((folder / "build" / "checkpoints" / "ccg-integration").iterdir())
-    kept[0].write_text("[[1, 2")
-    kept[1].unlink()
     studied: list[int] = []
-    original = Study._best
+    original, most = Study._best, [45]
 
     def counted(self: Study, *rest: object) -> object:
+        if len(studied) == most[0]:
+            raise KeyboardInterrupt
         studied.append(1)
         return original(self, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Study, "_best", counted)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    assert run(folder, monkeypatch)[0] == before
-    assert 0 < len(studied) <= 2 * ccg_integration.PART
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, monkeypatch)
+    kept = sorted((folder / "build" / "checkpoints" / f"ccg-integration.{NAME}").iterdir())
+    kept[0].write_text("[[1, 2")
+    most[0] = -1
+    found, _ = run(folder, monkeypatch)
+    assert found == before
+    assert len(studied) <= 2 * (25 + 12) + 2 * 25 + 2 * ccg_integration.PART
+    assert not kept[0].parent.exists()
 
 
 def test_the_interval_of_a_difference_is_that_of_resampled_sentences() -> None:
     rng = np.random.default_rng(1)
     counts = rng.integers(1, 20, (2, 300, 1)) + np.array([0, 5, 5])
     a, b = ([Outcome(0.0, (*row, *[0] * 6)) for row in some.tolist()] for some in counts)
-    value, low, high = difference(a, b)
+    value, low, high, _ = difference(a, b)
     drawn = [rng.integers(0, 300, 300) for _ in range(400)]
     resampled = [difference([a[i] for i in some], [b[i] for i in some])[0] for some in drawn]
     assert value == pytest.approx(scores(a, 300).labelled.f - scores(b, 300).labelled.f)

@@ -149,7 +149,7 @@ def test_standard_streams_count_as_files(model: Path, tmp_path: Path) -> None:  
 def test_parse_to_standard_output_by_name(model: Path, tmp_path: Path) -> None:  # noqa: F811
     gold = model.with_name("dev.conllu")
     parsed = run("parse", model, gold).stdout
-    assert run("parse", model, gold, "-o", "/dev/stdout").stdout == parsed
+    assert run("parse", model, gold, "-o", "/dev/stdout", check=True).stdout == parsed
     with (tmp_path / "log").open("w") as log:
         log.write("before\n")
         log.flush()

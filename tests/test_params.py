@@ -43,8 +43,8 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "sed: unknown key; valid keys are corpora, paths, seed, slice, tags, tagger, pruner",
         ),
         ("seed: 1\n", "", None, "seed: missing key"),
-        ("epochs: 3", "epoch: 3", "epoch: 3", "pruner.epoch: unknown key; valid keys are epochs, bits, ks"),
-        ("epochs: 3", "epochs: many", "epochs: many", "pruner.epochs: Input should be a valid integer"),
+        ("epochs: 3\n", "epoch: 3\n", "epoch: 3", "pruner.epoch: unknown key; valid keys are epochs, bits, ks"),
+        ("epochs: 3\n", "epochs: many\n", "epochs: many", "pruner.epochs: Input should be a valid integer"),
         (
             "config: tuned",
             "confg: tuned",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from oracles.score import scores
@@ -127,3 +129,13 @@ def test_a_typed_sentence_takes_the_place_of_the_other(play: Playground, taggers
     buttons.text.value = " "
     assert buttons.said.value.startswith("no words")
     assert buttons.found is not None  # the sentence before is still there
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_spec("jupyterlab") is None or find_spec("websocket") is None, reason="no JupyterLab")
+def test_the_buttons_work_in_a_browser() -> None:
+    import lab_playground
+
+    if lab_playground.CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    assert lab_playground.main() == 0

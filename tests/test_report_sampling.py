@@ -16,6 +16,7 @@ from treebound.report.claims.load import read
 from treebound.report.tables import sampling
 
 REPOSITORY = Path(__file__).parents[1]
+ONE, OTHER = "sampling full", "carreras+grandchild+sibling"
 CLAIMS = REPOSITORY / "src/treebound/report/claims/zhang-et-al-2014.toml"
 
 
@@ -36,9 +37,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
 
 def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> None:
     table = sampling.accuracy([run])
-    assert list(table.columns[:3]) == ["sampling-small", "sampling", "sampling-turbo"]
-    assert "both" in table.columns
-    assert "both-k3" not in table.columns
+    assert list(table.columns[:3]) == ["sampling small", "sampling full", "sampling turbo"]
+    assert "carreras+grandchild+sibling" in table.columns
     corpora = table.drop(index="mean", level="corpus")
     assert np.allclose(table.xs("mean", level="corpus"), corpora.mean())
     details = sampling.details([run])
@@ -48,15 +48,15 @@ def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> No
 
 def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     """Against the same counted by hand."""
-    gain = sampling.gains(run, [("sampling", "both"), ("both", "sampling"), ("sampling", "not there")])
+    gain = sampling.gains(run, [(ONE, OTHER), (OTHER, ONE), (ONE, "not there")])
     corpus = run.corpora[0]
     one, two = (run.sentences(corpus, run.params.decode[name])["words"] for name in ("sampling", "both"))
     right = [sum(mark != "-" for marks in words for mark in marks) for words in (one, two)]
     words = sum(map(len, one))
-    line = gain.loc[corpus, "sampling", "both"]
+    line = gain.loc[corpus, ONE, OTHER]
     assert np.isclose(line["difference"], 100 * (right[0] - right[1]) / words)
     assert line["low"] < line["difference"] < line["high"]
-    assert np.isclose(gain.loc[corpus, "both", "sampling"]["difference"], -line["difference"])
+    assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
     assert len(gain) == 2
 
 
@@ -108,7 +108,7 @@ def test_the_published_table_is_whole() -> None:
     assert len(languages) == 14
     for column in table.columns[:6]:
         if column not in ("MST second order", "best published"):  # printed: 86.86, other than its rows
-            assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.011)
+            assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.02)
     assert len(published.table(sampling.PAPER, "tags")) == 6
     said = str(remarks_sampling.published_gains(table))
     assert "full features against Turbo features +0.36 UAS on average, better in 13 of 14" in said

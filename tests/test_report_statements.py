@@ -155,7 +155,7 @@ def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Pat
         )
     pd.testing.assert_frame_equal(tables.errors(reference), tables.errors(whole), check_dtype=False)
     assert tables.headline([reference])["p"].notna().all()
-    assert "keeps no single sentences" in str(remarks.sentence_by_sentence(tables.tuned_sentences(reference)))
+    assert "single sentences are not kept" in str(remarks.sentence_by_sentence(tables.tuned_sentences(reference)))
     shutil.rmtree(kept / "tables")
     assert tables.significance(reference).empty
     assert tables.headline([reference])["p"].isna().all()

@@ -20,6 +20,7 @@ from treebound.cli import app
 from treebound.constraints import corpora
 from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
+from treebound.core.system import System
 from treebound.core.treebank import Treebank
 from treebound.experiments import params as parameters
 from treebound.experiments import plan
@@ -257,6 +258,14 @@ class Toy(Labelled):
 def test_an_option_that_a_decoder_has_not_is_named(options: dict[str, Any], model: Model) -> None:
     with pytest.raises(InputError, match=f"has no option '{list(options)[-1]}'; leave it out"):
         Parser(model, **options)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_system_has_all_that_is_asked_of_one(name: str) -> None:
+    asked = {asked for asked in vars(System) if not asked.startswith("_")}
+    assert asked > {"settings", "trees", "train"}
+    assert asked <= set(dir(SYSTEMS[name]()))
+    assert name in registry.KINDS.values()
 
 
 def test_a_new_system_is_a_room_and_a_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from treebound.core.errors import InputError, TreeboundError
-from treebound.support.workers import AHEAD, spread
+from treebound.support.workers import AHEAD, in_batches, spread
 
 
 def square(shared: int, item: int) -> int:
@@ -103,7 +103,7 @@ def test_a_killed_worker_is_an_error_that_says_so() -> None:
 
 ORPHANS = """
 import os, sys, time
-from treebound.support.workers import spread
+from treebound.support.workers import in_batches, spread
 
 def sleep(shared, item):
     os.write(1, b"%d\\n" % os.getpid())
@@ -134,3 +134,16 @@ def test_workers_end_with_their_parent(how: signal.Signals) -> None:
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(alive, pids))
+
+
+def _squares(shared: int, part: tuple[int, int]) -> list[int]:
+    return [shared * i * i for i in range(*part)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 100, 101, 250])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_batches_lose_nothing(count: int, workers: int) -> None:
+    told: list[str] = []
+    progress = lambda items, what: told.append(what) or items  # noqa: E731
+    assert in_batches(_squares, 3, count, workers=workers, progress=progress) == [3 * i * i for i in range(count)]
+    assert told == ["parse"]

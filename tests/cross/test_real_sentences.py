@@ -68,11 +68,12 @@ def only(problem: Problem, families: tuple[str, ...]) -> Problem:
     return dataclasses.replace(problem, parts={f: problem.parts[f] for f in families})
 
 
-def test_200_sentences_against_the_integer_program(real_problems):
+@pytest.mark.parametrize("sentences", [60, pytest.param(200, marks=pytest.mark.long)])
+def test_sentences_against_the_integer_program(real_problems, sentences):
     """Short ones: the solver takes its time. It works in floating point and may stop 1e-8 short of the best score."""
     search, program = DECODERS["branch-and-bound"](), DECODERS["ilp"](time_limit=120)
-    short = [p for p in real_problems if p.n <= 16][:200]
-    assert len(short) == 200
+    short = [p for p in real_problems if p.n <= 16][:sentences]
+    assert len(short) == sentences
     different = 0
     for i, problem in enumerate(short):
         ours, theirs = search.decode(problem), program.decode(problem)
@@ -80,7 +81,7 @@ def test_200_sentences_against_the_integer_program(real_problems):
         assert (ours.status, theirs.status) == ("optimal", "optimal"), f"sentence {i}"
         assert 0 <= ours.value - theirs.value <= 1e-8 * max(1.0, abs(ours.value)), f"sentence {i}"
         different += ours.heads.tolist() != theirs.heads.tolist()
-    assert different < 5  # equal scores are rare among real ones
+    assert different < max(2, sentences / 40)  # equal scores are rare among real ones
 
 
 @pytest.mark.parametrize(("k", "words", "sentences"), [(2, 12, 5), (10, 7, 3), (50, 5, 1)])

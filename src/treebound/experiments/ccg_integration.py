@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
 from treebound.experiments.ccg import ORDERS
 from treebound.experiments.ccg_files import ccg_parser, file_of, load
-from treebound.experiments.params import Params, digest
+from treebound.experiments.params import CCGIntegration, Params, digest
 from treebound.experiments.plan import ccg_file
 from treebound.support.workers import spread
 from treebound.systems.ccg.model import CCGModel
@@ -44,13 +46,17 @@ LENGTHS = (10, 20, 30, 40, 1_000_000)  #: words, at most
 
 
 class Task(NamedTuple):
-    """Sentences that are studied with some attempts; most: iterations; key: identifies what they and the model are."""
+    """Sentences that are studied with some attempts.
+
+    most  iterations; kept: where parts are; key: identifies the model and the sentences
+    """
 
     model: CCGModel
     treebank: Treebank
     gold: list[Derivation]
     beams: tuple[str, ...]
     most: int
+    kept: Path
     key: str
 
 
@@ -63,7 +69,7 @@ def studied(task: Task, workers: int) -> list[Studied]:
 def _part(task: Task, begin: int) -> list[Studied]:
     """PART sentences from one on; as they were kept, if they were."""
     end = min(begin + PART, len(task.treebank))
-    kept = stage.CHECKPOINTS / "ccg-integration" / f"{digest(task.key, task.beams, task.most, begin, end)}.json"
+    kept = task.kept / f"{digest(task.key, task.beams, task.most, begin, end)}.json"
     try:
         return [_read(one) for one in json.loads(kept.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError, IndexError):
@@ -125,8 +131,7 @@ def difference_rows(orders: dict[str, list[Studied]], iterations: Sequence[int])
     }
     for a, b in combinations(columns, 2):
         if a[0] == b[0] or a[1:] == b[1:]:
-            value, low, high = difference(columns[b], columns[a])
-            yield {"a": column_name(*b), "b": column_name(*a), "value": value, "low": low, "high": high}
+            yield {"a": column_name(*b), "b": column_name(*a)} | difference(columns[b], columns[a])._asdict()
 
 
 def column_name(order: str, decoder: str, iterations: int) -> str:
@@ -175,6 +180,30 @@ def beam_rows(found: dict[str, list[Studied]], sentences: int) -> list[dict[str,
     return rows
 
 
+def tables(
+    every: dict[str, dict[str, list[Studied]]],
+    single: dict[str, list[Studied]],
+    sentences: dict[str, int],
+    settings: CCGIntegration,
+) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:
+    """(all tables, the seconds of `lengths`). every: of splits and orders; single: of dev and beams."""
+    columns, proofs = [], []
+    for split, orders in every.items():
+        for order, found in orders.items():
+            key = {"split": split, "order": order}
+            columns += [key | row for row in column_rows(found, sentences[split], settings.iterations)]
+            proofs += [key | row for row in length_rows(found)]
+    curves = [
+        {"order": order} | row
+        for order, found in every["dev"].items()
+        for row in curve_rows(found, sentences["dev"], settings.most)
+    ]
+    gains = [{"split": split} | row for split in every for row in difference_rows(every[split], settings.iterations)]
+    seconds = [{k: row.pop(k) for k in ("cpu_s", "cpu_s_max")} for row in proofs]
+    out = {"columns": columns, "curves": curves, "lengths": proofs, "differences": gains}
+    return out | {"beams": beam_rows(single, sentences["dev"])}, seconds
+
+
 def speeds(model: CCGModel, dev: Treebank, iterations: Iterable[int]) -> list[dict[str, Any]]:
     """Sentences per CPU second of each decoder, charts and all, in one process."""
     rows = []
@@ -194,43 +223,24 @@ def run(params: Params, name: str) -> None:
     """Write what the decoders of a parser's joint model find, and how fast."""
     about, settings, path = ccg_parser(params, name), params.ccg_integration, ccg_file(name)
     model, workers = CCGModel.load(path), os.cpu_count() or 1
-    treebanks = {split: load(name, split) for split in SPLITS}
+    treebanks, kept = {split: load(name, split) for split in SPLITS}, stage.CHECKPOINTS / f"ccg-integration.{name}"
 
     def study(split: str, beams: tuple[str, ...]) -> list[Studied]:
         treebank = treebanks[split]
         key = digest(stage.sha256(path), stage.sha256(file_of(name, split)))
-        task = Task(model, treebank, read_derivations(treebank, model.meta["tag"]), beams, settings.most, key)
+        task = Task(model, treebank, read_derivations(treebank, model.meta["tag"]), beams, settings.most, kept, key)
         found = studied(task, workers)
         stage.say(f"{name} {split} {' '.join(beams)}: {sum(one.proved for one in found)} of {len(found)} proved")
         return found
 
     every = {split: {order: study(split, beams) for order, beams in ORDERS.items()} for split in SPLITS}
-    count = {split: len(treebank) for split, treebank in treebanks.items()}
-    columns = [
-        {"split": split, "order": order} | row
-        for split, orders in every.items()
-        for order, found in orders.items()
-        for row in column_rows(found, count[split], settings.iterations)
-    ]
-    curves = [
-        {"order": order} | row
-        for order, found in every["dev"].items()
-        for row in curve_rows(found, count["dev"], settings.most)
-    ]
-    proofs = [
-        {"split": split, "order": order} | row
-        for split, orders in every.items()
-        for order, found in orders.items()
-        for row in length_rows(found)
-    ]
-    gains = [{"split": split} | row for split in SPLITS for row in difference_rows(every[split], settings.iterations)]
-    beams = beam_rows({beam: study("dev", (beam,)) for beam in params.ccg.beams}, count["dev"])
-    seconds = [{k: row.pop(k) for k in ("cpu_s", "cpu_s_max")} for row in proofs]
-    data = {"corpus": about.corpus, "more": about.more, "tags": about.tags, "columns": columns, "curves": curves}
-    data |= {"differences": gains}
-    stage.write_json(stage.METRICS / "ccg-integration" / f"{name}.json", data | {"lengths": proofs, "beams": beams})
+    single = {beam: study("dev", (beam,)) for beam in params.ccg.beams}
+    found, seconds = tables(every, single, {split: len(of) for split, of in treebanks.items()}, settings)
+    data = {"corpus": about.corpus, "more": about.more, "tags": about.tags} | found
+    stage.write_json(stage.METRICS / "ccg-integration" / f"{name}.json", data)
     timed = {"columns": speeds(model, treebanks["dev"], settings.iterations), "lengths": seconds}
     stage.write_json(stage.METRICS / "timing" / "ccg-integration" / f"{name}.json", timed)
+    shutil.rmtree(kept)
 
 
 if __name__ == "__main__":

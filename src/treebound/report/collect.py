@@ -305,6 +305,16 @@ class Results:
             for name in self.params.ccg.parsers
         }
 
+    def ccg_integration(self) -> dict[str, dict[str, Any]]:
+        """CCG parser -> what the stage `ccg-integration` wrote, with its `timing`; none in runs from before it."""
+        if not (self.folder / "metrics" / "ccg-integration").is_dir():
+            return {}
+        return {
+            name: self._read("ccg-integration", f"{name}.json")
+            | {"timing": self._read("timing", "ccg-integration", f"{name}.json")}
+            for name in self.params.ccg.parsers
+        }
+
     def folded(self) -> list[dict[str, Any]]:
         """The conversion table of every cross-validated corpus."""
         return [self._read("convert", f"{corpus}.json") for corpus in self.params.cross_validation.corpora]

@@ -39,6 +39,7 @@ from treebound.systems.tagging.several import Taggers
 from treebound.treebanks import document
 
 Arc = tuple[int, int]
+ANY = [("(any)", -1)]  #: what a choice of words offers besides them
 
 
 def typed(sentence: str) -> Treebank:
@@ -192,15 +193,12 @@ class Buttons:
         self.k = ui.IntSlider(min=1, max=1, description="heads k", continuous_update=False)
         self.factors = ui.SelectMultiple(options=play.families, value=play.families, description="factors")
         self.require, self.forbid = (
-            (
-                ui.Dropdown(description=what),
-                ui.Dropdown(description="→"),
-            )
-            for what in ("require", "forbid")
+            tuple(ui.Dropdown(options=ANY, description=name) for name in (what, "→")) for what in ("require", "forbid")
         )
         self.steps = ui.IntSlider(value=1, min=1, max=1, description="nodes")
         self.said, self.shown = ui.Label(), ui.HTML()
-        self.choices = (self.k, self.factors, *self.require, *self.forbid)
+        for one in (self.k, self.factors, *self.require, *self.forbid):
+            one.observe(self.search, "value")
         self.steps.observe(self.show, "value")
         self.text.observe(self.type, "value")
         rows = ((self.k, self.steps), (self.factors,), self.require, self.forbid)
@@ -212,13 +210,11 @@ class Buttons:
         """Offer the words of the sentence, nothing required or forbidden, and show its best tree."""
         n = len(self.play.words)
         words = [("root", 0), *((f"{i} {word}", i) for i, word in enumerate(self.play.words, 1))]
-        for one in self.choices:
-            one.unobserve_all("value")  # what is offered changes choice by choice: one search is enough
+        self.starting = True  # what is offered changes choice by choice: one search is enough
         for heads, modifiers in (self.require, self.forbid):
-            heads.options, modifiers.options = [("(any)", -1), *words], [("(any)", -1), *words[1:]]
+            heads.options, modifiers.options = [*ANY, *words], [*ANY, *words[1:]]
         self.k.max, self.k.value = n, min(self.play.k or n, n)
-        for one in self.choices:
-            one.observe(self.search, "value")
+        self.starting = False
         self.search()
 
     def type(self, _: Any = None) -> None:
@@ -233,6 +229,8 @@ class Buttons:
 
     def search(self, _: Any = None) -> None:
         """Explore what is chosen, and show it."""
+        if self.starting:
+            return
         left_out = [name for name in self.play.families if name not in self.factors.value]
         require, forbid = ([(h.value, m.value)] * (min(h.value, m.value) >= 0) for h, m in (self.require, self.forbid))
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from treebound.report.sentences import UNTESTED, Said, about, correlation, each, listing, named, span, told
+from treebound.report.sentences import UNTESTED, Said, about, correlation, each, listing, span, told
 from treebound.report.tables.repeats import AGAINST
 
 
@@ -176,7 +176,7 @@ def _share(ratio: float) -> str:
     return f"1/{ratio:.1f}" if ratio >= 1 else f"{1 / ratio:.1f} times"
 
 
-@about("This run keeps no single sentences.")
+@about("Its single sentences are not kept: a run of your own has them.")
 def sentence_by_sentence(data: pd.DataFrame) -> Said:
     """About `tables.tuned_sentences`."""
     published, tuned = (data[column] for column in data.columns[1:3])
@@ -251,5 +251,5 @@ def calibration(data: pd.DataFrame, tested: Mapping[str, int], asked: int) -> Sa
     )
     yield f"How far a marginal is off on average differs from corpus to corpus: {parts}."
     if less := [row.corpus for row in data.itertuples() if row.sentences < min(asked, tested[row.corpus])]:
-        yield f"The parameters ask for {asked} sentences; the metrics of {named(tuple(less))} were computed on fewer."
+        yield f"The parameters ask for {asked} sentences; the metrics of {listing(less)} were computed on fewer."
     yield "No interval is given for these figures; those of few sentences are the less certain ones."

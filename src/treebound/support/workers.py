@@ -27,6 +27,7 @@ Shared = TypeVar("Shared")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+BATCH = 100  #: short items that a worker is given at a time
 AHEAD = 4  #: items that are on the way for each worker
 PR_SET_PDEATHSIG = 1  #: of Linux's prctl: a signal for this process when its parent ends
 
@@ -69,6 +70,25 @@ def spread(
         yield from _local(function, shared, items, workers, ordered)
     if faults:
         raise faults[0]
+
+
+def in_batches(
+    function: Callable[[Shared, tuple[int, int]], list[Result]],
+    shared: Shared,
+    count: int,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    progress: Callable[[Iterable, str], Iterable] | None = None,
+) -> list[Result]:
+    """The results of `count` short items, in order; function(shared, (begin, end)) lists those of the items of a batch.
+
+    progress  (results, what) -> the same results, told as they come; the rest as for `spread`
+    """
+    batches = [(begin, min(begin + BATCH, count)) for begin in range(0, count, BATCH)]
+    found = spread(function, shared, batches, workers=workers, scheduler=scheduler, short=True)
+    each = (result for of_batch in found for result in of_batch)
+    return list(progress(each, "parse") if progress else each)
 
 
 def _sound(items: Iterable[Item], faults: list[Exception]) -> Iterator[Item]:

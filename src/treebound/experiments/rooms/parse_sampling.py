@@ -32,4 +32,5 @@ def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[P
 
 
 def _work(parses: list[Parse]) -> dict[str, list[float]]:
-    return {"seconds": [sum(parse.seconds.values()) for parse in parses]}
+    """Sentences are not timed one by one."""
+    return {}

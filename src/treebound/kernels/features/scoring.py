@@ -160,15 +160,14 @@ def between_tags(tag, h, m, seen, stamp, out):
 
 @njit(cache=True, nogil=True)
 def local_tags(tag):
-    """Tags renumbered 0, 1, ... within the sentence (the root's is 0)."""
-    n = len(tag) - 1
-    out = np.zeros(n + 1, np.int32)
-    order = np.argsort(tag[1:])
-    c = 0
-    for i in range(n):
-        if i == 0 or tag[1 + order[i]] != tag[1 + order[i - 1]]:
-            c += 1
-        out[1 + order[i]] = c
+    """int32[n + 1]: of every word the first one with the same tag, which numbers the tags of a sentence. O(n^2)."""
+    # sorting would be faster beyond some hundred words, and takes seconds to compile
+    out = np.zeros(len(tag), np.int32)
+    for w in range(1, len(tag)):
+        first = 1
+        while tag[first] != tag[w]:
+            first += 1
+        out[w] = first
     return out
 
 
@@ -284,7 +283,8 @@ def _with_runs(tokens, n):
     width = tokens.shape[1]
     out = np.zeros((len(tokens), width + n * (LONGEST_COMB - SHORTEST_COMB + 1)), np.int64)
     for a in range(len(tokens)):
-        out[a, :width] = tokens[a]
+        for i in range(width):  # not a slice: numba compiles a message about shapes with it
+            out[a, i] = tokens[a, i]
         for w in range(1, n + 1):
             x = np.int64(0)
             for size in range(1, min(LONGEST_COMB, n - w + 1) + 1):

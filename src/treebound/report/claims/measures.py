@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from treebound.experiments.ccg_integration import column_name
 from treebound.experiments.params import Params, Row
 from treebound.report.collect import Results
 from treebound.report.remarks_speed import ENOUGH, power
@@ -335,6 +336,50 @@ def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterato
         yield _share(name, sum(row["levels"]), row["sentences"])
 
 
+def joint_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Labelled F-score of the first column of the joint model less the second's, on dev and on test."""
+    for name, found in results.ccg_integration().items():
+        for of in found["differences"]:
+            if [of["a"], of["b"]] == list(rows):
+                yield Measured(f"{name}, {of['split']}", of["value"], of["low"], of["high"])
+            elif [of["b"], of["a"]] == list(rows):
+                yield Measured(f"{name}, {of['split']}", -of["value"], -of["high"], -of["low"])
+
+
+def joint_share(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
+    """Share (%) of a column's derivations that are proved, or less than the optimum, on dev and on test."""
+    for name, found in results.ccg_integration().items():
+        for row in found["columns"]:
+            if column_name(row["order"], row["decoder"], row["iterations"]) == rows[0]:
+                whole = row["parsed"] if figure == "proved" else row["proved"]
+                yield _share(f"{name}, {row['split']}", row[figure], whole)
+
+
+def joint_settled(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Share of dev (%) that has settled at the end of a curve (`AST bp`), with a Wilson interval."""
+    for name, found in results.ccg_integration().items():
+        parsed = {row["order"]: row["parsed"] for row in found["columns"] if row["split"] == "dev"}
+        for (order, decoder), curve in pd.DataFrame(found["curves"]).groupby(["order", "decoder"], sort=False):
+            if f"{order} {decoder}" == rows[0]:
+                count = parsed[str(order)]
+                yield _share(name, round(curve["settled"].iloc[-1] * count / 100), count)
+
+
+def joint_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Sentences per CPU second of the first column of the joint model divided by the second's, on dev."""
+    for name, found in results.ccg_integration().items():
+        of = {column_name(r["order"], r["decoder"], r["iterations"]): r for r in found["timing"]["columns"]}
+        if all(row in of for row in rows):
+            yield exact(name, of[rows[0]]["per_second"] / of[rows[1]]["per_second"])
+
+
+def _columns(params: Params) -> list[str]:
+    """The columns of the joint model."""
+    counted = [(name, k) for name in ("bp", "dd") for k in params.ccg_integration.iterations]
+    every = [("parser", 0), *counted, ("exact", 0)]
+    return [column_name(order, *column) for order in ("AST", "reverse") for column in every]
+
+
 class Measure(NamedTuple):
     """A function as described above, how its values are printed, and what the rows that it reads may be called."""
 
@@ -376,12 +421,19 @@ MEASURES: dict[str, Measure] = {
     "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems),
     "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
     "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
-    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", lambda params: params.decode),
+    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", sampling.names),
     "score at equal time": Measure(partial(searches, of=sampling.equal_time), "{:+.4f} %", _methods),
     "score in the end": Measure(partial(searches, of=sampling.in_the_end), "{:+.4f} %", _methods),
     "optima found": Measure(partial(searches, of=sampling.optima), "{:.2f} %", _methods),
     "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells),
     "LF of CCG": Measure(ccg_difference, "{:+.2f} LF", lambda params: _COMPARED),
     "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse")),
+    "LF of the joint CCG": Measure(joint_difference, "{:+.2f} LF", _columns),
+    "proved of the joint CCG": Measure(partial(joint_share, figure="proved"), "{:.1f} %", _columns),
+    "search errors of the joint CCG": Measure(partial(joint_share, figure="less"), "{:.1f} %", _columns),
+    "settled of the joint CCG": Measure(
+        joint_settled, "{:.1f} %", lambda params: [f"{o} {d}" for o in ("AST", "reverse") for d in ("bp", "dd")]
+    ),
+    "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _columns),
     "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse")),
 }

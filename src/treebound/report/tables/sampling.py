@@ -12,22 +12,29 @@ import pandas as pd
 
 from treebound.evaluation.attachment import WRONG
 from treebound.evaluation.significance import mcnemar_words
-from treebound.experiments.params import ROOMS, Row
+from treebound.experiments.params import ROOMS, Params, Row
 from treebound.report import published
 from treebound.report.collect import Results
-from treebound.report.tables.rows import whole
+from treebound.report.tables.rows import main_rows
 
 PAPER = "zhang-et-al-2014"
 METHODS = ("greedy", "gibbs", "random-walk")
 
 
 def rows_of(results: Results, corpus: str) -> dict[str, Row]:
-    """The rows that are compared, by name: parsers that sample, and graph-based ones with the same tags and seed."""
-    plain = [row for row in results.params.rows_of(corpus) if results.params.plain(corpus, row)]
-    rooms = {row.name: ROOMS[row.system] for row in plain}
-    exact = [row for row in plain if rooms[row.name] == "graph" and row.learner == "mira" and row.k == 10]
-    exact = [row for row in exact if whole(results.params, row)]
-    return {row.name: row for row in [*(row for row in plain if rooms[row.name] == "sampling"), *exact]}
+    """The rows that are compared: `sampling MODEL`, and by their models the rows of exact search over linear models."""
+    params = results.params
+    found = {
+        f"sampling {row.model}": row
+        for row in params.rows_of(corpus)
+        if ROOMS[row.system] == "sampling" and params.plain(corpus, row)
+    }
+    return found | main_rows(params, "mira", corpus)
+
+
+def names(params: Params) -> set[str]:
+    """Every name that `rows_of` can give."""
+    return {*(f"sampling {model}" for model in params.sampling), *params.models}
 
 
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
@@ -38,8 +45,9 @@ def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
         if not len(r.samplers()):
             continue
         for corpus in [c for c in r.corpora if c in (wanted or r.corpora)]:
-            names, of = rows_of(r, corpus), scores[scores["corpus"] == corpus].set_index("row")["uas"]
-            lines[r.name, corpus] = {name: of[name] for name in names if name in of}
+            of = scores[scores["corpus"] == corpus].set_index("row")["uas"]
+            rows = rows_of(r, corpus)
+            lines[r.name, corpus] = {name: of[row.name] for name, row in rows.items() if row.name in of}
         table = pd.DataFrame([line for (run, _), line in lines.items() if run == r.name])
         lines[r.name, "mean"] = table.mean().where(table.notna().all()).to_dict()
     index = pd.MultiIndex.from_tuples(list(lines), names=["run", "corpus"]) if lines else None
@@ -51,9 +59,9 @@ def details(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     data = pd.concat([r.samplers().assign(run=r.name) for r in results], ignore_index=True)
     data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "row"])
     data["search errors, %"] = 100 * data["search_errors"].astype(float) / data["sentences"].astype(float)
-    names = {"uas": "UAS", "complete": "complete, %", "search errors, %": "search errors, %"}
-    names |= {"train_cpu_s": "training, CPU s", "words_per_cpu_s": "words / CPU s"}
-    return data.rename(columns=names)[list(names.values())]
+    shown = {"uas": "UAS", "complete": "complete, %", "search errors, %": "search errors, %"}
+    shown |= {"train_cpu_s": "training, CPU s", "words_per_cpu_s": "words / CPU s"}
+    return data.rename(columns=shown)[list(shown.values())]
 
 
 def published_accuracy() -> pd.DataFrame:

@@ -13,15 +13,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from treebound.kernels.chart.hypergraph import NEG
-from treebound.systems.ccg.chain import forward_backward
 from treebound.systems.ccg.charts import Packed
 from treebound.systems.ccg.joint import Analysis, Joint
-from treebound.systems.ccg.rule_features import LEAF
+from treebound.systems.ccg.joint_kernels import Chain, chain_messages, chart_messages, most_expected
 
 Output = Literal["least-risk", "best"]
 SETTLED = 1e-6  #: beliefs that change less have converged
-FAINTEST = -300.0  #: logarithm of the least message beside a word's largest, but for what is impossible
 
 
 class Beliefs(NamedTuple):
@@ -35,24 +32,6 @@ class Beliefs(NamedTuple):
     items: np.ndarray
     rounds: int
     converged: bool
-
-
-def _scaled(joint: Joint, message: np.ndarray) -> np.ndarray:
-    """The largest of every word 0, none below FAINTEST; -inf stays."""
-    message = message - np.maximum.reduceat(message, joint.choices.first[:-1])[joint.word]
-    return np.where(message > -np.inf, np.maximum(message, FAINTEST), -np.inf)
-
-
-def _chain_messages(joint: Joint, outside: np.ndarray) -> np.ndarray | None:
-    """float64[V] logarithms of f b e, given those of the messages o; None where no sequence is possible."""
-    v, emission, potential = len(outside), joint.emission, joint.transitions.potential
-    alpha, beta, local = np.empty(v), np.empty(v), np.empty(v)
-    chances = forward_backward(emission + outside, joint.choices, potential, alpha, beta, local, np.empty(joint.words))
-    if chances == -np.inf:
-        return None
-    with np.errstate(divide="ignore", invalid="ignore"):  # alpha is f times local, which holds e o
-        message = np.log(alpha) - np.log(local) + np.log(beta) + emission
-    return _scaled(joint, np.where(local > 0, message, -np.inf))
 
 
 def propagate(joint: Joint, iterations: int) -> Beliefs:
@@ -69,20 +48,21 @@ def rounds(joint: Joint, iterations: int) -> Iterator[Beliefs]:
 
     O(iterations (E + sum c_i c_i+1)).
     """
-    outside, belief = np.zeros(len(joint.emission)), np.zeros(len(joint.emission))
+    v, first = len(joint.emission), joint.choices.first
+    memory = Chain(np.empty(v), np.empty(v), np.empty(v), np.empty(v), np.empty(joint.words))
+    outside, belief, messages = np.zeros(v), np.zeros(v), np.empty(v)
     for number in range(1, iterations + 1):
-        messages = _chain_messages(joint, outside)
-        if messages is None or (sums := joint.packed.sums(messages))[0] == -np.inf:
+        before = belief
+        possible = chain_messages(joint.emission, outside, joint.choices, joint.transitions.potential, memory, messages)
+        if not possible or (sums := joint.packed.sums(messages))[0] == -np.inf:
             return  # underflow: what was found before stands
-        before, (_, belief, _, items) = belief, sums
+        _, belief, _, items = sums
         settled = number > 1 and float(np.abs(belief - before).max()) < SETTLED
-        yield Beliefs(messages, belief, items, number, settled)
+        yield Beliefs(messages.copy(), belief, items, number, settled)
         if settled:
             return
         if number < iterations:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                message = np.log(belief) - messages
-            outside = _scaled(joint, np.where(belief > 0, message, -np.inf))
+            chart_messages(belief, messages, first, outside)
 
 
 def least_risk(packed: Packed, beliefs: Beliefs) -> np.ndarray:
@@ -91,11 +71,10 @@ def least_risk(packed: Packed, beliefs: Beliefs) -> np.ndarray:
     A constituent is an item that a word or a combination made: its span, category, head and the head's lexical category
     (Goodman 1996). All derivations have as many of them, so that recall and precision are the same. O(E).
     """
-    graph, rule = packed.chart.graph, packed.chart.rule
-    each = np.repeat(beliefs.items, np.diff(graph.first))
-    weight = np.where(rule >= LEAF, each, 0.0)
-    weight[(each == 0) | np.append(beliefs.messages == -np.inf, False)[graph.var]] = NEG
-    return Packed(packed.grammar, packed.sentence, packed.chart._replace(graph=graph._replace(weight=weight))).best()[2]
+    chart, items = packed.chart, len(packed.chart.category)
+    best = np.empty(items, np.int32)
+    most_expected(chart.graph, chart.rule, beliefs.items, beliefs.messages, np.empty(items), best)
+    return best
 
 
 def decode(joint: Joint, iterations: int, output: Output = "least-risk") -> Analysis:

@@ -72,6 +72,10 @@ class Supertagged:
             known = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
         return beam(known[1], known[2], beta)
 
+    def strings(self, s: int) -> list[tuple[str, str]]:
+        """(form, tag) of the words of sentence s."""
+        return self.words.strings[self.words.offsets[s] : self.words.offsets[s + 1]]
+
     def emissions(self, s: int, choices: Lattice) -> np.ndarray:
         """float64[V]: what the supertagger gives the categories of a lattice without transitions."""
         a, b = self.words.offsets[s], self.words.offsets[s + 1]
@@ -101,15 +105,12 @@ class Adaptive:
 
     def parse_one(self, tagged: Supertagged, s: int) -> Found:
         """Of sentence s."""
-        a, b = tagged.words.offsets[s], tagged.words.offsets[s + 1]
-        strings = tagged.words.strings[a:b]
         level, refused, whole = self._attempts(tagged, s)
         if whole is None:
-            return self._fragments(tagged, s, strings, refused)
+            return self._fragments(tagged, s, tagged.strings(s), refused)
         choices, packed = whole
-        value, edge, joint = self._best(tagged, s, choices, packed)
-        derivation = (packed.derivation(edge, strings),)
-        return Found(derivation, True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
+        value, derivation, joint = self._best(tagged, s, choices, packed)
+        return Found((derivation,), True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
 
     def joint(self, tagged: Supertagged, s: int) -> Joint | None:
         """The joint model of sentence s in the chart that has its derivation; None where there is none."""
@@ -136,13 +137,14 @@ class Adaptive:
 
     def _best(
         self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed
-    ) -> tuple[float, np.ndarray, Analysis | None]:
-        """(score, best edges of the items) of the derivation of a chart, and what the joint model says of it."""
+    ) -> tuple[float, Derivation, Analysis | None]:
+        """(score, derivation) of a chart, and what the joint model says of it."""
         if self.integrate is None:
             value, _, edge = packed.best()
-            return value, edge, None
-        found = self.integrate(self._joint(tagged, s, choices, packed))
-        return found.value, found.edges, found
+            return value, packed.derivation(edge, tagged.strings(s)), None
+        joint = self._joint(tagged, s, choices, packed)
+        found = self.integrate(joint)
+        return found.value, joint.packed.derivation(found.edges, tagged.strings(s)), found
 
     def _joint(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> Joint:
         return Joint(packed, choices, tagged.emissions(s, choices), self._transitions)

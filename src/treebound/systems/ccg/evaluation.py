@@ -116,8 +116,13 @@ def difference(gold: Sequence[Derivation], a: Sequence[Found], b: Sequence[Found
     The jackknife of pairs. All 0 where neither analyses a sentence, no interval where there is one alone.
     """
     both = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x.parsed and y.parsed]
-    counts = np.array([[_labelled(gold[i], found[i]) for found in (a, b)] for i in both]).reshape(-1, 2, 3)
-    whole, n = counts.sum(axis=0), len(both)
+    return jackknife(np.array([[_labelled(gold[i], found[i]) for found in (a, b)] for i in both]))
+
+
+def jackknife(counts: np.ndarray) -> Difference:
+    """The same of [n, 2, 3]: of every sentence and both, labelled dependencies that are right, found, gold."""
+    counts = counts.reshape(-1, 2, 3)
+    whole, n = counts.sum(axis=0), len(counts)
     value = _gain(whole)
     if n < 2:
         return Difference(float(value), float(value), float(value), n)

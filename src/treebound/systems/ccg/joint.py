@@ -18,6 +18,7 @@ from treebound.evaluation.joint_proofs import Proof
 from treebound.kernels.chart.hypergraph import NEG_TEST, best_variables
 from treebound.systems.ccg.chain import Lattice, best_sequence
 from treebound.systems.ccg.charts import Packed
+from treebound.systems.ccg.joint_kernels import compact
 
 UNIT = 2.0**-20
 LARGEST = 2.0**31  #: of all sums: 53 bits hold them and a factor of two
@@ -48,7 +49,7 @@ class Analysis:
     """What a decoder of the joint model gives for a sentence.
 
     tags    int32[n] variables of the words
-    edges   int32[I] best edges of the items of the chart, for `Packed.derivation`
+    edges   int32[I] best edges of the items of `Joint.packed`, for its `derivation`
     value   joint score of the derivation
     bound   proved upper bound on the joint score of every derivation of the chart, inf where nothing is proved
     status  optimal: no derivation of the chart scores more; gap; limit; heuristic: nothing is proved
@@ -72,7 +73,7 @@ class Analysis:
 class Joint:
     """A chart that has a derivation, and the chain over its variables.
 
-    packed      the chart with rounded scores; V variables
+    packed      the chart with rounded scores, without what no derivation uses; V variables
     choices     Lattice of the chart
     emission    float64[V], rounded; transitions of the chain
     possible    bool[V]: whose emissions are more than -inf
@@ -80,14 +81,13 @@ class Joint:
     """
 
     def __init__(self, packed: Packed, choices: Lattice, emission: np.ndarray, transitions: Transitions):
-        graph = packed.chart.graph
-        graph = graph._replace(weight=rounded(graph.weight))
-        self.packed = Packed(packed.grammar, packed.sentence, packed.chart._replace(graph=graph))
+        chart, most = compact(packed.chart, UNIT)
+        self.packed = Packed(packed.grammar, packed.sentence, chart)
         self.choices, self.emission, self.transitions = choices, rounded(emission), transitions
         self.possible, self.words = self.emission > -np.inf, len(choices.first) - 1
         self.word = np.repeat(np.arange(self.words), np.diff(choices.first))
-        most = [np.abs(of).max(initial=0.0) for of in (graph.weight, self.emission[self.possible])]
-        if not (self.words + 1) * (STEPS * most[0] + most[1] + transitions.most) <= LARGEST / 2:
+        emitted = np.abs(self.emission[self.possible]).max(initial=0.0)
+        if not (self.words + 1) * (STEPS * most + emitted + transitions.most) <= LARGEST / 2:
             raise InputError("scores are too large to be added exactly", hint="train with a larger --l2")
         self.widest = float(LARGEST // (4 * self.words + 4))  #: of the multipliers, a multiple of UNIT
 

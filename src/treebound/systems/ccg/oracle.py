@@ -34,11 +34,11 @@ class Oracle(Adaptive):
         super().__init__(*how)
         self.gold, self.sign = gold, -1.0 if worst else 1.0
 
-    def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, np.ndarray, None]:
+    def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, Derivation, None]:
         graph = packed.chart.graph
         graph.weight[:] = self.sign * shared(packed, self.gold[s])
         value, _, edge = packed.best()
-        return value, edge, None
+        return value, packed.derivation(edge, tagged.strings(s)), None
 
 
 def shared(packed: Packed, gold: Derivation) -> np.ndarray:

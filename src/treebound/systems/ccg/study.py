@@ -13,7 +13,7 @@ from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Packed
 from treebound.systems.ccg.decoding import Adaptive, Found, Supertagged
 from treebound.systems.ccg.dual_decomposition import Best, steps
-from treebound.systems.ccg.evaluation import Ratio, Scores, evaluate
+from treebound.systems.ccg.evaluation import Difference, Ratio, Scores, evaluate, jackknife
 from treebound.systems.ccg.integration import ITERATIONS
 from treebound.systems.ccg.joint import Joint
 from treebound.systems.ccg.joint_search import search
@@ -69,19 +69,9 @@ def scores(outcomes: Sequence[Outcome], sentences: int) -> Scores:
     return Scores(Ratio(*total[:3]), Ratio(*total[3:6]), tags, total[8], len(outcomes), sentences)
 
 
-def difference(a: Sequence[Outcome], b: Sequence[Outcome]) -> tuple[float, float, float]:
-    """Labelled F-score of some sentences' outcomes less that of others, and its 95 % interval by the jackknife."""
-    counts = np.array([[one.counts[:3] for one in some] for some in (a, b)], float).reshape(2, -1, 3)
-    total, n = counts.sum(axis=1), counts.shape[1]
-
-    def gain(of: np.ndarray) -> np.ndarray:
-        f = 200.0 * of[..., 0] / np.maximum(1.0, of[..., 1] + of[..., 2])
-        return np.asarray(f[0] - f[1])
-
-    left_out = gain(total[:, None] - counts)
-    half = 1.96 * float(np.sqrt((n - 1) * left_out.var())) if n > 1 else 0.0
-    value = float(gain(total))
-    return value, value - half, value + half
+def difference(a: Sequence[Outcome], b: Sequence[Outcome]) -> Difference:
+    """Labelled F-score of some sentences' outcomes less that of others, with its 95 % interval."""
+    return jackknife(np.array([[one.counts[:3] for one in pair] for pair in zip(a, b, strict=True)]))
 
 
 def _counts(of: Scores) -> tuple[int, ...]:
@@ -102,9 +92,8 @@ class Study(Adaptive):
         self.gold, self.most, self.shown, self.nodes = gold, most, shown, nodes
         self.studied: list[Studied] = []
 
-    def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, np.ndarray, None]:
-        joint = self._joint(tagged, s, choices, packed)
-        strings = tagged.words.strings[tagged.words.offsets[s] : tagged.words.offsets[s + 1]]
+    def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, Derivation, None]:
+        joint, strings = self._joint(tagged, s, choices, packed), tagged.strings(s)
         known: dict[str, tuple[int, ...]] = {}
 
         def outcome(value: float, edges: np.ndarray) -> Outcome:
@@ -134,7 +123,7 @@ class Study(Adaptive):
                 cpu_s=seconds,
             )
         )
-        return best.value, best.edges, None
+        return best.value, joint.packed.derivation(best.edges, strings), None
 
     def _propagation(self, joint: Joint, outcome: Callable[[float, np.ndarray], Outcome]) -> Course:
         first = decode(joint, 1)

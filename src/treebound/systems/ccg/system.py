@@ -15,7 +15,7 @@ from treebound.core.treebank import Treebank
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
 from treebound.learning.system import Labelled
-from treebound.support.workers import spread
+from treebound.support.workers import in_batches
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.integration import Integration
@@ -24,8 +24,6 @@ from treebound.systems.ccg.settings import Settings, levels
 from treebound.systems.ccg.training import key_for, read_derivations, train_model
 from treebound.systems.ccg.words import Words, words_of
 from treebound.treebanks.ccg.columns import heads_of
-
-BATCH = 100  #: sentences that a worker is given at a time
 
 
 class Parser:
@@ -54,10 +52,7 @@ class Parser:
         """One a sentence, in order; `value` is the score of its derivation or the sum of those of its fragments."""
         model = self.model
         given = self, words_of(under(model.meta, treebank), model.meta["tag"])
-        parts = [(i, min(i + BATCH, len(treebank))) for i in range(0, len(treebank), BATCH)]
-        found = spread(_parsed, given, parts, workers=workers, scheduler=scheduler, short=True)
-        each = (parse for some in found for parse in some)
-        return list(progress(each, "parse") if progress else each)
+        return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
 
     def parse_words(self, words: Words) -> list[Parse]:
         """The same of words."""

@@ -8,7 +8,7 @@ from typing import Any
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.learning.loop import Progress
-from treebound.systems.sampling.model import KIND, SamplingModel
+from treebound.systems.sampling.model import SamplingModel
 from treebound.systems.sampling.parser import Parser
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.training import key_for, train_model
@@ -19,8 +19,9 @@ OPTIONS = ("search", "restarts", "patience", "seed")  #: that a parser has
 class SamplingSystem:
     """`treebound.core.system.System`."""
 
-    kinds = (KIND,)
     settings = Settings
+    trees = True
+    attributes = True
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -258,11 +259,17 @@ def _resume(path: Path, key: str) -> list[Machine]:
 
 
 def libsvm() -> Any:
-    """LIBSVM's module. TreeboundError where it is not installed."""
+    """LIBSVM's module. TreeboundError where it is not installed.
+
+    It may be built to share each row of the kernel among threads. Rows are short, and threads that wait for each other
+    at every one of them spin: beside other work, as in the stage `classifiers`, for many times what one thread takes.
+    """
     try:
-        from libsvm import svmutil
+        from libsvm import svm, svmutil
     except ImportError:
         raise TreeboundError("LIBSVM is not installed", hint="pip install libsvm-official, or use another") from None
+    with suppress(AttributeError):  # built without threads
+        svm.libsvm.omp_set_num_threads(1)
     return svmutil
 
 

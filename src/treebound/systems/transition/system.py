@@ -12,15 +12,13 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.loop import Progress
 from treebound.learning.system import Labelled
-from treebound.support.workers import spread
+from treebound.support.workers import in_batches
 from treebound.systems.transition.extraction import Words
 from treebound.systems.transition.feature_models import chosen_model
 from treebound.systems.transition.memory import MemoryBased
 from treebound.systems.transition.model import TransitionModel
 from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.training import key_for, train_model
-
-BATCH = 100  #: sentences that a worker is given at a time
 
 
 class Parser:
@@ -41,10 +39,7 @@ class Parser:
         if isinstance(self.model.other, MemoryBased):
             self.model.other.forget()
         given = self, self.model.words(treebank)
-        parts = [(i, min(i + BATCH, len(treebank))) for i in range(0, len(treebank), BATCH)]
-        found = spread(_parsed, given, parts, workers=workers, scheduler=scheduler, short=True)
-        each = (parse for some in found for parse in some)
-        return list(progress(each, "parse") if progress else each)
+        return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
 
     def label_names(self, parse: Parse) -> list[str]:
         """The n labels of a parse."""

@@ -67,7 +67,9 @@ def stacked(rows, width):
     """float64[len(rows), width]."""
     out = np.empty((len(rows), width))
     for i in range(len(rows)):
-        out[i] = rows[i]
+        row = rows[i]
+        for j in range(width):  # not a slice: numba compiles a message about shapes with it
+            out[i, j] = row[j]
     return out
 
 
@@ -77,7 +79,8 @@ def recorded(log, size):
     step_node = np.empty(len(log.step_node), np.int32)
     for i in range(len(step_node)):
         step_node[i] = log.step_node[i]
-    return Record(stacked(log.calls, 3), stacked(log.nodes, 5), step_node, stacked(log.step_dual, size))
+    of_calls, of_nodes = np.int64(3), np.int64(5)  # literals would be compiled each for itself
+    return Record(stacked(log.calls, of_calls), stacked(log.nodes, of_nodes), step_node, stacked(log.step_dual, size))
 
 
 @njit(cache=True, nogil=True)
@@ -93,10 +96,10 @@ def dual_variables(state, stars):
         for j in range(lo, hi if products.phi[i] >= 0.0 else lo + 1):
             out[products.number[j]] = products.share[j]
     at = len(out) - len(slope) - 2 * len(child) - (len(child) > 0)
-    out[at : at + len(slope)] = slope
-    at += len(slope)
+    for values in (slope, child, parent):
+        for value in values:
+            out[at] = value
+            at += 1
     if len(child) > 0:
-        out[at : at + len(child)] = child
-        out[at + len(child) : at + 2 * len(child)] = parent
-        out[-1] = stars
+        out[at] = stars
     return out

@@ -1,0 +1,58 @@
+// What pages do without: a click on a column's name sorts the table by it, another one the other way round.
+"use strict";
+for (const table of document.querySelectorAll("table.figures")) {
+  const names = table.tHead && table.tHead.rows[table.tHead.rows.length - 1];
+  if (!names || table.tBodies[0].rows.length < 3) continue;
+  const number = (text) => parseFloat(text.replace(/,/g, "").replace("\u2212", "-").replace(/^< /, ""));
+  const whole = () => {  // cells that span rows are written in each of them
+    for (const cell of table.tBodies[0].querySelectorAll("[rowspan]")) {
+      const span = cell.rowSpan, at = cell.cellIndex;
+      cell.rowSpan = 1;
+      for (let row = cell.parentElement, i = 1; i < span; i++) {
+        row = row.nextElementSibling;
+        row.insertBefore(cell.cloneNode(true), row.cells[at]);
+      }
+    }
+  };
+  [...names.cells].forEach((name, column) => {
+    if (!name.textContent) return;
+    const button = document.createElement("button");
+    button.append(...name.childNodes);
+    name.append(button);
+    button.addEventListener("click", () => {
+      whole();
+      const up = name.getAttribute("aria-sort") === "descending";
+      for (const other of names.cells) other.removeAttribute("aria-sort");
+      name.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const rows = [...table.tBodies[0].rows].map((row) => [row, row.cells[column].textContent]);
+      rows.sort(([, a], [, b]) => {
+        const [x, y] = [number(a), number(b)];
+        if (isNaN(x) || isNaN(y)) return isNaN(x) && isNaN(y) ? (up ? 1 : -1) * a.localeCompare(b) : isNaN(x) - isNaN(y);
+        return up ? x - y : y - x;
+      });
+      table.tBodies[0].append(...rows.map(([row]) => row));
+    });
+  });
+}
+// Steps stand below each other; here one at a time, with buttons and the arrow keys.
+for (const list of document.querySelectorAll("ol.steps")) {
+  const bar = document.createElement("p"), place = document.createElement("span");
+  bar.className = "stepper";
+  let now = 0;
+  const go = (to) => {
+    now = Math.max(0, Math.min(list.children.length - 1, to));
+    [...list.children].forEach((step, i) => { step.hidden = i !== now; });
+    place.textContent = ` step ${now + 1} of ${list.children.length} `;
+  };
+  const button = (text, label, by) => {
+    const made = document.createElement("button");
+    made.textContent = text;
+    made.setAttribute("aria-label", label);
+    made.addEventListener("click", () => go(now + by));
+    return made;
+  };
+  bar.append(button("←", "step before", -1), place, button("→", "next step", 1));
+  bar.addEventListener("keydown", (event) => go(now + (event.key === "ArrowRight") - (event.key === "ArrowLeft")));
+  list.before(bar);
+  go(0);
+}

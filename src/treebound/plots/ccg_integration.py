@@ -1,0 +1,73 @@
+"""Figures of the joint model of CCG supertagger and parser: accuracy, convergence and score by iteration and beam."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from treebound.plots.style import COLOURS, panels, style
+
+NAMES = {"bp": "BP", "dd": "DD"}
+COLOUR = {"bp": COLOURS["blue"], "dd": COLOURS["vermilion"]}
+DASHES = {"AST": "--", "reverse": "-"}
+
+
+def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
+    """Figure 4: LF by iteration of both decoders, with the parser alone and the optimum as lines; one parser.
+
+    data  order, decoder, iterations, LF; baselines: by order, `parser alone` and `exact`
+    """
+    with style():
+        figure, axes = panels(len(baselines), height=3.6, width=8.5)
+        for panel, (order, row) in zip(axes, baselines.iterrows(), strict=True):
+            for decoder in ("bp", "dd"):
+                curve = data[(data["order"] == order) & (data["decoder"] == decoder)]
+                panel.plot(curve["iterations"], curve["LF"], label=NAMES[decoder], color=COLOUR[decoder])
+            panel.axhline(row["parser alone"], color=COLOURS["grey"], linestyle=":", label="parser alone")
+            panel.axhline(row["exact"], color=COLOURS["ink"], linestyle="--", linewidth=1, label="optimum")
+            panel.set_title(str(order))
+            panel.set_xlabel("iterations")
+            panel.set_ylabel("labelled F-score, %")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    return figure
+
+
+def convergence(data: pd.DataFrame) -> Figure:
+    """Figure 6: share of sentences (%) that have settled, by iteration on a logarithmic axis; one parser.
+
+    data  order, decoder, iterations, settled
+    """
+    with style():
+        figure, (panel,) = panels(1, height=3.6, width=6.0)
+        for (order, decoder), curve in data.groupby(["order", "decoder"], sort=False):
+            colour, dashes, label = COLOUR[str(decoder)], DASHES[str(order)], f"{NAMES[str(decoder)]} {order}"
+            panel.plot(curve["iterations"], curve["settled"], color=colour, linestyle=dashes, label=label)
+        panel.set_xscale("log")
+        panel.set_ylim(0, 102)
+        panel.set_xlabel("iterations (log scale)")
+        panel.set_ylabel("sentences that have settled, %")
+        figure.legend(loc="outside lower center", ncols=4, fontsize=8)
+    return figure
+
+
+def beams(data: pd.DataFrame) -> Figure:
+    """Figure 5: joint score (grey, right axis) and LF by beam, narrow ones first, one panel a decoder; one parser.
+
+    data  decoder, beam, joint score, LF
+    """
+    decoders = list(dict.fromkeys(data["decoder"]))
+    with style():
+        figure, axes = panels(len(decoders), height=3.4, width=8.5)
+        for panel, decoder in zip(axes, decoders, strict=True):
+            some = data[data["decoder"] == decoder]
+            other, at = panel.twinx(), range(len(some))
+            other.plot(at, some["joint score"], color=COLOURS["grey"], marker="s", label="joint score (right)")
+            other.grid(False)
+            panel.plot(at, some["LF"], color=COLOURS["blue"], marker="o", label="LF")
+            panel.set_xticks(at, [str(beam).partition(":")[0] for beam in some["beam"]], rotation=45, fontsize=7)
+            panel.set_xlabel("beam of the supertagger")
+            panel.set_ylabel("labelled F-score, %")
+            panel.set_title(decoder)
+        (lines, names), (more, others) = panel.get_legend_handles_labels(), other.get_legend_handles_labels()
+        figure.legend(lines + more, names + others, loc="outside lower center", ncols=2, fontsize=8)
+    return figure

@@ -1,0 +1,35 @@
+"""The stage that holds sampling beside proved optima."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from strategies import build_problem
+
+from treebound.decoders.door import canonical
+from treebound.experiments.score_time import EXACT, METHODS, SPACES, measure
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_shares_are_of_proved_optima(space: str) -> None:
+    """One row a method, budget and seed after that of the proof; more runs find no less; nothing beats an optimum."""
+    rng = np.random.default_rng(4)
+    families = ("adjacent-sibling", "grandchild")
+    problems = [canonical(build_problem(n, rng, families, kind="mixed", space=space), space).problem for n in (3, 6, 9)]
+    budgets, seeds = (1, 6), 2
+    rows = measure(problems, space, budgets, seeds)
+    assert rows[0]["method"] == EXACT
+    assert rows[0]["optima"] == rows[0]["proved"] == 3
+    assert rows[0]["score"] == 1.0
+    keys = [(row["method"], row["patience"], row["seed"]) for row in rows[1:]]
+    assert keys == [(m, p, s) for m in METHODS[space] for p in budgets for s in range(1, seeds + 1)]
+    for row in rows:
+        assert (row["words"], row["long"], row["long_optima"], row["sentences"]) == (18, 0, 0, 3)
+        assert row["optima"] <= row["proved"]
+        assert row["cpu_s"] >= 0.0
+    found = dict(zip(keys, rows[1:], strict=True))
+    for method in METHODS[space]:
+        for seed in (1, 2):
+            assert found[method, 6, seed]["optima"] >= found[method, 1, seed]["optima"]
+            assert found[method, 6, seed]["runs"] > found[method, 1, seed]["runs"]
+    assert found["greedy", 6, 1]["optima"] >= 2

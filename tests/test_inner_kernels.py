@@ -1,0 +1,103 @@
+"""Kernels that only kernels call: intermediate code until Python calls them, in memory and in the cache."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import config, njit
+
+import treebound.kernels  # noqa: F401 - how numba compiles from now on
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+MODULE = """
+import numpy as np
+import treebound.kernels
+from numba import njit
+from numba.core import event
+
+@njit(cache=True)
+def smallest(x):
+    if len(x) == 0:
+        raise ValueError("no numbers")
+    return x.min()
+
+@njit(cache=True)
+def twice(x):
+    return 2 * smallest(x)
+
+@njit(cache=True)
+def thrice(x):
+    return 3 * smallest(x)
+
+class Compiled(event.Listener):
+    names = []
+    def on_start(self, event):
+        self.names.append(event.data["dispatcher"].py_func.__name__)
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Compiled())
+"""
+
+
+def run(folder: Path, calls: str) -> str:
+    """Print a tuple of calls, and which of the module's functions were compiled for it."""
+    code = (
+        f"from sums import *; x = np.array([5, 3, 4]); print({calls}, "
+        "[name for name in Compiled.names if name in globals()])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_is_compiled_once_for_kernels_and_whole_when_called_from_python(tmp_path):
+    (tmp_path / "sums.py").write_text(MODULE)
+    assert run(tmp_path, "twice(x)") == "6 ['twice', 'smallest']"
+    assert run(tmp_path, "twice(x)") == "6 []"
+    assert run(tmp_path, "thrice(x)") == "9 ['thrice']"  # linked from the cache
+    assert run(tmp_path, "smallest(x), twice(x)") == "3 6 ['smallest']"
+    assert run(tmp_path, "smallest(x), thrice(x), twice(x)") == "3 9 6 []"
+
+
+def test_has_no_machine_code_until_python_calls_it():
+    @njit
+    def inner(x):
+        return x + 1
+
+    @njit
+    def outer(x):
+        return inner(x) * 2
+
+    assert outer(1) == 4
+    (made,) = inner.overloads.values()
+    assert made.library.inner
+    with pytest.raises(TypeError, match="no entry"):
+        made.entry_point(1)
+    assert inner(1) == 2
+    (made,) = inner.overloads.values()
+    assert not made.library.inner
+    assert inner(1.5) == 2.5
+    assert outer(1.5) == 5.0
+
+
+def test_errors_of_inner_functions_reach_python():
+    @njit
+    def inner(x):
+        if len(x) == 0:
+            raise ValueError("no numbers")
+        return x[0]
+
+    @njit
+    def outer(x):
+        return inner(x)
+
+    for function in (outer, inner, outer):
+        with pytest.raises(ValueError, match="no numbers"):
+            function(np.zeros(0))
+        assert function(np.ones(1)) == 1.0

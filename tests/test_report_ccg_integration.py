@@ -1,0 +1,116 @@
+"""Tables of the joint CCG model, from invented figures; a run without them has none and says how to make them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import made_up_results
+import pytest
+
+from treebound.experiments import params
+from treebound.experiments.params import CCG, CCGIntegration, CCGParser
+from treebound.plots import ccg_integration as figures
+from treebound.report import published
+from treebound.report import remarks_ccg_integration as remarks
+from treebound.report.claims.load import load
+from treebound.report.claims.measures import MEASURES
+from treebound.report.collect import Results
+from treebound.report.tables import ccg_integration as ccg
+
+PROJECT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> list[Results]:
+    """A run with one parser."""
+    settings = CCG(("xx",), {"xx": CCGParser("xx")}, ("0.1:20", "0.01:20"))
+    joint = CCGIntegration((1, 5, 25), 60)
+    of = replace(params.load(PROJECT / "params.yaml"), ccg=settings, ccg_integration=joint, corpora=("xx",))
+    made_up_results.write(tmp_path, of)
+    return [Results("this run", tmp_path, of)]
+
+
+def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
+    scored = ccg.accuracy(results)
+    assert scored.loc[(ccg.PRINTED, "CCGbank", "BP, k = 1"), ("dev", "reverse", "LF")] == 88.35
+    assert scored.loc[(ccg.PRINTED, "CCGbank", "DD, k = 25"), ("test", "reverse", "ST")] == 94.82
+    ours = scored.loc[("this run", "xx")]
+    assert ours.index.tolist() == [ccg.name(d, k) for d, k in made_up_columns()]
+    assert ours.loc["baseline", ("test", "AST", "LF")] == 81
+    assert ours.loc["exact", ("test", "reverse", "LF")] == 87
+    said = str(remarks.accuracy(scored.drop(index=ccg.PRINTED, level="run")))
+    assert "test, AST: baseline 81.00 LF; BP, k = 1 +3.00, BP, k = 5 +4.00" in said
+    errors = ccg.errors(results)
+    assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "worse, %")] == 100
+    assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "by")] == 8
+    assert errors.loc[("this run", "xx", "BP, k = 5"), ("dev", "AST", "worse, %")] == 0
+    assert "100.0 % of the parser's own" in str(remarks.errors(errors))
+
+
+def made_up_columns() -> list[tuple[str, int]]:
+    return [("parser", 0), *((name, k) for name in ("bp", "dd") for k in (1, 5, 25)), ("exact", 0)]
+
+
+def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
+    speed = ccg.speed(results)
+    assert speed.loc[(ccg.PRINTED, "CCGbank 00", "DD, k = 25"), ("reverse", "sentences / s")] == 1.9
+    assert speed.loc[("this run", "xx", "baseline"), ("AST", "sentences / s")] == 100
+    assert speed.loc[("this run", "xx", "baseline"), ("AST", "worse, %")] == 100
+    curves = ccg.curves(results)
+    assert curves["iterations"].max() == 60
+    assert curves[curves["iterations"] > 50]["LF"].isna().all()
+    settled = ccg.settled(results).loc[("this run", "xx", "AST")]
+    assert settled.loc["BP"].tolist() == [0, 0, 0, 0, 0, 50]
+    assert settled.loc["DD"].tolist() == [0, 100, 100, 100, 100, 100]
+    assert ccg.beams(results).xs("exact", level="decoder")["joint score"].tolist() == [5000, 5050]
+    proofs = ccg.lengths(results).loc[("this run", "xx", "AST")]
+    assert proofs["sentences"].tolist() == [20, 20, 20, 20, 20]
+    assert proofs["proved, %"].tolist() == [90, 100, 100, 100, 100]
+    assert proofs["CPU ms"].tolist() == pytest.approx([10] * 5)
+    assert "98.0 % of 100 sentences proved" in str(remarks.lengths(ccg.lengths(results)))
+    gains = ccg.differences(results)
+    assert gains.loc[("this run", "xx", "AST exact", "AST parser"), "difference"] == pytest.approx(4)
+
+
+def test_figures_have_a_line_for_what_they_show(results: list[Results]) -> None:
+    curves, lines = ccg.curves(results), ccg.baselines(results).loc[("this run", "xx")]
+    assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [4, 4]
+    assert len(figures.convergence(curves).axes[0].lines) == 4
+    beams = ccg.beams(results).loc[("this run", "xx")].reset_index()
+    assert len(figures.beams(beams).axes) == 2 * 3
+
+
+def test_a_run_without_the_joint_model(results: list[Results]) -> None:
+    none = [replace(results[0], params=replace(results[0].params, ccg=CCG()))]
+    for table in (ccg.errors, ccg.curves, ccg.settled, ccg.beams, ccg.lengths, ccg.differences, ccg.baselines):
+        assert table(none).empty
+    assert set(ccg.accuracy(none).index.get_level_values("run")) == {ccg.PRINTED}
+    assert set(ccg.speed(none).index.get_level_values("run")) == {ccg.PRINTED}
+    assert remarks.errors(ccg.errors(none)) is remarks.lengths(ccg.lengths(none)) is remarks.NOTHING
+
+
+def test_claims_are_measured(results: list[Results]) -> None:
+    (paper,) = (paper for paper in load() if paper.key == "auli-lopez-2011")
+    ours = [claim for claim in paper.claims if claim.measure.endswith("the joint CCG")]
+    assert len(ours) > 10
+    for claim in ours:
+        assert set(claim.rows) <= set(MEASURES[claim.measure].names(results[0].params))
+        assert list(MEASURES[claim.measure].read(results[0], claim.rows, claim.compare))
+    dev, test = MEASURES["LF of the joint CCG"].read(results[0], ["reverse bp 1", "AST bp 1"], "each")
+    assert (dev.place, round(dev.value, 9)) == ("xx, dev", 2)
+    assert (test.low, test.high) == (pytest.approx(2), pytest.approx(2))
+    (worse, _) = MEASURES["search errors of the joint CCG"].read(results[0], ["reverse parser"], "each")
+    assert (worse.value, worse.high) == (100, 100)
+    (proved, _) = MEASURES["proved of the joint CCG"].read(results[0], ["reverse exact"], "each")
+    assert proved.value == 98
+    (settled,) = MEASURES["settled of the joint CCG"].read(results[0], ["AST bp"], "each")
+    assert settled.value == 50
+    (speed,) = MEASURES["speed of the joint CCG"].read(results[0], ["AST bp 1", "AST parser"], "each")
+    assert speed.value == 0.5
+
+
+def test_published_tables_have_the_papers_figures() -> None:
+    assert len(published.table(ccg.PAPER, "accuracy")) == 5 * 4
+    assert published.table(ccg.PAPER, "training")["LF"].tolist() == [86.7, 86.7, 86.8, 87.2, 86.3, 85.6]
+    assert published.table(ccg.PAPER, "unsettled")["sentences"].max() == 41
