@@ -207,7 +207,7 @@ def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:
     assert_one_line(run("check", model, short, "--certificates", proofs), "goes on after the parsed file")
     assert_one_line(run("check", model, parsed, "--certificates", gold), "dev.conllu:1: damaged or foreign file")
     text = run("parse", model, gold, "-o", parsed, "--certificates", proofs, "--decoder", "ilp")
-    assert_one_line(text, "only branch-and-bound, tuned, writes certificates")
+    assert_one_line(text, "certificates come from branch-and-bound, dual-decomposition, ad3, tuned")
 
 
 def test_a_failed_run_leaves_no_certificates(model: Path, tmp_path: Path) -> None:

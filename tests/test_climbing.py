@@ -71,6 +71,8 @@ def test_learning_over_crossing_trees_costs_what_learning_over_projective_ones_d
     for space in ("projective", "non-projective"):
         spec = Settings(DEFAULT, labels="none", epochs=2, k=5, bits=16, max_dp_calls=200, space=space)
         model = train(spec, examples, dev, pruner)
+        assert Parser(model, "rerank").decoder.space == space  # the model's, where nothing else is asked for
+        assert Parser(model, "rerank", space="projective").decoder.space == "projective"
         parses = Parser(model).parse(dev)
         assert all(parse.certified for parse in parses)
         calls[space] = sum(record["dp_calls"] for record in model.history)

@@ -53,7 +53,7 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
         assert rows.index[rows["worth it"]].tolist() == [second]
         assert rows.loc[second, "times as fast"] == pytest.approx(2.0)
     said = str(remarks.answer(worth))
-    assert f"approximations are faster than {EXACT} at the same accuracy" in said
+    assert f"approximations is faster than {EXACT} at the same accuracy" in said
     assert f"{second} (2.0 times as fast, +0.00 UAS, the best tree of 100.0 %)" in said
     none = worth.assign(**{"worth it": False})
     assert "comes nearest" in str(remarks.answer(none))

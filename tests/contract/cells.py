@@ -41,6 +41,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "rerank": [{"space": space, "k": 3} for space in SPACES],
     "capped": [{"space": space, "calls": calls} for space in SPACES for calls in (1, 10)],
     "linear-relaxation": [{"space": space} for space in SPACES],
+    "ad3": [{"space": space, "iterations": 30} for space in SPACES],
     "dual-decomposition": [{"space": space} for space in SPACES],
     "belief-propagation": [{"space": space} for space in SPACES],
     "beam": [{"width": 2}, {}],
@@ -59,7 +60,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 #: shapes of problems in a round of a cell, where that is not all: these decoders make columns for a general solver,
 #: or have a chart and buffers made in Python for every problem
 BUDGET = {"ilp": 6, "stated-ilp": 6, "incremental-ilp": 6, "gibbs": 6, "random-walk": 6, "linear-relaxation": 4}
-BUDGET |= {"dual-decomposition": 6, "belief-propagation": 6}
+BUDGET |= {"dual-decomposition": 6, "ad3": 3, "belief-propagation": 6}
 #: what every cell is tried on: kinds of scores, -inf among them; one root or several; the family alone or in company
 SHAPES = tuple(product((*KINDS, "forbidden"), (True, False), (True, False)))
 K = 3  #: trees of a k-best list

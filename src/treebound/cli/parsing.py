@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from treebound.core.treebank import Treebank
     from treebound.treebanks.document import Document
 
+PROVING = ("branch-and-bound", "dual-decomposition", "ad3")  #: decoders that leave a proof
 BATCH = 100  #: sentences that a worker is given at a time
 FEW = 50  #: words of which it is no wonder if none has features
 
@@ -130,8 +131,8 @@ def parse(
     chosen |= {"integrate": (integrate, "none"), "iterations": (iterations, 0)}
     options: dict[str, Any] = {name: value for name, (value, default) in chosen.items() if value != default}
     if certificates is not None:
-        if decoder != "branch-and-bound" or config != "tuned":
-            raise InputError("only branch-and-bound, tuned, writes certificates", hint="leave --decoder and --config")
+        if decoder not in PROVING or config != "tuned":
+            raise InputError(f"certificates come from {', '.join(PROVING)}, tuned", hint="leave --decoder and --config")
         options["record"] = True
     if k != "model":
         options["k"] = heads(k)

@@ -53,6 +53,7 @@ CONTESTANTS: dict[str, Contestant] = {
     "Gibbs": Contestant("gibbs"),
     "random walk": Contestant("random-walk"),
     **{f"dual decomposition, {i}": Contestant("dual-decomposition", {"iterations": i}) for i in (30, 300)},
+    "AD3": Contestant("ad3"),
     "belief propagation": Contestant("belief-propagation"),
     "linear relaxation": Contestant("linear-relaxation", settings={"time_limit": "seconds"}),
 }

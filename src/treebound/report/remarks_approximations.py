@@ -24,10 +24,12 @@ def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
     made_up = model in MADE_UP
     equal = "the same trees" if made_up else f"the same accuracy (to {SAME} points of UAS)"
     chosen = rows[rows["worth it"]].sort_values("times as fast", ascending=False)
-    where = f"With {model} scores, {space}" if made_up else f"With {model}, {space}"
+    size = int(rows["sentences"].max())
+    where = f"On {size} sentences with {model}{' scores' if made_up else ''}, {space}"
     if len(chosen):
         listed = "; ".join(f"{name} {_times(row, made_up)}" for name, row in chosen.head(3).iterrows())
-        return f"{where}, {len(chosen)} of {len(rows)} approximations are faster than {EXACT} at {equal}: {listed}."
+        verb = "is" if len(chosen) == 1 else "are"
+        return f"{where}, {len(chosen)} of {len(rows)} approximations {verb} faster than {EXACT} at {equal}: {listed}."
     faster = rows[rows["times as fast"] > 1.0]
     if faster.empty:
         return f"{where}, none of {len(rows)} approximations is as fast as {EXACT}."
@@ -35,7 +37,7 @@ def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
     best = faster.sort_values(column).iloc[-1]
     return (
         f"{where}, none of {len(rows)} approximations is faster than {EXACT} at {equal}: of the {len(faster)} that are "
-        f"faster, {best.name} comes nearest, {_times(best, made_up)}."
+        f"faster, {best.name} comes nearest {_times(best, made_up)}."
     )
 
 

@@ -67,8 +67,8 @@ def chart_of(problem: Problem, space: Space, scale: float = 1.0) -> Chart:
     All scores are multiplied by `scale`. O(edges of the chart).
     """
     index = index_of(problem)
-    scores = chart_scores({family: _scaled(table.score, scale) for family, table in problem.parts.items()})
-    weight = np.append(_scaled(problem.arc, scale), 0.0)
+    scores = chart_scores({family: scaled(table.score, scale) for family, table in problem.parts.items()})
+    weight = np.append(scaled(problem.arc, scale), 0.0)
     backbone = BACKBONES[smallest_backbone(problem.families, space)]
     graph = backbone.graph(*index, scores, MAX_EDGES)
     if graph is not None and len(graph.first) == 1:
@@ -77,7 +77,7 @@ def chart_of(problem: Problem, space: Space, scale: float = 1.0) -> Chart:
     return Chart(index.arcs, graph, weight, backbone.families)
 
 
-def _scaled(score: np.ndarray, scale: float) -> np.ndarray:
+def scaled(score: np.ndarray, scale: float) -> np.ndarray:
     """The scores times `scale`; what is impossible stays so."""
     return score if scale == 1.0 else np.where(score > NEG_TEST, score * scale, NEG)
 

@@ -11,7 +11,7 @@ from treebound.core.certificate import Step
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
-from treebound.decoders.approximate.charted import deviation, positive, some_tree, space_of
+from treebound.decoders.approximate.charted import deviation, positive, scaled, some_tree, space_of
 from treebound.decoders.approximate.dual_kernel import Agreed, Parted, agree
 from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
@@ -22,6 +22,7 @@ from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.bounded import make_products
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
+from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
 
 
@@ -51,10 +52,15 @@ class DualDecomposition(CheckedDecoder):
         """O(edges of the first-order chart + stars that changed + products) an iteration."""
         started = time.perf_counter()
         given, least = without_infinities(problem)
-        found = agree(*parted(given, self.space), deviation(given) * self.rate, self.iterations)
+        found = self._found(given)
         parse = self._parse(problem, found, least)
         record = _proof(problem, given, found, parse) if self.record else None
         return replace(parse, record=record, seconds={"decode": time.perf_counter() - started})
+
+    def _found(self, given: Problem) -> Agreed:
+        """What is agreed on, of a problem of finite scores."""
+        nothing = Multipliers(np.zeros(given.arcs), np.zeros(given.arcs))
+        return agree(*parted(given, self.space), nothing, deviation(given) * self.rate, self.iterations)
 
     def _parse(self, problem: Problem, found: Agreed, least: float) -> Parse:
         index, work = index_of(problem).arcs, {"dp_calls": int(found.iterations), "iterations": int(found.iterations)}
@@ -71,15 +77,19 @@ class DualDecomposition(CheckedDecoder):
         return Parse(heads, value, value if closed else bound, "optimal" if closed else "gap", work)
 
 
-def parted(problem: Problem, space: Space) -> tuple[Hypergraph | None, Parted]:
-    """The tree's chart and the pieces of a canonical problem of finite scores."""
+def parted(problem: Problem, space: Space, scale: float = 1.0) -> tuple[Hypergraph | None, Parted]:
+    """The tree's chart and the pieces of a canonical problem of finite scores; real ones, under any scale but 1."""
+    if scale != 1.0:
+        rescaled = {f: replace(t, score=scaled(t.score, scale)) for f, t in problem.parts.items()}
+        problem = problem.rescored(scaled(problem.arc, scale), rescaled)
+    unit = problem.unit if scale == 1.0 else 0.0
     index, parts = index_of(problem)
     graph = BACKBONES["eisner" if space == "projective" else "arborescence"].graph(
         index, parts, chart_scores({}), 2**62
     )
-    products = make_products(*joined(problem.parts, _products(problem)), problem.unit, 0)
-    tables = stars_of(index, {f: t for f, t in problem.parts.items() if f in AT_HEADS}, problem.unit)
-    return graph, Parted(index, parts, np.append(problem.arc, 0.0), products, tables, problem.unit)
+    products = make_products(*joined(problem.parts, _products(problem)), unit, 0)
+    tables = stars_of(index, {f: t for f, t in problem.parts.items() if f in AT_HEADS}, unit)
+    return graph, Parted(index, parts, np.append(problem.arc, 0.0), products, tables, unit)
 
 
 def _products(problem: Problem) -> list[str]:

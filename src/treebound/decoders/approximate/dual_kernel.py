@@ -88,16 +88,17 @@ class _Work(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def agree(graph, task, rate, iterations):
+def agree(graph, task, start, rate, iterations):
     """Projected subgradient steps until tree, stars and products agree, or `iterations` are used up: Agreed.
 
-    graph  Hypergraph over arcs alone, or None: arborescences; task  Parted
+    graph  Hypergraph over arcs alone, or None: arborescences; task  Parted, whose shares are the first ones
+    start  the first Multipliers
     rate   length of the first step; it is divided by 1 + the number of times that the bound rose (Koo et al. 2010)
     O(chart + stars that a step has changed + products) an iteration; nothing is allocated in one.
     """
     index, products = task.arcs, task.products
     A, n = len(index.head), len(index.right) - 1
-    work = _begin(graph, task)
+    work = _begin(graph, task, start)
     u, w = work.multipliers
     bound, value, last, rises, used = 1e300, NEG, 1e300, 0, 0
     best = Agreed(NEG, np.zeros(n, np.int32), bound, u.copy(), w.copy(), products.share.copy(), 0)
@@ -130,13 +131,15 @@ def agree(graph, task, rate, iterations):
 
 
 @njit(cache=True, nogil=True)
-def _begin(graph, task):
-    """No multipliers yet, no star solved."""
+def _begin(graph, task, start):
+    """The first multipliers, no star solved."""
     index = task.arcs
     A, n = len(index.head), len(index.right) - 1
+    weight = task.theta.copy()
+    weight[:A] += start.child + start.parent
     return _Work(
-        Multipliers(np.zeros(A), np.zeros(A)),
-        task.theta.copy(),
+        Multipliers(start.child.copy(), start.parent.copy()),
+        weight,
         no_stars(A, n),
         task.theta[:A] > NEG_TEST,
         np.zeros(A + 1, np.int8),

@@ -96,7 +96,12 @@ def worth(data: pd.DataFrame) -> pd.DataFrame:
             continue
         ratio, uas = exact["seconds"] / row["seconds"], 100 * (row["correct"] - exact["correct"]) / exact["scored"]
         same = uas >= -SAME if model not in MADE_UP else row["best"] >= exact["best"]
-        rows[key] = {"times as fast": ratio, "UAS": uas, "best tree, %": 100 * row["best"] / row["sentences"]}
+        rows[key] = {
+            "sentences": int(row["sentences"]),
+            "times as fast": ratio,
+            "UAS": uas,
+            "best tree, %": 100 * row["best"] / row["sentences"],
+        }
         rows[key]["worth it"] = bool(ratio >= FASTER and same)
     out = pd.DataFrame.from_dict(rows, orient="index")
     out.index = pd.MultiIndex.from_tuples(list(rows), names=["model", "space", "solver"])

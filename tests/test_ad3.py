@@ -1,0 +1,71 @@
+"""AD3: its quadratic subproblem against other points of the hull, its bounds and proofs against enumeration."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from oracles.score import best
+from oracles.trees import trees
+from strategies import KINDS, build_problem, random_problem, tries
+
+from treebound.decoders.approximate import ad3_kernel as kernel
+from treebound.decoders.approximate.ad3 import AD3
+from treebound.decoders.approximate.dual_decomposition import parted
+from treebound.decoders.door import canonical
+from treebound.decoders.exact.branch_and_bound.record import certificate
+from treebound.evaluation.certificates import check_parse
+from treebound.factors import FAMILIES
+
+ALL = tuple(family for family in FAMILIES if family != "arc")
+OF_HEADS = ("adjacent-sibling", "grandchild", "sibling")
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+def test_no_point_of_a_polytope_is_nearer_than_the_one_that_is_found(space):
+    """Of the trees of three words, and of products: their configurations can be listed."""
+    rng = np.random.default_rng(0)
+    problem = canonical(build_problem(3, rng, ("great-grandchild",), space=space), space).problem
+    graph, task = parted(problem, space, 0.01)
+    index, eta = task.arcs, 0.7
+    every = trees(3, space, True)
+    of_trees = (every[:, index.mod] == index.head).astype(float)
+    for _ in range(4):
+        hulls, oracles = kernel._hulls(task), kernel._begin(graph, task)
+        hulls.target[:] = rng.normal(size=len(hulls.target))
+        for s in (0, *range(5, len(hulls.size))):
+            for _ in range(5):
+                assert kernel._approach(graph, task, hulls, oracles, s, eta)
+            lo, hi = hulls.first[s], hulls.first[s + 1]
+            rows, scores = of_trees, np.zeros(len(of_trees))
+            if s:
+                rows = np.array(list(product((0.0, 1.0), repeat=hi - lo)))
+                scores = np.where(rows.all(axis=1), task.products.phi[s - 5] / eta, 0.0)
+            target, point = hulls.target[lo:hi], hulls.q[lo:hi]
+            gain = scores + rows @ (target - point)  # of moving towards a configuration: none gains, at the best point
+            own = (hulls.share[:, s] * hulls.offset[:, s])[: hulls.size[s]].sum() + point @ (target - point)
+            assert gain.max() == pytest.approx(own, abs=1e-6)
+            assert hulls.share[: hulls.size[s], s].sum() == pytest.approx(1.0)
+            assert hulls.share[: hulls.size[s], s].min() >= 0.0
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+@pytest.mark.parametrize("families", [OF_HEADS, ALL])
+@tries(5, 40)
+def test_every_bound_is_proved_and_agreement_is_the_optimum(families, space, tries):
+    rng = np.random.default_rng(12)
+    right = feasible = 0
+    for i in range(tries):
+        kind = KINDS[i % len(KINDS)]
+        problem = random_problem(rng, families, max_n=4, space=space, kind=kind, single_root=bool(i % 3))
+        parse = AD3(space, record=True).decode(problem)
+        top = best(problem, space)[0]
+        assert parse.bound >= top - (0.0 if problem.unit else 1e-9 * max(1.0, abs(top)))
+        if parse.status in ("optimal", "gap"):
+            assert check_parse(problem, parse, certificate(parse.record), space) == []
+        if parse.status == "optimal":
+            assert parse.value == pytest.approx(top, rel=1e-9, abs=1e-9 if not problem.unit else 0.0)
+        feasible += top > -np.inf
+        right += top > -np.inf and bool(np.isclose(parse.value, top, rtol=1e-9))
+    assert right >= 0.5 * feasible
