@@ -321,9 +321,8 @@ def test_lagrangian_bounds(families, seed, space):
     allowed[problem.head, problem.mod] = True
     index = index_arcs(problem.n, allowed)
     parts = index_parts(index, problem.single_root, space == "projective")
-    # copies: what a problem keeps is read-only, which is another type to compile for in every company of families
-    score = {f: t.score.copy() for f, t in problem.parts.items()}
-    combs = problem.parts["comb"].arcs.copy() if "comb" in score else NO_ARCS
+    score = {f: t.score for f, t in problem.parts.items()}
+    combs = problem.parts["comb"].arcs if "comb" in score else NO_ARCS
     tables = star_tables(index, score, combs, problem.unit)
     every = scores(problem, space)
     top = every.max()
@@ -349,7 +348,7 @@ def test_stars_close_what_pairs_leave_open():
         allowed[problem.head, problem.mod] = True
         index = index_arcs(problem.n, allowed)
         parts = index_parts(index, problem.single_root)
-        tables = star_tables(index, {f: t.score.copy() for f, t in problem.parts.items()}, unit=1.0)
+        tables = star_tables(index, {f: t.score for f, t in problem.parts.items()}, unit=1.0)
         top = scores(problem).max()
         tree = best_tree(problem, index, "projective")
         bounds = [b for b, _, _ in lagrangian(tree, index, parts, tables, problem.arc, top, 200)]

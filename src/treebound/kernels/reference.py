@@ -1,4 +1,4 @@
-"""What compiled functions are spared: structs that are handed on by reference, and what `None` rules out.
+"""What compiled functions are spared: structs handed on by reference, what `None` rules out, versions of one type.
 
 A NamedTuple is handed on as all that it holds: every call counts the references of all its arrays up and down.
 """
@@ -10,6 +10,7 @@ from dataclasses import fields
 from functools import wraps
 from typing import Any, TypeVar
 
+import numpy as np
 from numba.core import types
 from numba.experimental import structref
 from numba.extending import overload
@@ -30,6 +31,16 @@ def by_reference(declared: Class) -> Class:
     """Let compiled functions make instances of a dataclass, which stay in compiled code."""
     structref.define_constructor(declared, Reference, [field.name for field in fields(declared)])
     return declared
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A read-only view, of the array of a checked problem or of anybody.
+
+    For numba, whether an array may be written is part of its type: a kernel is compiled for every mixture that it gets.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def where_none(otherwise: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -20,6 +20,7 @@ from treebound.kernels.arcs.parts import PartIndex
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.head_stars.scoring import score_head, score_heads
 from treebound.kernels.head_stars.tables import NO_ARCS, StarTables, star_tables
+from treebound.kernels.reference import read_only
 
 #: families of one head and the arc into it that speak of what is selected alone
 STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
@@ -84,7 +85,12 @@ def stars_of(index: ArcIndex, tables: Mapping[str, PartTable], unit: float = 0.0
 
 
 def joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[F, r], float64[F]): arcs and scores of the families that are there, one family after another."""
+    """(int32[F, r], float64[F]), read-only: arcs and scores of the families there are, one family after another."""
+    arcs, score = _joined(tables, families)
+    return read_only(arcs), read_only(score)
+
+
+def _joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     there = [tables[f] for f in families if f in tables and len(tables[f])]
     if not there:
         return np.zeros((0, 2), np.int32), np.zeros(0)

@@ -28,6 +28,7 @@ from numba import njit
 from treebound.kernels.arcs.parts import NONE, below_rank
 from treebound.kernels.arcs.wide_parts import grand_sibling_rank
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
+from treebound.kernels.reference import read_only
 
 ABSENT = np.zeros(0, np.float64)
 
@@ -42,13 +43,9 @@ class ChartScores(NamedTuple):
 
 
 def chart_scores(scores: Mapping[str, np.ndarray]) -> ChartScores:
-    """ChartScores of family -> float64[F], whatever else is there."""
-    return ChartScores(
-        scores.get("adjacent-sibling", ABSENT),
-        scores.get("outermost-grandchild", ABSENT),
-        scores.get("grandchild", ABSENT),
-        scores.get("grand-sibling", ABSENT),
-    )
+    """ChartScores, read-only, of family -> float64[F], whatever else is there."""
+    families = ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling")
+    return ChartScores(*(read_only(scores.get(family, ABSENT)) for family in families))
 
 
 class _Writer(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.arcs.wide_parts import LONGEST_COMB
+from treebound.kernels.reference import read_only
 
 NO_ARCS = np.empty((0, LONGEST_COMB), np.int32)
 
@@ -33,22 +34,25 @@ class StarTables(NamedTuple):
 
 
 def star_tables(index, scores, comb_arcs=NO_ARCS, unit=0.0):
-    """StarTables of family -> float64[F]; comb_arcs as `list_parts` gives them. Absent families score nothing."""
+    """StarTables of family -> float64[F]; comb_arcs as `list_parts` gives them. Absent families score nothing.
+
+    All scores are read-only, so that one version of a kernel serves every company of families.
+    """
     empty = np.empty(0, np.float64)
     n = len(index.right) - 1
     comb = scores.get("comb", empty)
     heads = index.head[comb_arcs[:, 0]] if len(comb) else empty
     return StarTables(
-        scores.get("adjacent-sibling", empty),
-        scores.get("outermost-grandchild", empty),
-        scores.get("grandchild", empty),
-        scores.get("grand-sibling", empty),
-        scores.get("sibling", empty),
-        scores.get("tri-sibling", empty),
-        comb,
-        comb_arcs,
+        read_only(scores.get("adjacent-sibling", empty)),
+        read_only(scores.get("outermost-grandchild", empty)),
+        read_only(scores.get("grandchild", empty)),
+        read_only(scores.get("grand-sibling", empty)),
+        read_only(scores.get("sibling", empty)),
+        read_only(scores.get("tri-sibling", empty)),
+        read_only(comb),
+        read_only(comb_arcs),
         np.searchsorted(heads, np.arange(n + 2)),
-        scores.get("valency", empty),
+        read_only(scores.get("valency", empty)),
         float(unit),
     )
 

@@ -32,11 +32,12 @@ from treebound.kernels.bounded import Counts, make_pairs, make_products
 from treebound.kernels.chart.backbones import carreras_graph, chart_scores, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
 from treebound.kernels.head_stars.tables import StarTables
+from treebound.kernels.reference import read_only
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES, joined, stars_of
 
 EMPTY = np.zeros(0, np.float64)
 NO_ARCS = np.zeros(0, np.int32)
-NO_COUNTS = Counts(np.zeros(0, np.int32), EMPTY)
+NO_COUNTS = Counts(np.zeros(0, np.int32), read_only(EMPTY))
 
 
 @dataclass(frozen=True)
@@ -309,7 +310,7 @@ def counts_of(n: int, tables: Mapping[str, PartTable]) -> Counts:
     if COUNT_FAMILY not in tables:
         return NO_COUNTS
     first = np.searchsorted(tables[COUNT_FAMILY].arcs[:, 0], np.arange(n + 2)).astype(np.int32)
-    return Counts(first, tables[COUNT_FAMILY].score)
+    return Counts(first, read_only(tables[COUNT_FAMILY].score))
 
 
 def _handover(task: Task, left: Mapping[str, PartTable], automata: tuple[str, ...]) -> Handover:

@@ -1,0 +1,41 @@
+"""Numba compiles a version of a kernel for every combination of types: no company of families is one of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+from numba import typeof
+from strategies import random_problem
+
+from treebound.decoders.exact.branch_and_bound.decoder import PAIR_FAMILIES, counts_of
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.backbones import chart_scores
+from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
+
+
+def as_kernels_take_it(problem, families):
+    """The types of what the search is given of these families of a problem."""
+    tables = {family: problem.parts[family] for family in families}
+    stars = stars_of(index_of(problem).arcs, {f: t for f, t in tables.items() if f in AT_HEADS})
+    scores = chart_scores({family: table.score for family, table in tables.items()})
+    pairs = joined(tables, PAIR_FAMILIES)
+    return tuple(map(typeof, (stars, scores, counts_of(problem.n, tables), *pairs)))
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+def test_one_type_for_all_companies_of_families(space):
+    rng = np.random.default_rng(3)
+    families = ["adjacent-sibling", "grandchild", "sibling", "comb", "valency"]
+    problem = random_problem(rng, families, min_n=4, max_n=5, space=space, feasible=True)
+    writable = {f: replace(t, arcs=t.arcs.copy(), score=t.score.copy()) for f, t in problem.parts.items()}
+    unchecked = type(problem).unchecked(
+        problem.n, problem.head, problem.mod, problem.arc, writable, problem.single_root, problem.unit, space
+    )
+    assert not problem.parts["sibling"].score.flags.writeable
+    assert unchecked.parts["sibling"].score.flags.writeable
+    companies = chain.from_iterable(combinations(problem.parts, size) for size in range(len(problem.parts) + 1))
+    types = {as_kernels_take_it(each, company) for company in companies for each in (problem, unchecked)}
+    assert len(types) == 1
