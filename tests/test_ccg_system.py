@@ -21,7 +21,6 @@ from treebound.core.errors import InputError
 from treebound.support.settings import SettingError
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts, sentence_of
-from treebound.systems.ccg.decoding import Supertagged
 from treebound.systems.ccg.gold import UnreachableError, gold_chart
 from treebound.systems.ccg.grammar import Grammar
 from treebound.systems.ccg.settings import REVERSE, Settings
@@ -173,7 +172,7 @@ def test_the_objective_falls_below_that_of_equal_derivations_and_its_gradient_is
     settings = Settings(chart_bits=12, tag_bits=12, tag_iterations=3, iterations=3)
     model = CCG().train(settings, train, train)
     words, gold = words_of(train, "xpos"), derivations_of(train)
-    task = Task.prepare(settings, model.made_grammar(), model.tagger, Supertagged(model.tagger, words), gold, None)
+    task = Task.prepare(settings, model.made_grammar(), model.tagger, words, gold, None)
     assert len(task.sentences) == 20
     found: dict[str, Any] = {}
 

@@ -81,7 +81,7 @@ def train_model(
     tagged = jackknifed(train, words, tagger, settings.training_folds, learn)
     grammar = Grammar.read_off(derivations, tagger.categories, settings.rules == "all")
     seen = grammar.stated()
-    task = Task.prepare(settings, grammar, tagger, tagged, derivations, progress)
+    task = Task.prepare(settings, grammar, tagger, words, derivations, progress, tagged)
     if not task.sentences:
         reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(task.left_out.items()))
         raise InputError(f"no derivation can be learnt from ({reasons})", hint="look at --training-beams and -limit")
@@ -137,13 +137,15 @@ class Task:
         settings: Settings,
         grammar: Grammar,
         tagger: Supertagger,
-        tagged: Tagged,
+        words: Words,
         derivations: list[Derivation],
         progress: Progress | None,
+        tagged: Tagged | None = None,
     ) -> Task:
-        """Find the beam of every sentence, among whose categories `tagged` chooses."""
+        """Find the beam of every sentence; `tagged` gives charts their categories, by default the tagger itself."""
         size = 1 << settings.chart_bits
         task = cls(Charts(grammar, np.zeros(size), settings.training_limit), [], np.zeros(size))
+        tagged = tagged or Supertagged(tagger, words)
         listed = range(len(derivations))
         for s in progress(listed, "charts of gold derivations") if progress else listed:
             gold = [tagger.number[str(leaf.category)] for leaf in derivations[s].leaves()]
