@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
-from treebound.report.show import Remarks
+from treebound.report.show import Remarks, Table
 
 NOTHING = Remarks(
     ("No run here has CCG parsers: list some under `ccg: parsers:` in params.yaml, and run it: make reproduce.",)
 )
 NO_DERIVATIONS = Remarks(("No run here translates a corpus: list some under `ccg: derivations:` in params.yaml.",))
+
+
+def shown(parsers: list[str], data: pd.DataFrame, caption: str, **digits: Any) -> Table | Remarks:
+    """A table of the parsers that are to be shown, all if none is named; or that there is none."""
+    some = data[data.index.isin(parsers, level="parser")] if parsers else data
+    return Table(some, caption, **digits) if len(data) else NOTHING
 
 
 def orders(data: pd.DataFrame) -> Remarks:
