@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-import treebound.kernels  # noqa: F401 - how numba compiles from now on
+from treebound.kernels import inner as kernels_inner
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 MODULE = """
 import numpy as np
-import treebound.kernels
 from numba import njit
+from treebound.kernels.inner import PACKAGES
 from numba.core import event
+
+PACKAGES.add("sums")
 
 @njit(cache=True)
 def smallest(x):
@@ -65,6 +67,34 @@ def test_is_compiled_once_for_kernels_and_whole_when_called_from_python(tmp_path
     assert run(tmp_path, "smallest(x), thrice(x), twice(x)") == "3 9 6 []"
 
 
+@pytest.fixture
+def of_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The functions of this file count as the package's."""
+    monkeypatch.setattr(kernels_inner, "PACKAGES", {__name__.partition(".")[0]})
+
+
+def test_functions_of_others_are_compiled_as_ever():
+    """They may need the ways in that inner functions lack, such as pointers to them."""
+    from numba import types
+
+    @njit(types.int64(types.int64))
+    def inner(x):
+        return x + 1
+
+    @njit
+    def outer(x):
+        return inner(x) * 2
+
+    @njit
+    def chosen(functions, i, x):
+        return functions[i](x)
+
+    assert outer(1) == 4
+    assert not any(made.library.inner for made in inner.overloads.values())
+    assert chosen((inner, inner), 1, 1) == 2
+
+
+@pytest.mark.usefixtures("of_package")
 def test_has_no_machine_code_until_python_calls_it():
     @njit
     def inner(x):
@@ -86,6 +116,7 @@ def test_has_no_machine_code_until_python_calls_it():
     assert outer(1.5) == 5.0
 
 
+@pytest.mark.usefixtures("of_package")
 def test_errors_of_inner_functions_reach_python():
     @njit
     def inner(x):

@@ -96,8 +96,8 @@ def test_a_difference_of_millions_of_features_has_room(pruner, monkeypatch):
     monkeypatch.setattr(Difference, "reserve", lambda self, room: rooms.append(room) or reserve(self, room))
     counts = []
 
-    def counted(self, *arguments):
-        counts.append(features(self, *arguments))
+    def counted(self, *arguments, **options):
+        counts.append(features(self, *arguments, **options))
         return counts[-1]
 
     monkeypatch.setattr(Scorer, "features", counted)

@@ -87,6 +87,10 @@ def impossible(problem: Problem, family: str, space: str) -> np.ndarray:
     return np.array(out, np.int32).reshape(-1, every.shape[1])
 
 
+#: of decoders that look at few trees, or at parts of them by themselves
+MAY_MISS = {"backbone-only": 40, "belief-propagation": 15}
+
+
 @cases
 def test_a_problem_in_disguise_has_the_same_best_tree(name: str, options: dict) -> None:
     decoder = DECODERS[name](**options)
@@ -105,13 +109,14 @@ def test_a_problem_in_disguise_has_the_same_best_tree(name: str, options: dict) 
         if value == -np.inf:
             assert (parse.status, parse.value) == ("infeasible", -np.inf), note
             continue
-        assert parse.status == ("optimal" if decoder.exact else "heuristic"), note
+        assert parse.status == "optimal" or (not decoder.exact and parse.status in ("gap", "heuristic")), note
         assert parse.bound >= value - slack, note
         assert abs(tree_score(given, parse.heads) - parse.value) <= slack, note
         found = abs(parse.value - value) <= slack
+        assert found or parse.status != "optimal", note
         missed += not found
         assert found == any((parse.heads == heads).all() for heads in winners), note
-    assert missed == 0 or (not decoder.exact and missed < 5)
+    assert missed == 0 or (not decoder.exact and missed < MAY_MISS.get(name, 5))
 
 
 @pytest.mark.parametrize("space", SPACES)
@@ -176,7 +181,7 @@ def test_problems_without_arcs_or_parts(name: str, options: dict) -> None:
     tables = {f: PartTable(f, [], []) for f in decoder.supports - {"arc"}}
     one = decoder.decode(Problem(1, [0], [1], [2.5], tables))
     assert (one.value, one.heads.tolist()) == (2.5, [-1, 0])
-    assert one.status == ("optimal" if decoder.exact else "heuristic")
+    assert one.status == "optimal" or (not decoder.exact and one.status in ("gap", "heuristic"))
 
 
 ARCS = {"n": 2, "head": [0, 0, 1, 2], "mod": [1, 2, 2, 1], "arc": [1.0, 2.0, 3.0, 4.0]}

@@ -17,6 +17,7 @@ import llvmlite.binding as llvm
 from numba.core import caching, codegen, cpu, dispatcher, sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
+PACKAGES = {"treebound"}  #: whose functions are compiled so, with what these call; functions of others are left alone
 _INNER = "inner"
 _depth = 0  #: functions that are being compiled, each for the one before; changed under numba's lock
 
@@ -99,18 +100,20 @@ def _compile(old: Callable[..., Any], function: Any, sig: Any) -> Any:
     """Compile for Python, or for the function that is being compiled."""
     global _depth
     with global_compiler_lock:
+        if _depth == 0:
+            args = tuple(sigutils.normalize_signature(sig)[0])
+            known = function.overloads.get(args)
+            if known is not None and known.library.inner:
+                del function.overloads[args]
+            if function.py_func.__module__.partition(".")[0] not in PACKAGES:
+                return old(function, sig)
         _depth += 1
         try:
-            if _depth > 1:
-                return old(function, sig)
-            args = sigutils.normalize_signature(sig)[0]
-            known = function.overloads.get(tuple(args))
-            if known is not None and known.library.inner:
-                del function.overloads[tuple(args)]
             entry = old(function, sig)
-            made = function.overloads[tuple(args)]
-            for env in made._find_referenced_environments():
-                made.codegen.set_env(env.env_name, env)
+            if _depth == 1:
+                made = function.overloads[args]
+                for env in made._find_referenced_environments():
+                    made.codegen.set_env(env.env_name, env)
             return entry
         finally:
             _depth -= 1
