@@ -87,8 +87,16 @@ def impossible(problem: Problem, family: str, space: str) -> np.ndarray:
     return np.array(out, np.int32).reshape(-1, every.shape[1])
 
 
-#: of decoders that look at few trees, or at parts of them by themselves
-MAY_MISS = {"backbone-only": 40, "belief-propagation": 15}
+UNPROVED = ("gap", "heuristic", "limit")
+#: of 150, by decoders that look at few trees, stop soon, or round
+MAY_MISS = {
+    "backbone-only": 40,
+    "belief-propagation": 15,
+    "capped": 10,
+    "dual-decomposition": 10,
+    "ad3": 20,
+    "linear-relaxation": 50,
+}
 
 
 @cases
@@ -107,10 +115,15 @@ def test_a_problem_in_disguise_has_the_same_best_tree(name: str, options: dict) 
         slack = 0.0 if problem.unit else 1e-9 * max(1.0, abs(value))
         assert check_parse(given, parse, space=decoder.space) == [], note
         if value == -np.inf:
-            assert (parse.status, parse.value) == ("infeasible", -np.inf), note
+            assert parse.value == -np.inf, note
+            assert parse.status == "infeasible" or (not decoder.exact and parse.status == "limit"), note
             continue
-        assert parse.status == "optimal" or (not decoder.exact and parse.status in ("gap", "heuristic")), note
+        assert parse.status == "optimal" or (not decoder.exact and parse.status in UNPROVED), note
         assert parse.bound >= value - slack, note
+        if parse.value == -np.inf:  # rounded, or cut off, before a tree was met that is allowed
+            assert parse.status == "limit", note
+            missed += 1
+            continue
         assert abs(tree_score(given, parse.heads) - parse.value) <= slack, note
         found = abs(parse.value - value) <= slack
         assert found or parse.status != "optimal", note
@@ -181,7 +194,7 @@ def test_problems_without_arcs_or_parts(name: str, options: dict) -> None:
     tables = {f: PartTable(f, [], []) for f in decoder.supports - {"arc"}}
     one = decoder.decode(Problem(1, [0], [1], [2.5], tables))
     assert (one.value, one.heads.tolist()) == (2.5, [-1, 0])
-    assert one.status == "optimal" or (not decoder.exact and one.status in ("gap", "heuristic"))
+    assert one.status == "optimal" or (not decoder.exact and one.status in UNPROVED)
 
 
 ARCS = {"n": 2, "head": [0, 0, 1, 2], "mod": [1, 2, 2, 1], "arc": [1.0, 2.0, 3.0, 4.0]}
