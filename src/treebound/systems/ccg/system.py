@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from treebound.core.dtypes import INDEX, NO_HEAD
-from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.conventions import under
@@ -101,7 +99,8 @@ def _parse(found: Found, number: dict[str, int]) -> Parse:
 class CCG(Labelled):
     """`treebound.core.system.System`."""
 
-    settings = Settings
+    settings, model, finder = Settings, CCGModel, Parser
+    options = ("beams", "limit", *(field.name for field in fields(Integration)))
     attributes = False  #: forms and tags are all that it sees of words
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
@@ -113,29 +112,9 @@ class CCG(Labelled):
         """Of settings and the training treebank."""
         return key_for(settings, train)
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> CCGModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CCGModel:
         """The model at the end of training; dev has no part in it."""
-        return train_model(settings, train, checkpoint=checkpoint, progress=progress)
-
-    def load(self, path: Path) -> CCGModel:
-        """Read a model file."""
-        return CCGModel.load(path)
-
-    def parser(self, model: CCGModel, **options: Any) -> Parser:
-        """Options are `beams`, `limit` and those of `Integration`."""
-        known = ["beams", "limit", *(field.name for field in fields(Integration))]
-        if unknown := [name for name in options if name not in known]:
-            hint = f"leave it out; there is {', '.join(known)}"
-            raise InputError(f"a CCG parser has no option {unknown[0]!r}", hint=hint)
-        return Parser(model, **options)
+        return train_model(settings, train, **how)
 
     def report(self, model: CCGModel, dev: Treebank) -> str:
         """Labelled and unlabelled F-score, supertag accuracy of the sentences that have a derivation; coverage."""

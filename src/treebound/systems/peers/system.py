@@ -13,7 +13,6 @@ import numpy as np
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
-from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
@@ -95,15 +94,7 @@ class Peers(Labelled):
         """Of settings and treebanks."""
         return key_of(settings.as_dict(), (train, dev), self.name.encode())
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> Model:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> Model:
         """By the package, which tells nothing meanwhile."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
@@ -117,10 +108,8 @@ class Peers(Labelled):
         meta = header.meta.as_meta()
         return Model(self.name, header.spec, arrays["content"].tobytes(), meta, header.key)
 
-    def parser(self, model: Model, **options: Any) -> Parser:
-        """It has no options."""
-        if options:
-            raise InputError(f"{self.name} has no option {next(iter(options))!r}", hint="leave it out")
+    def finder(self, model: Model) -> Parser:
+        """The package with what it wrote."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
             path.write_bytes(model.content)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
 class Transition(Labelled):
     """`treebound.core.system.System`."""
 
-    settings = Settings
+    settings, model, finder, options = Settings, TransitionModel, Parser, ("beam",)
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError for a treebank without labels, and for features that are none."""
@@ -70,25 +69,6 @@ class Transition(Labelled):
         """Of settings, features and treebanks."""
         return key_for(settings, chosen_model(settings.features), train, dev)
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> TransitionModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> TransitionModel:
         """The model of the best epoch on dev."""
-        features = chosen_model(settings.features)
-        return train_model(settings, features, train, dev, checkpoint=checkpoint, progress=progress)
-
-    def load(self, path: Path) -> TransitionModel:
-        """Read a model file."""
-        return TransitionModel.load(path)
-
-    def parser(self, model: TransitionModel, **options: Any) -> Parser:
-        """The one option is `beam`."""
-        if unknown := [name for name in options if name != "beam"]:
-            raise InputError(f"a transition parser has no option {unknown[0]!r}", hint="leave it out; there is beam")
-        return Parser(model, **options)
+        return train_model(settings, chosen_model(settings.features), train, dev, **how)
