@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import InputError
+from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
+from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.attachment import evaluate, has_labels
+
+
+class Naming:
+    """A parser whose parses hold the numbers of their labels in `names`, if any."""
+
+    names: Sequence[str] | Vocabulary = ()
+
+    def label_names(self, parse: Parse) -> list[str]:
+        """The n labels of a parse; `_` where it has none."""
+        if parse.labels is None:
+            return ["_"] * (len(parse.heads) - 1)
+        return [self.names[i] for i in parse.labels[1:].tolist()]
 
 
 class Learned:

@@ -12,7 +12,7 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.support.workers import in_batches
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
@@ -24,7 +24,7 @@ from treebound.systems.ccg.words import Words, words_of
 from treebound.treebanks.ccg.columns import heads_of
 
 
-class Parser:
+class Parser(Naming):
     """A model with its attempts, by default those of its settings.
 
     A parse holds the heads of the derivation and the lexical categories as labels; its `record` is what was found
@@ -42,7 +42,8 @@ class Parser:
     ):
         changed: dict[str, Any] = {"beams": beams, "limit": limit}
         self.spec = replace(model.spec, **{name: value for name, value in changed.items() if value is not None})
-        self.model, self.reads, self.integration = model, model.reads, Integration(**joint)
+        self.model, self.reads, self.names = model, model.reads, model.label_names
+        self.integration = Integration(**joint)
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
@@ -62,11 +63,6 @@ class Parser:
         model = self.model
         how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
         return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
-
-    def label_names(self, parse: Parse) -> list[str]:
-        """The lexical categories of a parse."""
-        assert parse.labels is not None
-        return [self.model.label_names[i] for i in parse.labels[1:].tolist()]
 
 
 def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:

@@ -14,7 +14,7 @@ from treebound.decoders.exact.programs.incremental import IncrementalProgram, ch
 from treebound.features.tokens import TokenTable
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.support.workers import spread
 from treebound.systems.constrained.model import LabelledModel, key_for, train_labelled, words_of
 from treebound.systems.constrained.settings import Settings
@@ -22,14 +22,14 @@ from treebound.systems.constrained.settings import Settings
 OPTIONS = ("formulation", "start", "relaxation", "space", "time_limit", "max_iterations")
 
 
-class Parser:
+class Parser(Naming):
     """A labelled model with the integer program under its constraints (Riedel & Clarke 2006, section 3).
 
     options  OPTIONS, as for `IncrementalProgram`
     """
 
     def __init__(self, model: LabelledModel, **options: Any):
-        self.model = model
+        self.model, self.names = model, model.names
         self.decoder = IncrementalProgram(hard.parse(model.constraints), **options)
         self.reads = tuple(name for name in ("upos", "xpos", "feats", "lemma") if name in self._seen())
 
@@ -56,11 +56,6 @@ class Parser:
             return replace(found, record=None)
         tree, labels = chu_liu_edmonds(problem)
         return replace(tree, labels=labels, bound=math.inf, status="heuristic")
-
-    def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse."""
-        assert parse.labels is not None
-        return [self.model.names[i] for i in parse.labels[1:].tolist()]
 
 
 def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:

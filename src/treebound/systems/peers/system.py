@@ -20,7 +20,7 @@ from treebound.learning.checkpoint import key_of
 from treebound.learning.conventions import Conventions, conventions, under
 from treebound.learning.loop import Progress
 from treebound.learning.storage import Format, Header, Layout
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.systems.peers.peer import Peer, Tree
 from treebound.systems.peers.registry import PEERS
 from treebound.systems.peers.settings import Settings
@@ -55,8 +55,10 @@ def _format(kind: str) -> Format[PeerHeader]:
     return Format(kind, 1, PeerHeader, lambda _: {"content": Layout(np.uint8)})
 
 
-class Parser:
+class Parser(Naming):
     """A loaded package. Trees are as it finds them: it gives no score, and proves nothing."""
+
+    names: Vocabulary
 
     def __init__(self, model: Model, parse: Callable[[Treebank], list[Tree]]):
         self.model, self._parse, self.names = model, parse, Vocabulary(["_"])
@@ -74,11 +76,6 @@ class Parser:
         heads, labels = tree
         numbers = np.array([-1, *(self.names.add(label) for label in labels)], np.int32)
         return Parse(heads, math.nan, math.inf, "heuristic", labels=numbers)
-
-    def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse."""
-        assert parse.labels is not None
-        return [self.names[i] for i in parse.labels[1:].tolist()]
 
 
 class Peers(Labelled):

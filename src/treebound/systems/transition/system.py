@@ -10,7 +10,7 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.support.workers import in_batches
 from treebound.systems.transition.extraction import Words
 from treebound.systems.transition.feature_models import chosen_model
@@ -20,7 +20,7 @@ from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.training import key_for, train_model
 
 
-class Parser:
+class Parser(Naming):
     """A model with a beam: by default as wide as the model's settings say, 1 parses greedily.
 
     Trees are labelled and may have several roots. Nothing is proved of them: the status is `heuristic`.
@@ -29,7 +29,7 @@ class Parser:
     def __init__(self, model: TransitionModel, *, beam: int | None = None):
         if beam is not None and not 1 <= beam <= 1024:
             raise InputError(f"a beam of {beam} sequences", hint="choose 1 to 1024")
-        self.model, self.beam, self.reads = model, beam, model.reads
+        self.model, self.beam, self.reads, self.names = model, beam, model.reads, model.label_names
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
@@ -39,11 +39,6 @@ class Parser:
             self.model.other.forget()
         given = self, self.model.words(treebank)
         return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
-
-    def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse."""
-        assert parse.labels is not None
-        return [self.model.label_names[i] for i in parse.labels[1:].tolist()]
 
 
 def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
