@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from treebound.treebanks.ccg.categories import parse
+from treebound.treebanks.ccg.dependencies import Dependency
 from treebound.treebanks.ccg.derivation import Derivation, Entry, write
 from treebound.treebanks.ccg.rules import combine, raised
 
@@ -90,3 +91,15 @@ def derivations(seed: int, count: int) -> list[Derivation]:
 
 def write_auto(path: Path, seed: int, count: int) -> None:
     write(path, [Entry(f"made.{i}", derivation) for i, derivation in enumerate(derivations(seed, count), 1)])
+
+
+def read_parg(path: Path) -> list[tuple[str, list[Dependency]]]:
+    """Names and dependencies of a `.parg` file."""
+    found: list[tuple[str, list[Dependency]]] = []
+    for line in path.read_text().splitlines():
+        if line.startswith("<s "):
+            found.append((line.split('"')[1], []))
+        elif not line.startswith("<"):
+            filler, head, category, slot, *_ = line.split()
+            found[-1][1].append(Dependency(int(head), parse(category), int(slot), int(filler)))
+    return found

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from ccg_corpus import read_parg
 from typer.testing import CliRunner
 
 from treebound.cli import app
@@ -16,7 +17,6 @@ from treebound.plots.derivation import derivation_svg
 from treebound.treebanks import brackets
 from treebound.treebanks.ccg import check, derivation
 from treebound.treebanks.ccg.categories import parse
-from treebound.treebanks.ccg.dependencies import read_parg
 from treebound.treebanks.ccg.derivation import Derivation
 from treebound.treebanks.ccg.penn import close
 from treebound.treebanks.ccg.penn.translate import translate

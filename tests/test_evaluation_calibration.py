@@ -78,9 +78,10 @@ def test_table_and_remark_of_confident_words():
 def test_tables_of_one_parse():
     best, other = np.array([-1, 2, 0, 2]), np.array([-1, 2, 0, 1])
     trees = (Parse(best, 30.0, 30.0, "optimal"), Parse(other, 20.0, 20.0, "optimal"))
-    sure = Confidence(np.array([np.nan, np.inf, 5.0, 2.5]), np.array([np.nan, 1.0, 0.9, 0.5]), trees, True)
+    sure = Confidence(np.array([np.nan, np.inf, 20.0, 10.0]), np.array([np.nan, 1.0, 0.9, 0.5]), trees, True)
     parse = Parse(best, 30.0, 30.0, "optimal", confidence=sure)
-    table = tables.word_table(["a", "b", "c"], parse)
+    table = tables.word_table(["a", "b", "c"], parse, unit=4.0)
+    assert table["margin"].tolist() == [np.inf, 5.0, 2.5]
     assert table["head"].tolist() == ["b", "(root)", "b"]
     assert table["next head"].tolist() == ["–", "–", "a"]
     table = tables.tree_table(["a", "b", "c"], parse, unit=4.0)

@@ -21,7 +21,8 @@ from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.kernels.features.hashing import M1, M2
-from treebound.systems.tagging.jackknife import fold_of, jackknife
+from treebound.learning.folds import fold_of
+from treebound.systems.tagging.jackknife import jackknife
 from treebound.systems.tagging.learn import accuracy, averaged, train_tagger
 from treebound.systems.tagging.sequence import PAD, Candidates, Table, best_tags, contexts
 from treebound.systems.tagging.tagger import Tagger

@@ -17,11 +17,12 @@ from test_survey import column, treebank
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.systems.tagging.jackknife import fold_of
+from treebound.learning.folds import fold_of
+from treebound.systems.tagging.jackknife import jackknife
 from treebound.systems.tagging.learn import ALONE, accuracy, train_tagger
 from treebound.systems.tagging.lemmas import apply, edit
 from treebound.systems.tagging.sequence import PAD
-from treebound.systems.tagging.several import COLUMNS, Taggers, accuracies, jackknifed, train_taggers
+from treebound.systems.tagging.several import COLUMNS, Taggers, accuracies, train_taggers
 from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.templates import ATTRIBUTES
 from treebound.systems.tagging.words import Dictionary, alone, word_table
@@ -193,8 +194,8 @@ def test_damaged_files_are_refused(fault: str, taggers: Taggers, tmp_path: Path)
 def test_jackknifed_columns_are_of_taggers_that_have_not_seen_the_sentence(tmp_path: Path) -> None:
     train = texts(120, 1)
     small = {"folds": 3, "epochs": 1, "bits": 14}
-    one = jackknifed(train, ("upos", "feats"), **small)
-    assert one.strings("feats") == jackknifed(train, ("upos", "feats"), workers=2, **small).strings("feats")
+    one = jackknife(train, ("upos", "feats"), **small)
+    assert one.strings("feats") == jackknife(train, ("upos", "feats"), workers=2, **small).strings("feats")
     assert one.strings("lemma") == train.strings("lemma")
     assert one.head is train.head
     member = fold_of(len(train), 3)

@@ -1,4 +1,4 @@
-"""Feature models and instances: files and their errors, the kernel against plain Python, instances as text."""
+"""Feature models and instances: files and their errors, the kernel against plain Python, instances beside words."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from synthetic import synthetic_treebank
 
 from treebound.core.errors import InputError
 from treebound.systems.transition.configuration import KINDS, SYSTEMS, allowed, configuration, start, take
-from treebound.systems.transition.encoding import Encoding, classes_of, write_instances
+from treebound.systems.transition.encoding import Encoding, classes_of
 from treebound.systems.transition.extraction import (
     FIRST,
     FUNCTIONS,
+    LABEL_OF,
     NONE,
     ROOT,
     UNKNOWN,
@@ -183,7 +184,16 @@ def test_the_kernel_reads_cells_as_defined(n: int, seed: int, name: str) -> None
 # --- instances ---
 
 
-def test_instances_as_text(tmp_path: Path) -> None:
+def as_text(encoding: Encoding, cell: str, value: int) -> str:
+    """A value of a cell."""
+    function = FUNCTIONS.index(cell.split()[0])
+    if function > LABEL_OF:
+        return str(value)
+    strings = encoding.labels if function == LABEL_OF else encoding.strings[function]
+    return strings[value - FIRST] if value >= FIRST else ("<none>", "<root>", "<unknown>")[value]
+
+
+def test_instances_hold_the_words_of_their_configurations() -> None:
     train = synthetic_treebank(20, seed=3)
     model = MODELS["F5"]
     encoding = Encoding.learn(train, model)
@@ -195,15 +205,15 @@ def test_instances_as_text(tmp_path: Path) -> None:
     X = instances(SYSTEMS["arc-eager"], model.compiled(), words, c, encoding.root, moves, counts)
     y = classes.number[moves[:, 0], moves[:, 1] + 1]
     assert counts.sum() == len(X)
-    write_instances(tmp_path / "train.txt", X, y, model, encoding, classes)
-    rows = [line.split(" ") for line in (tmp_path / "train.txt").read_text().splitlines()]
-    assert {len(row) for row in rows} == {len(model.cells) + 1}
-    assert rows[0][-1] == "SHIFT"
+    rows = [[as_text(encoding, cell, x) for cell, x in zip(model.cells, row, strict=True)] for row in X.tolist()]
+    kinds = [KINDS[kind] for kind in classes.kind[y]]
+    assert kinds[0] == "SHIFT"
     first = dict(zip(model.cells, rows[0], strict=False))
     assert (first["p s0"], first["p t0"], first["w t0"]) == (
         "<none>",
         train.strings("upos")[0],
         train.strings("form")[0],
     )
-    forms = [row[model.cells.index("w t0")] for row in rows if row[-1] == "SHIFT" or row[-1].startswith("RIGHT-ARC")]
+    place = model.cells.index("w t0")
+    forms = [row[place] for row, kind in zip(rows, kinds, strict=True) if kind in ("SHIFT", "RIGHT-ARC")]
     assert forms == train.strings("form")  # every word leaves the buffer once, in order

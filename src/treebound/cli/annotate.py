@@ -58,7 +58,7 @@ def parsed(how: Parsing, document: Document) -> Written:
     parser, sure, treebank = how.parser, how.confidence, document.treebank
     parses = parser.parse(treebank, confidence=sure) if sure else parser.parse(treebank)
     labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
-    misc = [misc_of(p, parser.model.unit) for p in parses] if sure and (sure.margins or sure.marginals) else None
+    misc = [misc_of(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
     out = io.BytesIO()
     document.write(out, [p.heads for p in parses], labels, comments=[comments_of(p) for p in parses], misc=misc)
     proved = [_proof(parser, treebank, i, p) for i, p in enumerate(parses)] if how.proofs else []

@@ -115,8 +115,8 @@ def parse(
 ) -> None:
     """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status.
 
-    Scores, bounds, margins and the scores of k-best trees are integers in one unit, that of the model's weights: 1.0 of
-    a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
+    Scores, bounds, margins and the scores of k-best trees are integers of graph models, in one unit, that of their
+    weights: 1.0 of a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess

@@ -123,6 +123,7 @@ def jackknife(
     train_file: Annotated[Path, typer.Argument(metavar="TRAIN", help="Tagged treebank: CoNLL-U, CoNLL-X, brackets.")],
     output: Output = None,
     workers: Workers = 1,
+    scheduler: Scheduler = None,
     **settings: Any,
 ) -> None:
     """Write a treebank as CoNLL-U with predicted columns: what a parser for predicted columns ought to learn from.
@@ -130,7 +131,7 @@ def jackknife(
     Each tenth of it is tagged by taggers of the other nine. Settings are those of `train --system tagging`.
     """
     from treebound.support.settings import read
-    from treebound.systems.tagging.several import jackknifed
+    from treebound.systems.tagging.jackknife import jackknife as predicted
     from treebound.systems.tagging.system import chosen
 
     wanted = read(Tagging, given(context, settings))
@@ -140,7 +141,8 @@ def jackknife(
         columns = chosen(wanted, document.treebank)
     except InputError as error:
         raise InputError(error.reason, path=train_file, hint=error.hint) from None
-    found = jackknifed(document.treebank, columns, workers=workers, progress=over, **wanted.numbers)
+    how: dict[str, Any] = wanted.numbers | {"workers": workers, "scheduler": scheduler, "progress": over}
+    found = predicted(document.treebank, columns, **how)
     filled = {name: [sentence.strings(name) for sentence in found] for name in columns}
     with output_file(output) as file:
         document.to_conllu().write(file, columns=filled)

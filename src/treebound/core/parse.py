@@ -14,8 +14,8 @@ Status = Literal["optimal", "gap", "heuristic", "limit", "infeasible"]
 class Confidence:
     """How sure a tree is, as far as it was asked for.
 
-    margins    float64[n + 1]: score of the tree minus that of the best tree without the word's arc, in units of the
-               model's scores; inf where there is no other tree, nan (and at index 0) where it is not proved
+    margins    float64[n + 1]: score of the tree minus that of the best tree without the word's arc, in the unit of
+               `Parse.value`; inf where there is no other tree, nan (and at index 0) where it is not proved
     marginals  float64[n + 1]: probability of the word's arc in the log-linear model; nan at index 0 or where unknown
     trees      the best trees in order, the tree itself first
     complete   it is proved that no other tree scores more than the last of `trees`

@@ -55,8 +55,7 @@ class Assess:
             trees, complete = tuple(best.parses), best.complete
         found = Confidence(trees=trees if self.k else (), complete=complete)
         if self.margins:
-            lost = exact_margins(decoder, problem, parse, trees)
-            found = replace(found, margins=lost / (problem.unit or 1.0))
+            found = replace(found, margins=exact_margins(decoder, problem, parse, trees))
         if self.marginals:
             of_tree = np.full(problem.n + 1, np.nan)
             chosen = parse.heads[problem.mod] == problem.head

@@ -44,8 +44,8 @@ def fitted_scale(parser: Parser, dev: Treebank) -> tuple[float, dict[float, floa
     return min(means, key=lambda scale: means[scale]), means
 
 
-def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
-    """One row a word: sentence, word, scored, gold, head, margin (model's units), marginal."""
+def rows(gold: Treebank, parses: list[Parse], unit: float) -> pd.DataFrame:
+    """One row a word: sentence, word, scored, gold, head, margin (over `unit`: of the model's scores), marginal."""
     found = [parse.confidence for parse in parses]
     return pd.DataFrame(
         {
@@ -54,7 +54,7 @@ def rows(gold: Treebank, parses: list[Parse]) -> pd.DataFrame:
             "scored": scored_words(gold).astype(int),
             "gold": gold.head,
             "head": np.concatenate([parse.heads[1:] for parse in parses]),
-            "margin": np.concatenate([c.margins[1:] for c in found if c is not None and c.margins is not None]),
+            "margin": np.concatenate([c.margins[1:] for c in found if c is not None and c.margins is not None]) / unit,
             "marginal": np.concatenate([c.marginals[1:] for c in found if c is not None and c.marginals is not None]),
         }
     )
@@ -84,7 +84,7 @@ def run(params: Params, corpus: str) -> None:
     dev, test = (load(corpus, s, min(params.limit(s) or settings.sentences, settings.sentences)) for s in SPLITS)
     scale, losses = fitted_scale(parser, dev)
     parses = parser.parse(test, confidence=Assess(margins=True, marginals=True, k=settings.trees, scale=scale))
-    table = rows(test, parses)
+    table = rows(test, parses, model.unit)
     some = table[table["scored"] == 1]
     correct = (some["head"] == some["gold"]).to_numpy()
     metrics: dict[str, Any] = {

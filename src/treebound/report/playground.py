@@ -81,7 +81,7 @@ class Explored:
         """The best tree; under each word its margin, what the best tree without the word's arc scores less."""
         confidence = self.parse.confidence
         margins = None if confidence is None or confidence.margins is None else confidence.margins
-        tags = None if margins is None else [f"{margin:.2f}" for margin in margins[1:]]
+        tags = None if margins is None else [f"{margin / self.unit:.2f}" for margin in margins[1:]]
         return tree_svg(self.words, self.parse.heads.tolist(), tags=tags, marked=self.marked or None)
 
     @property
@@ -97,7 +97,7 @@ class Explored:
     @property
     def arcs(self) -> Table:
         """Every word with its head, margin and marginal."""
-        return Table(word_table(self.words, self.parse), "Every word's head and how sure it is", digits=3)
+        return Table(word_table(self.words, self.parse, self.unit), "Every word's head and how sure it is", digits=3)
 
     @property
     def bounds(self) -> Svg:

@@ -65,7 +65,7 @@ def written(scores: Archive, parses: Sequence[Parse], how: How) -> bytes:
         names = [[scores.label_names[label] for label in x] if x is not None else None for x in given]
         labels = [x if x is not None else ["_"] * len(f) for x, f in zip(names, scores.forms, strict=True)]
     sure = how.assess is not None and (how.assess.margins or how.assess.marginals)
-    misc = [misc_of(parse, 0.0) for parse in parses] if sure else None
+    misc = [misc_of(parse) for parse in parses] if sure else None
     out = io.BytesIO()
     text.write(
         out,

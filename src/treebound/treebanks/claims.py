@@ -26,16 +26,13 @@ def number(x: float) -> str:
     return str(int(x)) if float(x).is_integer() else repr(float(x))
 
 
-def misc_of(parse: Parse, unit: float) -> list[dict[str, str]]:
-    """Margin, in the unit of the scores in comments, and Marginal of every word, as far as they are known.
-
-    unit  `Problem.unit`; 0.0: scores are real numbers
-    """
+def misc_of(parse: Parse) -> list[dict[str, str]]:
+    """Margin, in the unit of the scores in comments, and Marginal of every word, as far as they are known."""
     found, out = parse.confidence, []
     for m in range(1, len(parse.heads)):
         known = {}
         if found is not None and found.margins is not None and not np.isnan(found.margins[m]):
-            known["Margin"] = number(np.rint(found.margins[m] * unit) if unit else found.margins[m])
+            known["Margin"] = number(found.margins[m])
         if found is not None and found.marginals is not None and not np.isnan(found.marginals[m]):
             known["Marginal"] = f"{found.marginals[m]:.6g}"
         out.append(known)

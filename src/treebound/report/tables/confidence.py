@@ -38,7 +38,7 @@ def list_table(results: Results) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("corpus")
 
 
-def word_table(words: Sequence[str], parse: Parse) -> pd.DataFrame:
+def word_table(words: Sequence[str], parse: Parse, unit: float) -> pd.DataFrame:
     """One row a word of a parse with margins and marginals: its head, how sure it is, and its head in the next tree
     of the k-best list that attaches it elsewhere.
     """
@@ -53,7 +53,7 @@ def word_table(words: Sequence[str], parse: Parse) -> pd.DataFrame:
             {
                 "word": word,
                 "head": names[parse.heads[m]],
-                "margin": float(found.margins[m]),
+                "margin": float(found.margins[m]) / unit,
                 "marginal": float(found.marginals[m]),
                 "next head": names[others[0]] if others else "–",
             }

@@ -11,12 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from treebound.core.treebank import Treebank
+from treebound.learning.folds import fold_of
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.decoding import Supertagged
 from treebound.systems.ccg.supertagger import Supertagger
 from treebound.systems.ccg.words import Words
-
-RUN = 10  #: neighbouring sentences, which are often of one text, stay together
 
 
 class Jackknifed:
@@ -48,6 +47,6 @@ def jackknifed(
     folds = min(folds, len(train))
     if folds < 2:
         return Supertagged(tagger, words)
-    member = np.arange(len(train)) // max(1, min(RUN, len(train) // folds)) % folds
+    member = fold_of(len(train), folds)
     taggers = [learn(train.select(np.flatnonzero(member != fold)), fold) for fold in range(folds)]
     return Jackknifed(tagger, words, member, taggers)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from treebound.core.dtypes import INDEX, NO_HEAD
-from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.support.workers import in_batches
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
@@ -26,7 +24,7 @@ from treebound.systems.ccg.words import Words, words_of
 from treebound.treebanks.ccg.columns import heads_of
 
 
-class Parser:
+class Parser(Naming):
     """A model with its attempts, by default those of its settings.
 
     A parse holds the heads of the derivation and the lexical categories as labels; its `record` is what was found
@@ -44,7 +42,8 @@ class Parser:
     ):
         changed: dict[str, Any] = {"beams": beams, "limit": limit}
         self.spec = replace(model.spec, **{name: value for name, value in changed.items() if value is not None})
-        self.model, self.reads, self.integration = model, model.reads, Integration(**joint)
+        self.model, self.reads, self.names = model, model.reads, model.label_names
+        self.integration = Integration(**joint)
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
@@ -64,11 +63,6 @@ class Parser:
         model = self.model
         how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
         return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
-
-    def label_names(self, parse: Parse) -> list[str]:
-        """The lexical categories of a parse."""
-        assert parse.labels is not None
-        return [self.model.label_names[i] for i in parse.labels[1:].tolist()]
 
 
 def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
@@ -101,7 +95,8 @@ def _parse(found: Found, number: dict[str, int]) -> Parse:
 class CCG(Labelled):
     """`treebound.core.system.System`."""
 
-    settings = Settings
+    settings, model, finder = Settings, CCGModel, Parser
+    options = ("beams", "limit", *(field.name for field in fields(Integration)))
     attributes = False  #: forms and tags are all that it sees of words
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
@@ -113,29 +108,9 @@ class CCG(Labelled):
         """Of settings and the training treebank."""
         return key_for(settings, train)
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> CCGModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CCGModel:
         """The model at the end of training; dev has no part in it."""
-        return train_model(settings, train, checkpoint=checkpoint, progress=progress)
-
-    def load(self, path: Path) -> CCGModel:
-        """Read a model file."""
-        return CCGModel.load(path)
-
-    def parser(self, model: CCGModel, **options: Any) -> Parser:
-        """Options are `beams`, `limit` and those of `Integration`."""
-        known = ["beams", "limit", *(field.name for field in fields(Integration))]
-        if unknown := [name for name in options if name not in known]:
-            hint = f"leave it out; there is {', '.join(known)}"
-            raise InputError(f"a CCG parser has no option {unknown[0]!r}", hint=hint)
-        return Parser(model, **options)
+        return train_model(settings, train, **how)
 
     def report(self, model: CCGModel, dev: Treebank) -> str:
         """Labelled and unlabelled F-score, supertag accuracy of the sentences that have a derivation; coverage."""

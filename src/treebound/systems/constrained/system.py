@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from treebound import constraints as hard
-from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
 from treebound.features.tokens import TokenTable
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.support.workers import spread
 from treebound.systems.constrained.model import LabelledModel, key_for, train_labelled, words_of
 from treebound.systems.constrained.settings import Settings
@@ -23,17 +22,14 @@ from treebound.systems.constrained.settings import Settings
 OPTIONS = ("formulation", "start", "relaxation", "space", "time_limit", "max_iterations")
 
 
-class Parser:
+class Parser(Naming):
     """A labelled model with the integer program under its constraints (Riedel & Clarke 2006, section 3).
 
-    options  as for `IncrementalProgram`, but for the constraints
+    options  OPTIONS, as for `IncrementalProgram`
     """
 
     def __init__(self, model: LabelledModel, **options: Any):
-        self.model = model
-        if unknown := [name for name in options if name not in OPTIONS]:
-            hint = f"leave it out; there are {', '.join(OPTIONS)}"
-            raise InputError(f"a constrained parser has no option {unknown[0]!r}", hint=hint)
+        self.model, self.names = model, model.names
         self.decoder = IncrementalProgram(hard.parse(model.constraints), **options)
         self.reads = tuple(name for name in ("upos", "xpos", "feats", "lemma") if name in self._seen())
 
@@ -61,11 +57,6 @@ class Parser:
         tree, labels = chu_liu_edmonds(problem)
         return replace(tree, labels=labels, bound=math.inf, status="heuristic")
 
-    def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse."""
-        assert parse.labels is not None
-        return [self.model.names[i] for i in parse.labels[1:].tolist()]
-
 
 def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
     parser, treebank, table = given
@@ -75,7 +66,7 @@ def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
 class Constrained(Labelled):
     """`treebound.core.system.System`."""
 
-    settings = Settings
+    settings, model, finder, options = Settings, LabelledModel, Parser, OPTIONS
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError for a treebank without labels, and for constraints that are none."""
@@ -86,26 +77,10 @@ class Constrained(Labelled):
         """Of settings, constraints, templates and the training treebank."""
         return key_for(settings, train)
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> LabelledModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> LabelledModel:
         """The model of the last epoch; dev is not looked at."""
         decoder = IncrementalProgram(_rules(settings)).decode_labelled if settings.in_loop else None
-        return train_labelled(settings, train, decoder=decoder, checkpoint=checkpoint, progress=progress)
-
-    def load(self, path: Path) -> LabelledModel:
-        """Read a model file."""
-        return LabelledModel.load(path)
-
-    def parser(self, model: LabelledModel, **options: Any) -> Parser:
-        """Options as for `Parser`."""
-        return Parser(model, **options)
+        return train_labelled(settings, train, decoder=decoder, **how)
 
 
 def _rules(settings: Settings) -> list[Any]:

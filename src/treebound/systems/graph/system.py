@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import InputError
@@ -11,6 +10,7 @@ from treebound.evaluation.attachment import has_labels
 from treebound.factors.pattern_language import named_patterns
 from treebound.learning.loop import Progress
 from treebound.learning.pruner import Pruner, train_pruner
+from treebound.learning.system import Learned
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
@@ -26,12 +26,11 @@ def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None
     return train_pruner(examples, epochs=settings.pruner_epochs, bits=bits, seed=settings.seed, progress=progress)
 
 
-class Graph:
+class Graph(Learned):
     """`treebound.core.system.System`."""
 
-    settings = Settings
-    trees = True
-    attributes = True
+    settings, model, finder = Settings, Model, Parser
+    options = None
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """Without patterns where the treebank names none; InputError where labels are missing."""
@@ -44,26 +43,9 @@ class Graph:
         patterns = named_patterns(settings.families, train.meta)
         return key_for(settings, train, dev, patterns, templates_for(settings))
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> Model:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> Model:
         """The model, with a pruner of its own."""
-        pruner = pruner_for(settings, train, progress)
-        return train_model(settings, train, dev, pruner, checkpoint=checkpoint, progress=progress)
-
-    def load(self, path: Path) -> Model:
-        """Read a model file."""
-        return Model.load(path)
-
-    def parser(self, model: Model, **options: Any) -> Parser:
-        """Options as for `Parser`."""
-        return Parser(model, **options)
+        return train_model(settings, train, dev, pruner_for(settings, train, how.get("progress")), **how)
 
     def report(self, model: Model, dev: Treebank) -> str:
         """Scores of the best epoch, and what pruning loses."""

@@ -13,7 +13,6 @@ import numpy as np
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
-from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
@@ -21,7 +20,7 @@ from treebound.learning.checkpoint import key_of
 from treebound.learning.conventions import Conventions, conventions, under
 from treebound.learning.loop import Progress
 from treebound.learning.storage import Format, Header, Layout
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.systems.peers.peer import Peer, Tree
 from treebound.systems.peers.registry import PEERS
 from treebound.systems.peers.settings import Settings
@@ -56,8 +55,10 @@ def _format(kind: str) -> Format[PeerHeader]:
     return Format(kind, 1, PeerHeader, lambda _: {"content": Layout(np.uint8)})
 
 
-class Parser:
+class Parser(Naming):
     """A loaded package. Trees are as it finds them: it gives no score, and proves nothing."""
+
+    names: Vocabulary
 
     def __init__(self, model: Model, parse: Callable[[Treebank], list[Tree]]):
         self.model, self._parse, self.names = model, parse, Vocabulary(["_"])
@@ -76,11 +77,6 @@ class Parser:
         numbers = np.array([-1, *(self.names.add(label) for label in labels)], np.int32)
         return Parse(heads, math.nan, math.inf, "heuristic", labels=numbers)
 
-    def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse."""
-        assert parse.labels is not None
-        return [self.names[i] for i in parse.labels[1:].tolist()]
-
 
 class Peers(Labelled):
     """`treebound.core.system.System` of one package."""
@@ -95,15 +91,7 @@ class Peers(Labelled):
         """Of settings and treebanks."""
         return key_of(settings.as_dict(), (train, dev), self.name.encode())
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> Model:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> Model:
         """By the package, which tells nothing meanwhile."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
@@ -117,10 +105,8 @@ class Peers(Labelled):
         meta = header.meta.as_meta()
         return Model(self.name, header.spec, arrays["content"].tobytes(), meta, header.key)
 
-    def parser(self, model: Model, **options: Any) -> Parser:
-        """It has no options."""
-        if options:
-            raise InputError(f"{self.name} has no option {next(iter(options))!r}", hint="leave it out")
+    def finder(self, model: Model) -> Parser:
+        """The package with what it wrote."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
             path.write_bytes(model.content)

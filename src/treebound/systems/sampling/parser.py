@@ -18,6 +18,7 @@ from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
+from treebound.learning.system import Naming
 from treebound.support.workers import spread
 from treebound.systems.sampling.model import SamplingModel
 from treebound.systems.sampling.search import GIBBS, GREEDY, WALK, Plan, search
@@ -28,7 +29,7 @@ METHODS = {"greedy": GREEDY, "gibbs": GIBBS, "random-walk": WALK}
 SWEEPS, HOT, COLD, WORDS = 5, 1.0, 0.1, 4  #: of a chain; temperatures in deviations of the scores of arcs
 
 
-class Parser:
+class Parser(Naming):
     """A model with a search: by default the one of its settings.
 
     search    "gibbs", "random-walk" or "greedy"
@@ -66,10 +67,6 @@ class Parser:
         """The columns beside forms that the model looks at."""
         known = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
         return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
-
-    def label_names(self, parse: Parse) -> list[str]:
-        """None: `_` for every word."""
-        return ["_"] * (len(parse.heads) - 1)
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None

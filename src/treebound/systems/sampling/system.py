@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.learning.loop import Progress
+from treebound.learning.system import Learned
 from treebound.systems.sampling.model import SamplingModel
 from treebound.systems.sampling.parser import Parser
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.training import key_for, train_model
 
-OPTIONS = ("search", "restarts", "patience", "seed")  #: that a parser has
 
-
-class SamplingSystem:
+class SamplingSystem(Learned):
     """`treebound.core.system.System`."""
 
-    settings = Settings
-    trees = True
-    attributes = True
-
-    def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are."""
-        return settings
+    settings, model, finder = Settings, SamplingModel, Parser
+    options = ("search", "restarts", "patience", "seed")
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Of settings, templates and treebanks."""
         return key_for(settings, train, dev)
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> SamplingModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> SamplingModel:
         """The model of the best epoch on dev, with a pruner of its own."""
-        return train_model(settings, train, dev, checkpoint=checkpoint, progress=progress)
-
-    def load(self, path: Path) -> SamplingModel:
-        """Read a model file."""
-        return SamplingModel.load(path)
-
-    def parser(self, model: SamplingModel, **options: Any) -> Parser:
-        """Options as for `Parser`."""
-        if unknown := [name for name in options if name not in OPTIONS]:
-            known = ", ".join(OPTIONS)
-            raise InputError(f"a sampling parser has no option {unknown[0]!r}", hint=f"leave it out; there is {known}")
-        return Parser(model, **options)
+        return train_model(settings, train, dev, **how)
 
     def report(self, model: SamplingModel, dev: Treebank) -> str:
         """The score of the best epoch, and what pruning loses."""

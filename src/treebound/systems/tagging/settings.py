@@ -17,7 +17,7 @@ class Settings(Checked):
     columns: tuple[Literal["auto", "upos", "xpos", "feats", "lemma"], ...] = option(
         ("auto",), "Columns to predict, separated by commas; auto: those that TRAIN fills."
     )
-    epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
+    epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV, where there is one, is kept.")
     bits: Annotated[int, Field(ge=8, le=28)] = option(22, "Log2 of the number of weights.")
     seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")
 

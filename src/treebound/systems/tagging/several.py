@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import ConfigDict, Field
@@ -16,12 +16,9 @@ from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.core.vocabulary import Vocabulary
 from treebound.learning.storage import Format, Header, kind_of
-from treebound.support.workers import spread
-from treebound.systems.tagging.jackknife import FOLDS, fold_of
 from treebound.systems.tagging.learn import accuracy, train_tagger
-from treebound.systems.tagging.tagger import Description, Tagger, with_tags
+from treebound.systems.tagging.tagger import Description, Tagger
 
 #: columns that can be tagged, in the order in which they are
 COLUMNS = ("upos", "xpos", "feats", "lemma")
@@ -114,46 +111,6 @@ def train_taggers(
     if not out:
         raise InputError("no column to tag", hint="choose from " + ", ".join(COLUMNS))
     return Taggers(out)
-
-
-def jackknifed(
-    train: Treebank,
-    columns: Sequence[str],
-    *,
-    folds: int = FOLDS,
-    workers: int = 1,
-    progress: Progress | None = None,
-    **settings: Any,
-) -> Treebank:
-    """The treebank with predicted values in these columns, every sentence by taggers that have not seen it.
-
-    workers   as for `treebound.support.workers.spread`; the values do not depend on it
-    settings  of `train_taggers`
-    InputError for fewer sentences than folds.
-    """
-    if not 2 <= folds <= len(train):
-        raise InputError(f"{folds} folds of {len(train)} sentences", hint="give at least 2, and a sentence for each")
-    member = fold_of(len(train), folds)
-    results = spread(_fold, (train, tuple(columns), member, settings), range(folds), workers=workers)
-    values = {name: np.array(train.strings(name), object) for name in columns}
-    of_word = np.repeat(member, train.lengths)
-    for fold in progress(range(folds), "jackknife") if progress else range(folds):
-        found = next(results)
-        for name in columns:
-            values[name][of_word == fold] = found[name]
-    out = train
-    for name in columns:
-        vocabulary = Vocabulary(dict.fromkeys(values[name]))
-        out = with_tags(out, name, vocabulary.strings, np.array([vocabulary.get(v) for v in values[name]], np.int32))
-    return out
-
-
-def _fold(given: tuple[Treebank, tuple[str, ...], np.ndarray, dict[str, Any]], fold: int) -> dict[str, list[str]]:
-    """Column -> values of the words of a fold, by taggers of the others."""
-    train, columns, member, settings = given
-    taggers = train_taggers(train.select(np.flatnonzero(member != fold)), None, columns, **settings)
-    found = taggers.apply(train.select(np.flatnonzero(member == fold)))
-    return {name: found.strings(name) for name in columns}
 
 
 def accuracies(gold: Treebank, taggers: Taggers) -> dict[str, float]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, NoReturn
 
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.treebank import Treebank
 from treebound.learning.loop import Progress
 from treebound.learning.survey import ENOUGH, filled
-from treebound.learning.system import Labelled
+from treebound.learning.system import Learned
 from treebound.systems.tagging.settings import Settings
 from treebound.systems.tagging.several import COLUMNS, Taggers, accuracies, train_taggers
 
@@ -23,10 +22,10 @@ def chosen(settings: Settings, train: Treebank) -> tuple[str, ...]:
     return out
 
 
-class Tagging(Labelled):
+class Tagging(Learned):
     """`treebound.core.system.System`, but for `parser`: what is loaded has `apply(treebank)` and `columns`."""
 
-    settings = Settings
+    settings, model = Settings, Taggers
     trees = False
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
@@ -35,20 +34,10 @@ class Tagging(Labelled):
         return settings
 
     def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
+        self, settings: Settings, train: Treebank, dev: Treebank, *, progress: Progress | None = None, **how: Any
     ) -> Taggers:
         """A tagger for each column; training is too short for checkpoints."""
         return train_taggers(train, dev, chosen(settings, train), progress=progress, **settings.numbers)
-
-    def load(self, path: Path) -> Taggers:
-        """Read a file with one tagger or several."""
-        return Taggers.load(path)
 
     def parser(self, model: Taggers, **options: Any) -> NoReturn:
         """UnsupportedError."""

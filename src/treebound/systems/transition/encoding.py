@@ -1,9 +1,8 @@
-"""Between treebanks and kernels: numbers for strings, numbers for transitions, and instances as text."""
+"""Between treebanks and kernels: numbers for strings and numbers for transitions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +11,9 @@ from treebound.core.dtypes import INDEX, NO_HEAD
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.support.atomic import replacing
-from treebound.systems.transition.configuration import KINDS, LEFT_ARC
-from treebound.systems.transition.extraction import COLUMNS, FIRST, FUNCTIONS, LABEL_OF, UNKNOWN, Words
+from treebound.systems.transition.configuration import KINDS
+from treebound.systems.transition.extraction import COLUMNS, FIRST, UNKNOWN, Words
 from treebound.systems.transition.feature_models import FeatureModel
-
-_SPECIAL = ("<none>", "<root>", "<unknown>")
 
 
 def column_of(meta: dict, column: int) -> str:
@@ -66,16 +62,6 @@ class Encoding:
         labels = numbers[treebank.columns["deprel"]] if treebank.words else np.empty(0, INDEX)
         return Words(treebank.offsets, tokens, treebank.head, labels)
 
-    def text(self, cell: str, value: int) -> str:
-        """A value of a cell as a string without spaces."""
-        function = FUNCTIONS.index(cell.split()[0])
-        if function > LABEL_OF:
-            return str(value)
-        if value < FIRST:
-            return _SPECIAL[value]
-        string = (self.labels if function == LABEL_OF else self.strings[function])[value - FIRST]
-        return string.replace(" ", "_")
-
 
 class Classes(NamedTuple):
     """The C transitions that a classifier tells apart, sorted by kind and label.
@@ -91,10 +77,6 @@ class Classes(NamedTuple):
     first: np.ndarray
     number: np.ndarray
 
-    def name(self, i: int, labels: Vocabulary) -> str:
-        """LEFT-ARC:subject, SHIFT, .."""
-        return KINDS[self.kind[i]] + (f":{labels[self.label[i]]}" if self.kind[i] >= LEFT_ARC else "")
-
 
 def classes_of(moves: np.ndarray, labels: int) -> Classes:
     """The classes of int32[N, 2] kinds and labels, of a vocabulary of so many labels."""
@@ -103,17 +85,3 @@ def classes_of(moves: np.ndarray, labels: int) -> Classes:
     number[seen[:, 0], seen[:, 1] + 1] = np.arange(len(seen))
     first = np.searchsorted(seen[:, 0], np.arange(len(KINDS) + 1)).astype(INDEX)
     return Classes(seen[:, 0].astype(INDEX), seen[:, 1].astype(INDEX), first, number)
-
-
-def write_instances(
-    path: str | Path, X: np.ndarray, y: np.ndarray, model: FeatureModel, encoding: Encoding, classes: Classes
-) -> None:
-    """One line an instance: its values and its class, separated by spaces, as other learners read them."""
-    written: dict[tuple[int, int], str] = {}
-    names = [classes.name(i, encoding.labels).replace(" ", "_") for i in range(len(classes.label))]
-    with replacing(path) as file:
-        for row, answer in zip(X.tolist(), y.tolist(), strict=True):
-            for key in enumerate(row):
-                if key not in written:
-                    written[key] = encoding.text(model.cells[key[0]], key[1])
-            file.write((" ".join([*map(written.__getitem__, enumerate(row)), names[answer]]) + "\n").encode())

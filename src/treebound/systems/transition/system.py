@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled
+from treebound.learning.system import Labelled, Naming
 from treebound.support.workers import in_batches
 from treebound.systems.transition.extraction import Words
 from treebound.systems.transition.feature_models import chosen_model
@@ -21,7 +20,7 @@ from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.training import key_for, train_model
 
 
-class Parser:
+class Parser(Naming):
     """A model with a beam: by default as wide as the model's settings say, 1 parses greedily.
 
     Trees are labelled and may have several roots. Nothing is proved of them: the status is `heuristic`.
@@ -30,7 +29,7 @@ class Parser:
     def __init__(self, model: TransitionModel, *, beam: int | None = None):
         if beam is not None and not 1 <= beam <= 1024:
             raise InputError(f"a beam of {beam} sequences", hint="choose 1 to 1024")
-        self.model, self.beam, self.reads = model, beam, model.reads
+        self.model, self.beam, self.reads, self.names = model, beam, model.reads, model.label_names
 
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
@@ -40,11 +39,6 @@ class Parser:
             self.model.other.forget()
         given = self, self.model.words(treebank)
         return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
-
-    def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse."""
-        assert parse.labels is not None
-        return [self.model.label_names[i] for i in parse.labels[1:].tolist()]
 
 
 def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
@@ -59,7 +53,7 @@ def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
 class Transition(Labelled):
     """`treebound.core.system.System`."""
 
-    settings = Settings
+    settings, model, finder, options = Settings, TransitionModel, Parser, ("beam",)
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError for a treebank without labels, and for features that are none."""
@@ -70,25 +64,6 @@ class Transition(Labelled):
         """Of settings, features and treebanks."""
         return key_for(settings, chosen_model(settings.features), train, dev)
 
-    def train(
-        self,
-        settings: Settings,
-        train: Treebank,
-        dev: Treebank,
-        *,
-        checkpoint: Path | None = None,
-        progress: Progress | None = None,
-    ) -> TransitionModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> TransitionModel:
         """The model of the best epoch on dev."""
-        features = chosen_model(settings.features)
-        return train_model(settings, features, train, dev, checkpoint=checkpoint, progress=progress)
-
-    def load(self, path: Path) -> TransitionModel:
-        """Read a model file."""
-        return TransitionModel.load(path)
-
-    def parser(self, model: TransitionModel, **options: Any) -> Parser:
-        """The one option is `beam`."""
-        if unknown := [name for name in options if name != "beam"]:
-            raise InputError(f"a transition parser has no option {unknown[0]!r}", hint="leave it out; there is beam")
-        return Parser(model, **options)
+        return train_model(settings, chosen_model(settings.features), train, dev, **how)

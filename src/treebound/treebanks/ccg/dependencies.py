@@ -7,13 +7,12 @@ fillers are the words of its head (Hockenmaier & Steedman 2007, section 4.4).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from treebound.core.errors import InputError
 from treebound.support.atomic import replacing
-from treebound.treebanks.ccg.categories import Category, parse
+from treebound.treebanks.ccg.categories import Category
 from treebound.treebanks.ccg.derivation import Derivation
 from treebound.treebanks.ccg.heads import OWN, Indexed, indices
 
@@ -262,28 +261,3 @@ def write_parg(path: str | Path, sentences: Iterable[tuple[str, Derivation]]) ->
                 line = f"{filler} \t {head} \t {category} \t {slot} \t {words[filler]} {words[head]}\n"
                 file.write(line.encode())
             file.write(b"<\\s>\n")
-
-
-def read_parg(path: str | Path) -> Iterator[tuple[str, list[Dependency]]]:
-    """Names and dependencies of a `.parg` file. Raises InputError with file, line, reason."""
-    name, found = "", list[Dependency]()
-    try:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                fields = line.split()
-                if line.startswith("<s"):
-                    name, found = line.split('"')[1] if '"' in line else str(number), []
-                elif line.startswith("<\\s>"):
-                    yield name, found
-                elif fields:
-                    try:
-                        found.append(Dependency(int(fields[1]), parse(fields[2]), int(fields[3]), int(fields[0])))
-                    except (IndexError, ValueError):
-                        raise InputError(
-                            f"not a dependency: {line.strip()[:60]!r}",
-                            path=path,
-                            line=number,
-                            hint="expected: filler head category slot words",
-                        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", path=path, hint="expected a .parg file in UTF-8") from None
