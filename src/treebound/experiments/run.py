@@ -74,13 +74,6 @@ def listed() -> list[str]:
     return dvc("stage", "list", "--name-only", stdout=subprocess.PIPE, check=True).stdout.split()
 
 
-def without_git() -> None:
-    """Tell DVC that the project was unpacked rather than cloned, where that is so."""
-    local = Path(".dvc/config.local")
-    if not Path(".git").exists() and not local.exists():
-        local.write_text("[core]\n    no_scm = true\n", encoding="utf-8")
-
-
 def changed(targets: Sequence[str] = ()) -> list[str]:
     """Names of the stages that would run, as far as can be told now, in the order of dvc.yaml."""
     upstream = ("--with-deps", *targets) if targets else ()
@@ -146,7 +139,6 @@ def main() -> None:
         plan.update()
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    without_git()
     if arguments.check:
         stale = changed(targets)
         sys.exit(f"error: out of date: {', '.join(stale)}; run without --check" if stale else 0)
