@@ -183,8 +183,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project in which the tiny pipeline has run up to the benchmark."""
     folder = tmp_path_factory.mktemp("pipeline") / "project"
     scratch.prepare(folder, TINY, PROJECT)
-    with (folder / ".dvc" / "config.local").open("w") as file:  # a cache of its own: nothing may come from earlier runs
-        file.write("[core]\n    no_scm = true\n")
+    (folder / ".dvc" / "config.local").unlink()  # a cache of its own: nothing may come from earlier runs
     raw = PROJECT / "data" / "raw" / "tr_twt"
     if raw.is_dir():
         shutil.copytree(raw, folder / "data" / "raw" / "tr_twt")
@@ -296,8 +295,36 @@ def test_the_same_run_gives_the_same_bytes(copy: Path) -> None:
     ]
     before = {path: path.read_bytes() for path in files}
     assert len(before) == 3 + 2 + 2 + 2
+    kept = committed(copy)
+    assert {"stages.yaml", "results/metrics/decode/tr_twt/arc.json"} <= kept
     dvc(copy, "repro", "--force", "--no-run-cache", "decode")
     assert {path for path in files if path.read_bytes() != before[path]} == set()
+    assert git(copy, "status", "--porcelain") == ""
+    (copy / "results/metrics/decode/tr_twt/arc.json").write_text("{}\n")
+    assert git(copy, "status", "--porcelain") == " M results/metrics/decode/tr_twt/arc.json\n"
+
+
+def test_git_keeps_no_times(copy: Path) -> None:
+    metrics = {name for name in committed(copy) if name.startswith("results/metrics/")}
+    assert {name.split("/")[2] for name in metrics} == {"convert", "decode", "pruner", "tagger", "train"}
+    assert {name for name in metrics if re.search(r'(_s|seconds)(_\w+)?":', (copy / name).read_text())} == set()
+    timed = [*copy.glob("results/metrics/timing/train/tr_twt/*"), copy / "results/metrics/benchmark/tr_twt/graph.json"]
+    assert len(timed) == 3
+    assert all(re.search(r'(_s|seconds)(_\w+)?":', path.read_text()) for path in timed)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "core.excludesFile=", "-c", "gc.auto=0")
+    return subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def committed(folder: Path) -> set[str]:
+    """Make the folder a git repository with all that the project's .gitignore lets in; these files."""
+    shutil.copyfile(PROJECT / ".gitignore", folder / ".gitignore")
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "a finished run")
+    return set(git(folder, "ls-files").split())
 
 
 def test_a_killed_training_goes_on(copy: Path) -> None:

@@ -20,6 +20,7 @@ from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
 from treebound.report.execute import execute, main
 from treebound.report.render import render
+from treebound.support import warm
 
 REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
@@ -111,6 +112,26 @@ def test_parameters_reach_the_notebook_and_the_kernel_is_this_interpreter(
     assert main([str(source), str(tmp_path / "deep" / "er" / "o.ipynb"), "-p", "corpus", "b", "-p", "k", "10"]) == 0
     executed = nbformat.read(tmp_path / "deep" / "er" / "o.ipynb", as_version=4)
     assert executed.cells[-1].outputs[0].text == f"b 10 {sys.executable}\n"
+
+
+def test_a_warm_interpreter_runs_pages_to_the_same_bytes(tmp_path: Path) -> None:
+    """Page and kernel are its forks; what one page does to its kernel, no other sees."""
+    show = new_code_cell(
+        "import nbclient, pandas as pd\nprint(hasattr(pd, 'mark'))\npd.mark = a\npd.DataFrame({'a': [a]})"
+    )
+    forked = new_code_cell("import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('serve('))")
+    page = _notebook(tmp_path / "page.ipynb", _parameters("a = 1"), show)
+    asked = _notebook(tmp_path / "asked.ipynb", _parameters("a = 1"), forked)
+    command = [sys.executable, "-m", "treebound.support.warm", "treebound.report.execute"]
+
+    def shown(source: Path, name: str) -> str:
+        subprocess.run([*command, str(source), str(tmp_path / name)], check=True, capture_output=True)
+        return (tmp_path / name).read_text()
+
+    alone = shown(page, "alone")
+    with warm.interpreter(["papermill", "ipykernel.kernelapp", "pandas"]):
+        assert [shown(page, "first"), shown(page, "second")] == [alone, alone]
+        assert nbformat.reads(shown(asked, "asked.out"), 4).cells[-1].outputs[0].text == "1\n"
 
 
 def test_a_failing_cell_is_one_line_and_leaves_the_old_result(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -24,6 +24,7 @@ import yaml
 from treebound.core.errors import TreeboundError
 from treebound.experiments import plan
 from treebound.experiments.stage import say
+from treebound.support import warm
 
 #: kinds of stages in order, in groups whose stages may run side by side: those that take longest first, so that no core
 #: is idle at a group's end for long. `train` stands for `train_peers` as well: what every room of `systems` has
@@ -40,6 +41,14 @@ ALONE = frozenset(
     {"tagger", "ccg-treebank", "classifiers", "classifier-search", "ccg", "ccg-integration"}
     | {"benchmark", "ablation", "arena", "approximations", "score-time"}
 )
+#: kinds whose stages take hardly longer than an interpreter, a kernel of Jupyter and DVC take to start: they share them
+SHORT = frozenset({"notebooks"})
+#: what their interpreter imports before it is asked, and for which surroundings
+IMPORTED = (
+    *("papermill", "nbclient", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "pandas"),
+    *("treebound.report.show", "treebound.report.tables", "treebound.report.stepping", "treebound.plots"),
+)
+SURROUNDINGS = {"TQDM_DISABLE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
 
 def kind_of(stage: str) -> str:
@@ -65,13 +74,6 @@ def listed() -> list[str]:
     return dvc("stage", "list", "--name-only", stdout=subprocess.PIPE, check=True).stdout.split()
 
 
-def without_git() -> None:
-    """Tell DVC that the project was unpacked rather than cloned, where that is so."""
-    local = Path(".dvc/config.local")
-    if not Path(".git").exists() and not local.exists():
-        local.write_text("[core]\n    no_scm = true\n", encoding="utf-8")
-
-
 def changed(targets: Sequence[str] = ()) -> list[str]:
     """Names of the stages that would run, as far as can be told now, in the order of dvc.yaml."""
     upstream = ("--with-deps", *targets) if targets else ()
@@ -93,23 +95,36 @@ def reproduce_groups(targets: Sequence[str], jobs: int) -> None:
         if ran and not stale.issuperset(of_group):
             stale, ran = set(changed(targets)), False
         stages = [name for name in of_group if name in stale]
-        if stages and not reproduce(stages, jobs if ALONE.isdisjoint(group) else 1):
+        do = reproduce_short if SHORT.issuperset(group) else reproduce
+        if stages and not do(stages, jobs if ALONE.isdisjoint(group) else 1):
             sys.exit(f"error: a stage of {', '.join(group)} failed; its message stands above")
         ran |= bool(stages)
 
 
-def reproduce(stages: Sequence[str], jobs: int) -> bool:
-    """Run these stages, which do not depend on each other; True if all succeeded."""
+def reproduce(stages: Sequence[str], jobs: int, each: int = 1) -> bool:
+    """Run these stages, which do not depend on each other; True if all succeeded.
 
-    def one(stage: str) -> bool:
+    each  stages that one DVC runs, one after another, up to one that fails
+    """
+
+    def some(part: Sequence[str]) -> bool:
         started = time.perf_counter()
         # DVC's chatter on standard output is dropped, errors of DVC and of the stage are not
-        done = dvc("repro", "--single-item", stage, stdout=subprocess.DEVNULL)
-        say(f"{stage}: {'failed' if done.returncode else 'done'} in {time.perf_counter() - started:.0f} s")
+        done = dvc("repro", "--single-item", *part, stdout=subprocess.DEVNULL)
+        more = f" and {len(part) - 1} more" * (len(part) > 1)
+        say(f"{part[0]}{more}: {'failed' if done.returncode else 'done'} in {time.perf_counter() - started:.0f} s")
         return done.returncode == 0
 
     with ThreadPoolExecutor(jobs) as pool:
-        return all(list(pool.map(one, stages)))
+        return all(list(pool.map(some, [stages[i : i + each] for i in range(0, len(stages), each)])))
+
+
+def reproduce_short(stages: Sequence[str], jobs: int) -> bool:
+    """As `reproduce`, for SHORT stages: as many DVCs as jobs, one warm interpreter for all."""
+    if len(stages) <= jobs:
+        return reproduce(stages, jobs)
+    with warm.interpreter(IMPORTED, SURROUNDINGS):
+        return reproduce(stages, jobs, each=-(-len(stages) // jobs))
 
 
 def main() -> None:
@@ -124,7 +139,6 @@ def main() -> None:
         plan.update()
     except TreeboundError as error:
         sys.exit(f"error: {error}")
-    without_git()
     if arguments.check:
         stale = changed(targets)
         sys.exit(f"error: out of date: {', '.join(stale)}; run without --check" if stale else 0)

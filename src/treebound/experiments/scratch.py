@@ -41,7 +41,7 @@ def prepare(folder: Path, overlay: dict[str, Any], project: Path = Path()) -> No
     )
     plan.update(folder)
     cache = (project / ".dvc" / "cache").resolve()
-    stage.write(folder / ".dvc" / "config.local", f"[core]\n    no_scm = true\n[cache]\n    dir = {cache}\n")
+    stage.write(folder / ".dvc" / "config.local", f"[cache]\n    dir = {cache}\n")
 
 
 def run(folder: Path, *targets: str) -> int:

@@ -108,7 +108,8 @@ def _merge_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.Notebo
 @contextmanager
 def _kernel() -> Iterator[None]:
     """Put a kernel that is this interpreter first on Jupyter's path; quiet, without progress bars."""
-    argv = [sys.executable, "-m", "ipykernel_launcher", "--log-level=CRITICAL", "-f", "{connection_file}"]
+    kernel = ["ipykernel_launcher", "--log-level=CRITICAL", "-f", "{connection_file}"]
+    argv = [sys.executable, "-m", "treebound.support.warm", *kernel]
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "kernels" / KERNEL
         spec.mkdir(parents=True)
@@ -146,7 +147,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("target", type=Path)
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), dest="parameters")
     args = parser.parse_args(argv)
-    return status(lambda: execute(args.source, args.target, {name: _value(value) for name, value in args.parameters}))
+
+    def work() -> None:
+        target = execute(args.source, args.target, {name: _value(value) for name, value in args.parameters})
+        print(f"executed: {target}", file=sys.stderr, flush=True)
+
+    return status(work)
 
 
 if __name__ == "__main__":
