@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from treebound.plots.style import COLOURS, panels, style
 
@@ -26,6 +27,7 @@ def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
             panel.axhline(row["parser alone"], color=COLOURS["grey"], linestyle=":", label="parser alone")
             panel.axhline(row["exact"], color=COLOURS["ink"], linestyle="--", linewidth=1, label="optimum")
             panel.set_title(str(order))
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
             panel.set_xlabel("iterations")
             panel.set_ylabel("labelled F-score, %")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
