@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from treebound.plots.style import COLOURS, panels, style
+from treebound.plots.style import COLOURS, log_axis, panels, style
 
 NAMES = {"bp": "BP", "dd": "DD"}
 COLOUR = {"bp": COLOURS["blue"], "dd": COLOURS["vermilion"]}
@@ -44,7 +44,7 @@ def convergence(data: pd.DataFrame) -> Figure:
         for (order, decoder), curve in data.groupby(["order", "decoder"], sort=False):
             colour, dashes, label = COLOUR[str(decoder)], DASHES[str(order)], f"{NAMES[str(decoder)]} {order}"
             panel.plot(curve["iterations"], curve["settled"], color=colour, linestyle=dashes, label=label)
-        panel.set_xscale("log")
+        log_axis(panel, "x")
         panel.set_ylim(0, 102)
         panel.set_xlabel("iterations (log scale)")
         panel.set_ylabel("sentences that have settled, %")
