@@ -39,13 +39,14 @@ def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
     assert ours.index.tolist() == [ccg.name(d, k) for d, k in made_up_columns()]
     assert ours.loc["baseline", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
-    said = str(remarks.accuracy(scored.drop(index=ccg.PRINTED, level="run")))
-    assert "test, AST: baseline 81.00 LF; BP, k = 1 +3.00, BP, k = 5 +4.00" in said
+    said = str(remarks.accuracy(ccg.differences(results)))
+    assert "sentences of test, 95 % intervals): told from chance at 5 %, better: " in said
+    assert "BP, k = 1 (+3.00 [+3.00, +3.00])" in said
     errors = ccg.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "worse, %")] == 100
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "by")] == 8
     assert errors.loc[("this run", "xx", "BP, k = 5"), ("dev", "AST", "worse, %")] == 0
-    assert "100.0 % of the parser's own" in str(remarks.errors(errors))
+    assert "100.0 % of the 49 derivations of the parser alone" in str(remarks.errors(errors))
 
 
 def made_up_columns() -> list[tuple[str, int]]:
@@ -87,7 +88,8 @@ def test_a_run_without_the_joint_model(results: list[Results]) -> None:
         assert table(none).empty
     assert set(ccg.accuracy(none).index.get_level_values("run")) == {ccg.PRINTED}
     assert set(ccg.speed(none).index.get_level_values("run")) == {ccg.PRINTED}
-    assert remarks.errors(ccg.errors(none)) is remarks.lengths(ccg.lengths(none)) is remarks.NOTHING
+    assert remarks.errors(ccg.errors(none)) == remarks.lengths(ccg.lengths(none)) == remarks.NOTHING
+    assert remarks.accuracy(ccg.differences(none)) == remarks.NOTHING
 
 
 def test_claims_are_measured(results: list[Results]) -> None:

@@ -58,6 +58,9 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     assert line["low"] < line["difference"] < line["high"]
     assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
     assert len(gain) == 2
+    said = str(remarks_sampling.gains([run]))
+    assert "99 % intervals of paired words" in said
+    assert f"UAS of {ONE} against sampling turbo (this run;" in said
 
 
 def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:

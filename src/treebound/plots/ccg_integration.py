@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from treebound.plots.style import COLOURS, panels, style
+from treebound.plots.style import COLOURS, log_axis, panels, style
 
 NAMES = {"bp": "BP", "dd": "DD"}
 COLOUR = {"bp": COLOURS["blue"], "dd": COLOURS["vermilion"]}
@@ -26,6 +27,7 @@ def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
             panel.axhline(row["parser alone"], color=COLOURS["grey"], linestyle=":", label="parser alone")
             panel.axhline(row["exact"], color=COLOURS["ink"], linestyle="--", linewidth=1, label="optimum")
             panel.set_title(str(order))
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
             panel.set_xlabel("iterations")
             panel.set_ylabel("labelled F-score, %")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
@@ -42,7 +44,7 @@ def convergence(data: pd.DataFrame) -> Figure:
         for (order, decoder), curve in data.groupby(["order", "decoder"], sort=False):
             colour, dashes, label = COLOUR[str(decoder)], DASHES[str(order)], f"{NAMES[str(decoder)]} {order}"
             panel.plot(curve["iterations"], curve["settled"], color=colour, linestyle=dashes, label=label)
-        panel.set_xscale("log")
+        log_axis(panel, "x")
         panel.set_ylim(0, 102)
         panel.set_xlabel("iterations (log scale)")
         panel.set_ylabel("sentences that have settled, %")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from treebound.plots.style import CYCLE, MARKERS, panels, style
+from treebound.plots.style import CYCLE, MARKERS, log_axis, panels, style
 
 EXACT = "branch-and-bound"
 
@@ -27,10 +27,11 @@ def score_against_time(table: pd.DataFrame) -> Figure:
                 panel.plot(curve["CPU us / word"], curve["optima found, %"], **look)
             panel.axvline(of.xs(EXACT, level="method")["CPU us / word"].iloc[0], color="0.5", ls=":", label="proof")
             panel.axhline(100, color="0.5", lw=1)
-            panel.set_xscale("log")
+            log_axis(panel, "x")
+            panel.set_ylim(top=101)
             panel.set_title(f"{corpus}, {space}")
             panel.set_xlabel("CPU us a word (log scale)")
             panel.set_ylabel("optima found, %")
-        handles, names = axes[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=8)
+        labelled = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
+        figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=4, fontsize=8)
     return figure

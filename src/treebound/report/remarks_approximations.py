@@ -6,18 +6,20 @@ import pandas as pd
 
 from treebound.experiments.approximations import EXACT
 from treebound.experiments.made_up import MADE_UP
+from treebound.report.sentences import UNTESTED, Said, about, each, span
 from treebound.report.show import Remarks
 from treebound.report.tables.approximations import FASTER, SAME, sums
 
 HOW = "No run here compares approximations: run `python -m treebound.experiments.run approximations`."
+ONE_RUN = "One run, with one seed where a decoder draws: speeds that are close may change places."
 
 
-def answer(table: pd.DataFrame) -> Remarks:
+@about(HOW)
+def answer(table: pd.DataFrame) -> Said:
     """About `tables.approximations.worth`: which approximation, if any, is worth it."""
-    if table.empty:
-        return Remarks((HOW,))
-    groups = table.groupby(level=["model", "space"], sort=False)
-    return Remarks(tuple(_answer(str(key[0]), str(key[1]), rows.droplevel(["model", "space"])) for key, rows in groups))
+    for (model, space), rows in each(table, ["model", "space"]):
+        yield _answer(str(model), str(space), rows), rows
+    yield f"{UNTESTED} {ONE_RUN}"
 
 
 def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
@@ -46,44 +48,46 @@ def _times(row: pd.Series, made_up: bool) -> str:
     return f"({row['times as fast']:.1f} times as fast, {uas}the best tree of {row['best tree, %']:.1f} %)"
 
 
-def search_errors(data: pd.DataFrame) -> Remarks:
+@about(HOW)
+def search_errors(data: pd.DataFrame) -> Said:
     """About `tables.approximations.errors`: who loses the gold tree by searching badly."""
-    if data.empty:
-        return Remarks((HOW,))
-    mean = data.groupby(level="solver", sort=False)["search errors, %"].mean()
-    exact = mean.get(EXACT, 0.0)
-    most = mean.drop(EXACT, errors="ignore").sort_values()
-    said = f"{EXACT.capitalize()} loses {exact:.1f} % of the sentences to a search that misses a better gold tree"
-    if len(most):
-        said += f", {most.index[0]} {most.iloc[0]:.1f} % and {most.index[-1]} {most.iloc[-1]:.1f} %"
-    return Remarks((said + ": the other wrong trees are what the model wants.",))
+    of = data.groupby(level="solver", sort=False)
+    mean = of["search errors, %"].mean()
+    others = mean.drop(EXACT)
+    rest = f"; the others: {span(others, '{:.1f} %')}" if len(others) else ""
+    yield (
+        f"Sentences whose gold tree scores more than the tree found (mean of models, corpora and spaces with "
+        f"{of['sentences'].sum().max():,d} sentences in all): {EXACT} {mean[EXACT]:.1f} %{rest}. In the other wrong "
+        f"trees the model wants a wrong one. {UNTESTED}"
+    )
 
 
 def made_up(data: pd.DataFrame) -> Remarks:
     """About `tables.approximations.contest`: where exact search stops being the fastest on made-up scores."""
-    some = data[data["model"].isin(MADE_UP)] if len(data) else data
-    if some.empty:
-        return Remarks((HOW,))
-    said = []
-    for (model, space), rows in some.groupby(["model", "space"], sort=False):
+    return _made_up(data[data["model"].isin(MADE_UP)] if len(data) else data)
+
+
+@about(HOW)
+def _made_up(data: pd.DataFrame) -> Said:
+    for (model, space), rows in each(data, ["model", "space"]):
         table = sums(rows, ["longer_than"])
-        for low in table.index.unique("longer_than"):
-            of = table.loc[low]
-            exact = of.loc[EXACT]
-            rivals = of.drop(EXACT)
-            rivals = rivals[
-                (rivals["proved"] < exact["proved"]) | (exact["proved"] == 0)
-            ]  # else they are the same search
-            rivals = rivals[(rivals["best"] >= exact["best"]) & (FASTER * rivals["seconds"] < exact["seconds"])]
-            if len(rivals):
-                name = rivals["seconds"].idxmin()
-                said.append(
-                    f"On {model} scores, {space}, {EXACT} stops being the fastest at over {low} words: {name} finds as "
-                    f"many best trees ({rivals.loc[name, 'best']:.0f} of {exact['sentences']:.0f}) "
-                    f"{exact['seconds'] / rivals.loc[name, 'seconds']:.1f} times as fast; {EXACT} proves "
-                    f"{exact['proved']:.0f} of them."
-                )
-                break
-        else:
-            said.append(f"On {model} scores, {space}, no decoder that finds as many best trees is faster than {EXACT}.")
-    return Remarks(tuple(said))
+        found = (_rival(table.loc[low], f"over {low} words") for low in table.index.unique("longer_than"))
+        none = f"no decoder that finds as many best trees is faster than {EXACT}"
+        yield f"On {model} scores, {space}, {next(filter(None, found), none)}.", table
+    yield ONE_RUN
+
+
+def _rival(of: pd.DataFrame, where: str) -> str:
+    """Who finds as many best trees as the exact search, and sooner, in sentences of a length; empty: nobody."""
+    exact, rivals = of.loc[EXACT], of.drop(EXACT)
+    other = (rivals["proved"] < exact["proved"]) | (exact["proved"] == 0)  # else they are the same search
+    rivals = rivals[other & (rivals["best"] >= exact["best"]) & (FASTER * rivals["seconds"] < exact["seconds"])]
+    if rivals.empty:
+        return ""
+    name = rivals["seconds"].idxmin()
+    return (
+        f"{EXACT} stops being the fastest at {where}: {name} finds as many best trees "
+        f"({rivals.loc[name, 'best']:.0f} of {exact['sentences']:.0f}) "
+        f"{exact['seconds'] / rivals.loc[name, 'seconds']:.1f} times as fast; {EXACT} proves "
+        f"{exact['proved']:.0f} of them"
+    )

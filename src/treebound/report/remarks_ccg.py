@@ -6,12 +6,13 @@ from typing import Any
 
 import pandas as pd
 
+from treebound.report.sentences import ONE_SEED, Said, about, difference, each, span
 from treebound.report.show import Remarks, Table
 
-NOTHING = Remarks(
-    ("No run here has CCG parsers: list some under `ccg: parsers:` in params.yaml, and run it: make reproduce.",)
-)
+HOW = "No run here has CCG parsers: list some under `ccg: parsers:` in params.yaml, and run it: make reproduce."
+NOTHING = Remarks((HOW,))
 NO_DERIVATIONS = Remarks(("No run here translates a corpus: list some under `ccg: derivations:` in params.yaml.",))
+PARSER = ["run", "parser"]
 
 
 def shown(parsers: list[str], data: pd.DataFrame, caption: str, **digits: Any) -> Table | Remarks:
@@ -20,40 +21,38 @@ def shown(parsers: list[str], data: pd.DataFrame, caption: str, **digits: Any) -
     return Table(some, caption, **digits) if len(data) else NOTHING
 
 
-def orders(data: pd.DataFrame) -> Remarks:
-    """About `tables.ccg.orders`: what each order could find, and what the parser does."""
-    said = []
-    for (run, parser), of in data.groupby(level=["run", "parser"], sort=False):
-        ast, reverse = (of.loc[(run, parser, order)] for order in ("AST", "reverse"))
-        said.append(
-            f"{parser} ({run}): the charts of the reverse hold derivations of {reverse['oracle best', 'LF']:.2f} LF, "
-            f"those of adaptive supertagging of {ast['oracle best', 'LF']:.2f}; the parser takes "
-            f"{reverse['parser', 'LF']:.2f} and {ast['parser', 'LF']:.2f}."
+@about(HOW)
+def orders(gains: pd.DataFrame) -> Said:
+    """About `tables.ccg.differences`: do wide charts hold better derivations, does the parser find them?"""
+    for (run, parser), of in each(gains, PARSER):
+        best, own = (difference(of.loc[pair]) for pair in (("reverse best", "AST best"), ("reverse", "AST")))
+        yield (
+            f"With wide charts (the reverse) instead of narrow ones (AST) the best derivation in them changes by "
+            f"{best}, and the one that the parser takes by {own} (labelled F-score and 95 % interval; {parser}, {run}, "
+            f"{of['sentences'].iloc[0]} sentences of dev).",
+            of,
         )
-    return Remarks(tuple(said))
+    yield ONE_SEED
 
 
-def beams(data: pd.DataFrame) -> Remarks:
-    """About `tables.ccg.beams`: from the narrowest beam to the widest."""
-    said = []
-    for (run, parser), of in data.groupby(level=["run", "parser"], sort=False):
-        first, last = of.iloc[0], of.iloc[-1]
-        score, better = last["model score"] - first["model score"], last["oracle LF"] - first["oracle LF"]
-        said.append(
-            f"{parser} ({run}), from beam {of.index[0][-1]} to {of.index[-1][-1]}: model score {score:+,.0f}, "
-            f"oracle {better:+.2f} LF, parser {last['LF'] - first['LF']:+.2f} LF."
+@about(HOW)
+def beams(data: pd.DataFrame, gains: pd.DataFrame) -> Said:
+    """About `tables.ccg.beams`: from the narrowest beam to the widest; gains: `tables.ccg.differences`."""
+    for (run, parser), of in each(data, PARSER):
+        first, last, tests = of.iloc[0], of.iloc[-1], gains.loc[(run, parser)]
+        yield (
+            f"{parser} ({run}), from beam {of.index[0]} to {of.index[-1]} on the {first['sentences']:.0f} sentences "
+            f"that all beams parse: model score {last['model score'] - first['model score']:+,.0f} (not tested), "
+            f"oracle {difference(tests.loc[('widest best', 'narrowest best')])} LF, parser "
+            f"{difference(tests.loc[('widest', 'narrowest')])} LF (95 % intervals).",
+            of,
         )
-    return Remarks(tuple(said))
 
 
-def translated(data: pd.DataFrame) -> Remarks:
+@about(str(NO_DERIVATIONS))
+def translated(data: pd.DataFrame) -> Said:
     """About `tables.ccg.translated`."""
-    if not len(data):
-        return NO_DERIVATIONS
-    least, most = data["coverage, %"].idxmin(), data["coverage, %"].idxmax()
-    return Remarks(
-        (
-            f"Sentences with a derivation: from {data['coverage, %'].min():.1f} % ({least[1]}) to "
-            f"{data['coverage, %'].max():.1f} % ({most[1]}). Of dependency trees those lack one whose arcs cross.",
-        )
+    yield (
+        f"Sentences with a derivation, in %: {span(data['coverage, %'], '{:.1f}')}, of {data['sentences'].sum():,.0f} "
+        "in all. Of dependency trees those lack one whose arcs cross."
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from treebound.report.collect import Results
+from treebound.report.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, named, span, told
 from treebound.report.show import Remarks
 from treebound.report.tables import sampling
 
@@ -19,6 +20,7 @@ NO_ROWS = Remarks(
 NO_CURVES = Remarks(
     ("No run here has sampling beside proved optima: `dvc repro score_time` makes it where params.yaml has the key.",)
 )
+LEVEL = 0.01  #: that of the intervals of `tables.sampling.gains`
 #: rows that are compared: global features with none, with exact search, each way of learning
 PAIRS = (
     ("sampling full", "sampling turbo"),
@@ -32,55 +34,58 @@ PAIRS = (
 
 def gains(results: Sequence[Results]) -> Remarks:
     """Who is ahead of whom, with McNemar's test over words."""
-    said = []
-    for r in results:
-        for (corpus, row, other), line in sampling.gains(r, PAIRS).iterrows():
-            said.append(
-                f"On {corpus} ({r.name}) {row} has {line['difference']:+.2f} UAS against {other}, 99 % interval "
-                f"[{line['low']:+.2f}, {line['high']:+.2f}], p = {line['p']:.2g} over {line['words']:.0f} words."
-            )
-    return Remarks(tuple(said))
+    return _gains(pd.concat({r.name: sampling.gains(r, PAIRS) for r in results}, names=["run"]))
 
 
-def errors(details: pd.DataFrame) -> Remarks:
-    """What the search is to blame for."""
-    if not len(details):
-        return Remarks(())
-    share = details["search errors, %"].astype(float)
-    if not share.max():
-        return Remarks(("In no sentence the right tree scores more than the one found: all errors are the models'.",))
-    return Remarks(
-        (
-            f"Search errs in {share.max():.2f} % of the sentences at most ({', '.join(share.idxmax())}): all other "
-            "errors are the models'.",
+@about("No run here has the sentences of a parser that samples and of one to compare it with.")
+def _gains(data: pd.DataFrame) -> Said:
+    for (run, row, other), of in each(data, ["run", "row", "other"]):
+        yield (
+            f"UAS of {row} against {other} ({run}; 99 % intervals of paired words and McNemar's p, words: "
+            f"{span(of['words'], '{:,.0f}')}): {told(of, LEVEL)}.",
+            of,
         )
-    )
+    yield ONE_SEED
 
 
-def published_gains(table: pd.DataFrame) -> Remarks:
+@about()
+def errors(details: pd.DataFrame) -> Said:
+    """How often the search is to blame: `tables.sampling.details`."""
+    share, whole = details["search errors, %"].astype(float), details["sentences"].astype(int).sum()
+    if len(details):
+        yield (
+            f"Search errs in {share.max():.2f} % of the sentences at most ({named(share.idxmax())}; {whole:,d} in all)."
+            if share.max()
+            else f"In none of {whole:,d} sentences the right tree scores more than the one found."
+        )
+
+
+@about()
+def published_gains(table: pd.DataFrame) -> Said:
     """What the paper's table says of full features, sampling and reranking."""
     languages = table.drop(index="average")
-    said = []
     for other in ("Turbo features", "Turbo parser", "top-50 reranker", "top-500 reranker"):
         gain = (languages["full features"] - languages[other]).dropna()
-        said.append(
+        yield (
             f"Published: full features against {other} {gain.mean():+.2f} UAS on average, better in {(gain > 0).sum()} "
             f"of {len(gain)} languages."
         )
-    return Remarks(tuple(said))
 
 
-def curves(table: pd.DataFrame) -> Remarks:
+@about(str(NO_CURVES))
+def curves(table: pd.DataFrame) -> Said:
     """What every method finds with its largest budget, and how many times as fast as branch and bound that is."""
-    said = []
-    for (run, corpus, space), of in table.groupby(level=["run", "corpus", "space"], sort=False):
-        of = of.droplevel(["run", "corpus", "space"])
+    for (run, corpus, space), of in each(table, ["run", "corpus", "space"]):
         exact = of.xs("branch-and-bound", level="method").iloc[0]
-        for method in [m for m in sampling.METHODS if m in of.index.get_level_values("method")]:
-            last = of.xs(method, level="method").iloc[-1]
-            times = exact["CPU us / word"] / last["CPU us / word"]
-            said.append(
-                f"{corpus}, {space} ({run}): {method} finds {last['optima found, %']:.2f} % of {last['sentences']:.0f} "
-                f"proved optima in {last['CPU us / word']:.0f} CPU us a word, {times:.2g} times the speed of the proof."
-            )
-    return Remarks(tuple(said))
+        last = {name: rows.iloc[-1] for name, rows in each(of, "method") if name in sampling.METHODS}
+        found = (
+            f"{name} finds {row['optima found, %']:.2f} % ({exact['CPU us / word'] / row['CPU us / word']:.2g} times "
+            "as fast as the proof)"
+            for name, row in last.items()
+        )
+        yield (
+            f"Of {exact['sentences']:.0f} proved optima of {corpus}, {space} ({run}, largest budget, mean of "
+            f"the seeds): {listing(found)}.",
+            of,
+        )
+    yield UNTESTED

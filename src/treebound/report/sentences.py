@@ -57,13 +57,14 @@ def listing(parts: Iterable[Any], nothing: str = "none") -> str:
 
 
 def difference(row: Any) -> str:
-    """A difference in points with its interval, where it has one, and its p; or that it was not tested.
+    """A difference in points with its interval and its p, as far as it has them; or that it was not tested.
 
     row  difference; low, high, p as far as there are any
     """
     low, high, p = (row.get(name, float("nan")) for name in ("low", "high", "p"))
     ends = f" [{low:+.2f}, {high:+.2f}]" if low == low and high == high else ""
-    return f"{row['difference']:+.2f}{ends}, {said_p(p) if p == p else 'not tested'}"
+    tested = f", {said_p(p)}" if p == p else "" if ends else ", not tested"
+    return f"{row['difference']:+.2f}{ends}{tested}"
 
 
 def differences(rows: pd.DataFrame) -> str:
@@ -81,10 +82,10 @@ def by_chance(tests: int, level: float = LEVEL) -> str:
 def told(rows: pd.DataFrame, level: float = LEVEL) -> str:
     """Which differences are told from chance and which way, how many are not, and how many chance alone would pass.
 
-    rows  difference, p and, where there are intervals, low and high; indexed by what they are of
+    rows  difference, p or an interval of that level (low, high) or both; indexed by what they are of
     """
     rows = rows.set_axis(told_apart(rows.index))
-    sure, of = rows["p"] < level, len(rows)
+    sure, of = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)
     better, worse = (rows[sure & (rows["difference"] * sign > 0)] for sign in (1, -1))
     rest = rows[~sure]
     unclear = f" ({differences(rest)})" if len(rest) and of <= FEW else ""

@@ -69,14 +69,17 @@ def lengths(data: pd.DataFrame) -> pd.DataFrame:
 
 def errors(data: pd.DataFrame) -> pd.DataFrame:
     """Wrong trees, in % of the sentences: search errors, where the gold tree scores more than what was found, and model
-    errors, where it does not (or was pruned away).
+    errors, where it does not (or was pruned away); and of how many sentences.
     """
     some = data[~data["model"].isin(MADE_UP)] if len(data) else data
     if some.empty:
         return pd.DataFrame()
     s = sums(some)
     search, wrong = 100 * s["search_errors"] / s["sentences"], 100 * s["wrong"] / s["sentences"]
-    return pd.DataFrame({"wrong, %": wrong, "search errors, %": search, "model errors, %": wrong - search})
+    return pd.DataFrame(
+        {"wrong, %": wrong, "search errors, %": search, "model errors, %": wrong - search}
+        | {"sentences": s["sentences"].astype(int)}
+    )
 
 
 def worth(data: pd.DataFrame) -> pd.DataFrame:

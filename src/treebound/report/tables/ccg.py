@@ -125,9 +125,13 @@ def beams(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def differences(results: Sequence[Results]) -> pd.DataFrame:
-    """Rows (run, parser, what, than): labelled F-score of one less another's, with its 95 % interval, on dev."""
+    """Rows (run, parser, what, than): labelled F-score of one less another's, with its 95 % interval, over so many
+    sentences of dev.
+    """
     rows = [
-        key | {"what": of["a"], "than": of["b"], "difference": of["value"], "low": of["low"], "high": of["high"]}
+        key
+        | {"what": of["a"], "than": of["b"], "difference": of["value"], "low": of["low"], "high": of["high"]}
+        | {"sentences": of["sentences"]}
         for key, found in _each(results)
         for of in found["differences"]
     ]

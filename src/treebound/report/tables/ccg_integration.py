@@ -41,6 +41,8 @@ def _table(rows: Cells) -> pd.DataFrame:
     if not rows:
         return pd.DataFrame([], columns=ROW).set_index(ROW)
     data = pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(list(rows), names=ROW))
+    heads = list(dict.fromkeys(column[:-1] for column in data.columns))  # what belongs together stands together
+    data = data[[column for head in heads for column in data.columns if column[:-1] == head]]
     data.columns = pd.MultiIndex.from_tuples(data.columns)
     return data
 
@@ -58,20 +60,29 @@ def accuracy(results: Sequence[Results]) -> pd.DataFrame:
     return _table(rows)
 
 
+def predicted_tags() -> pd.DataFrame:
+    """The paper's Table 5, by decoder and split."""
+    data = published.table(PAPER, "predicted-tags")
+    data["decoder"] = [name(row.decoder, row.iterations) for row in data.itertuples()]
+    return data.drop(columns="iterations").set_index(["decoder", "split"])
+
+
 def _figures(row: Mapping[Any, Any]) -> Row:
     return {(row["split"], row["order"], figure): row[figure] for figure in FIGURES}
 
 
 def errors(results: Sequence[Results]) -> pd.DataFrame:
-    """Rows (run, parser, decoder), columns (split, order, ...): derivations (%) that score less than the optimum, and
-    how much less those score on average.
+    """Rows (run, parser, decoder), columns (split, order, ...): derivations (%) that score less than the optimum, of
+    how many whose optimum is proved, and how much less those score on average.
     """
     rows: Cells = {}
     for about, found in _each(results):
         for row in found["columns"]:
             key = (about["run"], about["parser"], name(row["decoder"], row["iterations"]))
             at, share = (row["split"], row["order"]), 100 * row["less"] / max(1, row["proved"])
-            rows.setdefault(key, {}).update({(*at, "worse, %"): share, (*at, "by"): row["lost"]})
+            rows.setdefault(key, {}).update(
+                {(*at, "worse, %"): share, (*at, "of"): row["proved"], (*at, "by"): row["lost"]}
+            )
     return _table(rows)
 
 
@@ -167,13 +178,15 @@ def lengths(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def differences(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
-    """Rows (run, parser, what, than): LF of one less that of the other, with its 95 % interval, in each order."""
+    """Rows (run, parser, what, than): LF of one less that of the other, with its 95 % interval, in each order, over
+    so many sentences.
+    """
     rows = []
     for about, found in _each(results):
         for of in found["differences"]:
             order, _, b = of["b"].partition(" ")
             if of["split"] == split and of["a"].startswith(order) and b in ("parser", "bp 1", "exact"):
                 figures = {"difference": of["value"], "low": of["low"], "high": of["high"]}
-                rows.append(about | {"what": of["a"], "than": of["b"]} | figures)
+                rows.append(about | {"what": of["a"], "than": of["b"]} | figures | {"sentences": of["sentences"]})
     keys = ["run", "parser", "what", "than"]
-    return pd.DataFrame(rows, columns=[*keys, "difference", "low", "high"]).set_index(keys)
+    return pd.DataFrame(rows, columns=[*keys, "difference", "low", "high", "sentences"]).set_index(keys)

@@ -60,6 +60,7 @@ def details(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "row"])
     data["search errors, %"] = 100 * data["search_errors"].astype(float) / data["sentences"].astype(float)
     shown = {"uas": "UAS", "complete": "complete, %", "search errors, %": "search errors, %"}
+    shown |= {"sentences": "sentences"}
     shown |= {"train_cpu_s": "training, CPU s", "words_per_cpu_s": "words / CPU s"}
     return data.rename(columns=shown)[list(shown.values())]
 
