@@ -1,0 +1,159 @@
+"""Joint tag correction: candidates, features of tag sequences, chains over heads and tags together."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from oracles.trees import trees
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import InputError
+from treebound.core.hashing import hash_string
+from treebound.core.treebank import Treebank
+from treebound.features.scorer import Scorer
+from treebound.features.tokens import PAD, TokenTable
+from treebound.kernels.arcs.numbering import heads_of
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.systems.sampling.globals.catalogue import codes_of
+from treebound.systems.sampling.globals.table import FEATURES
+from treebound.systems.sampling.sentence import Scoring
+from treebound.systems.sampling.tags.candidates import learn
+from treebound.systems.sampling.tags.features import TAG, TEMPLATES, name_tags, retag, score_tags
+from treebound.systems.sampling.tags.joint import COARSE, Chain, Joint
+from treebound.systems.tagging.tagger import with_tags
+
+
+def sentence_of(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Padded rows and tags of n words."""
+    whole = synthetic_treebank(60, seed, 40)
+    rows, tag = TokenTable(whole.select(np.flatnonzero(whole.lengths >= n)[:1])).sentence(0)
+    columns = [*range(n + PAD + 1), *range(rows.shape[1] - 5, rows.shape[1])]
+    return np.ascontiguousarray(rows[:, columns]), tag[: n + 1]
+
+
+def joint_of(n: int, space: str, single_root: bool, candidates: int, seed: int) -> Joint:
+    """A sentence of n words under random whole weights, some arcs forbidden; every other word has several tags."""
+    rng, (rows, tag) = np.random.default_rng(seed), sentence_of(n, seed)
+    weights = rng.integers(-400, 400, 1 << 14).astype(np.int32)
+    scorer = Scorer(("adjacent-sibling", "grandchild"), frozenset({"form", "lower", "tag", "coarse"}), 14)
+    codes = codes_of(tuple(FEATURES))
+    by = Scoring(scorer, weights, weights.astype(np.float32), codes, single_root, space == "projective", 1.0)
+    allowed = np.ones((n + 1, n + 1), np.bool_)
+    allowed[:, 0] = False
+    np.fill_diagonal(allowed, False)
+    if n > 2:
+        allowed[1, n] = False
+    options = []
+    for m in range(1, n + 1):
+        own = [rows[TAG, PAD + m], rows[COARSE, PAD + m], tag[m]]
+        others = [[hash_string(f"tag=t{i}"), hash_string(f"coarse=c{i}"), 50 + i] for i in range(1, candidates)]
+        options.append(np.array([own, *others] if m % 2 or n <= 3 else [own], np.int64))
+    return Joint(by, rows, tag, allowed, options)
+
+
+def tagged(words: str) -> Treebank:
+    """A sentence of words form/tag."""
+    forms, tags = zip(*(word.split("/") for word in words.split()), strict=True)
+    whole = synthetic_treebank(60, 1, 40)
+    treebank = whole.select(np.flatnonzero(whole.lengths >= len(forms))[:1])
+    n = treebank.words
+    forms, tags = (list(x) + [x[-1]] * (n - len(x)) for x in (forms, tags))
+    for column, strings in (("form", forms), ("xpos", tags)):
+        names = sorted(set(strings))
+        treebank = with_tags(treebank, column, names, np.array([names.index(s) for s in strings]))
+    return treebank
+
+
+def test_candidates_are_what_was_confused_and_known() -> None:
+    gold = tagged("a/D run/N run/V saw/V saw/N end/X")
+    predicted = tagged("a/D run/V run/V saw/V saw/V end/X")
+    found = learn(gold, predicted, "xpos", 0.5)
+    assert found.of("run", "V") == ("V", "N")
+    assert found.of("a", "V") == ("V",)  # known, and never a noun
+    assert found.of("new", "V") == ("V", "N")
+    assert found.of("new", "N") == ("N",)  # never predicted
+    assert found.of("run", "D") == ("D",)  # the predicted one always
+    assert learn(gold, predicted, "xpos", 1.1).of("new", "V") == ("V",)
+    assert found.oracle(gold, predicted, "xpos") == 1.0
+    assert learn(gold, predicted, "xpos", 1.1).oracle(gold, predicted, "xpos") == pytest.approx(1 - 2 / gold.words)
+    with pytest.raises(InputError):
+        learn(gold, tagged("a/D ran/V"), "xpos")
+
+
+def test_tag_features_have_names_of_their_own_and_read_what_they_say() -> None:
+    rows, _ = sentence_of(7, 3)
+    rows[TAG] = np.arange(rows.shape[1])  # all differ
+    before, after = np.zeros(len(TEMPLATES), np.int64), np.zeros(len(TEMPLATES), np.int64)
+    name_tags(rows, 4, before)
+    assert len(set(before.tolist())) == len(TEMPLATES) == 18
+    for place in range(-3, 4):
+        changed = rows.copy()
+        changed[TAG, PAD + 4 + place] = -1
+        name_tags(changed, 4, after)
+        assert (before != after).tolist() == [place in tags for tags, _ in TEMPLATES]
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_the_score_of_tags_that_changes_keep_is_that_from_scratch(n: int) -> None:
+    rows, _ = sentence_of(n, 4)
+    rng = np.random.default_rng(n)
+    weights, names = rng.integers(-400, 400, 1 << 12).astype(np.float32), np.zeros(len(TEMPLATES), np.int64)
+    value = score_tags(rows, 1, n, weights, names)
+    for _ in range(50):
+        value += retag(rows, int(rng.integers(1, n + 1)), int(rng.integers(5)), weights, names)
+        assert value == score_tags(rows, 1, n, weights, names)
+    assert value != 0
+
+
+@pytest.mark.parametrize(("space", "single_root"), [("projective", True), ("non-projective", False)])
+def test_the_score_that_moves_keep_is_that_from_scratch(space: str, single_root: bool) -> None:
+    joint = joint_of(8, space, single_root, 3, 2)
+    rng = np.array([3], np.uint64)
+    start = (0,) * 8
+    chain = Chain(joint, start, joint.under(start).sentence.first_tree(rng))
+    met = set()
+    for step in range(200):
+        chain.step(3000.0 if step % 50 else 1.0, rng)
+        fresh = Joint(joint.by, joint.rows, joint.tag, joint.allowed, joint.options).under(chain.tagging)
+        assert fresh.sentence.lay(chain.made.sentence.arcs) + fresh.tags == chain.value
+        met.add(chain.tagging)
+    assert len(met) > 10
+    before = chain.value
+    chain.climb(rng)
+    assert chain.value == chain.lay(chain.tagging, chain.made.sentence.arcs) >= before
+    for m in range(1, 9):
+        assert chain.draw(m, 0.0, rng) == 0.0  # no word alone can be bettered
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize(("space", "single_root"), [("projective", True), ("non-projective", False)])
+def test_chains_have_the_distribution_of_their_scores(n: int, space: str, single_root: bool) -> None:
+    """Of heads and tags together, against all trees and taggings (chi-square)."""
+    joint, temperature, draws, thin = joint_of(n, space, single_root, 2, 5), 3000.0, 2500, 8
+    score: dict[tuple, float] = {}
+    for tagging in itertools.product(range(2), repeat=n):
+        made = joint.under(tagging)
+        for heads in trees(n, space, single_root).astype(np.int32):
+            if joint.allowed[heads[1:], np.arange(1, n + 1)].all():
+                score[tagging, heads.tobytes()] = made.sentence.score(heads) + made.tags
+    values = np.array(list(score.values()))
+    p = np.exp((values - values.max()) / temperature)
+    p /= p.sum()
+    number, rng = {state: i for i, state in enumerate(score)}, np.array([7], np.uint64)
+    start = (0,) * n
+    chain = Chain(joint, start, joint.under(start).sentence.first_tree(rng))
+    met = np.zeros(len(score))
+    for _ in range(draws):
+        for _ in range(thin):
+            chain.step(temperature, rng)
+        sentence = chain.made.sentence
+        heads = heads_of(index_of(sentence.problem).arcs, sentence.arcs)
+        met[number[chain.tagging, heads.astype(np.int32).tobytes()]] += 1
+    assert values.std() > temperature / 10
+    often = p * draws >= 5
+    expected = np.append(p[often], p[~often].sum()) * draws
+    found = np.append(met[often], met[~often].sum())
+    chi = ((found - expected) ** 2 / np.maximum(expected, 1e-9)).sum()
+    assert chi < len(expected) + 5 * np.sqrt(2 * len(expected))
