@@ -130,8 +130,8 @@ def test_the_score_that_moves_keep_is_that_from_scratch(space: str, single_root:
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize(("space", "single_root"), [("projective", True), ("non-projective", False)])
 def test_chains_have_the_distribution_of_their_scores(n: int, space: str, single_root: bool) -> None:
-    """Of heads and tags together, against all trees and taggings (chi-square)."""
-    joint, temperature, draws, thin = joint_of(n, space, single_root, 2, 5), 3000.0, 2500, 8
+    """Of heads and tags together, against all trees and taggings (chi-square); cold enough for heads to sway tags."""
+    joint, temperature, draws, thin = joint_of(n, space, single_root, 2, 5), 1200.0, 5000, 8
     score: dict[tuple, float] = {}
     for tagging in itertools.product(range(2), repeat=n):
         made = joint.under(tagging)
@@ -151,7 +151,7 @@ def test_chains_have_the_distribution_of_their_scores(n: int, space: str, single
         sentence = chain.made.sentence
         heads = heads_of(index_of(sentence.problem).arcs, sentence.arcs)
         met[number[chain.tagging, heads.astype(np.int32).tobytes()]] += 1
-    assert values.std() > temperature / 10
+    assert values.std() > temperature / 2
     often = p * draws >= 5
     expected = np.append(p[often], p[~often].sum()) * draws
     found = np.append(met[often], met[~often].sum())
