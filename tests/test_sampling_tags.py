@@ -12,16 +12,22 @@ from synthetic import synthetic_treebank
 from treebound.core.errors import InputError
 from treebound.core.hashing import hash_string
 from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import evaluate
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import PAD, TokenTable
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
+from treebound.learning.pruner import train_pruner
+from treebound.learning.survey import describe
 from treebound.systems.sampling.globals.catalogue import codes_of
 from treebound.systems.sampling.globals.table import FEATURES
 from treebound.systems.sampling.sentence import Scoring
+from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.tags.candidates import learn
+from treebound.systems.sampling.tags.corrector import correct, search
 from treebound.systems.sampling.tags.features import TAG, TEMPLATES, name_tags, retag, score_tags
 from treebound.systems.sampling.tags.joint import COARSE, Chain, Joint
+from treebound.systems.sampling.tags.learning import JointTraining
 from treebound.systems.tagging.tagger import with_tags
 
 
@@ -157,3 +163,48 @@ def test_chains_have_the_distribution_of_their_scores(n: int, space: str, single
     found = np.append(met[often], met[~often].sum())
     chi = ((found - expected) ** 2 / np.maximum(expected, 1e-9)).sum()
     assert chi < len(expected) + 5 * np.sqrt(2 * len(expected))
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_search_finds_the_best_tree_and_tagging(n: int) -> None:
+    for seed in (5, 6):
+        joint, best = joint_of(n, "projective", True, 2, seed), -np.inf
+        for tagging in itertools.product(range(2), repeat=n):
+            made = joint.under(tagging)
+            for heads in trees(n, "projective", True).astype(np.int32):
+                best = max(best, made.sentence.score(heads) + made.tags)
+        heads, tagging = search(joint, Settings(), np.array([1], np.uint64))
+        assert joint.under(tagging).sentence.score(heads) + joint.under(tagging).tags == best
+
+
+def noisy(gold: Treebank, seed: int, share: float = 0.15) -> Treebank:
+    """Its fine tags, some wrong: every tag is taken for one other."""
+    rng, column = np.random.default_rng(seed), gold.meta["tag"]
+    ids, names = gold.columns[column], gold.vocab[column].strings
+    wrong = rng.random(len(ids)) < share
+    return with_tags(gold, column, names, np.where(wrong, (ids + 1) % len(names), ids))
+
+
+def test_training_corrects_tags_that_it_has_not_seen() -> None:
+    """Wrong tags of new sentences become fewer; the same seed gives the same weights."""
+    whole = synthetic_treebank(150, 3, 14)
+    describe(whole, whole)
+    gold, new = whole.select(np.arange(110)), whole.select(np.arange(110, 150))
+    given = noisy(gold, 1)
+    spec = Settings(families=("adjacent-sibling",), global_features=(), bits=14, sweeps=1, restarts=2)
+    pruner, candidates = train_pruner(given, epochs=2, bits=14), learn(gold, given, gold.meta["tag"])
+    weights = []
+    for _ in range(2):
+        task = JointTraining(spec, given, gold, candidates, pruner)
+        records = [task.learn(np.arange(len(gold)), lambda items: items) for _ in range(2)]
+        weights.append(task.result()[0])
+    assert np.array_equal(*weights)
+    assert all(record["neighbour"] > 0 for record in records)
+    by = task.scoring._replace(weights=weights[0], reals=weights[0].astype(np.float32))
+    predicted = noisy(new, 2)
+    found = correct(by, pruner, candidates, spec, predicted)
+    right, before = new.strings(gold.meta["tag"]), predicted.strings(gold.meta["tag"])
+    after = [tag for _, tags in found for tag in tags]
+    before_wrong, wrong = (sum(a != b for a, b in zip(right, x, strict=True)) for x in (before, after))
+    assert wrong < 0.8 * before_wrong
+    assert evaluate(new, [heads for heads, _ in found]).summary["uas"] > 60

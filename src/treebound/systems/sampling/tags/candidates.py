@@ -5,6 +5,7 @@ Zhang, Lei, Barzilay, Jaakkola & Globerson (2014), section 3.4.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +22,12 @@ class Candidates(NamedTuple):
 
     confused  predicted tag -> right tags that it often enough stands for, the commonest first
     known     form -> its right tags in training
+    coarse    right tag -> the coarse tag that it has most often
     """
 
     confused: dict[str, tuple[str, ...]]
     known: dict[str, frozenset[str]]
+    coarse: dict[str, str]
 
     def of(self, form: str, predicted: str) -> tuple[str, ...]:
         """The predicted tag, then others, likelier ones first; of a known form only such as it had in training."""
@@ -55,17 +58,22 @@ def learn(gold: Treebank, predicted: Treebank, column: str, share: float = SHARE
         own = count[right.get(tag), j] if tag in right else 0
         order = np.argsort(-count[:, j], kind="stable")
         confused[tag] = tuple(right[i] for i in order if count[i, j] > 0 and count[i, j] >= share * own)
-    return Candidates(confused, {form: frozenset(found) for form, found in known.items()})
+    return Candidates(confused, {form: frozenset(found) for form, found in known.items()}, _coarse(gold, column))
+
+
+def _coarse(gold: Treebank, column: str) -> dict[str, str]:
+    meta, fine = gold.meta, gold.strings(column)
+    if meta.get("coarse", "upos") == "tag2":
+        return {tag: tag[:2] for tag in fine}
+    counts: dict[str, Counter[str]] = {}
+    for tag, coarse in zip(fine, gold.strings(meta.get("coarse", "upos")), strict=True):
+        counts.setdefault(tag, Counter())[coarse] += 1
+    return {tag: found.most_common(1)[0][0] for tag, found in counts.items()}
 
 
 def _words(gold: Treebank, predicted: Treebank, column: str) -> list[tuple[str, str, str]]:
     """(form, right tag, predicted tag) of every word."""
-    forms, others = _strings(gold, "form"), _strings(predicted, "form")
+    forms, others = gold.strings("form"), predicted.strings("form")
     if forms != others or not np.array_equal(gold.offsets, predicted.offsets):
         raise InputError("right and predicted tags are of different words", hint="tag the treebank itself")
-    return list(zip(forms, _strings(gold, column), _strings(predicted, column), strict=True))
-
-
-def _strings(treebank: Treebank, column: str) -> list[str]:
-    strings = treebank.vocab[column].strings
-    return [strings[i] for i in treebank.columns[column]]
+    return list(zip(forms, gold.strings(column), predicted.strings(column), strict=True))

@@ -23,12 +23,19 @@ COARSE = ATTRIBUTES.index("coarse")
 KEPT = 64  #: taggings of a sentence whose scores are kept
 
 Tagging = tuple[int, ...]  #: for each word, which of its candidates
+State = tuple[Tagging, np.ndarray]  #: a tagging, and the arcs int32[n] of a tree
+
+
+class NoTreeError(ValueError):
+    """The candidate arcs of a sentence make up no tree."""
 
 
 class Tagged(NamedTuple):
-    """A sentence under one tagging, and the score of that one's tag features."""
+    """A sentence under one tagging, with its rows and tag ids, and the score of that one's tag features."""
 
     sentence: Sentence
+    rows: np.ndarray
+    tag: np.ndarray
     tags: float
 
 
@@ -51,9 +58,9 @@ class Joint:
             rows[TAG, PAD + m], rows[COARSE, PAD + m], tag[m] = options[choice]
         made = scored(self.by, rows, tag, self.allowed)
         if made is None:
-            raise ValueError("the candidate arcs make up no tree")
+            raise NoTreeError
         names = np.zeros(len(TEMPLATES), np.int64)
-        return Tagged(made, score_tags(rows, 1, len(tagging), self.by.reals, names))
+        return Tagged(made, rows, tag, score_tags(rows, 1, len(tagging), self.by.reals, names))
 
 
 class Chain:
@@ -70,6 +77,11 @@ class Chain:
         """Go to a tagging and the tree with these arcs int32[n]; their score."""
         self.tagging, self.made = tagging, self.joint.under(tagging)
         return self.made.sentence.lay(arcs) + self.made.tags
+
+    @property
+    def state(self) -> State:
+        """Where the chain stands."""
+        return self.tagging, self.made.sentence.arcs
 
     def step(self, temperature: float, rng: np.ndarray) -> float:
         """A move whose stationary distribution is exp(score / temperature) over tags and heads together; the gain.
@@ -110,6 +122,12 @@ class Chain:
         """Score of the tree under a tagging, with what the choice of m's head adds."""
         value, sentence = self.lay(tagging, arcs), self.made.sentence
         return value + free_gain(*sentence.buffers, sentence.view, m, temperature)
+
+    def anneal(self, steps: int, hot: float, cold: float, rng: np.ndarray) -> None:
+        """Steps under a temperature that falls from hot to cold by a constant factor."""
+        fall = (cold / hot) ** (1.0 / max(1, steps - 1))
+        for i in range(steps):
+            self.step(hot * fall**i, rng)
 
     def climb(self, rng: np.ndarray) -> None:
         """Make moves that gain something until none does: of `moves.climb`, and of words with several candidates."""
