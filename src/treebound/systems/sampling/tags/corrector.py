@@ -10,12 +10,14 @@ from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.learning.pruner import Pruner
-from treebound.systems.sampling.parser import COLD, HOT, SWEEPS
+from treebound.systems.sampling.parser import COLD, HOT
 from treebound.systems.sampling.sentence import Scoring
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.tags.candidates import Candidates
 from treebound.systems.sampling.tags.joint import Chain, Joint, NoTreeError
 from treebound.systems.sampling.tags.learning import options_of
+
+SWEEPS = 1  #: of a chain: every new tagging costs the scores of a sentence
 
 
 def correct(
