@@ -37,10 +37,50 @@ def resample(ints, reals, view, m, temperature, rng):
     A draw from the conditional: always accepted. At COLDEST the best head, the old one where none is better. The only
     root of a tree stays. O(heads) scores of global features near m.
     """
-    before = head_of(ints, m)
-    if before == 0 and ints[at.ONE_ROOT]:
+    if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
         return 0.0
-    kept, last = view.total[0], before
+    count, stay, top, last = _weigh(ints, reals, view, m)
+    values, found = ints[at.S_WORTH], ints[at.FOUND]
+    if temperature == COLDEST:
+        i = stay
+        for j in range(count):
+            if reals[values + j] > reals[values + i] + ENOUGH:
+                i = j
+    else:
+        left, i = uniform(rng) * _mass(ints, reals, count, top, temperature), 0
+        left -= at_temperature(reals[values] - top, temperature)
+        while left >= 0.0 and i < count - 1:
+            i += 1
+            left -= at_temperature(reals[values + i] - top, temperature)
+    link(ints, arc_number(ints, ints[found + i], m))
+    _global(ints, view, m, last, ints[found + i])
+    return reals[values + i]
+
+
+@njit(cache=True, nogil=True)
+def free_gain(ints, reals, view, m, temperature):
+    """temperature * log of the sum of exp(gain / temperature) over the heads that `resample` draws from.
+
+    At COLDEST the gain of the best head. The tree stays as it is.
+    """
+    if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
+        return 0.0
+    count, stay, top, last = _weigh(ints, reals, view, m)
+    head = ints[ints[at.FOUND] + stay]
+    link(ints, arc_number(ints, head, m))
+    _global(ints, view, m, last, head)
+    if temperature == COLDEST:
+        return top
+    return top + temperature * np.log(_mass(ints, reals, count, top, temperature))
+
+
+@njit(cache=True, nogil=True)
+def _weigh(ints, reals, view, m):
+    """Take m off its head; (possible heads at FOUND, which was its own, the largest gain, which the view knows).
+
+    The gains of these heads stand at S_WORTH.
+    """
+    kept, last = view.total[0], head_of(ints, m)
     low, high = span(ints, m)
     old = arc_into(ints, m)
     lost = detach(ints, reals, m)
@@ -59,23 +99,16 @@ def resample(ints, reals, view, m, temperature, rng):
             unlink(ints, m)
         reals[values + i] = value
         top = max(top, value)
-    if temperature == COLDEST:
-        i = stay
-        for j in range(count):
-            if reals[values + j] > reals[values + i] + ENOUGH:
-                i = j
-    else:
-        total = 0.0
-        for j in range(count):
-            total += at_temperature(reals[values + j] - top, temperature)
-        left, i = uniform(rng) * total, 0
-        left -= at_temperature(reals[values] - top, temperature)
-        while left >= 0.0 and i < count - 1:
-            i += 1
-            left -= at_temperature(reals[values + i] - top, temperature)
-    link(ints, arc_number(ints, ints[found + i], m))
-    _global(ints, view, m, last, ints[found + i])
-    return reals[values + i]
+    return count, stay, top, last
+
+
+@njit(cache=True, nogil=True)
+def _mass(ints, reals, count, top, temperature):
+    """The sum of exp((gain - top) / temperature) of what `_weigh` found."""
+    total = 0.0
+    for i in range(count):
+        total += at_temperature(reals[ints[at.S_WORTH] + i] - top, temperature)
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -60,7 +60,7 @@ def train_model(
     """
     bits = min(20, spec.bits)
     pruner = train_pruner(train, epochs=spec.pruner_epochs, bits=bits, seed=spec.seed, progress=progress)
-    task, key = _Training(spec, train, pruner), key_for(spec, train, dev)
+    task, key = Training(spec, train, pruner), key_for(spec, train, dev)
 
     def model(averages: Averages, history: list[dict]) -> SamplingModel:
         return SamplingModel(spec, *averages, pruner, train.meta, history, key=key)
@@ -79,7 +79,7 @@ def train_model(
     return model(found.best, found.history)
 
 
-class _Training:
+class Training:
     """A model in training, as `loop.train` takes it.
 
     chains  int32[W] the heads of each sentence's tree; UNKNOWN before its first visit
@@ -123,7 +123,7 @@ class _Training:
         if made is None:  # a right tree with several roots where one is asked for, and no other tree left
             return
         n, chain = len(tag) - 1, self.chains[self.offsets[i] : self.offsets[i + 1]]
-        rng = np.array([(self.learner.examples * 2654435761 + spec.seed * 40503) % 2**64], np.uint64)
+        rng = self._random()
         made.lay(made.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(made, chain))
         right = self._arcs(made, gold[1:])
         pair, steps = Pair(np.full(n + 1, -1, np.int64), gold.astype(np.int64)), spec.sweeps * n
@@ -144,6 +144,10 @@ class _Training:
         if errors and spec.constraints != "neighbour":
             self._update(made, rows, tag, right, last, errors)
             self.counts["gold"] += 1
+
+    def _random(self) -> np.ndarray:
+        """The state of the generator of a visit."""
+        return np.array([(self.learner.examples * 2654435761 + self.spec.seed * 40503) % 2**64], np.uint64)
 
     @staticmethod
     def _arcs(made: Sentence, heads: np.ndarray) -> np.ndarray:

@@ -1,0 +1,63 @@
+"""The best tree and tagging that annealed chains and climbs over both find."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.core.treebank import Treebank
+from treebound.decoders.approximate.sampling.decoder import deviation
+from treebound.features.tokens import TokenTable
+from treebound.kernels.arcs.numbering import heads_of
+from treebound.kernels.arcs.problem_index import index_of
+from treebound.learning.pruner import Pruner
+from treebound.systems.sampling.parser import COLD, HOT
+from treebound.systems.sampling.sentence import Scoring
+from treebound.systems.sampling.settings import Settings
+from treebound.systems.sampling.tags.candidates import Candidates
+from treebound.systems.sampling.tags.joint import Chain, Joint, NoTreeError
+from treebound.systems.sampling.tags.learning import options_of
+
+SWEEPS = 1  #: of a chain: every new tagging costs the scores of a sentence
+
+
+def correct(
+    by: Scoring, pruner: Pruner, candidates: Candidates, spec: Settings, treebank: Treebank
+) -> list[tuple[np.ndarray, tuple[str, ...]]]:
+    """Heads int32[n + 1] and tags of each sentence of a treebank with predicted tags; candidate arcs are by these."""
+    table = TokenTable(treebank)
+    words = zip(treebank.strings("form"), treebank.strings(treebank.meta.get("tag", "xpos")), strict=True)
+    tags, found = [candidates.of(*word) for word in words], []
+    for i in range(len(treebank)):
+        rows, tag = table.sentence(i)
+        own = tags[table.offsets[i] : table.offsets[i + 1]]
+        allowed = pruner.allowed(rows, tag, spec.k, spec.threshold)
+        options = options_of(rows, tag, own, candidates.coarse)
+        rng = np.array([(i * 2654435761 + spec.seed * 40503) % 2**64], np.uint64)
+        try:
+            heads, choice = search(Joint(by, rows, tag, allowed, options), spec, rng)
+        except NoTreeError:  # of the heads that the pruner keeps: then with those of its own best tree
+            allowed[pruner.tree(rows, tag, by.single_root)[1:], np.arange(1, len(tag))] = True
+            heads, choice = search(Joint(by, rows, tag, allowed, options), spec, rng)
+        found.append((heads, tuple(words[c] for words, c in zip(own, choice, strict=True))))
+    return found
+
+
+def search(joint: Joint, spec: Settings, rng: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Heads int32[n + 1] and tagging of the best run: `spec.restarts` at most, `spec.patience` without a better one.
+
+    The first climbs from the tree that local factors find under the tags that come in; the others anneal from the best.
+    """
+    tagging = (0,) * len(joint.options)
+    made = joint.under(tagging).sentence
+    sd, best, value, since = deviation(made.problem), (tagging, made.first_tree(rng)), -np.inf, 0
+    for run in range(spec.restarts):
+        chain = Chain(joint, *best)
+        if run and spec.search != "greedy":
+            chain.anneal(SWEEPS * len(tagging), HOT * sd, COLD * sd, rng)
+        chain.climb(rng)
+        since += 1
+        if chain.value > value:
+            best, value, since = chain.state, chain.value, 0
+        if since >= spec.patience:
+            break
+    return heads_of(index_of(made.problem).arcs, best[1]), best[0]

@@ -1,0 +1,118 @@
+"""SampleRank over heads and tags together: errors are those of either, and so are the features of an update."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.core.hashing import hash_string
+from treebound.core.treebank import Treebank
+from treebound.features.tokens import PAD
+from treebound.learning.loop import Show
+from treebound.learning.pruner import Pruner
+from treebound.systems.sampling.globals.catalogue import append, room
+from treebound.systems.sampling.settings import Settings
+from treebound.systems.sampling.tags.candidates import Candidates
+from treebound.systems.sampling.tags.features import TAG, TEMPLATES, name_tags
+from treebound.systems.sampling.tags.joint import COARSE, Chain, Joint, NoTreeError, State
+from treebound.systems.sampling.training import UNKNOWN, Training
+
+
+def options_of(rows: np.ndarray, tag: np.ndarray, tags: list[tuple[str, ...]], coarse: dict[str, str]) -> list:
+    """What `Joint` takes of the candidates of each word, the one that comes in first; coarse as in `Candidates`.
+
+    Tags have ids of their own, by which distinct ones are counted: those that no word comes in with, ids below -1.
+    """
+    ids = {words[0]: int(tag[m]) for m, words in enumerate(tags, 1)}
+    found = []
+    for m, (own, *others) in enumerate(tags, 1):
+        made = [(rows[TAG, PAD + m], rows[COARSE, PAD + m], ids[own])]
+        for t in others:
+            known = hash_string(f"coarse={coarse[t]}") if t in coarse else rows[COARSE, PAD + m]
+            made.append((hash_string(f"tag={t}"), known, ids.setdefault(t, -2 - len(ids))))
+        found.append(np.array(made, np.int64))
+    return found
+
+
+class JointTraining(Training):
+    """A model of trees and tags in training: `Training` with predicted tags, and the right ones to be found.
+
+    train     with predicted tags in the column of its fine tag
+    gold      the same with right ones
+    taggings  int32[W]: the candidate that each word's chain stands at
+    """
+
+    def __init__(self, spec: Settings, train: Treebank, gold: Treebank, candidates: Candidates, pruner: Pruner):
+        super().__init__(spec, train, pruner)
+        column, self.coarse = train.meta.get("tag", "xpos"), candidates.coarse
+        forms, given, right = train.strings("form"), train.strings(column), gold.strings(column)
+        #: the right tag is a candidate in training, as right heads are
+        self.tags = [
+            tuple(dict.fromkeys((*candidates.of(f, t), r))) for f, t, r in zip(forms, given, right, strict=True)
+        ]
+        self.right = np.array([tags.index(r) for tags, r in zip(self.tags, right, strict=True)], np.int32)
+        self.taggings = np.zeros(len(forms), np.int32)
+
+    def learn(self, order: np.ndarray, show: Show) -> dict:
+        """As `Training.learn`, with the share of right tags."""
+        record = super().learn(order, show)
+        return record | {"tag_accuracy": float((self.taggings == self.right).mean())}
+
+    def _visit(self, i: int) -> None:
+        spec, span = self.spec, slice(self.offsets[i], self.offsets[i + 1])
+        rows, tag = self.table.sentence(i)
+        allowed = self.pruner.allowed(rows, tag, spec.training_k)
+        allowed[self.gold[i][1:], np.arange(1, len(tag))] = True
+        joint = Joint(self.scoring, rows, tag, allowed, options_of(rows, tag, self.tags[span], self.coarse))
+        rng, heads = self._random(), self.chains[span]
+        tagging = tuple(self.taggings[span].tolist())
+        try:
+            made = joint.under(tagging).sentence
+        except NoTreeError:  # as in `Training`
+            return
+        chain = Chain(joint, tagging, made.first_tree(rng) if heads[0] == UNKNOWN else self._arcs(made, heads))
+        right = tuple(self.right[span].tolist()), self._arcs(made, self.gold[i][1:])
+        before = chain.state
+        for _ in range(spec.sweeps * len(heads)):
+            gain = chain.step(spec.temperature, rng)
+            now = chain.state
+            less = _errors(before, right) - _errors(now, right)
+            if less and gain * np.sign(less) < spec.cost * abs(less) and spec.constraints != "gold":
+                self._learn(chain, *((now, before) if less > 0 else (before, now)), abs(less))
+                self.counts["neighbour"] += 1
+            before = now
+        tagging, arcs = before
+        heads[:], self.taggings[span] = chain.made.sentence.problem.head[arcs], tagging
+        self.counts["wrong"] += int((arcs != right[1]).sum())
+        if (errors := _errors(before, right)) and spec.constraints != "neighbour":
+            self._learn(chain, right, before, errors)
+            self.counts["gold"] += 1
+
+    def _learn(self, chain: Chain, better: State, worse: State, errors: int) -> None:
+        """Step from one tree and tagging towards another, and score the sentence anew."""
+        scorer, codes, joint, now, count = self.scoring.scorer, self.scoring.codes, chain.joint, chain.state, 0
+        pairs = [(joint.under(tagging), arcs, sign) for (tagging, arcs), sign in ((better, 1.0), (worse, -1.0))]
+        n = len(better[1])
+        chosen = [
+            {f: made.sentence.scores.selected(f, arcs) for f in ("arc", *self.spec.families)} for made, arcs, _ in pairs
+        ]
+        space = sum(scorer.room(parts, n) + room(codes, n) + n * len(TEMPLATES) for parts in chosen)
+        slots, signs, rates = self.difference.reserve(space)
+        names, mask = np.zeros(len(TEMPLATES), np.int64), len(self.scoring.reals) - 1
+        for (made, arcs, sign), parts in zip(pairs, chosen, strict=True):
+            given = sign, made.sentence.scores, made.rows, made.tag
+            count = scorer.features(parts, *given, slots, signs, count, rates=rates)
+            made.sentence.lay_only(arcs)
+            ends = append(made.sentence.buffers.ints, made.sentence.view, sign, slots, signs, count)
+            for w in range(1, n + 1):
+                name_tags(made.rows, w, names)
+                slots[ends : ends + len(names)], signs[ends : ends + len(names)] = names & mask, sign
+                ends += len(names)
+            count = ends
+        self.learner.update(slots, signs, rates, count, self.spec.cost * errors)
+        joint.under.cache_clear()
+        chain.value = chain.lay(*now)
+
+
+def _errors(state: State, right: State) -> int:
+    """Words with a wrong tag and words with a wrong head."""
+    return int(np.count_nonzero(np.array(state[0]) != right[0]) + np.count_nonzero(state[1] != right[1]))
