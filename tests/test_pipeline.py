@@ -72,8 +72,13 @@ def test_no_stage_depends_on_two_rooms() -> None:
     assert set().union(*rooms.values()) == every
 
 
-def test_git_ignores_what_dvc_keeps() -> None:
-    """Cached outputs are ignored, metrics are not: a failed run must not leave data for `git add`."""
+#: kinds of metrics that hold times, and so differ from run to run
+TIMED = ("timing", "benchmark", "ablation", "arena", "approximations", "score-time", "classifier-search")
+TIMED += ("cross-validation", "constraint-analysis")
+
+
+def test_git_ignores_what_dvc_keeps_and_what_holds_times() -> None:
+    """A failed run must not leave data for `git add`, nor a second one differences; other metrics are kept."""
     if not (PROJECT / ".git").exists():
         pytest.skip("not a git checkout")
     outs = {"results/models/corpus/model.npz": True}
@@ -83,7 +88,9 @@ def test_git_ignores_what_dvc_keeps() -> None:
             if path != "${item.file}":
                 outs[path.replace("${item.", "").replace("}", "")] = options.get("cache", True)
     done = subprocess.run(["git", "check-ignore", *outs], cwd=PROJECT, capture_output=True, text=True)
-    assert set(done.stdout.split()) == {path for path, cached in outs.items() if cached}
+    timed = {path for path in outs if path.startswith(tuple(f"results/metrics/{kind}/" for kind in TIMED))}
+    assert {path.split("/")[2] for path in timed} == set(TIMED)
+    assert set(done.stdout.split()) == {path for path, cached in outs.items() if cached} | timed
 
 
 def test_steps_are_stages_of_their_own(tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ class Table:
             for _, run in groupby(_levels(column)[: level + 1] for column in columns):
                 width = len(list(run))
                 label = escape(str(_levels(columns[start])[level])).replace(" = ", "\u00a0=\u00a0")
+                label = label.replace("+", "+<wbr>")  # names of models are long
                 scope = "colgroup" if level + 1 < columns.nlevels else "col"
                 kind = f' class="{self._kind(start)}"' if self._kind(start) != "number" else ""
                 span = f' colspan="{width}"' if width > 1 else ""
