@@ -26,6 +26,7 @@ from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.system import SamplingSystem
 from treebound.systems.training import recipe
 from treebound.treebanks.document import read
+from treebound.treebanks.projectivise import is_projective
 
 SMALL = {"bits": 14, "epochs": 2, "families": "adjacent-sibling,grandchild", "restarts": 3, "sweeps": 1}
 OPTIONS = [x for name, value in SMALL.items() for x in (f"--{name}", value)]
@@ -70,7 +71,9 @@ def test_train_parse_and_evaluate(folder: Path, tmp_path: Path) -> None:
     scores = parser.scores_of_trees(dev.with_heads(np.concatenate([p.heads[1:] for p in parses])))
     assert scores == [p.value for p in parses]
     gold_scores = parser.scores_of_trees(dev)
-    assert np.mean([p.value >= s for p, s in zip(parses, gold_scores, strict=True)]) >= 0.9  # of 25: two search errors
+    within = [i for i in range(len(dev)) if is_projective(dev.heads(i))]  # no search of this model meets the others
+    assert len(within) > 30
+    assert np.mean([parses[i].value >= gold_scores[i] for i in within]) > 0.95
     call("evaluate", gold, out)
 
 
