@@ -23,7 +23,7 @@ import yaml
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
-from treebound.experiments import scratch, stage
+from treebound.experiments import renewal, scratch, stage
 from treebound.experiments.run import KINDS
 
 FOLDER = Path("build/reference")
@@ -109,8 +109,9 @@ def export(folder: Path, target: Path, *options: str) -> None:
 
 
 def origin(folder: Path, head: str) -> dict[str, Any]:
-    """What run.json says about a finished run in `folder`."""
-    corpora = parameters.load(folder / "params.yaml").corpora
+    """What run.json says about a finished run in `folder`: checksums of what it has converted."""
+    listed = parameters.load(folder / "params.yaml").corpora
+    corpora = [corpus for corpus in listed if (folder / stage.CONVERTED / corpus).is_dir()]
     splits = ("train", "dev", "test")
     sums = {c: {s: stage.sha256(folder / stage.CONVERTED / c / f"{s}.conllu") for s in splits} for c in corpora}
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -124,9 +125,18 @@ def compute(folder: Path, *targets: str) -> None:
         sys.exit(code)
 
 
+def renew(head: str, names: list[str]) -> None:
+    """Compute some stages of a prepared run and put their metrics into the reference."""
+    renewal.stages_of(FOLDER, names)  # unknown ones are refused before any work
+    compute(FOLDER, *names)
+    files = renewal.renew(FOLDER, RESULTS, names, origin(FOLDER, head))
+    stage.say(f"{RESULTS}: {files} files are ready to be committed; python -m treebound.report.again shows them")
+
+
 def main() -> None:
     """Run, check that the sources stayed as they were, and collect."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("stages", nargs="*", help="renew these alone, for instance decode_transition; the rest stays")
     parser.add_argument("--main-only", action="store_true", help="leave the other languages to another sitting")
     parser.add_argument(
         "--carried", metavar="TEXT", help="for run.json: what was computed at an earlier commit and taken over by hand"
@@ -137,6 +147,8 @@ def main() -> None:
         head = commit()
         for folder, overlay in ((FOLDER, OVERLAY), (MORE_FOLDER, MORE_OVERLAY))[: 1 + more]:
             scratch.prepare(folder, yaml.safe_load(overlay.read_text(encoding="utf-8")))
+        if arguments.stages:
+            return renew(head, arguments.stages)
         (FOLDER / RESULTS / "run.json").unlink(missing_ok=True)  # no column for the reference that this one replaces
         compute(FOLDER, *(kind for kind in KINDS if kind not in SHOWING))
         if more:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -22,6 +23,7 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
         columns[r.name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
             "computed before": str(r.info.get("carried", "nothing")),
+            "computed later": renewed(r.info) or "nothing",
             "date": str(r.info.get("date", "not recorded: the same run gives the same pages")),
             "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the one that computed this report",
             "test sets (sha256)": ", ".join(f"{corpus} {total[:12]}" for corpus, total in sums.items()),
@@ -34,6 +36,14 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
             "parsing them once, CPU seconds": f"{timed['cpu_s'].sum():,.1f}",
         }
     return pd.DataFrame(columns)
+
+
+def renewed(info: dict[str, Any]) -> str:
+    """Which stages of a reference are of later commits (`experiments.renewal`), commit by commit."""
+    of: dict[tuple[str, str], list[str]] = {}
+    for name, source in info.get("renewed", {}).items():
+        of.setdefault((source["commit"][:12], source["date"]), []).append(name)
+    return "; ".join(f"{', '.join(names)}: at {commit}, {date}" for (commit, date), names in of.items())
 
 
 def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:

@@ -1,0 +1,87 @@
+"""A part of the reference made anew: the metrics of some stages, beside what stands in results/reference.
+
+    python -m treebound.experiments.reference classifiers ccg decode_transition
+
+computes what these stages of dvc.yaml need in build/reference, copies their metrics, and the parameters that they read,
+into the reference, and says in its run.json of which commit, date and machine they are. Everything else stays. Then
+`python -m treebound.report.again` and `python -m treebound.report.export` show it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from treebound.core.errors import InputError
+from treebound.experiments import stage
+from treebound.support import yamlfile
+from treebound.support.atomic import replacing
+
+ROWS = "decode"  #: of these parameters a stage has rows, not all
+COMMON = frozenset({"seed", "slice"})  #: what every part of a reference has alike
+
+Items = list[dict[str, Any]]
+
+
+def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, Any], Items]]:
+    """Name -> what dvc.yaml says of a stage and the items that it is made for. Raises InputError on unknown names."""
+    every = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    planned = {"stages": yaml.safe_load((folder / "stages.yaml").read_text(encoding="utf-8"))["stages"]}
+    found = {}
+    for name in names:
+        if "foreach" not in every.get(name, {}):
+            known = sorted(one for one in every if "foreach" in every[one])
+            raise InputError(f"no stage {name!r} with metrics", hint=f"one of {', '.join(known)}")
+        items: Any = planned
+        for key in re.fullmatch(r"\$\{(.+)\}", every[name]["foreach"]).group(1).split("."):  # type: ignore[union-attr]
+            items = items[key]
+        found[name] = every[name]["do"], list(items.values())
+    return found
+
+
+def metrics_of(do: dict[str, Any], items: Items) -> Iterator[Path]:
+    """The files of metrics that a stage writes for its items, from the folder of a run."""
+    outs = [out if isinstance(out, str) else next(iter(out)) for key in ("outs", "metrics") for out in do.get(key, ())]
+    for out in outs:
+        if out.startswith(f"{stage.METRICS}/"):
+            yield from (Path(re.sub(r"\$\{item\.(\w+)\}", lambda m, one=item: str(one[m[1]]), out)) for item in items)
+
+
+def merged(kept: dict[str, Any], run: dict[str, Any], do: dict[str, Any], items: Items) -> dict[str, Any]:
+    """The parameters of a reference with those of a run that a stage reads; of the rows those that it is made for."""
+    read = {name.partition(".")[0] for name in do.get("params", ())} - COMMON
+    result = kept | {name: run[name] for name in read - {ROWS}}
+    rows = {item["row"] for item in items if "row" in item}
+    return result | {ROWS: kept[ROWS] | {name: row for name, row in run[ROWS].items() if name in rows}}
+
+
+def renew(folder: Path, target: Path, names: Sequence[str], origin: dict[str, Any]) -> int:
+    """Copy metrics and parameters of finished stages in `folder` into the reference `target`; how many files.
+
+    origin: commit, date, machine, checksums of that run. Of corpora that the rest of the reference has not, or has as
+    an older converter wrote them, the checksums are kept with the stage. Raises InputError where a stage has not ended;
+    nothing is copied then.
+    """
+    info = json.loads((target / "run.json").read_text(encoding="utf-8"))
+    sums = {name: found for name, found in origin["checksums"].items() if info["checksums"].get(name) != found}
+    source = {key: origin[key] for key in ("commit", "date", "machine")} | {"checksums": sums}
+    kept, run = (yamlfile.read(where / "params.yaml")[1] for where in (target, folder))
+    files: list[Path] = []
+    for name, (do, items) in stages_of(folder, names).items():
+        files += metrics_of(do, items)
+        kept = merged(kept, run, do, items)
+        info.setdefault("renewed", {})[name] = source
+    for path in files:
+        if not (folder / path).is_file():
+            raise InputError("not computed", path=folder / path, hint="run the stage to its end")
+    for path in files:
+        with replacing(target / path.relative_to(stage.METRICS.parent)) as out:
+            out.write((folder / path).read_bytes())
+    stage.write(target / "params.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
+    stage.write_json(target / "run.json", info)
+    return len(files)

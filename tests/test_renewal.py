@@ -1,0 +1,80 @@
+"""A part of the reference made anew: its metrics and parameters come in, everything else stays."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import made_up_results
+import pytest
+import yaml
+
+from treebound.core.errors import InputError
+from treebound.experiments import params as parameters
+from treebound.experiments import plan, renewal
+from treebound.report.tables.provenance import renewed
+
+REPOSITORY = Path(__file__).parents[1]
+ORIGIN = {
+    "commit": "a" * 40,
+    "date": "2031-01-02",
+    "machine": {"cpu": "invented"},
+    "checksums": {"tr_twt": {"test": "b"}},
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of the reference's parameters, with invented metrics."""
+    folder = tmp_path_factory.mktemp("run")
+    made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
+    (folder / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
+    plan.update(folder)
+    return folder
+
+
+@pytest.fixture
+def kept(run: Path, tmp_path: Path) -> Path:
+    """An older reference: of two rows, one of which is not the run's."""
+    settings = yaml.safe_load((run / "params.yaml").read_text())
+    old = {"model": "arc", "learner": "mira", "decoder": "eisner", "k": 10}
+    settings |= {"decode": {"arc": settings["decode"]["arc"], "old": old}, "seed": 7}
+    del settings["transition"]
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / "params.yaml").write_text(yaml.safe_dump(settings))
+    (folder / "run.json").write_text(json.dumps({"commit": "c" * 40, "checksums": {"tr_twt": {"test": "of before"}}}))
+    return folder
+
+
+def test_a_stage_brings_its_metrics_rows_and_parameters(run: Path, kept: Path) -> None:
+    ours = parameters.load(run / "params.yaml")
+    rows = {name for name, row in ours.decode.items() if row.system == "transition"}
+    assert rows
+    assert renewal.renew(run, kept, ["decode_transition"], ORIGIN)
+    settings = yaml.safe_load((kept / "params.yaml").read_text())
+    assert set(settings["decode"]) == {"arc", "old"} | rows
+    assert settings["seed"] == 7
+    assert set(settings["transition"]) == set(ours.transition)
+    found = {path.stem for path in (kept / "metrics" / "decode").glob("*/*.json")}
+    assert found == rows
+    info = json.loads((kept / "run.json").read_text())
+    assert info["commit"] == "c" * 40
+    assert info["renewed"]["decode_transition"] == ORIGIN
+    assert renewed(info) == f"decode_transition: at {'a' * 12}, 2031-01-02"
+
+
+def test_nothing_is_copied_of_a_stage_that_did_not_end(run: Path, kept: Path, tmp_path: Path) -> None:
+    half = shutil.copytree(run, tmp_path / "half")
+    before = {path: path.read_bytes() for path in kept.rglob("*") if path.is_file()}
+    next((half / "results" / "metrics" / "decode").glob("*/transition-greedy.json")).unlink()
+    with pytest.raises(InputError, match="not computed"):
+        renewal.renew(half, kept, ["decode_transition"], ORIGIN)
+    assert {path: path.read_bytes() for path in kept.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ["decodings", "report"])
+def test_a_stage_that_is_none_is_refused_by_name(name: str, run: Path) -> None:
+    with pytest.raises(InputError, match=name):
+        renewal.stages_of(run, [name])
