@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
+from treebound.experiments import run
 from treebound.report.execute import execute, main
 from treebound.report.render import render
 from treebound.support import warm
@@ -65,17 +66,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(project: Path) -> Path:
     """The report of invented results: all notebooks that need metrics alone, executed and rendered."""
-    before = Path.cwd()
-    os.chdir(project)
-    try:
+    with contextlib.chdir(project), warm.interpreter(run.IMPORTED, run.SURROUNDINGS):
         executed = [
             execute(REPOSITORY / "notebooks" / f"{name}.ipynb", project / "results" / "notebooks" / f"{name}.ipynb")
             for name in NAMES
             if name not in WITH_MODEL
         ]
         return render(executed, project / "results" / "report").parent
-    finally:
-        os.chdir(before)
 
 
 def _notebook(path: Path, *cells: nbformat.NotebookNode) -> Path:

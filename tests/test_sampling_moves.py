@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from oracles.score import scores
 from oracles.trees import trees
-from strategies import FAMILIES, build_problem, random_problem
+from strategies import FAMILIES, build_problem, random_problem, tries
 
 from treebound.core.problem import Problem
 from treebound.decoders.approximate.sampling import buffers as at
@@ -66,14 +66,15 @@ def is_of(heads: np.ndarray, problem: Problem, space: str) -> bool:
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize("families", [*((f,) for f in FAMILIES), FAMILIES], ids=lambda f: "+".join(f)[:20])
-def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, space):
+@tries(50, 250)
+def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, space, tries):
     rng = np.random.default_rng(3)
     moved = dict.fromkeys(("gibbs", "walk", "rotate", "pair", "climb", "root", "above"), 0)
     for n in (1, 4, 6, 15):
         m = made(build_problem(n, rng, families, kind="mixed", single_root=single_root, space=space), space)
         ints, reals = m.buffers
         value = lay(ints, reals, m.starts.into)
-        for step in range(60 if n < 7 else 250):
+        for step in range(min(tries, 60) if n < 7 else tries):
             kind = str(rng.choice(list(moved)))
             word = int(rng.integers(1, n + 1))
             if kind == "gibbs":

@@ -94,7 +94,7 @@ def test_many_tags_are_learnt_word_by_word() -> None:
     tagger = train_tagger(train, dev, column="feats", given="upos", epochs=3, bits=18)
     assert tagger.templates == ALONE
     assert accuracy(dev, tagger) > 97
-    lemmas = train_tagger(train, dev, column="lemma", given="upos", edits=True, epochs=3, bits=18)
+    lemmas = train_tagger(train, dev, column="lemma", given="upos", epochs=3, bits=18)
     assert accuracy(dev, lemmas) > 97
     assert len(lemmas.tags) < 30, "edits, not lemmas"
     # other tags around are other features: nouns called verbs get the features of verbs

@@ -25,7 +25,7 @@ from treebound.decoders.kbest import kbest, margins
 from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
 
-#: problems of a cell whose k best trees and margins are asked for in every run, where that is not 5
+#: problems of a cell whose k best trees and margins are asked for in every run, where that is not 3
 LISTS = dict.fromkeys(BUDGET, 1)
 CELLS = list(cells())
 BACKBONES = [name for name, b in backbones.BACKBONES.items() if b.space == "projective"]
@@ -70,7 +70,7 @@ def test_k_best_and_margins_of_every_cell(cell, rounds):
     decoder = cell.decoder
     if not decoder.exact:
         return
-    for note, problem in islice(problems(cell, rounds), None if rounds else LISTS.get(decoder.name, 5)):
+    for note, problem in islice(problems(cell, rounds), None if rounds else LISTS.get(decoder.name, 3)):
         every, score = trees(problem.n, decoder.space, problem.single_root), scores(problem, decoder.space)
         top = np.sort(score[score > -np.inf])[::-1][:K]
         found = kbest(decoder, problem, K)
@@ -192,7 +192,7 @@ def test_refuses_by_name_what_it_does_not_support(name, options):
 @every_decoder
 def test_is_deterministic_and_leaves_the_problem_alone(name, options):
     decoder, other = make(name, options), DECODERS[name](**options)
-    for seed in range(BUDGET.get(name, 20)):
+    for seed in range(BUDGET.get(name, 10)):
         problem = draw(decoder, seed, kind="tied")
         before = copy.deepcopy(problem)
         first, again, fresh = decoder.decode(problem), decoder.decode(problem), other.decode(problem)
@@ -241,7 +241,7 @@ def test_infeasible_problems_are_called_so(name, options):
 def test_a_constant_for_all_heads_of_a_word_changes_nothing_else(name, options):
     """Every tree takes exactly one arc into each word, so its score moves by the sum of the constants."""
     decoder = make(name, options)
-    for seed in range(BUDGET.get(name, 25)):
+    for seed in range(BUDGET.get(name, 15)):
         problem = draw(decoder, seed, integer=True, feasible=True)
         constant = np.arange(problem.n + 1) * 1000.0
         moved = dataclasses.replace(problem, arc=problem.arc + constant[problem.mod])

@@ -50,7 +50,7 @@ def treebanks(folder: Path) -> tuple[Treebank, Treebank]:
 def parsed(tmp_path_factory) -> tuple[Parser, Treebank]:
     """A parser with all families, trained on a few hundred sentences, and sentences that it has not seen."""
     learn, test = treebanks(tmp_path_factory.mktemp("corpus"))
-    learn = learn.select(np.arange(min(500, len(learn))))
+    learn = learn.select(np.arange(min(300, len(learn))))
     pruner = train_pruner(learn, epochs=1, bits=18)
     spec = Settings(FAMILIES, labels="none", epochs=2, bits=18, max_dp_calls=60)
     return Parser(train(spec, learn, learn.select(np.arange(20)), pruner)), test
@@ -68,7 +68,7 @@ def only(problem: Problem, families: tuple[str, ...]) -> Problem:
     return dataclasses.replace(problem, parts={f: problem.parts[f] for f in families})
 
 
-@pytest.mark.parametrize("sentences", [60, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("sentences", [20, pytest.param(200, marks=pytest.mark.long)])
 def test_sentences_against_the_integer_program(real_problems, sentences):
     """Short ones: the solver takes its time. It works in floating point and may stop 1e-8 short of the best score."""
     search, program = DECODERS["branch-and-bound"](), DECODERS["ilp"](time_limit=120)
@@ -105,7 +105,8 @@ def test_k_best_against_repeated_exclusion_in_the_integer_program(real_problems,
 
 
 @pytest.mark.parametrize("families", [FAMILIES, BOUNDED], ids="+".join)
-def test_backbones_and_configurations_agree(real_problems, families):
+@pytest.mark.parametrize("sentences", [50, pytest.param(150, marks=pytest.mark.long)])
+def test_backbones_and_configurations_agree(real_problems, families, sentences):
     backbones = (
         ("eisner", "carreras", "grandparent-sibling")
         if families == BOUNDED
@@ -119,7 +120,7 @@ def test_backbones_and_configurations_agree(real_problems, families):
         for config in ("tuned", "published")
         for backbone in backbones
     ]
-    for i, problem in enumerate(real_problems[:150]):
+    for i, problem in enumerate(real_problems[:sentences]):
         problem = only(problem, families)
         if problem.n > 20:
             continue
@@ -129,10 +130,11 @@ def test_backbones_and_configurations_agree(real_problems, families):
         assert all(check_parse(problem, p) == [] for p in parses), f"sentence {i}"
 
 
-def test_claims_of_branch_and_bound_can_be_proved_without_it(real_problems):
+@pytest.mark.parametrize("sentences", [30, pytest.param(80, marks=pytest.mark.long)])
+def test_claims_of_branch_and_bound_can_be_proved_without_it(real_problems, sentences):
     """The prover finds a certificate of its own for every claimed optimum, and the checker accepts it."""
     search = DECODERS["branch-and-bound"]()
-    for i, problem in enumerate(p for p in real_problems[:80] if p.n <= 25):
+    for i, problem in enumerate(p for p in real_problems[:sentences] if p.n <= 25):
         parse = search.decode(problem)
         certificate = prove(problem, parse.bound)
         assert isinstance(certificate, Certificate), f"sentence {i}"

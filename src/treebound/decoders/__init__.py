@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import Any, get_args
 
 from treebound.core.errors import InputError
 from treebound.core.protocols import Decoder
@@ -17,12 +17,21 @@ from treebound.core.registry import Registry
 DECODERS: Registry[Callable[..., Decoder]] = Registry("decoder")
 
 
+def options_of(make: Callable[..., Decoder]) -> list[str]:
+    """What a decoder can be made with; `**given: Unpack[Options]` are those of the class."""
+    out: list[str] = []
+    for parameter in signature(make, eval_str=True).parameters.values():
+        together = parameter.kind is parameter.VAR_KEYWORD
+        out += get_args(parameter.annotation)[0].__annotations__ if together else [parameter.name]
+    return out
+
+
 def _register(name: str, module: str, attribute: str) -> None:
     """Register `treebound.decoders.<module>.<attribute>`, to be imported when it is first called."""
 
     def build(**options: Any) -> Decoder:
         make = getattr(import_module(f"treebound.decoders.{module}"), attribute)
-        if unknown := options.keys() - signature(make).parameters.keys():
+        if unknown := options.keys() - set(options_of(make)):
             raise InputError(f"{name} has no option {min(unknown)!r}", hint="leave it out")
         return make(**options)
 

@@ -6,7 +6,6 @@ are taken evenly from the test split; each is scored once, and scoring is not ti
 
 from __future__ import annotations
 
-import inspect
 import time
 from typing import Any
 
@@ -17,6 +16,7 @@ from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
+from treebound.decoders import options_of
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.experiments import stage
 from treebound.experiments.corpus import evenly, load
@@ -32,7 +32,7 @@ WITHIN = (1, *(round(2 ** (i / 2)) for i in range(2, 31)))
 
 def decoder(name: str, options: dict[str, Any], families: frozenset[str]) -> BranchAndBound:
     """The search under one configuration, for a model of `families`. Raises InputError where that cannot be."""
-    known = list(inspect.signature(BranchAndBound).parameters)
+    known = options_of(BranchAndBound)
     unknown = [key for key in options if key not in known]
     if unknown:
         hint = "valid keys are " + ", ".join(known)

@@ -81,13 +81,17 @@ def replace(source: Path, target: Path) -> None:
 
 
 def collect_shown(folder: Path, target: Path) -> None:
-    """Write tables and figures of a finished run into `target`, and copy its report.
-
-    The figures of a report that is too large to be committed stay behind: they are in the notebooks' sources and, the
-    most important ones, among the figures.
-    """
+    """Write tables and figures of a finished run into `target`, and copy its report."""
     export(folder, target)
-    report = folder / "results" / "report"
+    collect_report(folder / "results" / "report", target)
+
+
+def collect_report(report: Path, target: Path) -> None:
+    """Copy a report into `target`.
+
+    The figures of one that is too large to be committed stay behind: they are in the notebooks' sources and, the most
+    important ones, among the figures.
+    """
     replace(report, target / "report")
     size = sum(path.stat().st_size for path in report.rglob("*") if path.is_file())
     if size > LARGEST_REPORT:

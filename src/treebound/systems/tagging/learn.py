@@ -14,6 +14,7 @@ from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.templates import GIVEN, TEMPLATES, compile_templates, split
 from treebound.systems.tagging.words import FREQUENT, Dictionary, word_table
 
+MARGIN = 100  #: by how much the gold tags must be ahead, for each wrong tag
 SHOWN = 1000  #: sequences after which it is told how far training is
 #: of a tagger that looks at words one by one
 ALONE = (*(template for template in split(TEMPLATES) if "t-1" not in template.split()), *split(GIVEN))
@@ -26,38 +27,32 @@ def train_tagger(
     column: str | None = None,
     epochs: int = 6,
     bits: int = 22,
-    margin: int = 100,
-    frequent: int = FREQUENT,
     seed: int = 1,
-    templates: tuple[str, ...] | None = None,
     given: str = "",
-    edits: bool = False,
     progress: Progress | None = None,
 ) -> Tagger:
     """The tagger of the last epoch, or of the one that is best on dev where that is given.
 
-    column   what to predict; by default what the treebank's meta names as its fine tag, else xpos
+    column   what to predict; by default what the treebank's meta names as its fine tag, else xpos; of lemmas it learns
+             how they are made of forms
     bits     log2 of the number of weights
-    margin   by how much the gold tags must be ahead, for each wrong tag
-    templates of the features; by default those of a sequence or, with `given`, of words one by one
     given    a column whose tags the tagger is given, as it was in training: see `Tagger`
-    edits    the column holds lemmas: learn how they are made of forms
     InputError where there is nothing to learn from.
     """
     column = column or str(train.meta.get("tag", "xpos"))
     if not train.words or set(train.strings(column)) == {"_"}:
         raise InputError(f"{train.name} has no tags in the column {column}", hint="choose another column")
     forms, right = train.strings("form"), train.strings(column)
-    if edits:
+    if edits := column == "lemma":
         right = [edit(form, lemma) for form, lemma in zip(forms, right, strict=True)]
     tags = sorted(set(right))
     number = {tag: i for i, tag in enumerate(tags)}
     gold = np.array([number[s] for s in right], np.int32)
-    dictionary = Dictionary.count(forms, gold.tolist(), frequent)
+    dictionary = Dictionary.count(forms, gold.tolist(), FREQUENT)
     if given:
         dictionary = dictionary.with_given(train.strings(given), gold.tolist())
-    templates = templates or (ALONE if given else split(TEMPLATES))
-    task = _Training(train, dictionary, compile_templates(templates), gold, (bits, len(tags), margin), given)
+    templates = ALONE if given else split(TEMPLATES)
+    task = _Training(train, dictionary, compile_templates(templates), gold, (bits, len(tags)), given)
 
     def made(weights: np.ndarray, history: list[dict]) -> Tagger:
         return Tagger(column, tags, dictionary, templates, weights, history, given, edits)
@@ -79,7 +74,7 @@ def train_tagger(
 
 
 class _Training:
-    """A tagger in training, as `treebound.learning.loop` takes it. sizes: bits, number of tags, margin."""
+    """A tagger in training, as `treebound.learning.loop` takes it. sizes: bits, number of tags."""
 
     def __init__(
         self,
@@ -87,7 +82,7 @@ class _Training:
         dictionary: Dictionary,
         compiled: SequenceTemplates,
         gold: np.ndarray,
-        sizes: tuple[int, int, int],
+        sizes: tuple[int, int],
         given: str,
     ):
         rows, starts, group = word_table(train, dictionary, given)
@@ -95,14 +90,14 @@ class _Training:
         offsets = np.arange(train.words + 1) if given else train.offsets
         self.words = Words(np.concatenate(pieces), offsets, group, gold)
         self.compiled, self.candidates = compiled, dictionary.candidates
-        bits, tags, self.margin = sizes
+        bits, tags = sizes
         self.table = Table(np.zeros((1 << bits) + tags, np.int32), (1 << bits) - 1, tags)
         self.sums = np.zeros(len(self.table.weights), np.int64)
         self.examples = 0
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """One epoch; `violations`: words that a tag other than gold's won or came too near."""
-        task = self.candidates, self.table, self.sums, self.margin
+        task = self.candidates, self.table, self.sums, MARGIN
         wrong = 0
         for some in show(np.array_split(order, max(1, len(order) // SHOWN))):
             wrong += train_epoch(self.compiled, self.words, some, *task, self.examples)

@@ -102,7 +102,6 @@ def train_taggers(
             bits=bits,
             seed=seed,
             given=given if many else "",
-            edits=column == "lemma",
             progress=progress,
         )
         if not many:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -81,9 +81,11 @@ TUNED_CROSSING = TUNED._replace(root_steps=100, node_steps=20, patience=6, stars
 PROJECTIVE_CALLS = 40  #: of dynamic programs, for a first tree where trees may cross
 
 #: named values of the kernel's options
-ORDERS = ("depth-first", "best-first", "level")
-SCHEMES = ("polyak", "momentum", "averaged", "block-coordinate")
-BRANCHINGS = ("slack", "max-marginal")
+NAMED = {
+    "order": ("depth-first", "best-first", "level"),
+    "scheme": ("polyak", "momentum", "averaged", "block-coordinate"),
+    "branching": ("slack", "max-marginal"),
+}
 STARTS = ("tree", "pi")
 
 
@@ -97,9 +99,31 @@ def smallest_backbone(families: frozenset[str], space: Space = "projective") -> 
     return "carreras" if families & BACKBONES["carreras"].families - {"arc"} else "eisner"
 
 
-def _choice(kind: str, name: str | None, names: tuple[str, ...]) -> int | None:
-    if name is None:
-        return None
+class Search(TypedDict, total=False):
+    """Options of the search; one that is left out, or None, is as tuned for the space.
+
+    root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars  as in `state.Options`, by name
+    start     "tree": the first tree to beat is the first one met; "pi": it climbs the paper's lower bound
+    max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
+    record    keep bounds, nodes and proof of the search in Parse.record
+    """
+
+    max_dp_calls: int
+    max_nodes: int
+    root_steps: int | None
+    node_steps: int | None
+    rho: float | None
+    patience: int | None
+    order: str | None
+    scheme: str | None
+    branching: str | None
+    start: str | None
+    eliminate: bool | None
+    stars: int | None
+    record: bool
+
+
+def _choice(kind: str, name: str, names: tuple[str, ...]) -> int:
     if name not in names:
         raise UnsupportedError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(names))
     return names.index(name)
@@ -111,11 +135,7 @@ class BranchAndBound(CheckedDecoder):
     config    "tuned" or "published"
     space     "projective" or "non-projective"
     backbone  a name of BACKBONES; None: the smallest that scores most families exactly
-    root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars  as in
-              `state.Options`, by name (tuned only); None: what is tuned for the space
-    start     "tree": the first tree to beat is the first one met; "pi": it climbs the paper's lower bound (tuned only)
-    max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
-    record    keep bounds, nodes and proof of the search in Parse.record (tuned only)
+    search    see `Search`; "published" has its limits alone
     """
 
     name = "branch-and-bound"
@@ -127,45 +147,23 @@ class BranchAndBound(CheckedDecoder):
         config: Literal["tuned", "published"] = "tuned",
         space: Space = "projective",
         backbone: str | None = None,
-        *,
-        max_dp_calls: int = 0,
-        max_nodes: int = 0,
-        root_steps: int | None = None,
-        node_steps: int | None = None,
-        rho: float | None = None,
-        patience: int | None = None,
-        order: str | None = None,
-        scheme: str | None = None,
-        branching: str | None = None,
-        start: str | None = None,
-        eliminate: bool | None = None,
-        stars: int | None = None,
-        record: bool = False,
+        **search: Unpack[Search],
     ):
+        if unknown := search.keys() - Search.__annotations__.keys():
+            raise TypeError(f"there is no option {min(unknown)!r} of a search")
         _choice("space", space, ("projective", "non-projective"))
         _choice("configuration", config, ("tuned", "published"))
-        names = tuple(name for name, b in BACKBONES.items() if b.space == space)
-        _choice("backbone", backbone, names)
+        if backbone is not None:
+            _choice("backbone", backbone, tuple(name for name, b in BACKBONES.items() if b.space == space))
         if config == "published" and space != "projective":
             raise UnsupportedError("the published configuration is projective", hint="choose tuned")
-        _choice("start", start, STARTS)
-        self.config, self.backbone, self.record = config, backbone, record
-        self.climbs = start == "pi"
-        self.space: Space = space
-        given: dict[str, Any] = {
-            "root_steps": root_steps,
-            "node_steps": node_steps,
-            "rho": rho,
-            "patience": patience,
-            "order": _choice("order", order, ORDERS),
-            "scheme": _choice("scheme", scheme, SCHEMES),
-            "branching": _choice("branching", branching, BRANCHINGS),
-            "eliminate": eliminate,
-            "stars": stars,
-        }
+        self.config, self.backbone, self.space = config, backbone, space
+        given: dict[str, Any] = {name: value for name, value in search.items() if value is not None}
+        self.record = bool(given.pop("record", False))
+        self.climbs = _choice("start", given.pop("start", "tree"), STARTS) == STARTS.index("pi")
+        numbers = {name: _choice(name, given[name], names) for name, names in NAMED.items() if name in given}
         tuned = TUNED if space == "projective" else TUNED_CROSSING
-        tuned = tuned._replace(max_dp_calls=max_dp_calls, max_nodes=max_nodes)
-        self.options = tuned._replace(**{name: value for name, value in given.items() if value is not None})
+        self.options = tuned._replace(**given | numbers)
         widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]
         self.supports = BACKBONES[backbone or widest].families | BOUNDED
         if space == "non-projective":
