@@ -6,15 +6,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numba import njit
 from synthetic import synthetic_treebank
 
 from treebound.factors import FAMILIES
 from treebound.factors.pattern_language import parse
 from treebound.factors.templates import ALWAYS, ATTRIBUTES, TemplateSet, lines, parse_atom
 from treebound.features.compiling import compile_templates
-from treebound.features.scorer import Scorer
+from treebound.features.scorer import Scorer, narrowed
 from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
 from treebound.kernels.arcs.numbering import arcs_of_tree
+from treebound.kernels.features.memory import add_row, prefetch
 from treebound.kernels.features.scoring import LINE, arc_variant, only_in, pair_variant, side_of
 from treebound.kernels.features.updates import margin, merge
 
@@ -202,3 +204,33 @@ def test_a_word_pays_for_its_number_of_modifiers():
         count = scorer.features(chosen, 1.0, scored, rows, tag, slots, signs, 0)
         assert (slots[1:count:2] == (slots[0:count:2] ^ (1 + c))).all()
         assert scored.by_family["valency"][p] == weights[slots[:count]].sum()
+
+
+@pytest.mark.parametrize("largest", [2**15 - 1, 2**15])
+def test_narrowed_weights_give_the_same_scores(largest):
+    """Half as many bytes where all weights fit, none of them changed where one does not."""
+    treebank, rows, tag = sentence(5)
+    scorer = Scorer(tuple(f for f in BEYOND_ARCS if f != "pattern"), attributes_of(treebank), BITS)
+    weights = np.random.default_rng(6).integers(-(2**15), 2**15, 1 << BITS).astype(np.int32)
+    weights[7] = largest
+    small = narrowed(weights)
+    assert small.dtype == (np.int16 if largest < 2**15 else np.int32)
+    assert small.ctypes.data % 64 == 0
+    assert (small == weights).all()
+    whole, half = (scorer.score(w, rows, tag, all_arcs(len(tag) - 1), True) for w in (weights, small))
+    assert (whole.arc == half.arc).all()
+    assert all((whole.by_family[f] == half.by_family[f]).all() for f in whole.by_family)
+
+
+@pytest.mark.parametrize("kinds", [("f8", "f4"), ("f8", "i4"), ("i4", "i2"), ("i4", "i4")], ids="-".join)
+def test_rows_are_added_as_numpy_adds_them(kinds):
+    rng = np.random.default_rng(7)
+    total, weights = rng.integers(-99, 99, (3, 24)).astype(kinds[0]), rng.integers(-99, 99, 100).astype(kinds[1])
+    expected = total.copy()
+    expected[1, :16] += weights[5:21]
+    njit(lambda total, weights: (prefetch(weights, 5), add_row(total, 1, weights, 5, 16)))(total, weights)
+    assert (total == expected).all()
+    add_row(expected, 2, weights, 5, 16)
+    prefetch(weights, 5)
+    assert (total[:2] == expected[:2]).all()
+    assert (total[2] != expected[2]).any()

@@ -95,13 +95,16 @@ class Labeller:
         )
 
     def of_arcs(self, weights: np.ndarray, rows: np.ndarray, n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
-        """float64[A, width]: the score of each label on each arc; columns behind the last label mean nothing."""
-        out = np.zeros((len(head), self.width), np.float64)
+        """[A, width]: the score of each label on each arc; columns behind the last label mean nothing.
+
+        float64; of `narrowed` weights int32, which no sum of some hundred can leave.
+        """
+        out = np.zeros((len(head), self.width), np.int32 if weights.dtype == np.int16 else np.float64)
         score_labels(self.groups, rows, n, head, mod, weights, self.place, out)
         return out
 
     def of_tree(self, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray) -> np.ndarray:
-        """float64[n, width]: the score of each label on the arc into each word of a tree (heads int32[n + 1])."""
+        """[n, width], as of `of_arcs`: the score of each label on the arc into each word of a tree (int32[n + 1])."""
         words = context_words(heads)
         out = self.of_arcs(weights, rows, len(heads) - 1, words[0], words[1])
         if self.tree:

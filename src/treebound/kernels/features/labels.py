@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from treebound.kernels.features.memory import add_row, prefetch
 from treebound.kernels.features.scoring import LINE, PAD, _hash_all, arc_variant
 
 NONE = -1  #: no word in this place of the tree
@@ -35,11 +36,12 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
     for t in range(T):
         _hash_all(templates, t, tokens, rows, x[t])
     for i in range(N):
-        total = out[i]
+        after = min(i + 1, N - 1)
         for t in range(T):
-            start = np.uint64(_start(x[t, i], variant[i], place))
-            for y in range(L):
-                total[y] += weights[start + np.uint64(y)]
+            start = _start(x[t, after], variant[after], place)
+            prefetch(weights, np.uint64(start))
+            prefetch(weights, np.uint64(start + 2 * LINE))
+            add_row(out, i, weights, _start(x[t, i], variant[i], place), L)
 
 
 @njit(cache=True, nogil=True)
@@ -74,16 +76,18 @@ def _add_words(templates, tokens, n, rows, direction, weights, place, out):
             known[direction[i], rows[0, i]] = count
             alone[0, count], variant[count] = rows[0, i], direction[i]
             count += 1
-    total = np.zeros((count, L), np.float64)
+    total = np.zeros((count, L), out.dtype)
     _add_rows(templates, tokens, alone, variant, weights, place, total)
+    each = total.reshape(count * L)
     for i in range(N):
-        out[i] += total[known[direction[i], rows[0, i]]]
+        add_row(out, i, each, known[direction[i], rows[0, i]] * L, L)
 
 
 @njit(cache=True, nogil=True)
 def score_labels(groups, tokens, n, head, mod, weights, place, out):
-    """out[a, y] += score of label y on arc a; out float64[A, L]. O((n T_word + A T_pair) L).
+    """out[a, y] += score of label y on arc a. O((n T_word + A T_pair) L).
 
+    out     [A, L]: float64, or int32 where weights are int16; L a multiple of LANES
     groups  (head, modifier, pair, far) Templates: one word with the direction of the arc (summed once per word and
             direction), both words with the direction, both words with direction and distance
     """
@@ -161,7 +165,7 @@ def _context_rows(words, n):
 
 @njit(cache=True, nogil=True)
 def score_context(templates, tokens, words, weights, place, out):
-    """out[i, y] += score of label y for the words words[:, i] of `context_words`; out float64[n, L]."""
+    """out[i, y] += score of label y for the words words[:, i] of `context_words`; out[n, L] as of `score_labels`."""
     rows, direction = _context_rows(words, words.shape[1])
     _add_rows(templates, tokens, rows, direction, weights, place, out)
 

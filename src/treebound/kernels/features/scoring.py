@@ -37,6 +37,7 @@ from treebound.kernels.arcs.parts import (
 )
 from treebound.kernels.features.hashing import M1 as _M1
 from treebound.kernels.features.hashing import finish as _finish
+from treebound.kernels.features.memory import prefetch
 from treebound.kernels.reference import where_none
 
 
@@ -95,6 +96,7 @@ class Output(NamedTuple):
 
 LINE = 16
 PAD = 2
+AHEAD = 32  #: features between the one whose weights are asked for and the one whose weights are read
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -197,13 +199,21 @@ def _weight(weights, line, o):
     return np.float64(weights[np.uint64(line + o)])
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _expect(weights, x, mask):
+    """Have the line of a hashed feature fetched."""
+    prefetch(weights, np.uint64(((x >> 4) & mask) * LINE))
+
+
 @njit(cache=True, nogil=True)
 def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
     """out[i] += weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i]."""
-    x = np.empty(len(out), np.int64)
+    room = np.zeros(len(out) + AHEAD, np.int64)
+    x = room[: len(out)]
     for t in range(span[0], span[1]):
         _hash_all(templates, t, tokens, rows, x)
         for i in range(len(out)):
+            _expect(weights, room[i + AHEAD], mask)
             line = ((x[i] >> 4) & mask) * LINE
             o = x[i] & (LINE - 1)
             out[i] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[i])
@@ -264,10 +274,12 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
                 triple[0, c], triple[1, c], triple[2, c] = rows[0, a], between[i] + PAD, rows[1, a]
                 of[c] = a
                 c += 1
-        x = np.empty(c, np.int64)
+        room = np.zeros(c + AHEAD, np.int64)
+        x = room[:c]
         for t in range(len(t_between.seed)):
             _hash_all(t_between, t, tokens, triple, x)
             for i in range(c):
+                _expect(weights, room[i + AHEAD], mask)
                 line = ((x[i] >> 4) & mask) * LINE
                 o = x[i] & (LINE - 1)
                 out[of[i]] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[of[i]])
@@ -363,11 +375,13 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
     if u_slot >= 0:
         for p in range(F):
             rows[u_slot, p] = _part_row(code, words, p, u_slot, n)
-    x = np.empty(pairs, np.int64)
+    room = np.zeros(pairs + AHEAD, np.int64)
+    x = room[:pairs]
     memo = np.zeros((pairs, 3), np.float64)
     for t in range(families.pair_first[f], families.pair_first[f + 1]):
         _hash_all(families.pair, t, tokens, pair_rows, x)
         for q in range(pairs):
+            _expect(weights, room[q + AHEAD], mask)
             line = ((x[q] >> 4) & mask) * LINE
             o = x[q] & (LINE - 1)
             w = _weight(weights, line, o)

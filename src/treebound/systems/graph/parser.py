@@ -19,7 +19,7 @@ from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.features.scorer import Scores
+from treebound.features.scorer import Scores, narrowed
 from treebound.features.tokens import TokenTable
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex
@@ -62,7 +62,8 @@ class Parser:
             with suppress(InputError):  # a decoder of one space alone keeps it
                 self.decoder = DECODERS[decoder](space=model.spec.space, **options)
         self.single_root = bool(model.meta.get("single_root", True))
-        largest = max(-int(model.weights.min(initial=0)), int(model.weights.max(initial=0)))
+        self._weights = narrowed(model.weights)
+        largest = max(-int(self._weights.min(initial=0)), int(self._weights.max(initial=0)))
         self._part = largest * max(model.scorer.most.values())  # no part scores more
         unsupported = (frozenset(model.spec.families) | {"arc"}) - self.decoder.supports
         if unsupported:
@@ -111,8 +112,8 @@ class Parser:
         if widen:
             allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
         projective = self.decoder.space == "projective"
-        scored = model.scorer.score(model.weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
-        scored = model.labelling.fold(model.weights, rows, scored)[0]
+        scored = model.scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
+        scored = model.labelling.fold(self._weights, rows, scored)[0]
         self._check_size(scored)
         return scored
 
@@ -173,7 +174,7 @@ class Parser:
             return parse
         started = time.perf_counter()
         labels = np.full(len(parse.heads), -1, np.int32)
-        labels[1:] = model.labelling.of_tree(model.weights, table.sentence(i)[0], parse.heads)
+        labels[1:] = model.labelling.of_tree(self._weights, table.sentence(i)[0], parse.heads)
         parse.seconds["labels"] = time.perf_counter() - started
         return replace(parse, labels=labels)
 

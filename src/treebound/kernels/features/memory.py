@@ -1,0 +1,88 @@
+"""What weights are read with: prefetching, and sums of rows in vectors of a fixed width.
+
+Most of the time of scoring is waiting for weights: a table has millions, and every feature reads another place of it.
+Where it will read is known early. Both functions are written down here as Python, which is what they mean; compiled,
+they are instructions that numba has no name for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+LANES = 8  #: numbers that `add_row` adds at once
+
+
+def prefetch(array: np.ndarray, index: Any) -> None:
+    """Have the cache line of array[index] fetched; a processor that has better things to do may leave it."""
+
+
+def add_row(total: np.ndarray, row: int, array: np.ndarray, start: int, width: int) -> None:
+    """total[row, :width] += array[start : start + width], width being a multiple of LANES.
+
+    Numba's vectors are as wide as the processor likes them, and what is left of a row goes number by number: most of a
+    row of some forty labels.
+    """
+    total[row, :width] += array[start : start + width]
+
+
+@overload(prefetch, strict=False)
+def _prefetch(array: Any, index: Any) -> Any:
+    return lambda array, index: _fetch(array, index)
+
+
+@overload(add_row, strict=False)
+def _add_row(total: Any, row: Any, array: Any, start: Any, width: Any) -> Any:
+    return lambda total, row, array, start, width: _add(total, row, array, start, width)
+
+
+@intrinsic
+def _fetch(typing: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(array)(context, builder, args[0]).data
+        byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [place, flag(0), flag(3), flag(1)])  # to read, into all caches, data
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@intrinsic
+def _add(typing: Any, total: Any, row: Any, array: Any, start: Any, width: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        out, columns = _data(context, builder, total, args[0])
+        begin, _ = _data(context, builder, array, args[2])
+        first, begin = builder.gep(out, [builder.mul(args[1], columns)]), builder.gep(begin, [args[3]])
+        with cgutils.for_range_slice(builder, args[4].type(0), args[4], args[4].type(LANES)) as (y, _):
+            place, now = _vector(builder, first, y, total.dtype)
+            _, more = _vector(builder, begin, y, array.dtype)
+            if total.dtype != array.dtype:
+                real = isinstance(total.dtype, types.Float)
+                widen = builder.sext if not real else builder.fpext if array.dtype == types.float32 else builder.sitofp
+                more = widen(more, now.type)
+            sums = (builder.fadd if isinstance(total.dtype, types.Float) else builder.add)(now, more)
+            builder.store(sums, place, align=total.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(total, row, array, start, width), generate
+
+
+def _data(context: Any, builder: Any, kind: Any, array: Any) -> tuple[Any, Any]:
+    """Where the numbers of an array begin, and how many its last dimension has."""
+    found = context.make_array(kind)(context, builder, array)
+    return found.data, cgutils.unpack_tuple(builder, found.shape)[-1]
+
+
+def _vector(builder: Any, data: Any, index: Any, dtype: Any) -> tuple[Any, Any]:
+    """The place of LANES numbers of an array, and the numbers."""
+    kind = ir.VectorType(data.type.pointee, LANES)
+    place = builder.bitcast(builder.gep(data, [index]), kind.as_pointer())
+    return place, builder.load(place, align=dtype.bitwidth // 8)
