@@ -17,6 +17,8 @@ import llvmlite.binding as llvm
 from numba.core import caching, codegen, cpu, dispatcher, sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
+from treebound.kernels.compiler import without_collector
+
 PACKAGES = {"treebound"}  #: whose functions are compiled so, with what these call; functions of others are left alone
 _INNER = "inner"
 _depth = 0  #: functions that are being compiled, each for the one before; changed under numba's lock
@@ -109,7 +111,8 @@ def _compile(old: Callable[..., Any], function: Any, sig: Any) -> Any:
                 return old(function, sig)
         _depth += 1
         try:
-            entry = old(function, sig)
+            with without_collector():
+                entry = old(function, sig)
             if _depth == 1:
                 made = function.overloads[args]
                 for env in made._find_referenced_environments():
