@@ -18,10 +18,10 @@ from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Params, Step
 from treebound.experiments.rooms.train_graph import specification
 from treebound.factors.templates import Lines
+from treebound.systems.graph.candidates import pruner_for
 from treebound.systems.graph.model import templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
-from treebound.systems.graph.system import pruner_for
 from treebound.systems.graph.trainer import accuracy, train
 
 SPLIT = "dev"

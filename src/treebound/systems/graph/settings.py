@@ -36,7 +36,9 @@ class Settings(Checked):
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
     k             candidate heads a word in training; None: all
     threshold     parsing takes of those only the ones that the pruner finds at least so many times as probable as the
-                  best; 0: all k
+                  best; 0: all k. Training takes all of them without `pruner_folds`
+    pruner_folds  training sentences get their candidate heads, by k and threshold, from a pruner trained on the other
+                  folds of so many; 0: from the model's own
     C, cost       MIRA: largest step, and cost of one wrong head
     max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
                   trees may cross, training decodes climb and need none
@@ -83,11 +85,18 @@ class Settings(Checked):
     pruner_bits: Annotated[int, Field(ge=8, le=28)] | None = option(
         None, "Log2 of the number of weights of the pruner. [default: bits, at most 20]"
     )
+    pruner_folds: Annotated[int, Field(ge=0, le=1000)] = option(
+        0,
+        "From 2: TRAIN is pruned by --threshold, too, each of so many parts by a pruner trained on the others. 0: all "
+        "k heads of TRAIN's words are kept.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(self.families)) < len(self.families):
             raise SettingError("families", "a factor family is named twice", "name each once")
+        if self.pruner_folds == 1:
+            raise SettingError("pruner_folds", "one fold leaves nothing to train on", "give 0, or at least 2")
         if self.label_bits is None:
             object.__setattr__(self, "label_bits", min(28, self.bits + 1))
         if self.pruner_bits is None:
