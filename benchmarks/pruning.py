@@ -45,7 +45,7 @@ def trained(settings: Settings, examples: Treebank, dev: Treebank) -> Trained:
 
 def compare(settings: Settings, examples: Treebank, dev: Treebank, thresholds: list[float], repeats: int) -> None:
     """Print a line for every way of training and parsing with one seed; the first is without a threshold."""
-    plain = trained(Settings(**settings.as_dict() | {"pruner_folds": 0}), examples, dev)
+    plain = trained(Settings(**settings.as_dict() | {"threshold": 0, "pruner_folds": 0}), examples, dev)
     ways = {(0, threshold): plain for threshold in (0.0, *thresholds)}
     for threshold in thresholds if settings.pruner_folds else []:
         given = Settings(**settings.as_dict() | {"threshold": threshold})
@@ -79,12 +79,13 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1000, help="to train on; dev has a third of that at most")
     parser.add_argument("--epochs", type=int, default=Settings.epochs)
     parser.add_argument("--thresholds", type=float, nargs="+", default=[1e-4, 1e-3, 1e-2])
+    parser.add_argument("--space", choices=["projective", "non-projective"], default=Settings.space)
     parser.add_argument("--folds", type=int, default=2, help="of jackknifing; 0: thresholds of parsing alone")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     given = parser.parse_args()
     examples, dev = load(given.train, given.sentences), load(given.dev, given.sentences // 3)
-    settings = Settings(epochs=given.epochs, pruner_folds=given.folds).fitted(examples)
+    settings = Settings(epochs=given.epochs, pruner_folds=given.folds, space=given.space).fitted(examples)
     few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
     trained(Settings(**settings.as_dict() | {"epochs": 1}), *few)  # compiles, or loads what is compiled
     print(f"{len(examples)} sentences to train on, dev {len(dev)} of {dev.words} words, {settings.epochs} epochs")

@@ -111,6 +111,15 @@ def test_every_field_of_a_models_header_is_checked(place: str, folder: Path) -> 
         refused(folder, "model", file)
 
 
+def test_a_file_from_before_there_were_thresholds_is_parsed_without(folder: Path) -> None:
+    file = ModelFile((folder / "model.original").read_bytes())
+    assert file.header["spec"].pop("threshold") > 0
+    assert file.header["spec"].pop("pruner_folds") > 0
+    (folder / "model.older").write_bytes(file.written())
+    spec = Model.load(folder / "model.older").spec
+    assert (spec.threshold, spec.pruner_folds) == (0.0, 0)
+
+
 TAGGER_HEADERS = {
     "column": ["form", "colour", None],
     "tags": [[], ["a"], None, [1, 2], ["a", "a"]],

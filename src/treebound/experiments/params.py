@@ -96,6 +96,8 @@ class ModelParams:
 
     families: tuple[Family, ...]
     space: Space = "projective"
+    threshold: Annotated[float, Field(ge=0, lt=1)] = 0.0  # of the pruner: none, as in the papers
+    pruner_folds: Annotated[int, Field(ge=0, le=1000)] = 0
 
 
 def _model(value: Any) -> Any:
