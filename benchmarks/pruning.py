@@ -1,9 +1,11 @@
-"""What does a threshold in the pruner save, and lose? Accuracy on dev and speed of one model under each threshold.
+"""What does a threshold in the pruner save, and lose: when parsing alone, and when the model has learnt with it?
 
-    python benchmarks/pruning.py train.conllu dev.conllu --sentences 1000 --thresholds 1e-4 1e-3 1e-2
+    python benchmarks/pruning.py train.conllu dev.conllu --sentences 1000 --thresholds 1e-4 1e-3 1e-2 --seeds 1 2 3
 
-trains the default model. Dev is parsed with all thresholds in turn, `--repeats` times, beside all k heads (0): medians
-of the words per CPU second, and of their ratios.
+trains the default model on all k heads (the rows with 0 folds: parsed with each threshold), and one for each threshold
+with jackknifed pruners (`--folds`). CPU seconds are those of training with all pruners, and beside them the share of
+the first row of the seed. Dev is parsed by all in turn, `--repeats` times: medians of the words per CPU second, and of
+their ratios to the first row.
 """
 
 from __future__ import annotations
@@ -11,15 +13,62 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from training import load
 
+from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
-from treebound.learning.pruner import train_pruner
+from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
-from treebound.systems.graph.trainer import train
+from treebound.systems.graph.system import Graph
+
+COLUMNS = "seed folds threshold train_cpu_s share dp_calls recall heads_a_word UAS LAS proved words_per_cpu_s times"
+
+
+class Trained(NamedTuple):
+    """A model with the CPU seconds of its training and the dynamic programs of its last epoch."""
+
+    model: Model
+    seconds: float
+    dp_calls: int
+
+
+def trained(settings: Settings, examples: Treebank, dev: Treebank) -> Trained:
+    """Train with all that belongs to it, pruners and parses of dev."""
+    started = time.process_time()
+    model = Graph().train(settings, examples, dev)
+    return Trained(model, time.process_time() - started, model.history[-1]["dp_calls"])
+
+
+def compare(settings: Settings, examples: Treebank, dev: Treebank, thresholds: list[float], repeats: int) -> None:
+    """Print a line for every way of training and parsing with one seed; the first is without a threshold."""
+    plain = trained(Settings(**settings.as_dict() | {"threshold": 0, "pruner_folds": 0}), examples, dev)
+    ways = {(0, threshold): plain for threshold in (0.0, *thresholds)}
+    for threshold in thresholds if settings.pruner_folds else []:
+        given = Settings(**settings.as_dict() | {"threshold": threshold})
+        ways[settings.pruner_folds, threshold] = trained(given, examples, dev)
+    parsers = {way: Parser(found.model, threshold=way[1]) for way, found in ways.items()}
+    rates: dict[tuple[int, float], list[float]] = {way: [] for way in ways}
+    for _ in range(repeats):
+        for way, parser in parsers.items():
+            started = time.process_time()
+            parser.parse(dev)
+            rates[way].append(dev.words / (time.process_time() - started))
+    for (folds, threshold), (model, seconds, calls) in ways.items():
+        way = folds, threshold
+        found = parsers[way].parse(dev)
+        recall, heads = model.pruner.kept(dev, settings.k, threshold)
+        scores = evaluate(dev, [p.heads for p in found], [model.label_names(p) for p in found]).summary
+        times = np.median(np.array(rates[way]) / np.array(rates[0, 0.0]))
+        print(
+            f"{settings.seed} {folds} {threshold:g} {seconds:.1f} {seconds / plain.seconds:.2f} {calls} "
+            f"{100 * recall:.2f} {heads:.2f} {scores['uas']:.2f} {scores['las']:.2f} "
+            f"{sum(p.certified for p in found)}/{len(found)} {np.median(rates[way]):.0f} {times:.2f}",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -30,33 +79,20 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1000, help="to train on; dev has a third of that at most")
     parser.add_argument("--epochs", type=int, default=Settings.epochs)
     parser.add_argument("--thresholds", type=float, nargs="+", default=[1e-4, 1e-3, 1e-2])
+    parser.add_argument("--space", choices=["projective", "non-projective"], default=Settings.space)
+    parser.add_argument("--folds", type=int, default=2, help="of jackknifing; 0: thresholds of parsing alone")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     given = parser.parse_args()
     examples, dev = load(given.train, given.sentences), load(given.dev, given.sentences // 3)
-    settings = Settings(epochs=given.epochs, seed=given.seed).fitted(examples)
-    pruner = train_pruner(examples, seed=given.seed)
-    model = train(settings, examples, dev, pruner)
-    parsers = {threshold: Parser(model, threshold=threshold) for threshold in (0.0, *given.thresholds)}
-    parses = {threshold: parser.parse(dev) for threshold, parser in parsers.items()}
-    rates: dict[float, list[float]] = {threshold: [] for threshold in parsers}
-    for _ in range(given.repeats):
-        for threshold, parser in parsers.items():
-            started = time.process_time()
-            parser.parse(dev)
-            rates[threshold].append(dev.words / (time.process_time() - started))
+    settings = Settings(epochs=given.epochs, pruner_folds=given.folds, space=given.space).fitted(examples)
+    few = examples.select(np.arange(min(20, len(examples)))), dev.select(np.arange(min(5, len(dev))))
+    trained(Settings(**settings.as_dict() | {"epochs": 1}), *few)  # compiles, or loads what is compiled
     print(f"{len(examples)} sentences to train on, dev {len(dev)} of {dev.words} words, {settings.epochs} epochs")
-    print("threshold recall heads_a_word UAS LAS same_trees proved words_per_cpu_s times")
-    for threshold, found in parses.items():
-        recall, heads = pruner.kept(dev, settings.k, threshold)
-        scores = evaluate(dev, [p.heads for p in found], [model.label_names(p) for p in found]).summary
-        same = np.mean([np.array_equal(p.heads, q.heads) for p, q in zip(found, parses[0.0], strict=True)])
-        times = np.median(np.array(rates[threshold]) / np.array(rates[0.0]))
-        print(
-            f"{threshold:g} {100 * recall:.2f} {heads:.2f} {scores['uas']:.2f} {scores['las']:.2f} {100 * same:.1f} "
-            f"{sum(p.certified for p in found)}/{len(found)} {np.median(rates[threshold]):.0f} {times:.2f}",
-            flush=True,
-        )
+    print(COLUMNS)
+    for seed in given.seeds:
+        own = Settings(**settings.as_dict() | {"seed": seed})
+        compare(own, examples, dev, given.thresholds, given.repeats)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import yaml
 from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
 from treebound.experiments import params as parameters
 from treebound.experiments.ccg_integration import tables
-from treebound.experiments.params import ROOMS, Params, Row
+from treebound.experiments.params import ROOMS, Params, Row, Step
 from treebound.experiments.plan import model_name
 from treebound.experiments.score_time import METHODS
 from treebound.experiments.scratch import overlaid
@@ -43,7 +43,9 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
         _json(folder, ["convert", f"{corpus}.json"], {"corpus": corpus, "meta": META, "splits": splits})
         recall = {split: {str(k): 1 - 0.2 / k for k in params.pruner.ks} for split in ("dev", "test")}
-        _json(folder, ["pruner", corpus, "pruner.json"], {"corpus": corpus, "recall": recall})
+        left = [{"threshold": t, "recall": 1 - t, "heads_a_word": 3 - np.log10(t)} for t in params.pruner.thresholds]
+        found = {"corpus": corpus, "recall": recall, "thresholds": {"dev": left, "test": left}}
+        _json(folder, ["pruner", corpus, "pruner.json"], found)
         if params.ablation is not None:
             rows = [_ablation(rng, name, i) for i, name in enumerate(params.ablation.configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
@@ -76,8 +78,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         for room, rows in timed.items():
             _json(folder, ["benchmark", corpus, f"{room}.json"], rows)
         if params.steps is not None and corpus in params.steps.corpora:
-            for i, name in enumerate(params.steps.runs):
-                _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i))
+            for i, (name, step) in enumerate(params.steps.runs.items()):
+                _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i, step))
         if params.tags_of(corpus) == "predicted":
             unknown = {"unknown_words": 20, "unknown_accuracy": 70.0}
             accuracy = {"xpos": {split: {"words": 200, "accuracy": 94.0} | unknown for split in splits}}
@@ -421,7 +423,7 @@ def _joint(folder: Path, params: Params, name: str) -> None:
     _json(folder, ["timing", "ccg-integration", f"{name}.json"], {"columns": rates, "lengths": seconds})
 
 
-def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:
+def _step(rng: np.random.Generator, lengths: np.ndarray, i: int, step: Step) -> dict:
     """A training for the stage `steps`; every fifth one has nothing to change."""
     if i % 5 == 4:
         return {"applies": False}
@@ -431,7 +433,9 @@ def _step(rng: np.random.Generator, lengths: np.ndarray, i: int) -> dict:
     history = [{"epoch": e, "dev_uas": 80 + e, "dev_las": 70 + e, "dp_calls": 900, "capped": i} for e in range(1, 4)]
     figures = {"uas": uas, "las": las, "uas_all": uas, "las_all": las, "best_epoch": 3, "history": history}
     counts = {"training_sentences": 400, "sentences": len(lengths), "certified": len(lengths)}
-    return {"applies": True, "right": right, **figures, **counts}
+    spec = {"threshold": step.threshold or 0.0, "pruner_folds": step.pruner_folds or 0}
+    pruned = {"spec": spec, "recall": 0.98, "heads_a_word": 4.0 if step.threshold else 10.0}
+    return {"applies": True, "right": right, **figures, **counts, **pruned}
 
 
 def _json(folder: Path, parts: list[str], data: object) -> None:

@@ -69,6 +69,7 @@ HEADERS = {
     "unit": [0, -1.0, None, "1", True, 1e300, float("nan"), float("inf"), 10**400],
     "spec.k": [-5, 0, 10**30, 1.5, "10", True],
     "spec.threshold": [-0.1, 1.0, 2, "0.1x", None],
+    "spec.pruner_folds": [-1, 1, 1.5, "2", True, None],
     "spec.bits": [-1, 0, 11, 29, 10**9, 12.5],
     "spec.families": ["sibling", ["cousin"], ["arc"], ["sibling", "sibling"], [3], None],
     "spec.learner": ["svm", 1],
@@ -108,6 +109,15 @@ def test_every_field_of_a_models_header_is_checked(place: str, folder: Path) -> 
             parent = parent[step]
         parent[key] = value
         refused(folder, "model", file)
+
+
+def test_a_file_from_before_there_were_thresholds_is_parsed_without(folder: Path) -> None:
+    file = ModelFile((folder / "model.original").read_bytes())
+    assert file.header["spec"].pop("threshold") > 0
+    assert file.header["spec"].pop("pruner_folds") > 0
+    (folder / "model.older").write_bytes(file.written())
+    spec = Model.load(folder / "model.older").spec
+    assert (spec.threshold, spec.pruner_folds) == (0.0, 0)
 
 
 TAGGER_HEADERS = {

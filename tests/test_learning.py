@@ -31,7 +31,9 @@ TRAIN, DEV = synthetic_treebank(150, seed=1), synthetic_treebank(60, seed=2)
 
 def spec(**changes) -> Settings:
     return Settings(
-        **{"families": ALL, "epochs": 2, "k": 5, "bits": 16, "max_dp_calls": 50, "labels": "none"} | changes
+        **{"families": ALL, "epochs": 2, "k": 5, "bits": 16, "max_dp_calls": 50, "labels": "none"}
+        | {"threshold": 0, "pruner_folds": 0}
+        | changes
     )
 
 

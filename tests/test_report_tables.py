@@ -84,6 +84,27 @@ def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> Non
         assert (by_transitions["words_per_cpu_s"] > 0).all()
         assert set(r.convert()["split"]) == {"train", "dev", "test"}
         assert set(r.pruner()["k"]) == set(r.params.pruner.ks)
+        assert set(r.pruner_thresholds()["threshold"]) == set(r.params.pruner.thresholds)
+
+
+def test_what_thresholds_leave(tmp_path: Path) -> None:
+    made_up_results.project(tmp_path, REPOSITORY)
+    results = collect.provenances(tmp_path)
+    table = tables.pruner_thresholds(results)
+    corpus = table.index[0][0]
+    assert list(table.columns) == [
+        f"{what}, {t}" for t in ("0.0001", "0.001", "0.01") for what in ("recall, %", "heads a word")
+    ] + ["in"]
+    assert table.loc[(corpus, "test"), "recall, %, 0.01"] == pytest.approx(99)
+    assert table.loc[(corpus, "test"), "heads a word, 0.001"] == pytest.approx(6)
+    said = repr(remarks.pruner_thresholds(tables.stacked(results, [], "pruner_thresholds")))
+    assert "At 0.01 a word keeps on average 5.0" in said
+    for r in results:  # as runs wrote it before thresholds were measured
+        for path in (r.folder / "metrics" / "pruner").glob("*/pruner.json"):
+            path.write_text(json.dumps({"corpus": path.parent.name, "recall": json.loads(path.read_text())["recall"]}))
+    assert tables.pruner_thresholds(collect.provenances(tmp_path)).empty
+    said = repr(remarks.pruner_thresholds(tables.stacked(collect.provenances(tmp_path), [], "pruner_thresholds")))
+    assert "run `make reproduce`" in said
 
 
 def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from treebound.experiments import steps as stage_module
 from treebound.experiments.params import Params, Step, Steps
 from treebound.experiments.rooms.train_graph import specification
 from treebound.experiments.scratch import overlaid
-from treebound.plots.epochs import by_epoch
+from treebound.plots.epochs import by_arcs, by_epoch
 from treebound.plots.svg import as_svg
 from treebound.report import remarks_steps, tables
 from treebound.report.collect import Results
@@ -35,6 +35,7 @@ RUNS = {
     "patterns": Step(add=("pattern",)),
     "longer": Step(epochs=3),
     "bare": Step(word_pairs=False),
+    "pruned": Step(threshold=0.1, pruner_folds=2),
 }
 
 
@@ -89,6 +90,9 @@ def test_one_thing_is_changed_at_a_time(trained: dict[str, dict]) -> None:
     assert different("fewer") == fewer
     assert different("joint") == {"labels": "joint"}
     assert different("longer") == {"epochs": 3}
+    assert different("pruned") == {"threshold": 0.1, "pruner_folds": 2}
+    assert trained["pruned"]["heads_a_word"] < base["heads_a_word"] <= 5
+    assert 0.5 < trained["pruned"]["recall"] < base["recall"] <= 1
     assert base["attributes"] == ["lemma", "suffix"]
     assert different("no-lemmas") == {}
     assert trained["no-lemmas"]["attributes"] == ["suffix"]
@@ -329,3 +333,29 @@ def test_changes_in_words() -> None:
     assert str(runs["no-lemmas"]) == "without lemma"
     assert str(runs["limit-1"]) == "max_dp_calls = 1"
     assert len({str(step) for step in runs.values()}) == len(runs)
+
+
+def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = {"base": Step(), "narrow": Step(threshold=0.01), "learnt": Step(threshold=0.01, pruner_folds=2)}
+    monkeypatch.setattr("test_steps.STEPS", STEPS | runs)
+    kept = {"base": (10.0, 0.0, 0, 50.0), "narrow": (4.0, 0.01, 0, 49.5), "learnt": (4.5, 0.01, 2, 50.25)}
+    found = {
+        name: MADE_UP["base"]
+        | {"heads_a_word": heads, "recall": 0.9, "uas": uas, "spec": {"threshold": threshold, "pruner_folds": folds}}
+        for name, (heads, threshold, folds, uas) in kept.items()
+    }
+    older = results(tmp_path / "older", MADE_UP, name="older")
+    data = tables.steps([older, results(tmp_path / "new", found | {"better": MADE_UP["better"]})])
+    arcs = tables.step_arcs(data)
+    assert arcs["training"].tolist() == ["base", "narrow", "learnt"], "of trainings that prune otherwise, and counted"
+    assert arcs["learnt"].tolist() == [False, False, True]
+    said = repr(remarks_steps.pruned(arcs))
+    assert "a threshold of 0.01 in parsing alone leaves 4.0 heads a word of 10.0, at -0.50 UAS on dev" in said
+    assert "a threshold of 0.01 in training, too leaves 4.5 heads a word of 10.0, at +0.25 UAS on dev" in said
+    (panel,) = by_arcs(arcs, "UAS").axes
+    assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
+    trained = tables.step_training(data)["dev"]
+    assert trained["heads a word"].dropna().tolist() == [10.0, 4.0, 4.5]
+    nothing = tables.step_arcs(tables.steps([older]))
+    assert nothing.empty
+    assert "run `python -m treebound.experiments.run steps`" in repr(remarks_steps.pruned(nothing))

@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_train_without_options_is_the_combined_model_of_the_pipeline(
+def test_train_without_options_is_the_pruned_combined_model_of_the_pipeline(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Byte for byte: settings, pruner, conventions, templates, weights, history."""
@@ -74,7 +74,7 @@ def test_train_without_options_is_the_combined_model_of_the_pipeline(
     tags.parent.mkdir(parents=True)
     tags.write_text('{"tags": "gold"}')
     params = parameters.load(REPOSITORY / "params.yaml")
-    row = parameters.Row(model="combined", decoder="tuned", k=10, name="combined")
+    row = parameters.Row(model="combined-pruned", decoder="tuned", k=10, name="combined")
     params = dataclasses.replace(params, corpora=("made_up",), decode={**params.decode, row.name: row})
     path, pruner = plan.model_file(params, "made_up", row), plan.pruner_file(params, "made_up", row)
     pruner_stage.run(params, "made_up", *map(str, params.tags_and_seed("made_up", row)), str(pruner))
@@ -85,7 +85,7 @@ def test_train_without_options_is_the_combined_model_of_the_pipeline(
 def test_params_and_the_class_have_the_same_defaults() -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     plain = synthetic_treebank(5, 1)
-    assert specification(params, "combined", "mira", plain, params.seed) == Settings().fitted(plain)
+    assert specification(params, "combined-pruned", "mira", plain, params.seed) == Settings().fitted(plain)
 
 
 @pytest.mark.parametrize(

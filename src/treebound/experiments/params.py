@@ -78,11 +78,16 @@ class Tagger:
 
 @dataclass(frozen=True, config=_STRICT)
 class Pruner:
-    """First-order pruner; `ks`: where its oracle recall is measured."""
+    """First-order pruner.
+
+    ks, thresholds  where its oracle recall is measured: of the k best heads, and of those of the k of `train` that are
+                    at least so many times as probable as the best one
+    """
 
     epochs: Positive
     bits: Annotated[int, Field(ge=8, le=28)]
     ks: tuple[Positive, ...]
+    thresholds: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = ()  # older runs have none
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -91,6 +96,8 @@ class ModelParams:
 
     families: tuple[Family, ...]
     space: Space = "projective"
+    threshold: Annotated[float, Field(ge=0, lt=1)] = 0.0  # of the pruner: none, as in the papers
+    pruner_folds: Annotated[int, Field(ge=0, le=1000)] = 0
 
 
 def _model(value: Any) -> Any:
@@ -402,6 +409,7 @@ class Step:
     add, drop  factor families that its model has, or lacks
     unseen     attributes of words that it does not see: their templates are left out
     word_pairs whether factors of more than one arc have templates over two of their words
+    threshold, pruner_folds  of the pruner, and by how many folds it is jackknifed for training
     """
 
     add: tuple[Family, ...] = ()
@@ -412,6 +420,8 @@ class Step:
     learner: Learner | None = None
     epochs: Positive | None = None
     max_dp_calls: Count | None = None
+    threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
+    pruner_folds: Annotated[int, Field(ge=2, le=1000)] | None = None
 
     def __str__(self) -> str:
         """In words; empty if nothing is changed."""
@@ -423,7 +433,7 @@ class Step:
     @property
     def settings(self) -> dict[str, Any]:
         """The fields of the settings that it sets, families aside."""
-        names = ("labels", "learner", "epochs", "max_dp_calls")
+        names = ("labels", "learner", "epochs", "max_dp_calls", "threshold", "pruner_folds")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 

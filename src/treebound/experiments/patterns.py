@@ -134,7 +134,7 @@ def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: in
     rows = []
     for seed in range(1, seeds + 1):
         for name, families in (("baseline", BASELINE), ("with patterns", (*BASELINE, "pattern"))):
-            spec = Settings(families, epochs=epochs, bits=22, seed=seed, max_dp_calls=100)
+            spec = Settings(families, epochs=epochs, bits=22, seed=seed, max_dp_calls=100, threshold=0, pruner_folds=0)
             model = train(spec, train_set, dev, pruner, progress=_progress(f"{corpus} {name}, seed {seed}"))
             parses = Parser(model).parse(dev)
             right = join_heads(dev, [parse.heads for parse in parses]) == dev.head
@@ -201,7 +201,7 @@ def run(
 ) -> None:
     """Cross-validate and write the tables of a corpus; with `seeds`, train with and without the patterns as well."""
     treebank = load(corpus, "train", limit)
-    spec = Settings(BASELINE, epochs=epochs, bits=20, max_dp_calls=100)
+    spec = Settings(BASELINE, epochs=epochs, bits=20, max_dp_calls=100, threshold=0, pruner_folds=0)
     heads = crossvalidate(treebank, spec, folds, Path("build/patterns") / corpus)
     accuracy = 100 * float((heads == treebank.head)[scored_words(treebank)].mean())
     about = f"{corpus}, training set, {folds}-fold cross-validation, UAS {accuracy:.2f}"

@@ -18,10 +18,10 @@ from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Params, Step
 from treebound.experiments.rooms.train_graph import specification
 from treebound.factors.templates import Lines
+from treebound.systems.graph.candidates import pruner_for
 from treebound.systems.graph.model import templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
-from treebound.systems.graph.system import pruner_for
 from treebound.systems.graph.trainer import accuracy, train
 
 SPLIT = "dev"
@@ -83,6 +83,7 @@ def run(params: Params, corpus: str, name: str) -> None:
     best = max(model.history, key=accuracy)["epoch"]
     las = f", LAS {score['las']:.2f}" if "las" in score else ""
     stage.say(f"{corpus} {name}: dev UAS {score['uas']:.2f}{las} after {best} epochs")
+    recall, left = model.pruner.kept(dev, spec.k, spec.threshold)
     metrics = {
         "applies": True,
         "spec": spec.as_dict(),
@@ -91,6 +92,8 @@ def run(params: Params, corpus: str, name: str) -> None:
         "best_epoch": best,
         "certified": sum(parse.certified for parse in parses),
         "training_sentences": len(examples),
+        "recall": recall,
+        "heads_a_word": left,
         "right": marks(dev, heads, labels),
         "corpus_checksum": checksum(corpus, SPLIT),
         "tags": tags_of(corpus),

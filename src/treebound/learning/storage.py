@@ -117,12 +117,16 @@ H = TypeVar("H", bound=Header)
 
 @dataclass(frozen=True)
 class Format(Generic[H]):
-    """A kind of file: the class of its header, and from a header that is right the arrays that must be there."""
+    """A kind of file: the class of its header, and from a header that is right the arrays that must be there.
+
+    complete  puts into a header what files of this version lacked at first
+    """
 
     kind: str
     version: int
     header: type[H]
     layouts: Callable[[H], dict[str, Layout]]
+    complete: Callable[[dict], None] | None = None
 
     @cached_property
     def _schema(self) -> TypeAdapter:
@@ -148,7 +152,9 @@ class Format(Generic[H]):
             if meta.get("version") != self.version:
                 found = f"version {repr(meta.get('version'))[:30]}, this program reads {self.version}"
                 raise ModelError(f"{self.kind} of {found}", path=path, hint=hint)
-            header = self._schema.validate_json(raw, strict=True)
+            if self.complete is not None:
+                self.complete(meta)
+            header = self._schema.validate_json(raw if self.complete is None else json.dumps(meta), strict=True)
             layouts = self.layouts(header)
             stored = {name[:-4]: info for name, info in members.items() if name.endswith(".npy")}
             if stored.keys() != layouts.keys():

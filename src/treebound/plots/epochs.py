@@ -1,4 +1,4 @@
-"""The figure of training: accuracy by epoch."""
+"""The figures of training: accuracy by epoch, and against the arcs that pruning leaves."""
 
 from __future__ import annotations
 
@@ -34,4 +34,32 @@ def by_epoch(data: pd.DataFrame, figure: str) -> Figure:
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
         drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, fontsize=8)
+    return drawn
+
+
+def by_arcs(data: pd.DataFrame, figure: str) -> Figure:
+    """Accuracy against the heads that pruning leaves a word, one point a training, one panel a place.
+
+    data    place, heads_a_word, threshold (0: none), learnt (a jackknifed pruner pruned training likewise), and the
+            column `figure`; a line joins the trainings that learnt with the threshold, and what had none
+    figure  "UAS" or "LAS", in %
+    """
+    places = list(dict.fromkeys(data["place"]))
+    ways = {True: ("in training, too", COLOURS["blue"], "o"), False: ("in parsing alone", COLOURS["vermilion"], "s")}
+    with style():
+        drawn, axes = panels(len(places), height=3.6, width=8.5 if len(places) > 1 else 6.5)
+        for panel, place in zip(axes, places, strict=True):
+            here = data[data["place"] == place]
+            for learnt, (name, colour, marker) in ways.items():
+                chosen = here[(here["learnt"] == learnt) | (here["threshold"] == 0)].sort_values("heads_a_word")
+                panel.plot(chosen["heads_a_word"], chosen[figure], color=colour, marker=marker, label=name)
+            for row in here.to_dict("records"):
+                at = row["heads_a_word"], row[figure]
+                text = f"{row['threshold']:g}" if row["threshold"] else "none"
+                panel.annotate(text, at, (0, 7), textcoords="offset points", ha="center", fontsize=8)
+            panel.set_title(place)
+            panel.set_xlabel("heads left a word")
+            panel.set_ylabel(f"{figure} on dev, %")
+            panel.margins(x=0.1, y=0.15)
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
     return drawn

@@ -104,6 +104,16 @@ class Results:
         ]
         return _frame(rows, self.folder / "metrics" / "pruner")
 
+    def pruner_thresholds(self) -> pd.DataFrame:
+        """corpus, split, threshold, recall, heads_a_word: what the k best heads of training are left. May be empty."""
+        rows = [
+            {"corpus": corpus, "split": split, **left}
+            for corpus in self.corpora
+            for split, found in self._read("pruner", corpus, "pruner.json").get("thresholds", {}).items()
+            for left in found
+        ]
+        return pd.DataFrame(rows, columns=["corpus", "split", "threshold", "recall", "heads_a_word"])
+
     def decode(self) -> pd.DataFrame:
         """One row a corpus and row of the parameters that all corpora have: accuracy, certificates and work on test.
 

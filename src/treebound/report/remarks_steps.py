@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from treebound.report.sentences import ONE_SEED, Said, about, each, listing, span, told, unproved
+from treebound.report.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told, unproved
 from treebound.report.tables.steps import LEVEL, tests_of
 
 NONE = (
@@ -67,3 +67,21 @@ def training(data: pd.DataFrame) -> Said:
             cut,
         )
     yield unproved(data["dev", "proved optimal, %"], "dev")
+
+
+@about(
+    "No run here has trainings that prune otherwise: see the runs with a threshold under `steps:` in params.yaml, list "
+    "a corpus there, and run `python -m treebound.experiments.run steps`."
+)
+def pruned(data: pd.DataFrame) -> Said:
+    """About `tables.step_arcs`: what pruning by a threshold loses, in parsing alone and when it was learnt with."""
+    for place, rows in each(data, "place"):
+        base = rows[rows["threshold"] == 0].iloc[0]
+        for learnt, how in ((False, "in parsing alone"), (True, "in training, too")):
+            for row in rows[(rows["threshold"] > 0) & (rows["learnt"] == learnt)].to_dict("records"):
+                yield (
+                    f"On {place} a threshold of {row['threshold']:g} {how} leaves {row['heads_a_word']:.1f} heads a "
+                    f"word of {base['heads_a_word']:.1f}, at {row['UAS'] - base['UAS']:+.2f} UAS on dev.",
+                    rows,
+                )
+    yield f"{ONE_SEED} {UNTESTED}"

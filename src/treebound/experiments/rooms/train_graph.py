@@ -26,6 +26,8 @@ def specification(params: Params, model: str, learner: Learner, examples: Treeba
         params.train,
         families=own.families,
         space=own.space,
+        threshold=own.threshold,
+        pruner_folds=own.pruner_folds,
         learner=learner,
         seed=seed,
         labels=params.train.labels if has_labels(examples) else "none",

@@ -14,7 +14,7 @@ from treebound.report.tables.comparison import (
     significance,
 )
 from treebound.report.tables.confidence import kept_table, list_table, tree_table, word_table
-from treebound.report.tables.corpora import conversion, pruner, sources
+from treebound.report.tables.corpora import conversion, pruner, pruner_thresholds, sources
 from treebound.report.tables.errors import errors
 from treebound.report.tables.others import peers, tagging, variants
 from treebound.report.tables.provenance import certificate, provenance, training
@@ -27,7 +27,7 @@ from treebound.report.tables.speed import (
     lengths,
     pruning_table,
 )
-from treebound.report.tables.steps import step_epochs, step_table, step_tests, step_training, steps
+from treebound.report.tables.steps import step_arcs, step_epochs, step_table, step_tests, step_training, steps
 from treebound.report.tables.tuning import tuned_sentences, tuning_table, tunings
 
 __all__ = [
@@ -54,11 +54,13 @@ __all__ = [
     "pictured",
     "provenance",
     "pruner",
+    "pruner_thresholds",
     "pruning_table",
     "seeds",
     "significance",
     "sources",
     "stacked",
+    "step_arcs",
     "step_epochs",
     "step_table",
     "step_tests",

@@ -32,6 +32,7 @@ SYSTEMS: dict[str, tuple[str, str]] = {
 OWN = {
     "arc": "first order (Eisner 1996)",
     "carreras+grandchild+sibling": "B&B + all grandchild + all sibling",
+    "combined-pruned": "B&B, the combined system with a threshold in pruning",
     "non-projective": "B&B, the combined system over trees that may cross",
     "eisner+grandchild+sibling": "B&B + all grandchild + all sibling over a first-order backbone",
 }

@@ -48,3 +48,20 @@ def pruner(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFra
     wide = data.pivot(index=["provenance", "corpus", "split"], columns="k", values="recall").reset_index()
     wide.columns = pd.Index([f"k = {name}" if isinstance(name, int) else name for name in wide.columns])
     return agreed(wide.sort_values(["corpus", "split"], kind="stable")).set_index(["corpus", "split"])
+
+
+def pruner_thresholds(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """What a threshold leaves: rows (corpus, split), for each threshold oracle recall in % and heads a word.
+
+    No rows where no run measured it.
+    """
+    data = stacked(results, wanted, "pruner_thresholds")
+    if data.empty:
+        return pd.DataFrame()
+    data = data.assign(**{"recall, %": 100 * data["recall"], "heads a word": data["heads_a_word"]})
+    wide = data.pivot(
+        index=["provenance", "corpus", "split"], columns="threshold", values=["recall, %", "heads a word"]
+    )
+    wide.columns = pd.Index([f"{what}, {threshold:g}" for what, threshold in wide.columns])
+    wide = wide[sorted(wide.columns, key=lambda name: float(name.rpartition(" ")[2]))].reset_index()
+    return agreed(wide.sort_values(["corpus", "split"], kind="stable")).set_index(["corpus", "split"])

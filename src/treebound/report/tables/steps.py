@@ -96,7 +96,8 @@ def step_training(data: pd.DataFrame) -> pd.DataFrame:
     """What training did; `data`: `steps`. Rows (place, training), without those that had nothing to change.
 
     Columns: UAS and LAS (%) with punctuation; epochs, and the one that is kept; of the last epoch the DP calls a
-    sentence and the share of the sentences whose search a limit cut off; dev sentences that are proved optimal.
+    sentence and the share of the sentences whose search a limit cut off; dev sentences that are proved optimal, heads
+    that pruning leaves a word and gold heads that it keeps (NaN: trained before these were counted).
     """
     rows = {}
     for row in data[data["applies"].astype(bool)].to_dict("records"):
@@ -109,6 +110,8 @@ def step_training(data: pd.DataFrame) -> pd.DataFrame:
             ("training, last epoch", "DP calls per sentence"): last["dp_calls"] / sentences,
             ("training, last epoch", "cut off, %"): 100 * last["capped"] / sentences,
             ("dev", "proved optimal, %"): 100 * row["certified"] / row["sentences"],
+            ("dev", "heads a word"): row.get("heads_a_word", float("nan")),
+            ("dev", "gold heads kept, %"): 100 * row.get("recall", float("nan")),
         }
     index = pd.MultiIndex.from_tuples(list(rows), names=["", "training"]) if rows else None
     columns = pd.MultiIndex.from_tuples(list(next(iter(rows.values())))) if rows else None
@@ -128,3 +131,22 @@ def step_epochs(data: pd.DataFrame) -> pd.DataFrame:
         for record in row["history"]
     ]
     return pd.DataFrame(rows, columns=["place", "training", "base", "epoch", "UAS", "LAS"])
+
+
+def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy on dev against what pruning leaves: the base and the trainings that prune otherwise; `data`: `steps`.
+
+    One row a place and training: heads_a_word, threshold, learnt (with it, by a jackknifed pruner), UAS, LAS (NaN: no
+    labels). No rows of runs from before these heads were counted.
+    """
+    rows = [
+        {"place": row["place"], "training": row["name"], "heads_a_word": row["heads_a_word"]}
+        | {"threshold": row["spec"]["threshold"], "learnt": row["spec"]["pruner_folds"] > 0}
+        | {figure: row[figure] for figure in RIGHT}
+        for row in data[data["applies"].astype(bool)].to_dict("records")
+        if not pd.isna(row.get("heads_a_word", float("nan")))
+        and (row["name"] == row["base"] or row["spec"]["threshold"] > 0)
+    ]
+    found = pd.DataFrame(rows, columns=["place", "training", "heads_a_word", "threshold", "learnt", *RIGHT])
+    pruned = found[found["threshold"] > 0]["place"]
+    return found[found["place"].isin(set(pruned))].reset_index(drop=True)

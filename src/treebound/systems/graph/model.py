@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import ConfigDict
@@ -69,8 +70,14 @@ def _layouts(header: ModelHeader) -> dict[str, Layout]:
     return {"weights": Layout(np.int32, {(labelling.weights,)}), "pruner": Layout(np.float32, tables(8, 28))}
 
 
+def _complete(header: dict[str, Any]) -> None:
+    """Of a file from before pruners had thresholds and folds: it was trained without."""
+    if isinstance(header.get("spec"), dict):
+        header["spec"] = {"threshold": 0.0, "pruner_folds": 0, **header["spec"]}
+
+
 #: version 1 held no templates and had `meta` as it came
-FORMAT = Format("model", 2, ModelHeader, _layouts)
+FORMAT = Format("model", 2, ModelHeader, _layouts, _complete)
 
 
 def templates_for(spec: Settings) -> Lines:

@@ -30,13 +30,14 @@ Labels = Literal["none", "joint", "second-stage", "both"]
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """Of a model; the defaults are the model `combined` of params.yaml.
+    """Of a model; the defaults are the model `combined-pruned` of params.yaml.
 
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
     k             candidate heads a word in training; None: all
-    threshold     parsing takes of those only the ones that the pruner finds at least so many times as probable as the
-                  best; 0: all k
+    threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k
+    pruner_folds  training, too, is pruned by the threshold: each of so many folds by a pruner trained on the others.
+                  0: by k alone, and the pruner that the model keeps
     C, cost       MIRA: largest step, and cost of one wrong head
     max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
                   trees may cross, training decodes climb and need none
@@ -56,9 +57,8 @@ class Settings(Checked):
         10, "Heads that the pruner keeps for each word, or none: all; the last line says what that loses."
     )
     threshold: Annotated[float, Field(ge=0, lt=1)] = option(
-        0.0,
-        "Parsing takes those of the k heads that are at least so many times as probable as the best one; 1e-3 is "
-        "faster and hardly differs. 0: all k.",
+        0.001,
+        "Keep of the k heads those that are at least so many times as probable as the best one. 0: all k, slower.",
     )
     bits: Bits = option(22, "Log2 of the number of weights; fewer make a smaller, coarser model.")
     C: Rate = option(0.01, "Largest step of the mira update.")
@@ -83,17 +83,25 @@ class Settings(Checked):
     pruner_bits: Annotated[int, Field(ge=8, le=28)] | None = option(
         None, "Log2 of the number of weights of the pruner. [default: bits, at most 20]"
     )
+    pruner_folds: Annotated[int, Field(ge=0, le=1000)] = option(
+        2,
+        "Prune TRAIN by --threshold, too, each of so many parts by a pruner that is trained on the others. 0: by --k "
+        "alone.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(self.families)) < len(self.families):
             raise SettingError("families", "a factor family is named twice", "name each once")
+        if self.pruner_folds == 1:
+            raise SettingError("pruner_folds", "one fold leaves nothing to train on", "give 0, or at least 2")
         if self.label_bits is None:
             object.__setattr__(self, "label_bits", min(28, self.bits + 1))
         if self.pruner_bits is None:
             object.__setattr__(self, "pruner_bits", min(20, self.bits))
 
     def fitted(self, treebank: Treebank) -> Settings:
-        """What can be trained on a treebank: without patterns where it names none."""
+        """What can be trained on a treebank: without patterns where it names none, or folds of fewer sentences."""
         families = self.families if treebank.meta.get("patterns") else [f for f in self.families if f != "pattern"]
-        return replace(self, families=tuple(families))
+        folds = self.pruner_folds if self.pruner_folds <= len(treebank) else 0
+        return replace(self, families=tuple(families), pruner_folds=folds)

@@ -8,9 +8,8 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import has_labels
 from treebound.factors.pattern_language import named_patterns
-from treebound.learning.loop import Progress
-from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.system import Learned
+from treebound.systems.graph.candidates import pruner_for
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
@@ -18,12 +17,6 @@ from treebound.systems.graph.trainer import accuracy, key_for
 from treebound.systems.graph.trainer import train as train_model
 
 RECALL = 0.99  #: share of dev's heads that the pruner ought to keep
-
-
-def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None = None) -> Pruner:
-    """The pruner that these settings ask for."""
-    bits = int(settings.pruner_bits or 0)
-    return train_pruner(examples, epochs=settings.pruner_epochs, bits=bits, seed=settings.seed, progress=progress)
 
 
 class Graph(Learned):

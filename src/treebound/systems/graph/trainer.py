@@ -7,7 +7,6 @@ head to head (`treebound.decoders.approximate.climbing`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +31,7 @@ from treebound.learning.loop import Progress, Show
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
 from treebound.learning.pruner import Pruner
 from treebound.learning.updates import UPDATES, Learner
+from treebound.systems.graph.candidates import candidates
 from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
@@ -83,7 +83,7 @@ def train(
 
     kept = Checkpoint(checkpoint, key_with(key, pruner), task.learner) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
-    task.prepare(progress)
+    task.prepare(train, progress)
     found = loop.train(task, spec.epochs, order, judge=judge, score=accuracy, checkpoint=kept, progress=progress)
     trained = model(found.best, found.history)
     trained.seconds = found.seconds
@@ -135,11 +135,9 @@ class _Training:
         self.difference = Difference()
         self.counts = dict.fromkeys(("wrong", "updates", "dp_calls", "capped"), 0)
 
-    def prepare(self, progress: Progress | None) -> None:
+    def prepare(self, train: Treebank, progress: Progress | None) -> None:
         """Choose the candidate arcs of every sentence."""
-        sentences: Iterable[int] = range(len(self.gold))
-        shown = progress(sentences, "candidate heads") if progress else sentences
-        self.allowed = _candidates(self.table, shown, self.gold, self.pruner, self.spec.k)
+        self.allowed = candidates(self.spec, train, self.table, self.gold, self.pruner, progress)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """One epoch."""
@@ -245,19 +243,3 @@ def _decoder(spec: Settings) -> Decoder:
     no better for it.
     """
     return HillClimbing() if spec.space == "non-projective" else BranchAndBound(max_dp_calls=spec.max_dp_calls)
-
-
-def _candidates(
-    table: TokenTable, sentences: Iterable[int], gold: list[np.ndarray], pruner: Pruner, k: int | None
-) -> list[np.ndarray]:
-    """Candidate arcs of every training sentence: the pruner's and the gold ones.
-
-    All k, whatever the threshold: the pruner is too sure of the sentences that it was trained on (docs/decisions/016).
-    """
-    out = []
-    for i in sentences:
-        rows, tag = table.sentence(i)
-        allowed = pruner.allowed(rows, tag, k)
-        allowed[gold[i][1:], np.arange(1, len(tag))] = True
-        out.append(allowed)
-    return out

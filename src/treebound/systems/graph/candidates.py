@@ -1,0 +1,77 @@
+"""Candidate arcs of the sentences that a model is trained on.
+
+Of a sentence that it was trained on a pruner is too sure: a threshold would leave few heads beside the right one, and
+a model that learns from them trusts every unlikely arc that it sees (docs/decisions/020). So a threshold prunes
+training only where each sentence's heads come from a pruner that has not seen it (jackknifing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.features.tokens import TokenTable
+from treebound.learning.folds import fold_of
+from treebound.learning.loop import Progress
+from treebound.learning.pruner import Pruner, train_pruner
+from treebound.systems.graph.settings import Settings
+
+
+def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None = None) -> Pruner:
+    """The pruner that these settings ask for."""
+    bits = int(settings.pruner_bits or 0)
+    return train_pruner(examples, epochs=settings.pruner_epochs, bits=bits, seed=settings.seed, progress=progress)
+
+
+def jackknifed(settings: Settings, train: Treebank, progress: Progress | None = None) -> list[Pruner]:
+    """The pruner of each fold of `treebound.learning.folds.fold_of`, trained on all others.
+
+    InputError for a treebank with fewer sentences than folds.
+    """
+    folds = settings.pruner_folds
+    if folds > len(train):
+        raise InputError(f"{folds} folds of {len(train)} sentences", hint="train with fewer --pruner-folds")
+    member, pruners = fold_of(len(train), folds), []
+    for fold in range(folds):
+        others = train.select(np.flatnonzero(member != fold))
+        pruners.append(pruner_for(settings, others, progress and _told(progress, f"fold {fold + 1}/{folds}, ")))
+    return pruners
+
+
+def _told(progress: Progress, before: str) -> Progress:
+    return lambda items, what: progress(items, before + what)
+
+
+def candidates(
+    settings: Settings,
+    train: Treebank,
+    table: TokenTable,
+    gold: Sequence[np.ndarray],
+    pruner: Pruner,
+    progress: Progress | None = None,
+) -> list[np.ndarray]:
+    """bool[n + 1, n + 1] (head first) of every training sentence: what the pruner keeps, and the gold arcs.
+
+    A word whose gold head is below the threshold keeps all k heads, so that unlikely arcs are not gold as a rule.
+
+    table   of `train`; gold: int32[n + 1] heads of each sentence
+    pruner  of the model; with `pruner_folds` those of the folds take its place here
+    """
+    folds, k = settings.pruner_folds, settings.k
+    pruners = jackknifed(settings, train, progress) if folds else [pruner]
+    threshold, member = (settings.threshold, fold_of(len(train), folds)) if folds else (0.0, np.zeros(len(train), int))
+    sentences = range(len(train))
+    out = []
+    for i in progress(sentences, "candidate heads") if progress else sentences:
+        own, (rows, tag) = pruners[member[i]], table.sentence(i)
+        allowed = own.allowed(rows, tag, k, threshold)
+        right = gold[i][1:], np.arange(1, len(tag))
+        if threshold and not allowed[right].all():
+            lost = 1 + np.flatnonzero(~allowed[right])
+            allowed[:, lost] = own.allowed(rows, tag, k)[:, lost]
+        allowed[right] = True
+        out.append(allowed)
+    return out

@@ -1,0 +1,98 @@
+"""Candidate arcs of training: by whom each sentence is pruned, and what is left of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from interrupted import Stop, stop_in_second_epoch
+from synthetic import synthetic_treebank
+
+from treebound.core.errors import InputError
+from treebound.features.tokens import TokenTable
+from treebound.learning.folds import fold_of
+from treebound.learning.pruner import Pruner
+from treebound.support.settings import SettingError
+from treebound.systems.graph.candidates import candidates, jackknifed, pruner_for
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.system import Graph
+
+TRAIN, DEV = synthetic_treebank(120, seed=1), synthetic_treebank(40, seed=2)
+TABLE, GOLD = TokenTable(TRAIN), [TRAIN.heads(i) for i in range(len(TRAIN))]
+FOLDS, K = 3, 5
+
+
+def spec(**changes) -> Settings:
+    usual = {"families": ("sibling",), "epochs": 2, "k": K, "bits": 16, "labels": "none", "pruner_bits": 14}
+    return Settings(**usual | {"pruner_epochs": 1, "pruner_folds": FOLDS, "threshold": 0.2} | changes)
+
+
+@pytest.fixture(scope="module")
+def pruner() -> Pruner:
+    return pruner_for(spec(), TRAIN)
+
+
+@pytest.fixture(scope="module")
+def pruners() -> list[Pruner]:
+    return jackknifed(spec(), TRAIN)
+
+
+def test_a_pruner_has_seen_the_other_folds_and_not_its_own(pruners):
+    member = fold_of(len(TRAIN), FOLDS)
+    for fold, found in enumerate(pruners):
+        alone = pruner_for(spec(), TRAIN.select(np.flatnonzero(member != fold)))
+        assert np.array_equal(found.weights, alone.weights)
+    assert not np.array_equal(pruners[0].weights, pruners[1].weights)
+
+
+def test_each_sentence_keeps_what_the_pruner_of_its_fold_leaves_and_the_gold_arcs(pruner, pruners):
+    member, words, narrow, rescued = fold_of(len(TRAIN), FOLDS), 0, 0, 0
+    for i, allowed in enumerate(candidates(spec(), TRAIN, TABLE, GOLD, pruner)):
+        rows, tag = TABLE.sentence(i)
+        few, all_k = (pruners[member[i]].allowed(rows, tag, K, threshold) for threshold in (0.2, 0.0))
+        for m in range(1, len(tag)):
+            gold, words = GOLD[i][m], words + 1
+            kept = few if few[gold, m] else all_k
+            assert set(np.flatnonzero(allowed[:, m])) == {gold, *np.flatnonzero(kept[:, m])}
+            narrow += allowed[:, m].sum() < all_k[:, m].sum()
+            rescued += not few[gold, m]
+    assert narrow > words / 4
+    assert 0 < rescued < words / 4
+
+
+def test_without_folds_the_threshold_leaves_training_alone(pruner):
+    plain, own = (candidates(spec(pruner_folds=0, threshold=t), TRAIN, TABLE, GOLD, pruner) for t in (0.0, 0.2))
+    for i, (allowed, same) in enumerate(zip(plain, own, strict=True)):
+        wanted = pruner.allowed(*TABLE.sentence(i), K)
+        wanted[GOLD[i][1:], np.arange(1, len(GOLD[i]))] = True
+        assert np.array_equal(allowed, wanted)
+        assert np.array_equal(same, wanted)
+
+
+def test_a_model_learns_with_them_and_a_killed_run_goes_on_as_if_it_had_not_been(tmp_path: Path):
+    checkpoint, said = tmp_path / "checkpoint.npz", []
+    model = Graph().train(spec(), TRAIN, DEV, progress=lambda items, what: said.append(what) or items)
+    assert [what for what in said if "fold" in what] == [
+        f"fold {i + 1}/{FOLDS}, pruner epoch 1/1" for i in range(FOLDS)
+    ]
+    with pytest.raises(Stop):
+        Graph().train(spec(), TRAIN, DEV, checkpoint=checkpoint, progress=stop_in_second_epoch)
+    resumed = Graph().train(spec(), TRAIN, DEV, checkpoint=checkpoint)
+    assert (resumed.weights == model.weights).all()
+    plain = Graph().train(spec(pruner_folds=0), TRAIN, DEV)
+    assert not np.array_equal(plain.weights, model.weights)
+    assert np.array_equal(plain.pruner.weights, model.pruner.weights), "the model keeps the pruner of all sentences"
+    resumed.save(tmp_path / "model.npz")
+    again = Model.load(tmp_path / "model.npz")
+    assert again.spec == spec()
+    assert all(parse.certified for parse in Parser(again).parse(DEV))
+
+
+def test_folds_that_cannot_be_are_refused():
+    with pytest.raises(SettingError, match="pruner_folds: one fold leaves nothing to train on"):
+        spec(pruner_folds=1)
+    with pytest.raises(InputError, match="200 folds of 120 sentences"):
+        jackknifed(spec(pruner_folds=200), TRAIN)
