@@ -108,7 +108,11 @@ class Parser(Naming):
         return Parse(heads, float(value), np.inf, "heuristic", {"restarts": int(runs)}, seconds)
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
-        """What the model gives the trees of `treebank` themselves; -inf where the pruner removed an arc."""
+        """What the model gives the trees of `treebank` themselves.
+
+        -inf for those that `parse` cannot return: with an arc that the pruner removed, with crossing arcs or several
+        roots where the model's trees have none.
+        """
         table = self.table(treebank)
         return [self.sentence(table, i).score(treebank.heads(i)) for i in range(len(treebank))]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from treebound.core.problem import Problem
 from treebound.decoders.approximate.sampling import chains
-from treebound.decoders.approximate.sampling.buffers import ARC_INTO, Buffers, buffers_of
+from treebound.decoders.approximate.sampling.buffers import ARC_INTO, PROJECTIVE, Buffers, buffers_of
 from treebound.decoders.approximate.sampling.decoder import deviation, shares
 from treebound.decoders.approximate.sampling.forest import lay
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
@@ -18,6 +18,7 @@ from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.hypergraph import Hypergraph
 from treebound.systems.sampling.globals.catalogue import score_all
 from treebound.systems.sampling.globals.view import View, view_of
+from treebound.treebanks.projectivise import in_space
 
 SCALE = 0.2  #: trees are drawn from exp(SCALE * score of arcs / their standard deviation)
 RUNS, PATIENCE = 12, 4  #: of greedy search under local factors
@@ -58,9 +59,9 @@ class Sentence(NamedTuple):
         return ints[ints[ARC_INTO] + 1 : ints[ARC_INTO] + n + 1].astype(np.int32)
 
     def score(self, heads: np.ndarray) -> float:
-        """Of a tree int32[n + 1]; -inf where an arc is no candidate or it has several roots. It is laid out then."""
+        """Of a tree int32[n + 1], laid out then; -inf where no search meets it: see `Parser.scores_of_trees`."""
         arcs = arcs_of_tree(index_of(self.problem).arcs, heads)
-        if np.any(arcs < 0) or (self.problem.single_root and np.count_nonzero(heads[1:] == 0) != 1):
+        if np.any(arcs < 0) or not in_space(heads, bool(self.buffers.ints[PROJECTIVE]), self.problem.single_root):
             return -np.inf
         return self.lay(arcs)
 
