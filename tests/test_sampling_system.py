@@ -18,6 +18,7 @@ from treebound.cli import app
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate
+from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.learning.survey import describe
 from treebound.support.settings import SettingError
 from treebound.systems.registry import system_of
@@ -27,6 +28,7 @@ from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.system import SamplingSystem
 from treebound.systems.training import recipe
 from treebound.treebanks.document import read
+from treebound.treebanks.projectivise import projectivise
 
 SMALL = {"bits": 14, "epochs": 2, "families": "adjacent-sibling,grandchild", "restarts": 3, "sweeps": 1}
 OPTIONS = [x for name, value in SMALL.items() for x in (f"--{name}", value)]
@@ -66,7 +68,11 @@ def test_train_parse_and_evaluate(folder: Path, tmp_path: Path) -> None:
     assert isinstance(parser, Parser)
     parses = parser.parse(dev)
     assert [found.heads(i).tolist() for i in range(len(found))] == [p.heads.tolist() for p in parses]
-    assert evaluate(dev, [p.heads for p in parses]).summary["uas"] > 70
+    names = [parser.label_names(p) for p in parses]
+    assert found.strings("deprel") == [name for sentence in names for name in sentence]
+    summary = evaluate(dev, [p.heads for p in parses], names).summary
+    assert summary["uas"] > 70
+    assert summary["las"] > 0.8 * summary["uas"], "labels are learnt"
     assert out.read_text().count("# status = heuristic") == len(dev)
     scores = parser.scores_of_trees(dev.with_heads(np.concatenate([p.heads[1:] for p in parses])))
     assert scores == [p.value for p in parses]
@@ -151,6 +157,46 @@ def test_training_that_was_interrupted_goes_on(folder: Path, tmp_path: Path) -> 
     assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+def test_in_training_right_arcs_have_right_labels_and_wrong_ones_cost(folder: Path) -> None:
+    _, dev = read_both(folder)
+    parser, i = treebound.load(folder / "model.npz"), int(np.argmax(dev.lengths >= 4))
+    (rows, tag), gold = parser.table(dev).sentence(i), projectivise(dev.heads(i))[0]
+    allowed = ~np.eye(len(tag), dtype=bool)
+    allowed[:, 0] = False
+    labels = np.arange(len(tag) - 1, dtype=np.int32) % len(parser.names)
+    free, made = (scored(parser.scoring, rows, tag, allowed, right) for right in (None, (gold, labels)))
+    assert free is not None
+    assert made is not None
+    arcs, other = (arcs_of_tree(made.scores.arc_index, heads) for heads in (gold, np.arange(-1, len(tag) - 1)))
+    assert (made.labels[arcs] == labels).all()
+    assert (made.labels != free.labels).any()
+    wrong = np.ones(made.problem.arcs, bool)
+    wrong[arcs] = False
+    assert (made.problem.arc[wrong] == free.problem.arc[wrong]).all()
+    assert (made.labels[wrong] == free.labels[wrong]).all()
+    assert (made.problem.arc <= free.problem.arc).all(), "no label scores more than the best one"
+    before = made.lay(arcs), made.lay(other)
+    made.ask(arcs, 3.0)
+    assert (made.lay(arcs), made.lay(other)) == (before[0], before[1] + 3 * wrong[other].sum())
+
+
+def test_trees_alone_as_published(folder: Path, tmp_path: Path) -> None:
+    train, dev = read_both(folder)
+    model = SamplingSystem().train(settings(labels="none", violator="sample"), train, dev)
+    assert max(record["dev_uas"] for record in model.history) > 60
+    parser = SamplingSystem().parser(model)
+    parse = parser.parse(dev)[0]
+    assert parse.labels is None
+    assert parser.label_names(parse) == ["_"] * (len(parse.heads) - 1)
+    rows = [line.split("\t") for line in (folder / "dev.conllu").read_text().splitlines()]
+    without = ["\t".join([*row[:7], "_", *row[8:]]) if len(row) == 10 else row[0] for row in rows]
+    (tmp_path / "without.conllu").write_text("\n".join(without) + "\n")
+    bare = read(tmp_path / "without.conllu").treebank
+    describe(bare, dev)
+    with pytest.raises(InputError, match="not every word has a label"):
+        SamplingSystem().train(settings(), bare, dev)
+
+
 @pytest.mark.parametrize("constraints", ["neighbour", "gold"])
 def test_either_constraint_alone_learns_by_its_own_steps(constraints: str, folder: Path) -> None:
     train, dev = read_both(folder)
@@ -177,6 +223,8 @@ def test_trees_may_cross(folder: Path) -> None:
         ({"global_features": "valency,valency"}, "global_features: one is named twice"),
         ({"constraints": "none"}, "constraints: unknown value 'none'; choose from both, neighbour, gold"),
         ({"search": "random-walk"}, "search: random walks make crossing trees"),
+        ({"labels": "both"}, "labels: unknown value 'both'; choose from joint, none"),
+        ({"violator": "best"}, "violator: unknown value 'best'; choose from climb, sample"),
         ({"beam": 3}, "beam: unknown key"),
     ],
 )

@@ -28,7 +28,8 @@ def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[P
     values, right = [parse.value for parse in parses], parser.scores_of_trees(gold)
     columns: dict[str, Any] = {"value": values, "gold": right, "restarts": [parse.work["restarts"] for parse in parses]}
     missed = sum(one < two for one, two in zip(values, right, strict=True))
-    return Trees([parse.heads for parse in parses], None, columns, facts | {"search_errors": missed})
+    labels = [parser.label_names(parse) for parse in parses] if parser.names else None
+    return Trees([parse.heads for parse in parses], labels, columns, facts | {"search_errors": missed})
 
 
 def _work(parses: list[Parse]) -> dict[str, list[float]]:

@@ -34,7 +34,7 @@ class Parser(Naming):
 
     search    "gibbs", "random-walk" or "greedy"
     restarts, patience, seed  as of `Settings`
-    Trees have no labels and nothing is proved of them: the status is `heuristic`. The seed of a sentence is made from
+    Nothing is proved of trees: the status is `heuristic`. The seed of a sentence is made from
     that of the parser and from the scores, so that neither workers nor order change anything.
     """
 
@@ -60,7 +60,8 @@ class Parser(Naming):
         if min(self.restarts, self.patience) < 1:
             raise InputError("restarts and patience are at least 1", hint="give positive numbers")
         of_trees = bool(model.meta.get("single_root", True)), projective
-        self.scoring = Scoring(model.scorer, model.weights, model.reals, model.codes, *of_trees, model.unit)
+        weights, self.names = (model.weights, model.reals), model.labelling.names
+        self.scoring = Scoring(model.scorer, *weights, model.codes, *of_trees, model.unit, model.labelling)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -105,7 +106,8 @@ class Parser(Naming):
         value, runs = search(*made.buffers, made.view, made.graph, made.starts, plan, rng, best)
         seconds = {"features": features, "decode": time.perf_counter() - started - features}
         heads = heads_of(index_of(problem).arcs, best)
-        return Parse(heads, float(value), np.inf, "heuristic", {"restarts": int(runs)}, seconds)
+        labels = None if made.labels is None else np.append(-1, made.labels[best]).astype(np.int32)
+        return Parse(heads, float(value), np.inf, "heuristic", {"restarts": int(runs)}, seconds, labels)
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
         """What the model gives the trees of `treebank` themselves.
