@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
+from oracles.trees import trees
 from synthetic import inflected_conllu
 
 import treebound
@@ -23,7 +24,8 @@ from treebound.learning.survey import describe
 from treebound.support.settings import SettingError
 from treebound.systems.registry import system_of
 from treebound.systems.sampling.parser import Parser
-from treebound.systems.sampling.sentence import scored
+from treebound.systems.sampling.rerank import best_of_list
+from treebound.systems.sampling.sentence import Labelled, Sentence, scored
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.system import SamplingSystem
 from treebound.systems.training import recipe
@@ -86,18 +88,14 @@ def test_trees_that_no_search_meets_score_nothing(folder: Path) -> None:
     _, dev = read_both(folder)
     parser = treebound.load(folder / "model.npz")
     i = int(np.argmax(dev.lengths >= 4))
-    rows, tag = parser.table(dev).sentence(i)
-    allowed = ~np.eye(len(tag), dtype=bool)
-    allowed[:, 0] = False
-    made, chain = scored(parser.scoring, rows, tag, allowed), np.arange(-1, len(tag) - 1, dtype=np.int32)
-    assert made is not None
+    made, chain = everything(parser, dev, i), np.arange(-1, dev.lengths[i], dtype=np.int32)
     assert np.isfinite(made.score(chain))
     crossing, two_roots = chain.copy(), chain.copy()
     crossing[[1, 2, 3, 4]] = 0, 4, 1, 1  # 4 -> 2 and 1 -> 3
     two_roots[2] = 0
     assert made.score(crossing) == made.score(two_roots) == -np.inf
-    free = scored(parser.scoring._replace(projective=False, single_root=False), rows, tag, allowed)
-    assert free is not None
+    parser.scoring = parser.scoring._replace(projective=False, single_root=False)
+    free = everything(parser, dev, i)
     assert np.isfinite(free.score(crossing))
     assert np.isfinite(free.score(two_roots))
 
@@ -115,6 +113,39 @@ def test_more_runs_find_no_worse_trees(folder: Path) -> None:
         parser = treebound.load(folder / "model.npz", restarts=restarts, patience=12)
         values.append([p.value for p in parser.parse(dev)])
     assert all(a <= b <= c for a, b, c in zip(*values, strict=True))
+
+
+def everything(parser: Parser, dev: Treebank, i: int, right: Labelled | None = None) -> Sentence:
+    """Sentence i with all heads for all words."""
+    rows, tag = parser.table(dev).sentence(i)
+    allowed = ~np.eye(len(tag), dtype=bool)
+    allowed[:, 0] = False
+    made = scored(parser.scoring, rows, tag, allowed, right)
+    assert made is not None
+    return made
+
+
+def test_reranking_finds_the_best_of_its_list(folder: Path) -> None:
+    """Longer lists hold no worse trees, and that of all trees the best one."""
+    _, dev = read_both(folder)
+    values = []
+    for k in (1, 5, 20):
+        parser = treebound.load(folder / "model.npz", rerank=k)
+        parses = parser.parse(dev)
+        values.append([p.value for p in parses])
+        assert max(p.work["trees"] for p in parses) == k
+        assert parser.scores_of_trees(dev.with_heads(np.concatenate([p.heads[1:] for p in parses]))) == values[-1]
+    assert all(a <= b <= c for a, b, c in zip(*values, strict=True))
+    short = [i for i in range(len(dev)) if 3 <= dev.lengths[i] <= 5]
+    assert short
+    drawn = np.random.default_rng(1).integers(-(2**15), 2**15, len(parser.scoring.reals))
+    parser.scoring, better = parser.scoring._replace(reals=drawn.astype(np.float32)), 0
+    for i in short:
+        made, n = everything(parser, dev, i), int(dev.lengths[i])
+        best = max(made.score(heads) for heads in trees(n))
+        assert best_of_list(made, "projective", 1000)[::2] == (best, len(trees(n)))
+        better += best > best_of_list(made, "projective", 1)[0]
+    assert better, "global features choose other trees than local factors"
 
 
 def test_train_many_writes_the_same_file_and_leaves_finished_models(
@@ -160,14 +191,12 @@ def test_training_that_was_interrupted_goes_on(folder: Path, tmp_path: Path) -> 
 def test_in_training_right_arcs_have_right_labels_and_wrong_ones_cost(folder: Path) -> None:
     _, dev = read_both(folder)
     parser, i = treebound.load(folder / "model.npz"), int(np.argmax(dev.lengths >= 4))
-    (rows, tag), gold = parser.table(dev).sentence(i), projectivise(dev.heads(i))[0]
-    allowed = ~np.eye(len(tag), dtype=bool)
-    allowed[:, 0] = False
-    labels = np.arange(len(tag) - 1, dtype=np.int32) % len(parser.names)
-    free, made = (scored(parser.scoring, rows, tag, allowed, right) for right in (None, (gold, labels)))
-    assert free is not None
-    assert made is not None
-    arcs, other = (arcs_of_tree(made.scores.arc_index, heads) for heads in (gold, np.arange(-1, len(tag) - 1)))
+    gold, n = projectivise(dev.heads(i))[0], int(dev.lengths[i])
+    labels = np.arange(n, dtype=np.int32) % len(parser.names)
+    free, made = (everything(parser, dev, i, right) for right in (None, (gold, labels)))
+    assert made.labels is not None
+    assert free.labels is not None
+    arcs, other = (arcs_of_tree(made.scores.arc_index, heads) for heads in (gold, np.arange(-1, n)))
     assert (made.labels[arcs] == labels).all()
     assert (made.labels != free.labels).any()
     wrong = np.ones(made.problem.arcs, bool)
@@ -238,6 +267,7 @@ def test_options_of_parsing_are_checked(folder: Path) -> None:
         ({"search": "tabu"}, "unknown search 'tabu'"),
         ({"search": "random-walk"}, "trees do not cross"),
         ({"restarts": 0}, "at least 1"),
+        ({"rerank": 0}, "at least 1"),
         ({"beam": 3}, "no option 'beam'"),
     ):
         with pytest.raises(InputError, match=message):

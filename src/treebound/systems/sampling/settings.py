@@ -43,7 +43,7 @@ class Settings(Checked):
         tuple(FEATURES), "Features of whole trees, separated by commas; empty: none, as in the Turbo parser."
     )
     space: Space = option("projective", "non-projective: arcs of a tree may cross.")
-    epochs: Epochs = option(10, "Passes over TRAIN; the best one on DEV is kept.")
+    epochs: Epochs = option(5, "Passes over TRAIN; the best one on DEV is kept.")
     sweeps: Count = option(2, "Samples of a sentence in each epoch, times its words.")
     constraints: Literal["both", "neighbour", "gold"] = option(
         "both",

@@ -18,7 +18,7 @@ class SamplingSystem(Learned):
     """`treebound.core.system.System`."""
 
     settings, model, finder = Settings, SamplingModel, Parser
-    options = ("search", "restarts", "patience", "seed")
+    options = ("search", "restarts", "patience", "seed", "rerank")
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError where labels are missing."""
