@@ -19,13 +19,13 @@ from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.factors.templates import ATTRIBUTES, parse_atom
 from treebound.features.compiling import compile_templates
+from treebound.features.labelling import Labelling
 from treebound.features.labels import FAR, HEAD, MODIFIER, PAIR, TREE, WORDS, Labeller, numbered, width
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
 from treebound.kernels.features.labels import context_words
 from treebound.kernels.features.scoring import LINE, arc_variant
 from treebound.learning.pruner import Pruner, train_pruner
-from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings

@@ -17,6 +17,7 @@ from treebound.evaluation.attachment import evaluate
 from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.features.scorer import Scorer
+from treebound.features.tree_score import PartScore
 from treebound.learning.difference import Difference
 from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.updates import Learner, Mira, Perceptron
@@ -335,3 +336,18 @@ def test_gold_trees_are_scored_on_the_scale_of_parses(model):
             reached += 1
             assert score <= parse.value
     assert 0 < reached < len(DEV), "some gold trees are pruned away, not all"
+
+
+def test_trees_that_no_search_meets_score_nothing(model):
+    i = int(np.argmax(DEV.lengths >= 4))
+    one = DEV.select(np.array([i]))
+    chain = np.arange(one.words, dtype=np.int32)
+    crossing, two_roots = chain.copy(), chain.copy()
+    crossing[:4] = 0, 4, 1, 1  # 4 -> 2 and 1 -> 3
+    two_roots[1] = 0
+    parser = Parser(model, k=None)
+    assert np.isfinite(parser.scores_of_trees(one.with_heads(chain))[0])
+    for heads in (crossing, two_roots):
+        assert parser.scores_of_trees(one.with_heads(heads)) == [-np.inf]
+        problem = parser.problem(one, 0)
+        assert np.isfinite(PartScore(problem).score(np.append(-1, heads).astype(np.int32))), "its arcs are there"

@@ -26,7 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     folder = tmp_path_factory.mktemp("run")
     rows = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
     rows["decode"]["combined"] = {"model": "combined", "learner": "mira", "decoder": "tuned", "k": 10}
-    for name in ("full", "turbo", "shared", "full-neighbour", "full-gold"):
+    for name in ("full", "turbo", "shared", "full-published", "full-neighbour", "full-gold"):
         row = f"sampling-{name}".replace("-full", "")
         rows["decode"][row] = {"system": "sampling", "model": name}
     (folder / "params.yaml").write_text(yaml.safe_dump(rows, sort_keys=False))

@@ -191,7 +191,7 @@ def test_training_corrects_tags_that_it_has_not_seen() -> None:
     describe(whole, whole)
     gold, new = whole.select(np.arange(110)), whole.select(np.arange(110, 150))
     given = noisy(gold, 1)
-    spec = Settings(families=("adjacent-sibling",), global_features=(), bits=14, sweeps=1, restarts=2)
+    spec = Settings(families=("adjacent-sibling",), global_features=(), bits=14, labels="none", sweeps=1, restarts=2)
     pruner, candidates = train_pruner(given, epochs=2, bits=14), learn(gold, given, gold.meta["tag"])
     weights = []
     for _ in range(2):

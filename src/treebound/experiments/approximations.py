@@ -30,7 +30,7 @@ from treebound.experiments.params import Approximations, Params
 from treebound.features.tree_score import PartScore
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.treebanks.projectivise import is_projective
+from treebound.treebanks.projectivise import in_space
 
 EXACT = "branch and bound"
 
@@ -123,10 +123,10 @@ def against(gold: Treebank, parser: Parser, scored: Sequence[Problem]) -> Callab
     """What `contest` is to know of trees of a treebank: right words, and what the model gives the gold tree (-inf where
     it cannot be found).
     """
-    crosses = parser.decoder.space == "non-projective"
+    projective = parser.decoder.space == "projective"
     value = [
         PartScore(problem).score(gold.heads(i)) / (problem.unit or 1.0)
-        if crosses or is_projective(gold.heads(i))
+        if in_space(gold.heads(i), projective, problem.single_root)
         else -np.inf
         for i, problem in enumerate(scored)
     ]

@@ -140,7 +140,7 @@ class Row:
     system   one of ROOMS; those of others (udpipe, spacy) have no model, learner, decoder and k
     model    one of `models`; decoder: one of `decoders`; k: heads of a word that the pruner keeps
              of the system transition, one of `transition`, and beam: its width, by default that of training; of the
-             system sampling, one of `sampling`
+             system sampling, one of `sampling`, and rerank: no search but the best of so many trees
     corpora  those that have the row; empty: all
     tags     that it is trained and tested with, and seed: those of the corpus and of the run unless it says otherwise
     timed    whether the benchmark has it; unless it says so, rows that all corpora have
@@ -156,6 +156,7 @@ class Row:
     seed: Seed | None = None
     timed: bool | None = None
     beam: Annotated[int, Field(ge=1, le=1024)] | None = None
+    rerank: Positive | None = None
     name: str = ""
 
     def __str__(self) -> str:

@@ -101,7 +101,7 @@ def main() -> None:
             train, dev = (t.select(np.arange(min(len(t), arguments.sentences))) for t in (train, dev))
         families = tuple(filter(None, arguments.families.split(",")))
         settings = {"epochs": arguments.epochs, "bits": arguments.bits, "restarts": arguments.restarts}
-        spec = Settings(families=families, **settings)
+        spec = Settings(families=families, labels="none", **settings)
         print(json.dumps(measured(train, dev, spec, arguments.folds), indent=1))
     except TreeboundError as error:
         sys.exit(f"error: {error}")

@@ -26,8 +26,10 @@ PAIRS = (
     ("sampling full", "sampling turbo"),
     ("sampling full", "combined"),
     ("sampling shared", "carreras+grandchild+sibling"),
-    ("sampling full", "sampling full-neighbour"),
-    ("sampling full", "sampling full-gold"),
+    ("sampling full", "sampling full-published"),
+    ("sampling full-published", "sampling full-neighbour"),
+    ("sampling full-published", "sampling full-gold"),
+    *(("sampling full", f"sampling full, best of {k}") for k in sampling.LISTS),
     ("sampling small", "carreras+grandchild+sibling"),
 )
 

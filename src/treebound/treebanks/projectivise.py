@@ -35,6 +35,14 @@ def is_projective(heads):
     return not crossing(heads).any()
 
 
+def in_space(heads: np.ndarray, projective: bool, single_root: bool) -> bool:
+    """Whether a tree is one of those that are searched: without crossing arcs, and with one root, where that is asked.
+
+    O(n^2).
+    """
+    return (not single_root or np.count_nonzero(heads[1:] == 0) == 1) and (not projective or bool(is_projective(heads)))
+
+
 @njit(cache=True)
 def _dominates(heads, h, w):
     while w > 0 and w != h:

@@ -7,15 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.experiments.params import Params, Row, digest
 from treebound.experiments.rooms import Loaded, Trees
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.treebanks.projectivise import is_projective
 
 
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
@@ -33,7 +30,7 @@ def _trees(params: Params, row: Row, parser: Parser, gold: Treebank, parses: lis
     }
     columns |= {name: [parse.work.get(name, 0) for parse in parses] for name in ("dp_calls", "nodes")}
     if settings.gold:
-        columns["gold"] = _scores_of_gold(parser, gold)
+        columns["gold"] = parser.scores_of_trees(gold)
     facts = {
         "certified": sum(parse.certified for parse in parses),
         "root_solved": sum(bool(parse.work.get("root_solved", 0)) for parse in parses),
@@ -47,14 +44,6 @@ def _trees(params: Params, row: Row, parser: Parser, gold: Treebank, parses: lis
     }
     labels = [model.label_names(parse) for parse in parses] if model.labelling.names else None
     return Trees([parse.heads for parse in parses], labels, columns, facts)
-
-
-def _scores_of_gold(parser: Parser, gold: Treebank) -> list[float]:
-    """What the model gives the gold trees; -inf for those that the parser cannot return: pruned, or crossing."""
-    scores = parser.scores_of_trees(gold)
-    if parser.decoder.space == "non-projective":
-        return scores
-    return [score if is_projective(gold.heads(i)) else -np.inf for i, score in enumerate(scores)]
 
 
 def _work(parses: list[Parse]) -> dict[str, list[float]]:

@@ -16,19 +16,26 @@ from treebound.systems.sampling.parser import Parser
 
 
 def load(params: Params, corpus: str, row: Row, path: Path) -> Loaded:
-    """The model of a row with the search of its settings."""
+    """The model of a row with the search of its settings, or a list of the row's."""
     settings = params.sampling[row.model]
     facts = {"params_hash": digest({"model": row.model}, asdict(settings)), "families": list(settings.families)}
-    parser = Parser(SamplingModel.load(path))
+    if row.rerank is not None:
+        facts["params_hash"] = digest({"model": row.model, "rerank": row.rerank}, asdict(settings))
+    parser = Parser(SamplingModel.load(path), rerank=row.rerank)
     return Loaded(parser.parse, partial(_trees, parser, facts), _work)
 
 
 def _trees(parser: Parser, facts: dict[str, Any], gold: Treebank, parses: list[Parse]) -> Trees:
     """What was found, and what gold trees score: where that is more, the search erred and not the model."""
     values, right = [parse.value for parse in parses], parser.scores_of_trees(gold)
-    columns: dict[str, Any] = {"value": values, "gold": right, "restarts": [parse.work["restarts"] for parse in parses]}
+    columns: dict[str, Any] = {
+        "value": values,
+        "gold": right,
+        "restarts": [parse.work.get("restarts", 0) for parse in parses],
+    }
     missed = sum(one < two for one, two in zip(values, right, strict=True))
-    return Trees([parse.heads for parse in parses], None, columns, facts | {"search_errors": missed})
+    labels = [parser.label_names(parse) for parse in parses] if parser.names else None
+    return Trees([parse.heads for parse in parses], labels, columns, facts | {"search_errors": missed})
 
 
 def _work(parses: list[Parse]) -> dict[str, list[float]]:

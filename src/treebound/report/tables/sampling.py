@@ -19,13 +19,16 @@ from treebound.report.tables.rows import main_rows
 
 PAPER = "zhang-et-al-2014"
 METHODS = ("greedy", "gibbs", "random-walk")
+LISTS = (50, 500)  #: trees of a reranker, as in the paper
 
 
 def rows_of(results: Results, corpus: str) -> dict[str, Row]:
-    """The rows that are compared: `sampling MODEL`, and by their models the rows of exact search over linear models."""
+    """The rows that are compared: `sampling MODEL`, with `, best of K` where it reranks so many trees, and by their
+    models the rows of exact search over linear models.
+    """
     params = results.params
     found = {
-        f"sampling {row.model}": row
+        f"sampling {row.model}" + (f", best of {row.rerank}" if row.rerank else ""): row
         for row in params.rows_of(corpus)
         if ROOMS[row.system] == "sampling" and params.plain(corpus, row)
     }
@@ -34,7 +37,8 @@ def rows_of(results: Results, corpus: str) -> dict[str, Row]:
 
 def names(params: Params) -> set[str]:
     """Every name that `rows_of` can give."""
-    return {*(f"sampling {model}" for model in params.sampling), *params.models}
+    lists = ("", *(f", best of {k}" for k in LISTS))
+    return {*(f"sampling {model}{of}" for model in params.sampling for of in lists), *params.models}
 
 
 def accuracy(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:

@@ -15,13 +15,13 @@ from treebound.factors import templates_of
 from treebound.factors.pattern_language import PatternSet
 from treebound.factors.pattern_language import parse as parse_patterns
 from treebound.factors.templates import Lines, digest
+from treebound.features.labelling import Labelling
 from treebound.features.labels import TEMPLATES as OF_LABELS
 from treebound.features.scorer import Scorer
 from treebound.learning.conventions import Conventions, conventions
 from treebound.learning.pruner import TEMPLATES as PRUNER
 from treebound.learning.pruner import Pruner
 from treebound.learning.storage import Attributes, Format, Header, History, Layout, Names, Unit, tables
-from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.settings import Settings
 
 

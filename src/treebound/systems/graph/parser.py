@@ -30,6 +30,7 @@ from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.learning.conventions import under
 from treebound.support.workers import spread
 from treebound.systems.graph.model import Model
+from treebound.treebanks.projectivise import in_space
 
 #: what makes a parse one that says how sure it is: `treebound.decoders.confidence.Assess`
 Assessment = Callable[[Decoder, Problem, Parse], Parse]
@@ -154,13 +155,14 @@ class Parser:
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
         """What the model gives the trees of `treebank` themselves, on the scale of `Parse.value`.
 
-        -inf where a tree has an arc that the pruner removed, or another number of roots than the model's trees.
+        -inf for those that `parse` cannot return: with an arc that the pruner removed, with crossing arcs where the
+        decoder's trees have none, with several roots where the model's have one.
         """
-        table, out = _table(self.model, treebank), []
+        table, out, projective = _table(self.model, treebank), [], self.decoder.space == "projective"
         for i in range(len(treebank)):
             heads = treebank.heads(i)
-            rooted = not self.single_root or np.count_nonzero(heads[1:] == 0) == 1
-            out.append(PartScore(self._problem(table, i, self.k)).score(heads) if rooted else -np.inf)
+            within = in_space(heads, projective, self.single_root)
+            out.append(PartScore(self._solved_problem(table, i)).score(heads) if within else -np.inf)
         return out
 
     def labelled(self, parse: Parse, treebank: Treebank, i: int) -> Parse:

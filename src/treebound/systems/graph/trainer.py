@@ -19,6 +19,7 @@ from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.factors.pattern_language import PatternSet, named_patterns
 from treebound.factors.templates import Lines, digest
+from treebound.features.labelling import Labelling
 from treebound.features.labels import inventory, numbered
 from treebound.features.scorer import Scorer, Scores
 from treebound.features.tokens import TokenTable
@@ -32,7 +33,6 @@ from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
 from treebound.learning.pruner import Pruner
 from treebound.learning.updates import UPDATES, Learner
 from treebound.systems.graph.candidates import candidates
-from treebound.systems.graph.labelling import Labelling
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings

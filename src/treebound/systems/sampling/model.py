@@ -11,11 +11,13 @@ from pydantic.dataclasses import dataclass as checked
 from treebound.core.errors import InputError, ModelError
 from treebound.factors import templates_of
 from treebound.factors.templates import Lines, digest
+from treebound.features.labelling import Labelling
+from treebound.features.labels import TEMPLATES as OF_LABELS
 from treebound.features.scorer import Scorer
 from treebound.learning.conventions import Conventions, conventions
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
 from treebound.learning.pruner import Pruner
-from treebound.learning.storage import Attributes, Format, Header, History, Layout, Unit, tables
+from treebound.learning.storage import Attributes, Format, Header, History, Layout, Names, Unit, tables
 from treebound.systems.sampling.globals.catalogue import codes_of
 from treebound.systems.sampling.settings import Settings
 
@@ -34,29 +36,39 @@ class SamplingHeader(Header):
     attributes: Attributes
     templates: Lines
     digest: str
+    labels: Names = ()
 
     def __post_init__(self) -> None:
+        if (self.spec.labels == "none") != (not self.labels):
+            raise ValueError("labels of a model that has none, or none of one that has them")
         if digest(self.templates) != self.digest:
             raise ValueError("other templates than it was trained with")
 
 
 def _layouts(header: SamplingHeader) -> dict[str, Layout]:
     return {
-        "weights": Layout(np.int32, {(1 << header.spec.bits,)}),
+        "weights": Layout(np.int32, {(Labelling(header.spec, header.labels, frozenset()).weights,)}),
         "pruner": Layout(np.float32, tables(8, 28)),
     }
 
 
-FORMAT = Format(KIND, 1, SamplingHeader, _layouts)
+#: version 1 had no labels
+FORMAT = Format(KIND, 2, SamplingHeader, _layouts)
+
+
+def templates_for(spec: Settings) -> Lines:
+    """What a model with these settings is trained with; its pruner brings its own."""
+    return templates_of(spec.families) | (OF_LABELS if spec.labels != "none" else {})
 
 
 class SamplingModel:
     """Weights of local factors and global features in one table, as integers, `unit` of them to 1.0.
 
     spec     how it was trained, and how it searches
-    weights  int32[2 ** bits]
+    weights  int32[2 ** bits], behind them those of labels
     meta     the treebank conventions that it was trained with
     history  one record an epoch
+    labels   the labels that it knows, in the order of their numbers
     key      identifies what it was trained by and on
     """
 
@@ -68,16 +80,19 @@ class SamplingModel:
         pruner: Pruner,
         meta: dict,
         history: list[dict],
+        *,
+        labels: tuple[str, ...] = (),
         templates: Lines | None = None,
         key: str = "",
     ):
         self.spec, self.weights, self.unit, self.pruner, self.history = spec, weights, unit, pruner, history
         self.meta, self.key = conventions(meta), key
-        self.templates = templates_of(spec.families) if templates is None else templates
+        self.templates = templates_for(spec) if templates is None else templates
         self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, None, self.templates)
+        self.labelling = Labelling(spec, labels, pruner.attributes, self.templates)
         self.codes = codes_of(spec.global_features)
         #: as global features read them; integers still, if not all of the largest ones to the last digit
-        self.reals = weights.astype(np.float32)
+        self.reals = weights[: 1 << spec.bits].astype(np.float32)
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
@@ -91,6 +106,7 @@ class SamplingModel:
             "attributes": sorted(self.pruner.attributes),
             "templates": lines,
             "digest": digest(lines),
+            "labels": list(self.labelling.names),
         }
         FORMAT.save(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
 
@@ -99,11 +115,12 @@ class SamplingModel:
         """Read what `save` wrote. ModelError for anything else."""
         header, arrays = FORMAT.load(path)
         try:
-            lines, of_parts = header.templates, templates_of(header.spec.families)
-            if lines.keys() != {*of_parts, *OF_THE_PRUNER}:
+            lines, own = header.templates, templates_for(header.spec)
+            if lines.keys() != {*own, *OF_THE_PRUNER}:
                 raise ValueError("templates of other families than it has")
             pruner = Pruner(arrays["pruner"], frozenset(header.attributes), templates=lines)
             given = header.spec, arrays["weights"], header.unit, pruner, header.meta.as_meta(), header.history
-            return cls(*given, {name: lines[name] for name in of_parts}, header.key)
+            templates = {name: lines[name] for name in own}
+            return cls(*given, labels=header.labels, templates=templates, key=header.key)
         except (ValueError, InputError) as error:
             raise ModelError(f"damaged model file ({error})", path=path, hint="train it again") from None

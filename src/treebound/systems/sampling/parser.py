@@ -21,6 +21,7 @@ from treebound.learning.loop import Progress
 from treebound.learning.system import Naming
 from treebound.support.workers import spread
 from treebound.systems.sampling.model import SamplingModel
+from treebound.systems.sampling.rerank import best_of_list
 from treebound.systems.sampling.search import GIBBS, GREEDY, WALK, Plan, search
 from treebound.systems.sampling.sentence import Scoring, Sentence, scored
 
@@ -34,7 +35,8 @@ class Parser(Naming):
 
     search    "gibbs", "random-walk" or "greedy"
     restarts, patience, seed  as of `Settings`
-    Trees have no labels and nothing is proved of them: the status is `heuristic`. The seed of a sentence is made from
+    rerank    no search but the best of so many trees: see `treebound.systems.sampling.rerank`
+    Nothing is proved of trees: the status is `heuristic`. The seed of a sentence is made from
     that of the parser and from the scores, so that neither workers nor order change anything.
     """
 
@@ -46,6 +48,7 @@ class Parser(Naming):
         restarts: int | None = None,
         patience: int | None = None,
         seed: int | None = None,
+        rerank: int | None = None,
     ):
         spec = model.spec
         self.model, self.search = model, search or spec.search
@@ -57,10 +60,12 @@ class Parser(Naming):
         self.restarts = spec.restarts if restarts is None else restarts
         self.patience = spec.patience if patience is None else patience
         self.seed = spec.seed if seed is None else seed
-        if min(self.restarts, self.patience) < 1:
-            raise InputError("restarts and patience are at least 1", hint="give positive numbers")
+        self.rerank = rerank
+        if min(self.restarts, self.patience, 1 if rerank is None else rerank) < 1:
+            raise InputError("restarts, patience and rerank are at least 1", hint="give positive numbers")
         of_trees = bool(model.meta.get("single_root", True)), projective
-        self.scoring = Scoring(model.scorer, model.weights, model.reals, model.codes, *of_trees, model.unit)
+        weights, self.names = (model.weights, model.reals), model.labelling.names
+        self.scoring = Scoring(model.scorer, *weights, model.codes, *of_trees, model.unit, model.labelling)
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -98,17 +103,31 @@ class Parser(Naming):
         started = time.perf_counter()
         made = self.sentence(table, i)
         features = time.perf_counter() - started
+        if self.rerank is None:
+            value, best, count = self._searched(made)
+        else:
+            value, best, count = best_of_list(made, self.model.spec.space, self.rerank)
+        work = {"restarts" if self.rerank is None else "trees": count}
+        seconds = {"features": features, "decode": time.perf_counter() - started - features}
+        heads = heads_of(index_of(made.problem).arcs, best)
+        labels = None if made.labels is None else np.append(-1, made.labels[best]).astype(np.int32)
+        return Parse(heads, value, np.inf, "heuristic", work, seconds, labels)
+
+    def _searched(self, made: Sentence) -> tuple[float, np.ndarray, int]:
+        """The score and the arcs int32[n] of the best tree that search finds, and its runs."""
         problem, sd = made.problem, deviation(made.problem)
         rng = np.array([_seed(problem, self.seed)], np.uint64)
         best, method = made.first_tree(rng), METHODS[self.search]
         plan = Plan(method, self.restarts, self.patience, SWEEPS, HOT * sd, COLD * sd, WORDS)
         value, runs = search(*made.buffers, made.view, made.graph, made.starts, plan, rng, best)
-        seconds = {"features": features, "decode": time.perf_counter() - started - features}
-        heads = heads_of(index_of(problem).arcs, best)
-        return Parse(heads, float(value), np.inf, "heuristic", {"restarts": int(runs)}, seconds)
+        return float(value), best, int(runs)
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
-        """What the model gives the trees of `treebank` themselves; -inf where the pruner removed an arc."""
+        """What the model gives the trees of `treebank` themselves.
+
+        -inf for those that `parse` cannot return: with an arc that the pruner removed, with crossing arcs or several
+        roots where the model's trees have none.
+        """
         table = self.table(treebank)
         return [self.sentence(table, i).score(treebank.heads(i)) for i in range(len(treebank))]
 

@@ -8,19 +8,22 @@ import numpy as np
 
 from treebound.core.problem import Problem
 from treebound.decoders.approximate.sampling import chains
-from treebound.decoders.approximate.sampling.buffers import ARC_INTO, Buffers, buffers_of
+from treebound.decoders.approximate.sampling.buffers import ARC_INTO, PROJECTIVE, S_ARC, Buffers, buffers_of
 from treebound.decoders.approximate.sampling.decoder import deviation, shares
 from treebound.decoders.approximate.sampling.forest import lay
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
+from treebound.features.labelling import Labelling
 from treebound.features.scorer import Scorer, Scores
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.hypergraph import Hypergraph
 from treebound.systems.sampling.globals.catalogue import score_all
 from treebound.systems.sampling.globals.view import View, view_of
+from treebound.treebanks.projectivise import in_space
 
 SCALE = 0.2  #: trees are drawn from exp(SCALE * score of arcs / their standard deviation)
 RUNS, PATIENCE = 12, 4  #: of greedy search under local factors
+Labelled = tuple[np.ndarray, np.ndarray]  #: heads of a tree, or the arcs into words, and their labels
 
 
 class Scoring(NamedTuple):
@@ -30,6 +33,7 @@ class Scoring(NamedTuple):
     codes           int64[F] global features
     single_root, projective  the trees
     unit            as of `Problem`
+    labelling       what chooses labels with arcs, behind the weights of these; None: nothing
     """
 
     scorer: Scorer
@@ -39,10 +43,14 @@ class Scoring(NamedTuple):
     single_root: bool
     projective: bool
     unit: float = 0.0
+    labelling: Labelling | None = None
 
 
 class Sentence(NamedTuple):
-    """Scores of arcs and parts, the problem made of them, the buffers of moves, what global features see, draws."""
+    """Scores of arcs and parts, the problem made of them, the buffers of moves, what global features see, draws.
+
+    labels  int32[A]: of each arc; None: there are none
+    """
 
     scores: Scores
     problem: Problem
@@ -50,6 +58,7 @@ class Sentence(NamedTuple):
     view: View
     graph: Hypergraph | None
     starts: Starts
+    labels: np.ndarray | None
 
     @property
     def arcs(self) -> np.ndarray:
@@ -58,15 +67,22 @@ class Sentence(NamedTuple):
         return ints[ints[ARC_INTO] + 1 : ints[ARC_INTO] + n + 1].astype(np.int32)
 
     def score(self, heads: np.ndarray) -> float:
-        """Of a tree int32[n + 1]; -inf where an arc is no candidate or it has several roots. It is laid out then."""
+        """Of a tree int32[n + 1], laid out then; -inf where no search meets it: see `Parser.scores_of_trees`."""
         arcs = arcs_of_tree(index_of(self.problem).arcs, heads)
-        if np.any(arcs < 0) or (self.problem.single_root and np.count_nonzero(heads[1:] == 0) != 1):
+        if np.any(arcs < 0) or not in_space(heads, bool(self.buffers.ints[PROJECTIVE]), self.problem.single_root):
             return -np.inf
         return self.lay(arcs)
 
     def lay(self, arcs: np.ndarray) -> float:
         """Make the tree that of these arcs int32[n]; its score."""
         return float(lay(*self.buffers, arcs) + score_all(self.buffers.ints, self.view))
+
+    def ask(self, right: np.ndarray, cost: float) -> None:
+        """Let every arc but the right ones int32[n] score `cost` more in the buffers, as margins ask for."""
+        first = self.buffers.ints[S_ARC]
+        arc = self.buffers.reals[first : first + self.problem.arcs]
+        arc += cost
+        arc[right] -= cost
 
     def lay_only(self, arcs: np.ndarray) -> None:
         """Make the tree that of these arcs; global features are not scored."""
@@ -81,16 +97,26 @@ class Sentence(NamedTuple):
         return found.arcs.astype(np.int32)
 
 
-def scored(by: Scoring, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray) -> Sentence | None:
+def scored(
+    by: Scoring, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, right: Labelled | None = None
+) -> Sentence | None:
     """A sentence under these weights; None where the candidate arcs (bool[n + 1, n + 1], head first) make up no tree.
 
     rows, tag  as of `TokenTable.sentence`
+    right      (heads int32[n + 1], labels int32[n]): of training, where these arcs have these labels
     """
-    scores = by.scorer.score(by.weights, rows, tag, allowed, by.single_root, by.projective)
+    scores, labels = by.scorer.score(by.weights, rows, tag, allowed, by.single_root, by.projective), None
+    if by.labelling is not None and by.labelling.joint is not None:
+        table = by.labelling.of_arcs(by.weights, rows, scores)
+        value, labels = by.labelling.joint.best(table)
+        if right is not None:
+            arcs = arcs_of_tree(scores.arc_index, right[0])
+            value[arcs], labels[arcs] = table[arcs, right[1]], right[1]
+        scores = scores._replace(arc=scores.arc + value)
     problem = scores.problem(by.unit)
     log = problem.arc * (SCALE / deviation(problem))
     found = starts_of(index_of(problem).arcs, log, problem.single_root, by.projective)
     if found is None:
         return None
     view = view_of(rows, problem.n, by.codes, by.reals)
-    return Sentence(scores, problem, buffers_of(problem, shares(log, problem)), view, *found)
+    return Sentence(scores, problem, buffers_of(problem, shares(log, problem)), view, *found, labels)

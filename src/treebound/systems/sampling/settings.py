@@ -43,11 +43,16 @@ class Settings(Checked):
         tuple(FEATURES), "Features of whole trees, separated by commas; empty: none, as in the Turbo parser."
     )
     space: Space = option("projective", "non-projective: arcs of a tree may cross.")
-    epochs: Epochs = option(10, "Passes over TRAIN; the best one on DEV is kept.")
+    epochs: Epochs = option(5, "Passes over TRAIN; the best one on DEV is kept.")
     sweeps: Count = option(2, "Samples of a sentence in each epoch, times its words.")
     constraints: Literal["both", "neighbour", "gold"] = option(
         "both",
         "What is learnt: neighbour: of two successive samples the better one scores more; gold: the right tree.",
+    )
+    violator: Literal["climb", "sample"] = option(
+        "climb",
+        "What the right tree is to score more than: climb: the tree to which a climb leads from the last sample once "
+        "wrong heads score COST more; sample: the last sample, as published.",
     )
     k: Heads = option(30, "Heads that the pruner keeps for each word, at most.")
     threshold: Share = option(0.005, "Of these, heads at least so many times as probable as the best one.")
@@ -58,6 +63,13 @@ class Settings(Checked):
     C: Rate = option(0.01, "Largest step of an update.")
     cost: Cost = option(0.5, "Margin asked for each wrong head.")
     temperature: Rate = option(0.1, "Of the samples that are learnt from, in units of scores.")
+    labels: Literal["joint", "none"] = option(
+        "joint", "joint: an arc scores what its best label adds, and has that label; none: trees alone, as published."
+    )
+    label_bits: Annotated[int, Field(ge=12, le=28)] | None = option(
+        None, "Log2 of the number of weights of labels. [default: bits + 1]"
+    )
+    label_cost: Cost = option(0.25, "Margin asked for each wrong label.")
     seed: Seed = option(1, "Of orders and samples; equal seeds give equal models and trees.")
     search: Literal["gibbs", "random-walk", "greedy"] = option(
         "gibbs", "How trees are sought: gibbs, random-walk (only where arcs may cross), or greedy: climbs alone."
@@ -68,6 +80,8 @@ class Settings(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.label_bits is None:
+            object.__setattr__(self, "label_bits", self.bits + 1)
         for name in ("families", "global_features"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise SettingError(name, "one is named twice", "name each once")

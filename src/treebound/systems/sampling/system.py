@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import has_labels
 from treebound.learning.system import Learned
 from treebound.systems.sampling.model import SamplingModel
 from treebound.systems.sampling.parser import Parser
@@ -16,7 +18,13 @@ class SamplingSystem(Learned):
     """`treebound.core.system.System`."""
 
     settings, model, finder = Settings, SamplingModel, Parser
-    options = ("search", "restarts", "patience", "seed")
+    options = ("search", "restarts", "patience", "seed", "rerank")
+
+    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+        """As they are. InputError where labels are missing."""
+        if settings.labels != "none" and not has_labels(train):
+            raise InputError("not every word has a label", hint="train with --labels none")
+        return settings
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Of settings, templates and treebanks."""
@@ -28,6 +36,7 @@ class SamplingSystem(Learned):
 
     def report(self, model: SamplingModel, dev: Treebank) -> str:
         """The score of the best epoch, and what pruning loses."""
-        best = max(record["dev_uas"] for record in model.history)
+        best = max(model.history, key=lambda record: record["dev_uas"])
+        las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
         kept, heads = model.pruner.kept(dev, model.spec.k, model.spec.threshold)
-        return f"dev UAS {best:.2f} ({heads:.1f} heads a word, which are {100 * kept:.2f} % of dev's)"
+        return f"dev UAS {best['dev_uas']:.2f}{las} ({heads:.1f} heads a word, which are {100 * kept:.2f} % of dev's)"

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
-from treebound.factors import templates_of
+from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.factors.templates import digest
+from treebound.features.labelling import Labelling
+from treebound.features.labels import inventory, numbered
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs.numbering import arcs_of_tree
@@ -30,7 +32,8 @@ from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
 from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.updates import Learner, Mira
 from treebound.systems.sampling.globals.catalogue import append, codes_of, room
-from treebound.systems.sampling.model import SamplingModel
+from treebound.systems.sampling.model import SamplingModel, templates_for
+from treebound.systems.sampling.moves import climb
 from treebound.systems.sampling.parser import Parser
 from treebound.systems.sampling.search import Pair, next_pair
 from treebound.systems.sampling.sentence import Scoring, Sentence, scored
@@ -42,7 +45,7 @@ UNKNOWN = -1  #: the head of a word in a chain that has not begun
 
 def key_for(spec: Settings, train: Treebank, dev: Treebank) -> str:
     """Identifies a model by its settings, templates and treebanks, before it is trained and in its file."""
-    return key_of(spec.as_dict(), (train, dev), digest({**templates_of(spec.families), **OF_THE_PRUNER}).encode())
+    return key_of(spec.as_dict(), (train, dev), digest({**templates_for(spec), **OF_THE_PRUNER}).encode())
 
 
 def train_model(
@@ -53,23 +56,28 @@ def train_model(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> SamplingModel:
-    """The model of the epoch with the best UAS on dev.
+    """The model of the epoch with the best UAS on dev. InputError where there are no labels to be learnt.
 
     checkpoint  a file written after every epoch, chains and all; training goes on from it and removes it at the end
     Where trees must not cross, right trees that do are projectivised for training, and never for evaluation.
     """
+    if spec.labels != "none" and not has_labels(train):
+        raise InputError(f"{train.name}: not every word has a label", hint="train without labels")
     bits = min(20, spec.bits)
     pruner = train_pruner(train, epochs=spec.pruner_epochs, bits=bits, seed=spec.seed, progress=progress)
     task, key = Training(spec, train, pruner), key_for(spec, train, dev)
 
     def model(averages: Averages, history: list[dict]) -> SamplingModel:
-        return SamplingModel(spec, *averages, pruner, train.meta, history, key=key)
+        return SamplingModel(spec, *averages, pruner, train.meta, history, labels=task.labelling.names, key=key)
 
     def judge(averages: Averages, history: list[dict]) -> dict:
         what = f"dev, epoch {len(history) + 1}/{spec.epochs}"
         shown = progress and (lambda items, _: progress(items, what))
-        parses = Parser(model(averages, history)).parse(dev, progress=shown)
-        return {"dev_uas": evaluate(dev, [p.heads for p in parses]).summary["uas"]}
+        parser = Parser(model(averages, history))
+        parses = parser.parse(dev, progress=shown)
+        names = [parser.label_names(p) for p in parses] if parser.names else None
+        summary = evaluate(dev, [p.heads for p in parses], names).summary
+        return {f"dev_{name}": summary[name] for name in ("uas", "las") if name in summary}
 
     kept = Checkpoint(checkpoint, key, task.learner, {"chains": task.chains}) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
@@ -87,11 +95,15 @@ class Training:
 
     def __init__(self, spec: Settings, train: Treebank, pruner: Pruner):
         self.spec, self.offsets = spec, train.offsets
-        self.learner = Learner(1 << spec.bits, Mira(spec.C))
+        names = inventory(train) if spec.labels != "none" else ()
+        self.labelling = Labelling(spec, names, pruner.attributes)
+        self.labels = np.split(numbered(train, names), train.offsets[1:-1])
+        self.learner = Learner(self.labelling.weights, Mira(spec.C))
         scorer, projective = Scorer(spec.families, pruner.attributes, spec.bits), spec.space == "projective"
         of_trees = bool(train.meta.get("single_root", True)), projective
-        weights = self.learner.weights
-        self.scoring = Scoring(scorer, weights, weights, codes_of(spec.global_features), *of_trees)
+        weights, codes = self.learner.weights, codes_of(spec.global_features)
+        own = weights[: 1 << spec.bits]
+        self.scoring = Scoring(scorer, weights, own, codes, *of_trees, labelling=self.labelling)
         self.table, self.pruner = TokenTable(train), pruner
         each = [train.heads(i) for i in range(len(train))]
         self.gold = [projectivise(heads)[0] for heads in each] if projective else each
@@ -119,7 +131,7 @@ class Training:
         rows, tag = self.table.sentence(i)
         allowed = self.pruner.allowed(rows, tag, spec.training_k)
         allowed[gold[1:], np.arange(1, len(tag))] = True
-        made = scored(self.scoring, rows, tag, allowed)
+        made = scored(self.scoring, rows, tag, allowed, (gold, self.labels[i]))
         if made is None:  # a right tree with several roots where one is asked for, and no other tree left
             return
         n, chain = len(tag) - 1, self.chains[self.offsets[i] : self.offsets[i + 1]]
@@ -139,11 +151,30 @@ class Training:
             made.lay(now)
         last = made.arcs
         chain[:] = made.problem.head[last]
-        errors = int((last != right).sum())
-        self.counts["wrong"] += errors
-        if errors and spec.constraints != "neighbour":
+        self.counts["wrong"] += int((last != right).sum())
+        if made.labels is not None:
+            self._learn_labels(made, rows, right)
+        if spec.constraints == "neighbour":
+            return
+        if spec.violator == "climb":
+            made.ask(right, spec.cost)
+            climb(*made.buffers, made.view, rng)
+            last = made.arcs
+        if errors := int((last != right).sum()):
             self._update(made, rows, tag, right, last, errors)
             self.counts["gold"] += 1
+
+    def _learn_labels(self, made: Sentence, rows: np.ndarray, arcs: np.ndarray) -> None:
+        """Step towards the labels of the right arcs int32[n], which they have in `made`."""
+        labels, index, joint = made.labels, made.scores.arc_index, self.labelling.joint
+        assert labels is not None
+        assert joint is not None
+        right, n, cost = labels[arcs], len(arcs), self.spec.label_cost
+        table = joint.of_arcs(self.learner.weights, rows, n, index.head[arcs], index.mod[arcs])
+        found = joint.best(table, right, cost)[1]
+        slots, signs, rates = self.difference.reserve(self.labelling.room(n))
+        count = self.labelling.difference((arcs, right), (arcs, found), index, rows, slots, signs, 0)
+        self.learner.update(slots, signs, rates, count, cost * int((found != right).sum()))
 
     def _random(self) -> np.ndarray:
         """The state of the generator of a visit."""
@@ -163,10 +194,14 @@ class Training:
             ours[family], theirs[family] = only_in(g, p), only_in(p, g)
         n = len(better)
         space = scorer.room(ours, n) + scorer.room(theirs, n) + 2 * room(self.scoring.codes, n)
+        space += self.labelling.room(n)
         slots, signs, rates = self.difference.reserve(space)
         count = scorer.features(ours, 1.0, scores, rows, tag, slots, signs, 0, rates=rates)
         count = scorer.features(theirs, -1.0, scores, rows, tag, slots, signs, count, rates=rates)
         for arcs, sign in ((better, 1.0), (worse, -1.0)):
             made.lay_only(arcs)
             count = append(made.buffers.ints, made.view, sign, slots, signs, count)
+        if made.labels is not None:
+            ways = (better, made.labels[better]), (worse, made.labels[worse])
+            count = self.labelling.difference(*ways, scores.arc_index, rows, slots, signs, count)
         self.learner.update(slots, signs, rates, count, self.spec.cost * errors)

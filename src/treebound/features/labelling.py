@@ -6,6 +6,8 @@ A model may choose labels *joint*ly with arcs (each arc's best label is folded i
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from treebound.factors.templates import Lines
@@ -13,7 +15,21 @@ from treebound.features.labels import TEMPLATES, Labeller, weights_of
 from treebound.features.scorer import Scores
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.features.labels import context_words
-from treebound.systems.graph.settings import Settings
+
+
+class Settings(Protocol):
+    """What the settings of a model say of labels.
+
+    labels      "none", "joint", "second-stage" or "both"
+    bits        log2 of the number of weights of arcs and parts; label_bits: of each labeller's
+    """
+
+    @property
+    def labels(self) -> str: ...
+    @property
+    def bits(self) -> int: ...
+    @property
+    def label_bits(self) -> int | None: ...
 
 
 class Labelling:
@@ -48,10 +64,15 @@ class Labelling:
         """
         if self.joint is None:
             return scored, None
-        index = scored.arc_index
-        table = self.joint.of_arcs(weights, rows, len(index.right) - 1, index.head, index.mod)
+        table, index = self.of_arcs(weights, rows, scored), scored.arc_index
         value, label = self.joint.best(table, None if gold is None else gold[index.mod - 1], cost)
         return scored._replace(arc=scored.arc + value), label
+
+    def of_arcs(self, weights: np.ndarray, rows: np.ndarray, scored: Scores) -> np.ndarray:
+        """float64[A, *]: what each label of an arc adds to its score. The model must have joint labels."""
+        assert self.joint is not None
+        index = scored.arc_index
+        return self.joint.of_arcs(weights, rows, len(index.right) - 1, index.head, index.mod)
 
     def of_tree(
         self,
