@@ -30,6 +30,13 @@ def both(left: Derivation, right: Derivation, rule: str) -> Derivation:
     return Derivation(found.result, rule, found.head, (left, right))
 
 
+def head_leaf(derivation: Derivation) -> Derivation:
+    """The word that is the lexical head."""
+    while derivation.children:
+        derivation = derivation.children[derivation.head]
+    return derivation
+
+
 class Maker:
     """Random derivations, the same for the same seed."""
 

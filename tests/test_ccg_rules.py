@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from ccg_corpus import head_leaf
 
 from treebound.core.errors import InputError
 from treebound.treebanks.ccg import derivation
@@ -96,7 +97,7 @@ def test_derivations_are_read_and_written(tmp_path):
     assert derivation.to_text(tree) == SAMPLE
     assert [leaf.word for leaf in tree.leaves()] == ["the", "board", "met", "."]
     assert [node.rule for node in tree.nodes()] == ["ba", "fa", "lex", "lex", "rp", "lex", "lex"]
-    assert tree.head_leaf().word == "met"
+    assert head_leaf(tree).word == "met"
     path = tmp_path / "a.auto"
     derivation.write(path, [derivation.Entry("wsj_0001.1", tree)])
     (entry,) = derivation.read(path)

@@ -225,7 +225,7 @@ def check_mutants(folder: Path, target: Path, seed: int, count: int, kinds: tupl
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> None:
-    check_mutants(folder, tmp_path, seed=1, count=80)
+    check_mutants(folder, tmp_path, seed=1, count=200)
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ import html
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import made_up_results
@@ -20,7 +21,7 @@ import yaml
 
 from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
-from treebound.experiments import reference
+from treebound.experiments import reference, run
 from treebound.experiments.scratch import overlaid
 from treebound.report import (
     collect,
@@ -36,6 +37,7 @@ from treebound.report.execute import execute
 from treebound.report.show import typeset
 from treebound.report.tables import ilp
 from treebound.report.tables.rows import configurations, learners_of, main_rows, sweep
+from treebound.support import warm
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -229,10 +231,17 @@ def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) 
     )
 
 
+@pytest.fixture(scope="module")
+def forks() -> Iterator[None]:
+    """Kernels are forks of one interpreter, as in a run of the pipeline."""
+    with warm.interpreter(run.IMPORTED, run.SURROUNDINGS):
+        yield
+
+
 @pytest.mark.parametrize(
     "name", ["index", "20-main-comparison", "30-accuracy-and-speed", "42-steps", "60-multilingual"]
 )
-def test_notebooks_show_the_reference_run(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebooks_show_the_reference_run(name: str, root: Path, forks: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     execute(REPOSITORY / "notebooks" / f"{name}.ipynb", root / "executed" / f"{name}.ipynb")
 

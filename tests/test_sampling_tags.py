@@ -25,7 +25,7 @@ from treebound.systems.sampling.sentence import Scoring
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.tags.candidates import learn
 from treebound.systems.sampling.tags.corrector import correct, search
-from treebound.systems.sampling.tags.features import TAG, TEMPLATES, name_tags, retag, score_tags
+from treebound.systems.sampling.tags.features import REACH, TAG, TEMPLATES, name_tags, score_tags
 from treebound.systems.sampling.tags.joint import COARSE, Chain, Joint
 from treebound.systems.sampling.tags.learning import JointTraining
 from treebound.systems.tagging.tagger import with_tags
@@ -107,8 +107,11 @@ def test_the_score_of_tags_that_changes_keep_is_that_from_scratch(n: int) -> Non
     rng = np.random.default_rng(n)
     weights, names = rng.integers(-400, 400, 1 << 12).astype(np.float32), np.zeros(len(TEMPLATES), np.int64)
     value = score_tags(rows, 1, n, weights, names)
-    for _ in range(50):
-        value += retag(rows, int(rng.integers(1, n + 1)), int(rng.integers(5)), weights, names)
+    for _ in range(50):  # only the features of 2 REACH + 1 words are looked at
+        w, tag = int(rng.integers(1, n + 1)), int(rng.integers(5))
+        value -= score_tags(rows, w - REACH, w + REACH, weights, names)
+        rows[TAG, PAD + w] = tag
+        value += score_tags(rows, w - REACH, w + REACH, weights, names)
         assert value == score_tags(rows, 1, n, weights, names)
     assert value != 0
 

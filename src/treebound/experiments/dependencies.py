@@ -9,8 +9,10 @@ A folder stands for its modules where a stage uses all of them, so that a new on
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from treebound.support.atomic import replacing
@@ -79,9 +81,11 @@ def _under(module: str, rooms: tuple[str, ...]) -> bool:
     return any(module == room or module.startswith(f"{room}.") for room in rooms)
 
 
+@cache
 def _has_code(path: Path) -> bool:
     """Whether there is more than a docstring in a file."""
-    return bool(path.read_text(encoding="utf-8").partition('"""\n')[2].strip())
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    return len(module.body) > (ast.get_docstring(module) is not None)
 
 
 def _data_of(path: Path) -> list[Path]:

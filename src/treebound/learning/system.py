@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.evaluation.attachment import evaluate, has_labels
+from treebound.learning.loop import Progress
+from treebound.support.workers import in_batches
 
 
 class Naming:
@@ -23,6 +25,30 @@ class Naming:
         if parse.labels is None:
             return ["_"] * (len(parse.heads) - 1)
         return [self.names[i] for i in parse.labels[1:].tolist()]
+
+
+class InBatches(Naming):
+    """A parser of words that are made of a whole treebank at once, and that are cut into parts for workers.
+
+    A subclass has `words(treebank)`, whose `part(i, j)` is that of the sentences from i to before j, and
+    `parse_words(words)`.
+    """
+
+    words: Callable[[Treebank], Any]
+    parse_words: Callable[[Any], list[Parse]]
+
+    def parse(
+        self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
+    ) -> list[Parse]:
+        """One a sentence, in order."""
+        given = self, self.words(treebank)
+        return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
+
+
+def _parsed(given: tuple[InBatches, Any], part: tuple[int, int]) -> list[Parse]:
+    """The sentences from part[0] to before part[1]."""
+    parser, words = given
+    return parser.parse_words(words.part(*part))
 
 
 class Learned:

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from treebound.plots import ccg
 from treebound.plots.style import COLOURS, log_axis, panels, style
 
 NAMES = {"bp": "BP", "dd": "DD"}
@@ -53,23 +54,8 @@ def convergence(data: pd.DataFrame) -> Figure:
 
 
 def beams(data: pd.DataFrame) -> Figure:
-    """Figure 5: joint score (grey, right axis) and LF by beam, narrow ones first, one panel a decoder; one parser.
+    """Figure 5: joint score and LF by beam, one panel a decoder; one parser.
 
     data  decoder, beam, joint score, LF
     """
-    decoders = list(dict.fromkeys(data["decoder"]))
-    with style():
-        figure, axes = panels(len(decoders), height=3.4, width=8.5)
-        for panel, decoder in zip(axes, decoders, strict=True):
-            some = data[data["decoder"] == decoder]
-            other, at = panel.twinx(), range(len(some))
-            other.plot(at, some["joint score"], color=COLOURS["grey"], marker="s", label="joint score (right)")
-            other.grid(False)
-            panel.plot(at, some["LF"], color=COLOURS["blue"], marker="o", label="LF")
-            panel.set_xticks(at, [str(beam).partition(":")[0] for beam in some["beam"]], rotation=45, fontsize=7)
-            panel.set_xlabel("beam of the supertagger")
-            panel.set_ylabel("labelled F-score, %")
-            panel.set_title(decoder)
-        (lines, names), (more, others) = panel.get_legend_handles_labels(), other.get_legend_handles_labels()
-        figure.legend(lines + more, names + others, loc="outside lower center", ncols=2, fontsize=8)
-    return figure
+    return ccg.beams(data, "decoder", "joint score")

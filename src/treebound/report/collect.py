@@ -24,6 +24,8 @@ RERUN = "run python -m treebound.experiments.run"
 REFERENCE, THIS_RUN = "reference", "this run"
 #: where a run that is to become the reference says what it is, before its notebooks are executed
 ORIGIN = Path("results", "reference", "origin.json")
+#: rooms of systems whose rows have tables of their own
+OWN_TABLES = ("graph", "transition", "sampling")
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,13 @@ class Results:
         return pd.DataFrame(rows, columns=None if rows else names)
 
     def peers(self) -> pd.DataFrame:
-        """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty."""
-        rows = [found | {"peer": found["row"]} for found in self._of_room("peers")]
+        """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty.
+
+        Any system without a table of its own is among them.
+        """
+        rooms = [room for room in dict.fromkeys(ROOMS.values()) if room not in OWN_TABLES]
+        about = dict.fromkeys(("package", "version", "notes"), "")
+        rows = [about | found | {"peer": found["row"]} for room in rooms for found in self._of_room(room)]
         names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
         return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from treebound.evaluation.timing import Stopwatch
 from treebound.experiments import stage
-from treebound.experiments.corpus import load
 from treebound.experiments.params import Params, Row
 from treebound.experiments.plan import model_name
+from treebound.experiments.rooms import by_settings
 from treebound.support.atomic import replacing
 from treebound.systems.transition.system import Transition
 from treebound.systems.transition.training import PACKAGES
@@ -23,25 +21,12 @@ def train(params: Params, corpus: str, row: Row, path: Path) -> tuple[dict[str, 
 
     Where the package of the learner is not installed the file is empty and the metrics say so: nothing else fails.
     """
-    name, (tags, seed) = model_name(params, corpus, row), params.tags_and_seed(corpus, row)
-    settings, system = replace(params.transition[row.model], seed=seed), Transition()
+    settings = replace(params.transition[row.model], seed=params.tags_and_seed(corpus, row)[1])
     module, package = PACKAGES.get(settings.learning, ("", ""))
     if module and find_spec(module) is None:
-        stage.say(f"{corpus} {name}: {package} is not installed: make classifiers")
+        stage.say(f"{corpus} {model_name(params, corpus, row)}: {package} is not installed: make classifiers")
         with replacing(path):
             pass
         return {"spec": settings.as_dict(), "missing": package}, {"cpu_s": 0.0, "wall_s": 0.0}
-    examples, dev = (load(corpus, split, params.limit(split), tags) for split in ("train", "dev"))
-    checkpoint = stage.CHECKPOINTS / f"{corpus}.transition.{name}.npz"
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-
-    def progress(items: Iterable, what: str) -> Iterable:
-        stage.say(f"{corpus} {name}: {what}")
-        return items
-
-    with Stopwatch() as watch:
-        model = system.train(settings, examples, dev, checkpoint=checkpoint, progress=progress)
-    stage.say(f"{corpus} {name}: {system.report(model, dev)}")
-    model.save(path)
-    metrics = {"spec": settings.as_dict(), "history": list(model.history), "skipped": model.skipped}
-    return metrics, {"cpu_s": watch.cpu, "wall_s": watch.wall}
+    model, metrics, seconds = by_settings.learn(Transition(), settings, params, corpus, row, path)
+    return metrics | {"skipped": model.skipped}, seconds

@@ -50,7 +50,7 @@ def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
 def peers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Parsers of others. Rows (run, corpus, peer); accuracy, seconds of training, speed, package, what it sees."""
     data = stacked(results, wanted, "peers")
-    package = [f"{name} {version}" for name, version in zip(data["package"], data["version"], strict=True)]
+    package = [f"{name} {version}".strip() for name, version in zip(data["package"], data["version"], strict=True)]
     names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s", "notes": "note"}
     data = data.assign(package=package).rename(columns=names | {"words_per_cpu_s": "words / CPU s", "provenance": ""})
     columns = ["UAS", "LAS", "complete, %", "training, CPU s", "words / CPU s", "tags", "package", "note"]

@@ -11,9 +11,7 @@ from treebound.core.dtypes import INDEX, NO_HEAD
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.conventions import under
-from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled, Naming
-from treebound.support.workers import in_batches
+from treebound.learning.system import InBatches, Labelled
 from treebound.systems.ccg.decoding import Adaptive, Found
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.integration import Integration
@@ -24,7 +22,7 @@ from treebound.systems.ccg.words import Words, words_of
 from treebound.treebanks.ccg.columns import heads_of
 
 
-class Parser(Naming):
+class Parser(InBatches):
     """A model with its attempts, by default those of its settings.
 
     A parse holds the heads of the derivation and the lexical categories as labels; its `record` is what was found
@@ -45,16 +43,12 @@ class Parser(Naming):
         self.model, self.reads, self.names = model, model.reads, model.label_names
         self.integration = Integration(**joint)
 
-    def parse(
-        self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
-    ) -> list[Parse]:
-        """One a sentence, in order; `value` is the score of its derivation or the sum of those of its fragments."""
-        model = self.model
-        given = self, words_of(under(model.meta, treebank), model.meta["tag"])
-        return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
+    def words(self, treebank: Treebank) -> Words:
+        """Forms, and the tags by the model's conventions."""
+        return words_of(under(self.model.meta, treebank), self.model.meta["tag"])
 
     def parse_words(self, words: Words) -> list[Parse]:
-        """The same of words."""
+        """One a sentence, in order; `value` is the score of its derivation or the sum of those of its fragments."""
         number = self.model.tagger.number
         return [_parse(found, number) for found in self.adaptive().parse(words)]
 
@@ -63,14 +57,6 @@ class Parser(Naming):
         model = self.model
         how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
         return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
-
-
-def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
-    """The sentences from part[0] to before part[1]."""
-    (parser, words), (i, j) = given, part
-    a, b = words.offsets[i], words.offsets[j]
-    own = (words.form[a:b], words.tag[a:b], words.attributes[:, a:b], words.mark[a:b], words.strings[a:b])
-    return parser.parse_words(Words(words.offsets[i : j + 1] - a, *own))
 
 
 def _parse(found: Found, number: dict[str, int]) -> Parse:

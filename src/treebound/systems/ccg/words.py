@@ -38,6 +38,12 @@ class Words(NamedTuple):
     mark: np.ndarray
     strings: list[tuple[str, str]]
 
+    def part(self, i: int, j: int) -> Words:
+        """Those of the sentences from i to before j."""
+        a, b = self.offsets[i], self.offsets[j]
+        columns = self.form[a:b], self.tag[a:b], self.attributes[:, a:b], self.mark[a:b]
+        return Words(self.offsets[i : j + 1] - a, *columns, self.strings[a:b])
+
 
 def words_of(treebank: Treebank, column: str) -> Words:
     """The words of a treebank, tags from a column. O(W + vocabulary)."""

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from treebound.decoders.approximate.sampling import buffers as at
-from treebound.decoders.approximate.sampling.chains import propose
+from treebound.decoders.approximate.sampling.chains import draw_words, propose, taken
 from treebound.decoders.approximate.sampling.chance import below, uniform
 from treebound.decoders.approximate.sampling.forest import arc_into, arc_number, detach, head_of, link, unlink, worth
 from treebound.decoders.approximate.sampling.moves import (
@@ -159,12 +159,7 @@ def gibbs(ints, reals, view, temperature, rng):
     if count == 0 or ints[ints[at.NEW]] < 0:
         return 0.0
     gain = swap_arcs(ints, reals, view, count)
-    if gain < 0.0:
-        odds = at_temperature(gain, temperature)
-        taken = odds / (1.0 + odds)
-    else:
-        taken = 1.0 / (1.0 + at_temperature(-gain, temperature))
-    if uniform(rng) < taken:
+    if taken(gain, temperature, rng):
         return gain
     take_back(ints, view, count)
     return 0.0
@@ -177,14 +172,7 @@ def walk(ints, reals, view, words, temperature, rng):
     The proposal q draws the heads of K words by Wilson's walks under S_SHARE, so that q(y) / q(y') is the ratio of the
     products of shares: accepted with probability min(1, p(y') q(y) / (p(y) q(y'))).
     """
-    n, mark, new, old, count = ints[at.N], ints[at.MARK], ints[at.NEW], ints[at.OLD], 0
-    for i in range(n + 1):
-        ints[mark + i] = 0
-    while count < min(words, n):
-        m = 1 + below(rng, n)
-        if ints[mark + m] == 0:
-            ints[mark + m], ints[old + count] = 1, arc_into(ints, m)
-            count += 1
+    new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
     propose(ints, reals, count, rng)
     log, roots, same = 0.0, 0, True
     for i in range(count):

@@ -61,6 +61,12 @@ class Words(NamedTuple):
     heads: np.ndarray
     labels: np.ndarray
 
+    def part(self, i: int, j: int) -> Words:
+        """Those of the sentences from i to before j."""
+        a, b = self.offsets[i], self.offsets[j]
+        tokens = np.ascontiguousarray(self.tokens[:, a:b])
+        return Words(self.offsets[i : j + 1] - a, tokens, self.heads[a:b], self.labels[a:b])
+
 
 @njit(cache=True, nogil=True)
 def _find(c, place, path):

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
-from treebound.learning.loop import Progress
-from treebound.learning.system import Labelled, Naming
-from treebound.support.workers import in_batches
+from treebound.learning.system import InBatches, Labelled
 from treebound.systems.transition.extraction import Words
 from treebound.systems.transition.feature_models import chosen_model
 from treebound.systems.transition.memory import MemoryBased
@@ -20,7 +16,7 @@ from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.training import key_for, train_model
 
 
-class Parser(Naming):
+class Parser(InBatches):
     """A model with a beam: by default as wide as the model's settings say, 1 parses greedily.
 
     Trees are labelled and may have several roots. Nothing is proved of them: the status is `heuristic`.
@@ -31,23 +27,15 @@ class Parser(Naming):
             raise InputError(f"a beam of {beam} sequences", hint="choose 1 to 1024")
         self.model, self.beam, self.reads, self.names = model, beam, model.reads, model.label_names
 
-    def parse(
-        self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
-    ) -> list[Parse]:
-        """One a sentence, in order; `value` is the sum of the scores of its transitions."""
+    def words(self, treebank: Treebank) -> Words:
+        """Those of the model, which begins anew."""
         if isinstance(self.model.other, MemoryBased):
             self.model.other.forget()
-        given = self, self.model.words(treebank)
-        return in_batches(_parsed, given, len(treebank), workers=workers, scheduler=scheduler, progress=progress)
+        return self.model.words(treebank)
 
-
-def _parsed(given: tuple[Parser, Words], part: tuple[int, int]) -> list[Parse]:
-    """The sentences from part[0] to before part[1]."""
-    (parser, words), (i, j) = given, part
-    a, b = words.offsets[i], words.offsets[j]
-    tokens = np.ascontiguousarray(words.tokens[:, a:b])
-    own = Words(words.offsets[i : j + 1] - a, tokens, words.heads[a:b], words.labels[a:b])
-    return parser.model.parse_words(own, parser.beam)
+    def parse_words(self, words: Words) -> list[Parse]:
+        """One a sentence, in order; `value` is the sum of the scores of its transitions."""
+        return self.model.parse_words(words, self.beam)
 
 
 class Transition(Labelled):

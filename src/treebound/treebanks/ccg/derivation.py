@@ -46,13 +46,6 @@ class Derivation:
         """The words from left to right."""
         return [node for node in self.nodes() if not node.children]
 
-    def head_leaf(self) -> Derivation:
-        """The word that is the lexical head."""
-        node = self
-        while node.children:
-            node = node.children[node.head]
-        return node
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -212,15 +212,19 @@ def gibbs(ints, reals, temperature, rng):
     if uniform(rng) < 0.5:
         return resample(ints, reals, m, temperature, rng)
     gain, count = rotate(ints, reals, m)
-    if gain < 0.0:
-        odds = at_temperature(gain, temperature)
-        taken = odds / (1.0 + odds)
-    else:
-        taken = 1.0 / (1.0 + at_temperature(-gain, temperature))
-    if uniform(rng) < taken:
+    if taken(gain, temperature, rng):
         return gain
     undo(ints, count)
     return 0.0
+
+
+@njit(cache=True, nogil=True)
+def taken(gain, temperature, rng):
+    """Whether the second of two trees is drawn, which scores `gain` more, by exp(score / temperature) of both."""
+    if gain < 0.0:
+        odds = at_temperature(gain, temperature)
+        return uniform(rng) < odds / (1.0 + odds)
+    return uniform(rng) < 1.0 / (1.0 + at_temperature(-gain, temperature))
 
 
 @njit(cache=True, nogil=True)
@@ -232,14 +236,7 @@ def walk(ints, reals, words, temperature, rng):
     min(1, exp((s(y') - s(y)) / temperature) share(y) / share(y')). A tree with another number of roots than is asked
     for has score -inf.
     """
-    n, mark, new, old, count = ints[at.N], ints[at.MARK], ints[at.NEW], ints[at.OLD], 0
-    for i in range(n + 1):
-        ints[mark + i] = 0
-    while count < min(words, n):
-        m = 1 + below(rng, n)
-        if ints[mark + m] == 0:
-            ints[mark + m], ints[old + count] = 1, arc_into(ints, m)
-            count += 1
+    new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
     propose(ints, reals, count, rng)
     log, roots = 0.0, 0
     for i in range(count):
@@ -254,6 +251,20 @@ def walk(ints, reals, words, temperature, rng):
         return gain, True
     undo(ints, count)
     return 0.0, False
+
+
+@njit(cache=True, nogil=True)
+def draw_words(ints, words, rng):
+    """Mark so many different words 1, or all there are, and put the arcs into them at OLD; their number."""
+    n, mark, count = ints[at.N], ints[at.MARK], 0
+    for i in range(n + 1):
+        ints[mark + i] = 0
+    while count < min(words, n):
+        m = 1 + below(rng, n)
+        if ints[mark + m] == 0:
+            ints[mark + m], ints[ints[at.OLD] + count] = 1, arc_into(ints, m)
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)

@@ -55,11 +55,3 @@ def score_tags(rows, first, last, weights, names):
         for k in range(len(names)):
             total += weights[names[k] & mask]
     return total
-
-
-@njit(cache=True, nogil=True)
-def retag(rows, w, tag, weights, names):
-    """Give word w the tag with this hash; the gain of all features. Only those of 2 REACH + 1 words are looked at."""
-    before = score_tags(rows, w - REACH, w + REACH, weights, names)
-    rows[TAG, PAD + w] = tag
-    return score_tags(rows, w - REACH, w + REACH, weights, names) - before
