@@ -6,9 +6,9 @@
 Each checkout trains a model of its own with the same settings (every factor family, labels, k = 10), once a folder,
 and keeps its own compiled kernels. Then a process of each parses the test file warm, one after the other, `--repeats`
 times: reading and loading are left out, CPU time is counted, and what else the machine does meets both. Printed are
-the words per CPU second of each (median, least, most), the median of the ratios of neighbours with its quartiles, what
-was proved, accuracy on all words, and a digest of every tree with its labels: where the models are the same, so are
-the digests.
+the words per CPU second of each (median, least, most), how many times those of the old one that is (median and
+quartiles of the pairs), what was proved, accuracy on all words, and a digest of every tree with its labels: the same
+where the models are. `--threshold` adds this checkout's parser with that threshold in its pruner (decision 016).
 `--models` names the two model files instead, for parsers of models that both can read.
 """
 
@@ -37,7 +37,7 @@ import numpy as np
 import treebound
 from treebound.treebanks.document import read
 
-parser, gold = treebound.load(sys.argv[1]), read(sys.argv[2]).treebank
+parser, gold = treebound.load(sys.argv[1], **json.loads(sys.argv[3])), read(sys.argv[2]).treebank
 parser.parse(gold.select(np.arange(min(len(gold), 20))))
 print(gold.words, flush=True)
 for line in sys.stdin:
@@ -57,10 +57,10 @@ print(json.dumps({"proved": f"{proved}/{len(parses)}", "uas": uas, "las": las, "
 
 
 class Side:
-    """A checkout, with its model and a process that parses with it."""
+    """A checkout, with its model and a process that parses with it, by options of its parser."""
 
-    def __init__(self, name: str, checkout: Path, folder: Path):
-        self.name, self.folder, self.model = name, folder, folder / f"{name}.npz"
+    def __init__(self, name: str, checkout: Path, folder: Path, **options: Any):
+        self.name, self.model, self.options = name, folder / f"{name}.npz", options
         self.given = os.environ | {
             "PYTHONPATH": str(checkout.resolve() / "src"),
             "NUMBA_CACHE_DIR": str(folder.resolve() / f"kernels-{name}"),
@@ -80,7 +80,7 @@ class Side:
 
     def start(self, test: Path) -> None:
         """Start the process, which says how many words it is to parse."""
-        command = [sys.executable, "-c", PARSE, str(self.model), str(test)]
+        command = [sys.executable, "-c", PARSE, str(self.model), str(test), json.dumps(self.options)]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, env=self.given, stdin=pipe, stdout=pipe, text=True)
         self.words = int(self._line())
@@ -91,10 +91,9 @@ class Side:
         print(file=self.process.stdin, flush=True)
         self.seconds.append(float(self._line()))
 
-    def end(self) -> dict[str, Any]:
-        """What was found."""
-        out = self.process.communicate()[0]
-        return json.loads(out)
+    def end(self) -> str:
+        """What was found, in JSON."""
+        return self.process.communicate()[0].strip()
 
     def _line(self) -> str:
         assert self.process.stdout is not None
@@ -115,25 +114,35 @@ def main() -> None:
     parser.add_argument("--patterns", default="", help="hand-crafted patterns, as en_ud")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument(
+        "--threshold", type=float, default=0.0, help="of the pruner: this checkout's model with it, too"
+    )
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    sides = Side("old", given.old, given.folder), Side("new", Path(__file__).parents[1], given.folder)
+    here = Path(__file__).parents[1]
+    sides = [Side("old", given.old, given.folder), Side("new", here, given.folder)]
     for i, side in enumerate(sides):
         if given.models:
             side.model = given.models[i]
         else:
             side.train(given.train, given.dev, given.epochs, given.patterns)
+    if given.threshold:
+        sides.append(Side("new", here, given.folder, threshold=given.threshold))
+        sides[-1].model = sides[1].model
+    for side in sides:
         side.start(given.test)
     for turn in range(given.repeats):
         for side in sides[:: 1 if turn % 2 else -1]:
             side.parse()
     for side in sides:
-        rates = side.words / np.array(side.seconds)
+        rates, ratios = side.words / np.array(side.seconds), np.array(sides[0].seconds) / np.array(side.seconds)
         found = " ".join(f"{x:,.0f}" for x in (np.median(rates), rates.min(), rates.max()))
-        print(f"{side.name}: {side.words:,} words, a CPU second {found}; {json.dumps(side.end())}")
-    ratios = np.array(sides[0].seconds) / np.array(sides[1].seconds)
-    low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
-    print(f"new to old: {middle:.2f} times (quartiles {low:.2f} to {high:.2f} of {given.repeats} pairs)")
+        low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
+        what = " ".join([side.name, *(f"{name} {value}" for name, value in side.options.items())])
+        print(
+            f"{what}: {side.words:,} words, a CPU second {found}; {middle:.2f} ({low:.2f} to {high:.2f}) times as many"
+        )
+        print("   ", side.end(), flush=True)
 
 
 if __name__ == "__main__":

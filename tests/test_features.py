@@ -18,6 +18,7 @@ from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, has
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.features.memory import add_row, prefetch
 from treebound.kernels.features.scoring import LINE, arc_variant, only_in, pair_variant, side_of
+from treebound.kernels.features.templates import unpacked_arcs, unpacked_families
 from treebound.kernels.features.updates import margin, merge
 
 BEYOND_ARCS = tuple(f for f in FAMILIES if f != "arc")
@@ -234,3 +235,16 @@ def test_rows_are_added_as_numpy_adds_them(kinds):
     prefetch(weights, 5)
     assert (total[:2] == expected[:2]).all()
     assert (total[2] != expected[2]).any()
+
+
+def test_packed_templates_come_back():
+    scorer = Scorer(tuple(f for f in BEYOND_ARCS if f != "pattern"), frozenset(ATTRIBUTES), BITS)
+    of_arcs, of_families = scorer.templates
+    array, _ = scorer.by_sentence
+    arcs, place = unpacked_arcs(array)
+    families = unpacked_families(array, place)
+    groups = (*of_arcs, of_families.part, of_families.pair), (*arcs, families.part, families.pair)
+    for given, found in zip(*groups, strict=True):
+        assert all((a == b).all() for a, b in zip(given, found, strict=True))
+    for name in ("code", "slot", "part_first", "pair_first"):
+        assert (getattr(of_families, name) == getattr(families, name)).all()

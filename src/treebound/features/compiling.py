@@ -6,7 +6,7 @@ import numpy as np
 
 from treebound.core.hashing import hash_string
 from treebound.factors.templates import ATTRIBUTES, parse_atom
-from treebound.kernels.features.scoring import Templates
+from treebound.kernels.features.templates import Templates
 
 
 def compile_templates(
@@ -30,8 +30,8 @@ def compile_templates(
         start.append(len(slot))
     return Templates(
         np.array(seed, np.int64),
-        np.array(start, np.int32),
-        np.array(slot, np.int32),
-        np.array(offset, np.int32),
-        np.array(attr, np.int32),
+        np.array(start, np.int64),
+        np.array(slot, np.int64),
+        np.array(offset, np.int64),
+        np.array(attr, np.int64),
     )

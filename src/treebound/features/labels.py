@@ -21,6 +21,7 @@ from treebound.kernels.features.labels import (
     score_labels,
 )
 from treebound.kernels.features.scoring import LINE, Output, Place
+from treebound.kernels.features.templates import packed
 
 #: features of one word of the arc with the arc's direction
 HEAD = lines("""
@@ -93,6 +94,7 @@ class Labeller:
         self.context = compile_templates(
             templates["label-context"] if tree else (), WORDS, salt + "-context", attributes
         )
+        self.packed, self.packed_context = packed(self.groups), packed((self.context,))
 
     def of_arcs(self, weights: np.ndarray, rows: np.ndarray, n: int, head: np.ndarray, mod: np.ndarray) -> np.ndarray:
         """[A, width]: the score of each label on each arc; columns behind the last label mean nothing.
@@ -100,7 +102,7 @@ class Labeller:
         float64; of `narrowed` weights int32, which no sum of some hundred can leave.
         """
         out = np.zeros((len(head), self.width), np.int32 if weights.dtype == np.int16 else np.float64)
-        score_labels(self.groups, rows, n, head, mod, weights, self.place, out)
+        score_labels(self.packed, rows, n, head, mod, weights, self.place, out)
         return out
 
     def of_tree(self, weights: np.ndarray, rows: np.ndarray, heads: np.ndarray) -> np.ndarray:
@@ -108,7 +110,7 @@ class Labeller:
         words = context_words(heads)
         out = self.of_arcs(weights, rows, len(heads) - 1, words[0], words[1])
         if self.tree:
-            score_context(self.context, rows, words, weights, self.place, out)
+            score_context(self.packed_context, rows, words, weights, self.place, out)
         return out
 
     def best(

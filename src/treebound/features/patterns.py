@@ -18,7 +18,7 @@ from treebound.factors.pattern_language import MAX_WORDS, OUTSIDE, Gap, Pattern,
 from treebound.factors.templates import ATTRIBUTES
 from treebound.features.tokens import hash_string
 from treebound.kernels.features.patterns import PatternIndex
-from treebound.kernels.features.scoring import Templates
+from treebound.kernels.features.templates import Templates
 
 
 @dataclass(frozen=True)

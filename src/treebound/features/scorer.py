@@ -21,14 +21,13 @@ from treebound.kernels.arcs.problem_index import Index
 from treebound.kernels.arcs.wide_parts import products_of_tree
 from treebound.kernels.features.patterns import pattern_features, pattern_parts, pattern_scores
 from treebound.kernels.features.scoring import (
-    FamilyTemplates,
     Output,
     Place,
-    Templates,
     arc_features,
     part_features,
     score_sentence,
 )
+from treebound.kernels.features.templates import FamilyTemplates, Templates, packed, packed_families
 
 NO_PATTERN_PARTS = np.empty((0, MAX_ARCS), np.int32), np.empty((0, MAX_WORDS + 3), np.int32), np.empty(0)
 #: products whose place in the table is no arithmetic on their arcs
@@ -62,7 +61,7 @@ def compile_families(names: tuple[str, ...], attributes: frozenset[str], lines: 
         parts.append(compile_templates(lines[name], family.templates.words, name, attributes))
         pairs.append(compile_templates(lines[pair], family.templates.words, pair, attributes))
     return FamilyTemplates(
-        np.array(code, np.int64), np.array(slot, np.int32).reshape(-1, 4), *_joined(parts), *_joined(pairs)
+        np.array(code, np.int64), np.array(slot, np.int64).reshape(-1, 4), *_joined(parts), *_joined(pairs)
     )
 
 
@@ -74,7 +73,7 @@ def _joined(templates: list[Templates]) -> tuple[Templates, np.ndarray]:
         np.concatenate([getattr(t, name) for t in (empty, *templates)]) for name in ("seed", "slot", "offset", "attr")
     ]
     lengths = [np.diff(t.start) for t in templates]
-    start = np.cumsum(np.concatenate([np.zeros(1, np.int32), *lengths])).astype(np.int32)
+    start = np.cumsum(np.concatenate([np.zeros(1, np.int64), *lengths]))
     return Templates(columns[0], start, *columns[1:]), first
 
 
@@ -166,7 +165,8 @@ class Scorer:
         of_arcs = compile_arc(attributes, lines["arc"], lines["arc-head"], lines["arc-mod"], lines["between"])
         of_parts = compile_families(self.listed, attributes, lines)
         self.templates = of_arcs, of_parts
-        self.by_sentence = of_arcs, of_parts, None if set(of_parts.code.tolist()) <= set(USUAL) else True
+        array = np.concatenate([packed(of_arcs), packed_families(of_parts)])
+        self.by_sentence = array, None if set(of_parts.code.tolist()) <= set(USUAL) else True
         each = np.diff(of_parts.part_first) + np.diff(of_parts.pair_first)
         #: templates of a part at most, but for those of an arc and a word in between
         self.most = dict(zip(self.listed, each.tolist(), strict=True))

@@ -22,6 +22,7 @@ from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import best_arcs, inside
 from treebound.kernels.features.scoring import Output, Place, score_arcs
+from treebound.kernels.features.templates import packed
 from treebound.kernels.features.updates import AdaGrad, all_arcs, best_heads, pruner_step
 from treebound.learning import loop
 from treebound.learning.loop import Progress, Show
@@ -69,6 +70,7 @@ class Pruner:
         self.lines = {name: templates[name] for name in TEMPLATES}
         pair, head, mod = self.lines.values()
         self.templates = compile_arc(attributes, pair, head, mod, ())
+        self.packed = packed(self.templates)
 
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(head, mod, log-linear scores) of all n^2 arcs of a sentence."""
@@ -85,7 +87,7 @@ class Pruner:
             np.fill_diagonal(keep, False)
             return keep
         within = -np.log(threshold) if threshold else np.inf
-        return best_heads(self.templates, rows, tag, self.weights, self.mask, k, within)
+        return best_heads(self.packed, rows, tag, self.weights, self.mask, k, within)
 
     def tree(self, rows: np.ndarray, tag: np.ndarray, single_root: bool) -> np.ndarray:
         """int32[n + 1]: heads of the best projective tree under the pruner's own scores. O(n^3)."""

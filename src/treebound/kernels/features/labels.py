@@ -14,7 +14,8 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.features.memory import add_row, prefetch
-from treebound.kernels.features.scoring import LINE, PAD, _hash_all, arc_variant
+from treebound.kernels.features.scoring import LINE, PAD, arc_variant, hash_all
+from treebound.kernels.features.templates import unpacked, unpacked_arcs
 
 NONE = -1  #: no word in this place of the tree
 CONTEXT = 7  #: words of an arc within its tree: h m g l r a z
@@ -34,7 +35,7 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
     T, (N, L) = len(templates.seed), out.shape
     x = np.empty((T, N), np.int64)
     for t in range(T):
-        _hash_all(templates, t, tokens, rows, x[t])
+        hash_all(templates, t, tokens, rows, 0, -1, x[t])
     for i in range(N):
         after = min(i + 1, N - 1)
         for t in range(T):
@@ -50,7 +51,7 @@ def _emit_rows(templates, tokens, rows, variant, label, out, c):
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)
     for t in range(len(templates.seed)):
-        _hash_all(templates, t, tokens, rows, x)
+        hash_all(templates, t, tokens, rows, 0, -1, x)
         for i in range(rows.shape[1]):
             slots[c] = _start(x[i], variant[i], place) + label[i]
             signs[c] = sign
@@ -84,14 +85,14 @@ def _add_words(templates, tokens, n, rows, direction, weights, place, out):
 
 
 @njit(cache=True, nogil=True)
-def score_labels(groups, tokens, n, head, mod, weights, place, out):
+def score_labels(templates, tokens, n, head, mod, weights, place, out):
     """out[a, y] += score of label y on arc a. O((n T_word + A T_pair) L).
 
-    out     [A, L]: float64, or int32 where weights are int16; L a multiple of LANES
-    groups  (head, modifier, pair, far) Templates: one word with the direction of the arc (summed once per word and
-            direction), both words with the direction, both words with direction and distance
+    out        [A, L]: float64, or int32 where weights are int16; L a multiple of LANES
+    templates  (head, modifier, pair, far), packed: one word with the direction of the arc (summed once per word and
+               direction), both words with the direction, both words with direction and distance
     """
-    t_head, t_mod, t_pair, t_far = groups
+    t_head, t_mod, t_pair, t_far = unpacked_arcs(templates)[0]
     A = len(head)
     rows = np.empty((2, A), np.int32)
     near = np.empty(A, np.int64)
@@ -165,9 +166,9 @@ def _context_rows(words, n):
 
 @njit(cache=True, nogil=True)
 def score_context(templates, tokens, words, weights, place, out):
-    """out[i, y] += score of label y for the words words[:, i] of `context_words`; out[n, L] as of `score_labels`."""
+    """out[i, y] += score of label y for words[:, i] of `context_words`; templates and out as of `score_labels`."""
     rows, direction = _context_rows(words, words.shape[1])
-    _add_rows(templates, tokens, rows, direction, weights, place, out)
+    _add_rows(unpacked(templates, np.int64(0))[0], tokens, rows, direction, weights, place, out)
 
 
 @njit(cache=True, nogil=True)

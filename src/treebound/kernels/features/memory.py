@@ -31,6 +31,18 @@ def add_row(total: np.ndarray, row: int, array: np.ndarray, start: int, width: i
     total[row, :width] += array[start : start + width]
 
 
+def sum_of(weights: np.ndarray, i: Any, j: Any) -> Any:
+    """weights[i] + weights[j] as float64, exactly for float32; of integers, one is made a float, not two."""
+    return np.float64(weights[i]) + np.float64(weights[j])
+
+
+@overload(sum_of, strict=False)
+def _sum_of(weights: Any, i: Any, j: Any) -> Any:
+    if isinstance(weights.dtype, types.Integer):
+        return lambda weights, i, j: np.float64(np.int64(weights[np.uint64(i)]) + np.int64(weights[np.uint64(j)]))
+    return lambda weights, i, j: np.float64(weights[np.uint64(i)]) + np.float64(weights[np.uint64(j)])
+
+
 @overload(prefetch, strict=False)
 def _prefetch(array: Any, index: Any) -> Any:
     return lambda array, index: _fetch(array, index)

@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 
 from treebound.core.problem import NONE
-from treebound.kernels.features.scoring import _M1, LINE, PAD, Templates, _finish
+from treebound.kernels.features.scoring import _M1, LINE, PAD, _finish
+from treebound.kernels.features.templates import Templates
 
 ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern
 MAX_ARCS = 6

@@ -1,7 +1,7 @@
 """Hashed features: from templates and token tables to weights, scores and updates.
 
-A feature is a line of LINE consecutive weights (one cache line of four-byte weights) and an offset o within it. The
-feature by itself has weight line[o], joined with variant v >= 1 it has line[o ^ v]: both are one memory access.
+A feature is a line of LINE consecutive weights (one cache line of four-byte weights) and an offset within it: together
+the slot s. The feature by itself has weight s, joined with variant v >= 1 weight s ^ v: both are one memory access.
 
 Variants of a pair of words (i, j):
 - of an arc: 1 + 7 * (j > i) + distance bin (1, 2, 3, 4-5, 6-10, 11-20, more);
@@ -37,42 +37,9 @@ from treebound.kernels.arcs.parts import (
 )
 from treebound.kernels.features.hashing import M1 as _M1
 from treebound.kernels.features.hashing import finish as _finish
-from treebound.kernels.features.memory import prefetch
+from treebound.kernels.features.memory import prefetch, sum_of
+from treebound.kernels.features.templates import unpacked_arcs, unpacked_families
 from treebound.kernels.reference import where_none
-
-
-class Templates(NamedTuple):
-    """Compiled templates, as kernels take them.
-
-    seed    int64[T] start of each template's hash
-    start   int32[T + 1] template t has atoms start[t] .. start[t + 1] - 1
-    slot    int32[K] which word of the part (0, 1, 2, 3)
-    offset  int32[K] neighbour of that word
-    attr    int32[K] column of the token table
-    """
-
-    seed: np.ndarray
-    start: np.ndarray
-    slot: np.ndarray
-    offset: np.ndarray
-    attr: np.ndarray
-
-
-class FamilyTemplates(NamedTuple):
-    """The templates of a model's families, one after another.
-
-    code        int64[F] family numbers of `treebound.kernels.arcs.parts`
-    slot        int32[F, 4] the two slots that pair templates speak about, then the third, then the fourth; -1: none
-    part, part_first  Templates over all words; those of family f are part_first[f] .. part_first[f + 1] - 1
-    pair, pair_first  Templates over the pair
-    """
-
-    code: np.ndarray
-    slot: np.ndarray
-    part: Templates
-    part_first: np.ndarray
-    pair: Templates
-    pair_first: np.ndarray
 
 
 class Place(NamedTuple):
@@ -97,6 +64,13 @@ class Output(NamedTuple):
 LINE = 16
 PAD = 2
 AHEAD = 32  #: features between the one whose weights are asked for and the one whose weights are read
+BATCH = 256  #: arcs or parts whose features are hashed before their weights are read
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _slots(mask):
+    """What of a hash is a slot, `mask` being what of it is a line once the offset is shifted away."""
+    return mask * LINE + LINE - 1
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -127,24 +101,16 @@ def arc_variant(h, m):
 @njit(cache=True, nogil=True)
 def pair_variant(i, j, side):
     """Variant of the words i and j of a larger part whose third word is on `side`, 1..15."""
-    if i < 0 or j < 0:
-        return 1 + 4 * side
-    if i == j:
-        return 13 + side
-    d = j - i if j > i else i - j
-    b = d - 1 if d <= 2 else 2 if d <= 5 else 3
-    return 1 + 4 * side + b
+    d = abs(j - i)
+    near = 1 + 4 * side + (d > 1) + (d > 2) + (d > 5)  # no branches, here and below: they would be mispredicted
+    return 1 + 4 * side if min(i, j) < 0 else near if d > 0 else 13 + side
 
 
 @njit(cache=True, nogil=True)
 def side_of(k, i, j):
     """0 if word k is left of i and j, 1 if between, 2 if right of both; an empty slot stands with the other word."""
-    if i < 0:
-        i = j
-    if j < 0:
-        j = i
-    lo, hi = (i, j) if i < j else (j, i)
-    return 0 if k < lo else 2 if k > hi else 1
+    lo, hi = min(i, j), max(i, j)
+    return (k >= (hi if lo < 0 else lo)) + (k > hi)
 
 
 @njit(cache=True, nogil=True)
@@ -174,8 +140,8 @@ def local_tags(tag):
 
 
 @njit(cache=True, nogil=True)
-def _hash_all(templates, t, tokens, rows, x):
-    """x[i] = hash of template t over the words in rows[:, i] (int32[3, >= N]), for all i of x (int64[N]) at once.
+def hash_all(templates, t, tokens, rows, first, keep, x):
+    """x[i] = hash & keep of template t over the words in rows[:, first + i] (int32[*, N]), for all i of x (int64[*]).
 
     Atom by atom over all parts: the inner loop has no branch and the compiler vectorises it. Unsigned indices, here and
     below, spare the test for negative ones: half the time.
@@ -189,34 +155,56 @@ def _hash_all(templates, t, tokens, rows, x):
         row = rows[templates.slot[k]]
         offset = templates.offset[k]
         for i in range(count):
-            x[i] = (x[i] ^ column[np.uint64(row[i] + offset)]) * _M1
+            x[i] = (x[i] ^ column[np.uint64(row[np.uint64(first + i)] + offset)]) * _M1
     for i in range(count):
-        x[i] = _finish(x[i])
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _weight(weights, line, o):
-    return np.float64(weights[np.uint64(line + o)])
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _expect(weights, x, mask):
-    """Have the line of a hashed feature fetched."""
-    prefetch(weights, np.uint64(((x >> 4) & mask) * LINE))
+        x[i] = _finish(x[i]) & keep
 
 
 @njit(cache=True, nogil=True)
 def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
-    """out[i] += weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i]."""
-    room = np.zeros(len(out) + AHEAD, np.int64)
-    x = room[: len(out)]
-    for t in range(span[0], span[1]):
-        _hash_all(templates, t, tokens, rows, x)
-        for i in range(len(out)):
-            _expect(weights, room[i + AHEAD], mask)
-            line = ((x[i] >> 4) & mask) * LINE
-            o = x[i] & (LINE - 1)
-            out[i] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[i])
+    """out[i] += weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i].
+
+    Part by part, so that a sum stays in a register; the lines of a later part are asked for on the way, behind the last
+    one those of anything.
+    """
+    T = span[1] - span[0]
+    ahead = AHEAD // max(T, 1) + 1
+    x = np.empty((T, min(len(out), BATCH) + ahead), np.int64)
+    for first in range(0, len(out), BATCH):
+        count = min(len(out) - first, BATCH)
+        for t in range(T):
+            hash_all(templates, span[0] + t, tokens, rows, first, _slots(mask), x[t, :count])
+        for i in range(count):
+            v = variant[first + i]
+            total = out[first + i]
+            for t in range(T):
+                prefetch(weights, x[t, np.uint64(i + ahead)])
+                s = x[t, np.uint64(i)]
+                total += sum_of(weights, s, s ^ v)
+            out[first + i] = total
+
+
+@njit(cache=True, nogil=True)
+def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
+    """As `_add_all` for pairs of words: out[q, side] for each of the three sides, with variants[q, side]."""
+    T = span[1] - span[0]
+    ahead = AHEAD // max(T, 1) + 1
+    x = np.empty((T, min(len(out), BATCH) + ahead), np.int64)
+    for first in range(0, len(out), BATCH):
+        count = min(len(out) - first, BATCH)
+        for t in range(T):
+            hash_all(templates, span[0] + t, tokens, rows, first, _slots(mask), x[t, :count])
+        for i in range(count):
+            q = first + i
+            left, between, right = variants[q, 0], variants[q, 1], variants[q, 2]
+            x0, x1, x2 = 0.0, 0.0, 0.0
+            for t in range(T):
+                prefetch(weights, x[t, np.uint64(i + ahead)])
+                s = x[t, np.uint64(i)]
+                x0 += sum_of(weights, s, s ^ left)
+                x1 += sum_of(weights, s, s ^ between)
+                x2 += sum_of(weights, s, s ^ right)
+            out[q, 0], out[q, 1], out[q, 2] = x0, x1, x2
 
 
 @njit(cache=True, nogil=True)
@@ -228,12 +216,12 @@ def _word_lines(templates, tokens, n, weights, mask):
         rows[0, w] = w + PAD
     x = np.empty(n + 1, np.int64)
     for t in range(len(templates.seed)):
-        _hash_all(templates, t, tokens, rows, x)
+        hash_all(templates, t, tokens, rows, 0, _slots(mask), x)
         for w in range(n + 1):
-            line = ((x[w] >> 4) & mask) * LINE
-            o = x[w] & (LINE - 1)
+            prefetch(weights, x[w])
+        for w in range(n + 1):
             for v in range(LINE):
-                out[w, v] += _weight(weights, line, o ^ v)
+                out[w, v] += np.float64(weights[np.uint64(x[w] ^ v)])
     return out
 
 
@@ -274,15 +262,12 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
                 triple[0, c], triple[1, c], triple[2, c] = rows[0, a], between[i] + PAD, rows[1, a]
                 of[c] = a
                 c += 1
-        room = np.zeros(c + AHEAD, np.int64)
-        x = room[:c]
+        x = np.empty(c, np.int64)
         for t in range(len(t_between.seed)):
-            _hash_all(t_between, t, tokens, triple, x)
+            hash_all(t_between, t, tokens, triple, 0, _slots(mask), x)
             for i in range(c):
-                _expect(weights, room[i + AHEAD], mask)
-                line = ((x[i] >> 4) & mask) * LINE
-                o = x[i] & (LINE - 1)
-                out[of[i]] += _weight(weights, line, o) + _weight(weights, line, o ^ variant[of[i]])
+                prefetch(weights, x[min(i + AHEAD, c - 1)])
+                out[of[i]] += sum_of(weights, x[i], x[i] ^ variant[of[i]])
     return out
 
 
@@ -329,12 +314,10 @@ def _score_counts(families, f, words, tokens, n, weights, mask, out):
     x = np.empty(n + 1, np.int64)
     out[:] = 0.0
     for t in range(families.part_first[f], families.part_first[f + 1]):
-        _hash_all(families.part, t, tokens, rows, x)
+        hash_all(families.part, t, tokens, rows, 0, _slots(mask), x)
         for p in range(len(words)):
-            h = words[p, 0]
-            line = ((x[h] >> 4) & mask) * LINE
-            o = x[h] & (LINE - 1)
-            out[p] += _weight(weights, line, o) + _weight(weights, line, o ^ (1 + words[p, 1]))
+            s = x[words[p, 0]]
+            out[p] += sum_of(weights, s, s ^ (1 + words[p, 1]))
 
 
 @njit(cache=True, nogil=True)
@@ -375,18 +358,9 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
     if u_slot >= 0:
         for p in range(F):
             rows[u_slot, p] = _part_row(code, words, p, u_slot, n)
-    room = np.zeros(pairs + AHEAD, np.int64)
-    x = room[:pairs]
+    span = families.pair_first[f], families.pair_first[f + 1]
     memo = np.zeros((pairs, 3), np.float64)
-    for t in range(families.pair_first[f], families.pair_first[f + 1]):
-        _hash_all(families.pair, t, tokens, pair_rows, x)
-        for q in range(pairs):
-            _expect(weights, room[q + AHEAD], mask)
-            line = ((x[q] >> 4) & mask) * LINE
-            o = x[q] & (LINE - 1)
-            w = _weight(weights, line, o)
-            for s in range(3):
-                memo[q, s] += w + _weight(weights, line, o ^ pair_variants[q, s])
+    _add_pairs(families.pair, span, tokens, pair_rows, pair_variants, weights, mask, memo)
     for p in range(F):
         out[p] = memo[pair_of[p], side_at[p]]
     span = families.part_first[f], families.part_first[f + 1]
@@ -442,13 +416,15 @@ def _score(wide, families, f, words, tokens, n, weights, mask, out):
 def score_sentence(templates, tokens, tag, allowed, single_root, projective, weights, mask):
     """Everything that a decoder needs of a sentence, in one call.
 
-    templates  (those of arcs, FamilyTemplates, None if all of its families are USUAL)
+    templates  (those of arcs, then of families, packed; None if all of these are USUAL)
     allowed    bool[n + 1, n + 1] candidate arcs, head first
     Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words
     int32[parts, 4], scores float64[parts]): family f has the parts first[f] .. first[f + 1] - 1, and its arcs
     int32[F, r] stand one after another, those of the first family first.
     """
-    arc_templates, families, wide = templates
+    array, wide = templates
+    arc_templates, place = unpacked_arcs(array)
+    families = unpacked_families(array, place)
     n = len(tag) - 1
     index = index_arcs(n, allowed)
     parts = index_parts(index, single_root, projective)
@@ -478,10 +454,8 @@ def score_sentence(templates, tokens, tag, allowed, single_root, projective, wei
 
 @njit(cache=True, nogil=True)
 def _emit(x, v, mask, sign, slots, signs, c):
-    line = ((x >> 4) & mask) * LINE
-    o = x & (LINE - 1)
-    slots[c] = line + o
-    slots[c + 1] = line + (o ^ v)
+    slots[c] = x & _slots(mask)
+    slots[c + 1] = slots[c] ^ v
     signs[c] = sign
     signs[c + 1] = sign
     return c + 2

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from treebound.kernels.features.scoring import arc_features, score_arcs
+from treebound.kernels.features.templates import unpacked_arcs
 
 
 @njit(cache=True, nogil=True)
@@ -132,13 +133,15 @@ def all_arcs(n):
 
 
 @njit(cache=True, nogil=True)
-def best_heads(arc_templates, tokens, tag, weights, mask, k, within):
+def best_heads(templates, tokens, tag, weights, mask, k, within):
     """bool[n + 1, n + 1] (head first): the k best heads of every word, ties to the lower head; of these, the ones that
     score at most `within` less than the best one. O(n^2 (T + k)).
+
+    templates  those of arcs, packed
     """
     n = len(tag) - 1
     head, mod = all_arcs(n)
-    scores = score_arcs(arc_templates, tokens, tag, head, mod, weights, mask)
+    scores = score_arcs(unpacked_arcs(templates)[0], tokens, tag, head, mod, weights, mask)
     table = np.full((n + 1, n + 1), -np.inf)
     for a in range(len(head)):
         table[mod[a], head[a]] = scores[a]

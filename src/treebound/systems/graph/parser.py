@@ -132,24 +132,41 @@ class Parser:
                 f"scores of a sentence sum to {total:.3g}, which is no longer exact", hint="train the model again"
             )
 
-    def _parse(self, table: TokenTable, i: int) -> Parse:
-        parse = self._decoded(table, i, self.k)
-        if parse.status == "limit" and np.isinf(parse.bound) and (self.k is None or self.k > WIDEST):
-            # too large to search unpruned: the best tree of the pruned space, with nothing proved about the whole one
-            parse = replace(self._decoded(table, i, WIDEST), status="limit", bound=np.inf)
-        return self._labelled(parse, table, i)
+    def _parse(self, table: TokenTable, sentences: range) -> list[Parse]:
+        """These sentences, stage by stage: what a stage has in the processor's caches serves the next sentence, too."""
+        problems = [self._timed_problem(table, i, self.k) for i in sentences]
+        parses = []
+        for i, given in zip(sentences, problems, strict=True):
+            parse = self._best(table, i, self.k, given)
+            if parse.status == "limit" and np.isinf(parse.bound) and not self._narrow:
+                # too large to search unpruned: the best tree of the pruned space, with nothing proved about the whole
+                parse = replace(self._best(table, i, WIDEST), status="limit", bound=np.inf)
+            parses.append(parse)
+        return [self._labelled(parse, table, i) for i, parse in zip(sentences, parses, strict=True)]
 
-    def _decoded(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Parse:
-        """Sentence i decoded; where the k best heads of its words admit no tree, with those of one more tree."""
+    @property
+    def _narrow(self) -> bool:
+        """Whether words keep so few heads that no sentence is too large."""
+        return self.k is not None and self.k <= WIDEST
+
+    def _timed_problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Problem, float]:
         started = time.perf_counter()
-        problem = self._problem(table, i, k, widen)
-        decoding = time.perf_counter()
+        return self._problem(table, i, k, widen), time.perf_counter() - started
+
+    def _best(self, table: TokenTable, i: int, k: int | None, given: tuple[Problem, float] | None = None) -> Parse:
+        """Sentence i decoded, from its problem if that is given; where no tree is left, with the pruner's added."""
+        parse = self._decoded(*(given or self._timed_problem(table, i, k)))
+        if parse.status == "infeasible":
+            parse = self._decoded(*self._timed_problem(table, i, k, widen=True))
+        return parse
+
+    def _decoded(self, problem: Problem, seconds: float) -> Parse:
+        """The tree of a problem that took so many seconds."""
+        started = time.perf_counter()
         parse = self.decoder.decode(problem)
-        if parse.status == "infeasible" and not widen:
-            return self._decoded(table, i, k, widen=True)
         if not parse.seconds:  # a decoder that does not split its time
-            parse.seconds["decode"] = time.perf_counter() - decoding
-        parse.seconds["features"] = decoding - started
+            parse.seconds["decode"] = time.perf_counter() - started
+        parse.seconds["features"] = seconds
         return parse
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
@@ -200,7 +217,9 @@ class Parser:
         return list(progress(results, "parse") if progress else results)
 
     def _block(self, table: TokenTable, sentences: range, confidence: Assessment | None = None) -> list[Parse]:
-        parses = [self._parse(table, i) for i in sentences]
+        size = len(sentences) if self._narrow else 1  # a problem of all arcs may take a gigabyte
+        batches = [sentences[first : first + size] for first in range(0, len(sentences), size)]
+        parses = [parse for batch in batches for parse in self._parse(table, batch)]
         if confidence is None:
             return parses
         pairs = zip(sentences, parses, strict=True)
