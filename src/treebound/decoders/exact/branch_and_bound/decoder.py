@@ -158,7 +158,7 @@ class BranchAndBound(CheckedDecoder):
             "rho": rho,
             "patience": patience,
             "order": _choice("order", order, ORDERS),
-            "scheme": _choice("scheme", scheme, SCHEMES),
+            "scheme": _choice("scheme", scheme, SCHEMES) or None,
             "branching": _choice("branching", branching, BRANCHINGS),
             "eliminate": eliminate,
             "stars": stars,
