@@ -8,9 +8,13 @@ trains on a few sentences with an empty cache of kernels and counts the CPU seco
 
     python benchmarks/compiling.py --parse model.npz test.conllu
 
-parses ten of a file, as who has just installed the program and has a model does. A kernel is compiled anew
-for every combination of argument types; many come in two because a learner's weights are float32 and a model's int32.
-Two checkouts are compared by running this in both side by side.
+parses ten of a file, as who has just installed the program and has a model does, and
+
+    python benchmarks/compiling.py --train train.conllu dev.conllu [--space non-projective]
+
+trains on the first sentences of files, with the settings of `treebound train` but for sizes and epochs. A kernel is
+compiled anew for every combination of argument types; many come in two because a learner's weights are float32 and a
+model's int32. Two checkouts are compared by running this in both side by side.
 """
 
 from __future__ import annotations
@@ -67,6 +71,21 @@ def work(corpus: str, model: str) -> None:
     Parser(train(replace(spec, epochs=1, bits=12, label_bits=12), examples, examples, pruner)).parse(examples)
 
 
+def train(train_file: Path, dev_file: Path, space: Any) -> None:
+    """Train a model as `treebound train` does, for one epoch."""
+    import numpy as np
+
+    from treebound.systems.graph.settings import Settings
+    from treebound.systems.graph.system import Graph
+    from treebound.treebanks.document import read
+
+    first, dev = (read(file).treebank for file in (train_file, dev_file))
+    first, dev = (treebank.select(np.arange(min(SENTENCES, len(treebank)))) for treebank in (first, dev))
+    settings = Settings(space=space, epochs=1, bits=12, label_bits=12, pruner_epochs=1, pruner_bits=12)
+    system = Graph()
+    system.train(system.fitted(settings, first), first, dev)
+
+
 def parse(model: Path, file: Path) -> None:
     """Load a model and parse the first sentences of a file."""
     import numpy as np
@@ -84,9 +103,11 @@ def main() -> None:
     parser.add_argument("corpus", nargs="?", help="of the run in this folder")
     parser.add_argument("--model", default="carreras+grandchild+sibling", help="one of its params.yaml")
     parser.add_argument("--parse", nargs=2, type=Path, metavar=("MODEL", "FILE"), help="parse, and train nothing")
+    parser.add_argument("--train", nargs=2, type=Path, metavar=("TRAIN", "DEV"), help="train on files, no corpus")
+    parser.add_argument("--space", choices=("projective", "non-projective"), default="projective", help="of --train")
     arguments = parser.parse_args()
-    if not (arguments.parse or arguments.corpus):
-        parser.error("name a corpus, or a model and a file")
+    if not (arguments.parse or arguments.train or arguments.corpus):
+        parser.error("name a corpus, a model and a file, or two files to train on")
     compilations = Compilations()
     event.register("numba:compile", compilations)
     with tempfile.TemporaryDirectory() as empty:
@@ -94,6 +115,8 @@ def main() -> None:
         started = time.process_time()
         if arguments.parse:
             parse(*arguments.parse)
+        elif arguments.train:
+            train(*arguments.train, arguments.space)
         else:
             work(arguments.corpus, arguments.model)
         took = time.process_time() - started

@@ -2,6 +2,7 @@
 
 - To count the references of a tuple, numba takes every field of every array in it out, seven instructions of which one
   is used: more than a third of all that LLVM was handed.
+- What a sum of two integers is, numba finds out by trying some seventy rules, for every sum.
 - A set of compiler flags is compared, as part of a key, by making dictionaries of all its fields.
 - Python's garbage collector walks over all that the compiler made, again and again, and finds next to nothing.
 
@@ -16,8 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import targetconfig
+from numba.core import targetconfig, types
 from numba.core.runtime import context as runtime
+
+_resolved: dict[tuple, Any] = {}  #: signatures of functions that numba has compiled before
+_resolve = types.Function.get_call_type
 
 
 @functools.cache
@@ -38,6 +42,17 @@ def _references(nrt: Any, builder: Any, kind: Any, value: Any) -> list[tuple[Any
     return found
 
 
+def _call_type(function: Any, context: Any, args: Any, options: Any) -> Any:
+    """The signature by which a function is called with arguments of these types."""
+    key = (function, context, tuple(args), tuple(options.items()), targetconfig.ConfigStack.top_or_none())
+    found = _resolved.get(key)
+    if found is None:
+        found = _resolve(function, context, args, options)
+        if found is not None:
+            _resolved[key] = found
+    return found
+
+
 def _same_flags(flags: Any, other: Any) -> Any:
     if not isinstance(other, targetconfig.TargetConfig):
         return NotImplemented
@@ -50,18 +65,22 @@ def _hash_of_flags(flags: Any) -> int:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """No garbage is collected meanwhile."""
+    """No garbage is collected meanwhile; what is there afterwards counts as old, and waits for a full collection."""
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if gc.get_freeze_count() == 0:
+            gc.freeze()
+            gc.unfreeze()
         if collecting:
             gc.enable()
 
 
 def hasten() -> None:
     """Have numba do less from now on."""
+    types.Function.get_call_type = _call_type  # type: ignore[assignment, method-assign]
     runtime.NRTContext.get_meminfos = _references
     targetconfig.TargetConfig.__eq__ = _same_flags
     targetconfig.TargetConfig.__hash__ = _hash_of_flags

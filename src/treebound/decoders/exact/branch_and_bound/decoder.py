@@ -161,7 +161,10 @@ class BranchAndBound(CheckedDecoder):
         given: dict[str, Any] = {name: value for name, value in search.items() if value is not None}
         self.record = bool(given.pop("record", False))
         self.climbs = _choice("start", given.pop("start", "tree"), STARTS) == STARTS.index("pi")
+        numbers: dict[str, int | None]
         numbers = {name: _choice(name, given[name], names) for name, names in NAMED.items() if name in given}
+        if "scheme" in numbers:
+            numbers["scheme"] = numbers["scheme"] or None  # what is not used is not compiled
         tuned = TUNED if space == "projective" else TUNED_CROSSING
         self.options = tuned._replace(**given | numbers)
         widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]

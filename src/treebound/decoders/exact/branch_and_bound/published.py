@@ -25,7 +25,7 @@ from treebound.decoders.exact.branch_and_bound.state import (
     conclude,
     spent,
 )
-from treebound.decoders.exact.branch_and_bound.trace import empty_log, recorded
+from treebound.decoders.exact.branch_and_bound.trace import recorded
 from treebound.kernels.chart.best_tree import OracleScratch, keep_arcs, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_variables, inside
 
@@ -343,5 +343,5 @@ def search_published(graph, task, factors, max_dp_calls, max_nodes):
     bound, status = conclude(scratch.best[0], limit_bound, status)
     if unit > 0.0:
         bound = np.floor(bound + ROUNDING)
-    record = recorded(empty_log(), 0)
+    record = recorded(None, 0)
     return Found(scratch.best[0], bound, scratch.best_arcs, status, dp_calls, nodes, root_solved, record)

@@ -12,7 +12,8 @@ What is done beyond the paper, and why it is exact:
   and multipliers make it agree with the tree (`treebound.kernels.head_stars.solve`);
 - children inherit graph and shares, and every node is searched by a few steps only.
 
-A graph and a StarState (`star`) may be None; numba then compiles the search without hypergraphs, or without stars.
+A graph, a StarState (`star`), options.record and options.scheme may be None; numba then compiles the search without
+hypergraphs, stars, a record, or steps other than Polyak's.
 
 Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
 """
@@ -44,8 +45,10 @@ from treebound.decoders.exact.branch_and_bound.share_steps import (
     ambiguities,
     average_pairs,
     even_out,
+    evens_out,
     move_pairs,
     move_slopes,
+    move_with_momentum,
     step_length,
 )
 from treebound.decoders.exact.branch_and_bound.state import (
@@ -71,10 +74,13 @@ from treebound.decoders.exact.branch_and_bound.state import (
 from treebound.decoders.exact.branch_and_bound.trace import (
     ALL_STARS,
     NO_STARS,
-    dual_variables,
     empty_log,
-    keep_step,
+    log_best,
+    log_bound,
+    log_branching,
     log_call,
+    log_node,
+    log_step,
     recorded,
 )
 from treebound.kernels.bounded import (
@@ -100,6 +106,7 @@ from treebound.kernels.chart.best_tree import (
 )
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
+from treebound.kernels.reference import where_none
 
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
@@ -116,10 +123,11 @@ def search(graph, task, handover, known, options):
     Returns Found.
     """
     star = star_state(task.arcs, handover)
-    root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record)
+    root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record is not None)
     size = len(root.settled)
     best = max(options.floor, known[0])
-    run = Run(task, options, search_scratch(graph, task, options), empty_log(), root, best, known[1].copy())
+    scratch, log = search_scratch(graph, task, options), empty_log(options.record)
+    run = Run(task, options, scratch, log, root, best, known[1].copy())
     # not literals, for which numba would compile the kernels that take them once more
     dp_calls: Any = np.int64(0)
     nodes: Any = np.int64(0)
@@ -147,8 +155,7 @@ def search(graph, task, handover, known, options):
         else:
             pick = branching(run, star)
             if pick >= 0:  # else one tree is left, and has been scored
-                if options.record:
-                    run.log.nodes[nodes][4] = 1.0
+                log_branching(run.log, nodes)
                 for value in range(2):
                     open_nodes.append(Node(run.state, bound, pick, value, nodes, 2 * nodes + value))
         nodes += 1
@@ -174,8 +181,7 @@ def begin_node(run, node):
     """Make the state of a node that of the run: its parent's, and what is decided."""
     run.scratch.trace[:] = 0.0
     run.state = copied(node.state)
-    if run.options.record:
-        run.log.nodes.append(np.array([node.parent, node.branch, node.value, 0.0, 0.0]))
+    log_node(run.log, node.parent, node.branch, node.value)
     if node.branch >= 0:
         decide(run.task.arcs, run.state.weight, node.branch, node.value)
 
@@ -203,22 +209,18 @@ def search_node(run, star, bound, root, number, dp_calls):
         dp_calls += 1
         if v <= NEG_TEST:
             bound = NEG
-            if run.options.record:
-                log_call(run.log, number, NEG, run.best)
+            log_call(run.log, number, NEG, run.best)
             break
         upper = upper_bound(run, star, v)
         bound = min(bound, upper)
         stale += 1
         if upper < node_best:
             node_best, stale = upper, 0
-            if run.options.record:
-                run.log.latest.clear()
-                run.log.latest.append(dual_variables(run.state, mode_of(star)))
+            log_best(run.log, run.state, mode_of(star))
         elif stale >= run.options.patience:
             rho, stale = 0.5 * rho, 0
         score, size, moved = visit(run, star)
-        if run.options.record:
-            log_call(run.log, number, upper, run.best)
+        log_call(run.log, number, upper, run.best)
         if moved == 0 and upper - score <= (EXACT if unit > 0.0 else rounding(run, v)):
             bound = min(bound, max(score, NEG))  # no factor has slack at its tree, which is optimal for the node
             break
@@ -253,10 +255,7 @@ def search_node(run, star, bound, root, number, dp_calls):
                 break
         lift_tree(run.scratch.chosen, size, run.scratch.z)
         step += 1
-    if run.options.record:
-        run.log.nodes[number][3] = bound
-        if len(run.log.latest) > 0:
-            keep_step(run.log, number, run.log.latest[0])
+    log_bound(run.log, number, bound)
     return bound, done, dp_calls
 
 
@@ -361,7 +360,7 @@ def eliminate(run, star, beyond, marking, last, number):
     Returns (whether an arc was removed, whether no tree is left). O(edges + V).
     """
     options = run.options
-    wanted = options.scheme == BLOCK_COORDINATE or (last and options.branching == MAX_MARGINAL)
+    wanted = evens_out(options.scheme) or (last and options.branching == MAX_MARGINAL)
     if not marking and not wanted:
         return False, False
     weight, arc_max = run.state.weight, run.scratch.arc_max
@@ -377,8 +376,7 @@ def eliminate(run, star, beyond, marking, last, number):
         ambiguities(run.task.arcs, arc_max, run.scratch.ambiguity)
     if not marking:
         return False, False
-    if options.record:
-        keep_step(run.log, number, dual_variables(run.state, mode_of(star)))
+    log_step(run.log, number, run.state, mode_of(star))
     if edges == 0:
         return False, True
     graph, fewer = without_losers(run.state.graph, edges, items, run.scratch.oracle)
@@ -401,18 +399,29 @@ def take_over(run, star):
         run.state = hand_over(star, run.task, run.state, run.scratch)
 
 
+def _move_by_polyak(scheme, run, alpha, moves, final):
+    return move_pairs(run.state.pairs, run.scratch.direction, alpha, run.state.weight)
+
+
+@where_none(_move_by_polyak)
+def move_by_scheme(scheme, run, alpha, moves, final):
+    """A step on the shares of pairs, by a scheme of one's own; returns the change of the bound's constant. O(F)."""
+    unit, weight, pairs, scratch = run.task.unit, run.state.weight, run.state.pairs, run.scratch
+    if scheme == BLOCK_COORDINATE:
+        return even_out(pairs, scratch.ambiguity, scratch.degree, unit, weight)
+    if scheme == MOMENTUM:
+        return move_with_momentum(pairs, scratch.direction, alpha, scratch.trace, unit, weight)
+    constant = move_pairs(pairs, scratch.direction, alpha, weight)
+    if scheme == AVERAGED:
+        constant += average_pairs(pairs, moves, final, scratch.trace, unit, weight)
+    return constant
+
+
 @njit(cache=True, nogil=True)
 def move(run, star, alpha, moves, final):
     """A step of length alpha on the dual variables with slack; of so many at this node, perhaps the last. O(V + K)."""
-    scheme, unit, weight, offset = run.options.scheme, run.task.unit, run.state.weight, run.state.offset
-    trace = run.scratch.trace
-    if scheme == BLOCK_COORDINATE:
-        offset[0] += even_out(run.state.pairs, run.scratch.ambiguity, run.scratch.degree, unit, weight)
-    else:
-        momentum = scheme == MOMENTUM
-        offset[0] += move_pairs(run.state.pairs, run.scratch.direction, alpha, momentum, trace, unit, weight)
-        if scheme == AVERAGED:
-            offset[0] += average_pairs(run.state.pairs, moves, final, trace, unit, weight)
+    unit, weight, offset = run.task.unit, run.state.weight, run.state.offset
+    offset[0] += move_by_scheme(run.options.scheme, run, alpha, moves, final)
     if len(run.state.products.phi) > 0:
         offset[0] += move_products(run.state.products, run.scratch.z, run.scratch.on, alpha, unit, weight)
     if star is not None:

@@ -10,8 +10,9 @@ from numba import njit
 
 from treebound.kernels.bounded import set_pair
 from treebound.kernels.chart.hypergraph import NEG
+from treebound.kernels.reference import where_none
 
-POLYAK, MOMENTUM, AVERAGED, BLOCK_COORDINATE = range(4)
+MOMENTUM, AVERAGED, BLOCK_COORDINATE = 1, 2, 3  #: Polyak's, the usual one, is None: the others are compiled when used
 
 
 @njit(cache=True, nogil=True)
@@ -21,22 +22,42 @@ def step_length(rho, gap, moved, unit):
     return max(1.0, np.floor(alpha + 0.5)) if unit > 0.0 else alpha
 
 
-@njit(cache=True, nogil=True)
-def move_pairs(pairs, direction, alpha, momentum, trace, unit, weight):
-    """A subgradient step of length alpha on the shares of pairs; returns the change of the bound's constant. O(F).
+def _never(scheme):
+    return False
 
-    momentum  0.5 of the step before is added; trace float64[shares] holds it, by number
-    """
+
+@where_none(_never)
+def evens_out(scheme):
+    """Whether steps need the ambiguities of arcs."""
+    return scheme == BLOCK_COORDINATE
+
+
+@where_none(_never)
+def traces(scheme):
+    """Whether steps need to know of those before."""
+    return scheme in (MOMENTUM, AVERAGED)
+
+
+@njit(cache=True, nogil=True)
+def move_pairs(pairs, direction, alpha, weight):
+    """A subgradient step of length alpha on the shares of pairs; returns the change of the bound's constant. O(F)."""
     constant = 0.0
     for i in range(len(pairs.phi)):
-        if momentum:
-            k = pairs.number[i]
-            trace[k] = 0.5 * trace[k] + direction[i] * alpha
-            move = np.floor(trace[k] + 0.5) if unit > 0.0 else trace[k]
-            if move != 0.0:
-                constant += set_pair(pairs, i, pairs.share[i] + move, weight)
-        elif direction[i] != 0:
+        if direction[i] != 0:
             constant += set_pair(pairs, i, pairs.share[i] + direction[i] * alpha, weight)
+    return constant
+
+
+@njit(cache=True, nogil=True)
+def move_with_momentum(pairs, direction, alpha, trace, unit, weight):
+    """As `move_pairs`, with 0.5 of the step before added; trace float64[shares] holds that, by number. O(F)."""
+    constant = 0.0
+    for i in range(len(pairs.phi)):
+        k = pairs.number[i]
+        trace[k] = 0.5 * trace[k] + direction[i] * alpha
+        move = np.floor(trace[k] + 0.5) if unit > 0.0 else trace[k]
+        if move != 0.0:
+            constant += set_pair(pairs, i, pairs.share[i] + move, weight)
     return constant
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from treebound.decoders.exact.branch_and_bound.share_steps import AVERAGED, BLOCK_COORDINATE, MOMENTUM, POLYAK
+from treebound.decoders.exact.branch_and_bound.share_steps import evens_out, traces
 from treebound.decoders.exact.branch_and_bound.trace import Log, Record
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import PartIndex
@@ -66,13 +66,13 @@ class Options(NamedTuple):
     rho, patience           Polyak factor, halved after `patience` steps without a better bound
     max_dp_calls, max_nodes limits; 0 for none
     order                   DEPTH_FIRST, BEST_FIRST (by bound) or LEVEL (first in, first out)
-    scheme                  POLYAK; MOMENTUM: with 0.5 of the step before; AVERAGED: a node ends with the mean of its
-                            shares; BLOCK_COORDINATE: shares even out the max-marginals of their arcs
+    scheme                  None: Polyak's; MOMENTUM: with 0.5 of the step before; AVERAGED: a node ends with the mean
+                            of its shares; BLOCK_COORDINATE: shares even out the max-marginals of their arcs
     branching               SLACK: the arc with the largest slack; MAX_MARGINAL: the most ambiguous of those with slack
     eliminate               remove arcs and edges that cannot win
     stars                   steps at the root with head stars in the place of shares, before branching; 0: none
     floor                   only trees that score more are looked for; without one, the value is `floor`
-    record                  keep what `Record` holds
+    record                  True: keep what `Record` holds; None: nothing
     """
 
     root_steps: int
@@ -82,16 +82,16 @@ class Options(NamedTuple):
     max_dp_calls: int
     max_nodes: int
     order: int
-    scheme: int
+    scheme: int | None
     branching: int
     eliminate: bool
     stars: int
     floor: float = NEG
-    record: bool = False
+    record: bool | None = None
 
 
 #: fewest DP calls and least time among those tried (docs/decisions): short budgets, then branch
-TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, True, 0)
+TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, None, SLACK, True, 0)
 
 
 class State(NamedTuple):
@@ -172,7 +172,7 @@ class Run:
     task: Task
     options: Options
     scratch: Scratch
-    log: Log
+    log: Log | None
     state: State
     best: float
     best_arcs: np.ndarray
@@ -182,8 +182,7 @@ class Run:
 def search_scratch(graph, task, options):
     """Scratch for a task and all that is left of its graph later."""
     A, n, V = len(task.arcs.head), len(task.arcs.right) - 1, len(task.theta)
-    evened = options.scheme == BLOCK_COORDINATE
-    traced = options.scheme == MOMENTUM or options.scheme == AVERAGED
+    evened, traced = evens_out(options.scheme), traces(options.scheme)
     return Scratch(
         oracle_scratch(graph, n, A),
         np.empty(2 * n + 1, np.int32),

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from treebound.kernels.reference import where_none
+
 NO_STARS, SOME_STARS, ALL_STARS = range(3)  #: head stars: none, those from the beginning, all of them
 
 
@@ -27,7 +29,10 @@ class Record(NamedTuple):
 
 
 class Log(NamedTuple):
-    """A `Record` in the making: lists of rows float64[*]. `latest`: the duals of a node's best bound until kept."""
+    """A `Record` in the making: lists of rows float64[*]. `latest`: the duals of a node's best bound until kept.
+
+    A search without a record has None in its place, and nothing of all this is compiled for it.
+    """
 
     calls: list
     nodes: list
@@ -36,8 +41,12 @@ class Log(NamedTuple):
     latest: list
 
 
-@njit(cache=True, nogil=True)
-def empty_log():
+def _nothing(log, *others):
+    return None
+
+
+@where_none(_nothing)
+def empty_log(wanted):
     """A log without rows."""
     return Log(
         [np.empty(0) for _ in range(0)],
@@ -48,10 +57,43 @@ def empty_log():
     )
 
 
-@njit(cache=True, nogil=True)
+@where_none(_nothing)
 def log_call(log, node, upper, incumbent):
     """A row of Record.calls."""
     log.calls.append(np.array([node, upper, incumbent]))
+
+
+@where_none(_nothing)
+def log_node(log, parent, branch, value):
+    """A row of Record.nodes, but for what is not known yet."""
+    log.nodes.append(np.array([parent, branch, value, 0.0, 0.0]))
+
+
+@where_none(_nothing)
+def log_branching(log, node):
+    """The node was branched on."""
+    log.nodes[node][4] = 1.0
+
+
+@where_none(_nothing)
+def log_best(log, state, stars):
+    """The duals of the best bound of the node so far."""
+    log.latest.clear()
+    log.latest.append(dual_variables(state, stars))
+
+
+@where_none(_nothing)
+def log_step(log, node, state, stars):
+    """The duals of a bound that removes something become part of the proof."""
+    keep_step(log, node, dual_variables(state, stars))
+
+
+@where_none(_nothing)
+def log_bound(log, node, bound):
+    """The bound of a node, and the duals of its best one."""
+    log.nodes[node][3] = bound
+    if len(log.latest) > 0:
+        keep_step(log, node, log.latest[0])
 
 
 @njit(cache=True, nogil=True)
@@ -73,7 +115,11 @@ def stacked(rows, width):
     return out
 
 
-@njit(cache=True, nogil=True)
+def _unrecorded(log, size):
+    return Record(np.empty((0, 3)), np.empty((0, 5)), np.empty(0, np.int32), np.empty((0, size)))
+
+
+@where_none(_unrecorded)
 def recorded(log, size):
     """The Record of a log; size: number of dual variables."""
     step_node = np.empty(len(log.step_node), np.int32)

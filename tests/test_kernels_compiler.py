@@ -1,0 +1,83 @@
+"""What numba's compiler is spared: references are counted as before, and what was found once is not found wrongly."""
+
+from __future__ import annotations
+
+import gc
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numba import config, njit, types
+from numba.core.errors import TypingError
+from numba.core.runtime import _nrt_python, rtsys
+from numba.extending import overload
+
+import treebound.kernels
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
+class Pair(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray | None
+
+
+class Nested(NamedTuple):
+    pair: Pair
+    other: Pair
+    size: int
+
+
+@njit
+def handed_on(nested, times):
+    """A tuple of tuples of arrays, some made anew, through variables, lists and calls."""
+    kept = [nested]
+    for i in range(times):
+        pair = Pair(nested.pair.first + i, None)
+        nested = Nested(pair, nested.other, nested.size + 1)
+        if i % 2 == 0:
+            kept.append(nested)
+    other = kept[-1].other
+    return kept[len(kept) // 2].pair, other.first.sum() + kept[-1].pair.first[0]
+
+
+def test_every_reference_is_given_back():
+    assert treebound.kernels.CACHE_DIR
+    _nrt_python.memsys_enable_stats()
+    array = np.arange(3.0)
+    nested = Nested(Pair(array, None), Pair(np.ones(2), None), 0)
+    handed_on(nested, 1)
+    before = rtsys.get_allocation_stats()
+    for times in range(20):
+        pair, total = handed_on(nested, times)
+        assert total == 2.0 + sum(range(times if times % 2 else max(0, times - 1)))
+        assert len(pair.first) == 3
+    del pair
+    after = rtsys.get_allocation_stats()
+    assert after.alloc - before.alloc == after.free - before.free > 100
+    np.testing.assert_array_equal(array, [0.0, 1.0, 2.0])
+
+
+def only_integers(x):
+    """Overloaded below."""
+    raise NotImplementedError
+
+
+@overload(only_integers)
+def _only_integers(x):
+    if isinstance(x, types.Integer):
+        return lambda x: x + 1
+    return None
+
+
+@njit
+def call_twice(x):
+    return only_integers(x) + only_integers(x)
+
+
+def test_calls_that_are_refused_stay_refused_and_the_collector_is_on_again():
+    for _ in range(2):
+        assert call_twice(1) == 4
+        with pytest.raises(TypingError):
+            call_twice(1.5)
+        assert gc.isenabled()
