@@ -96,3 +96,10 @@ def test_folds_that_cannot_be_are_refused():
         spec(pruner_folds=1)
     with pytest.raises(InputError, match="200 folds of 120 sentences"):
         jackknifed(spec(pruner_folds=200), TRAIN)
+
+
+def test_without_pruning_there_is_no_threshold_and_no_fold():
+    given = Settings(k=None)
+    assert (given.threshold, given.pruner_folds) == (0.0, 0)
+    assert (Settings().threshold, Settings().pruner_folds) == (0.001, 2)
+    assert Settings().fitted(TRAIN.select(np.arange(1))).pruner_folds == 0, "of one sentence"

@@ -38,7 +38,8 @@ NAMES = tuple(f"label{i}" for i in range(11))
 
 def spec(labels: str, **changes) -> Settings:
     defaults = {"families": ("adjacent-sibling",), "epochs": 3, "k": 5, "bits": 14, "max_dp_calls": 50}
-    return Settings(**{**defaults, "labels": labels, "label_bits": 16} | changes)
+    plain = {"threshold": 0, "pruner_folds": 0}
+    return Settings(**{**defaults, **plain, "labels": labels, "label_bits": 16} | changes)
 
 
 def gold_labels(treebank: Treebank) -> list[list[str]]:

@@ -34,7 +34,7 @@ class Settings(Checked):
 
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
-    k             candidate heads a word in training; None: all
+    k             candidate heads a word in training; None: all, so that threshold and pruner_folds are 0
     threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k
     pruner_folds  training, too, is pruned by the threshold: each of so many folds by a pruner trained on the others.
                   0: by k alone, and the pruner that the model keeps
@@ -93,6 +93,9 @@ class Settings(Checked):
         super().__post_init__()
         if len(set(self.families)) < len(self.families):
             raise SettingError("families", "a factor family is named twice", "name each once")
+        if self.k is None:  # nothing is pruned
+            object.__setattr__(self, "threshold", 0.0)
+            object.__setattr__(self, "pruner_folds", 0)
         if self.pruner_folds == 1:
             raise SettingError("pruner_folds", "one fold leaves nothing to train on", "give 0, or at least 2")
         if self.label_bits is None:
