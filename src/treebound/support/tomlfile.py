@@ -27,7 +27,7 @@ def parse(content: str, path: str | Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         reason, _, where = str(error).removesuffix(")").partition(" (at ")
         at = re.match(r"line (\d+)", where)
-        line = int(at[1]) if at else content.count("\n") + 1
+        line = int(at[1]) if at else len(content.splitlines())
         raise InputError(f"not TOML: {reason}", path=path, line=line, hint="correct it") from None
     except (ValueError, RecursionError):
         raise InputError("a number too long, or nested too deeply", path=path, hint="correct it") from None
