@@ -184,7 +184,11 @@ def main() -> int:
             for one in started:
                 one.terminate()
             for one in started:
-                one.wait(timeout=30)
+                try:
+                    one.wait(timeout=120)  # JupyterLab ends its kernels first
+                except subprocess.TimeoutExpired:
+                    one.kill()
+                    one.wait()
     return 0
 
 

@@ -113,5 +113,5 @@ def test_an_entry_of_ones_own():
     ],
 )
 def test_wrong_entries(change, message):
-    with pytest.raises(InputError, match=r"^own.toml: " + message):
+    with pytest.raises(InputError, match=r"^own.toml:(\d+:)? " + message):
         load(ENTRY.replace(*change), "own.toml")

@@ -15,18 +15,20 @@ from pydantic.fields import FieldInfo
 def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command whose last parameter is `**settings` an option for each field of these classes of settings.
 
-    classes  whose they are, for the explanation -> class. A field of several classes stands there once, by the first
+    classes  whose they are, for the explanation -> class. A field of several classes stands there once, by the first,
+             with the limits of the widest: the class that is chosen checks its own
     """
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
         own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.kind != p.VAR_KEYWORD]
-        found: dict[str, inspect.Parameter] = {}
+        found: dict[str, list[tuple[Any, Any, str]]] = {}  # of each class that has it: type, default, explanation
         for whose, of in classes.items():
             hints = get_type_hints(of, include_extras=True)
             for field in fields(of):
                 text = (f"{whose}: " if whose.strip() else "") + field.metadata["help"]
-                found.setdefault(field.name, _option(field.name, hints[field.name], field.default, text))
-        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *found.values())]
+                found.setdefault(field.name, []).append((hints[field.name], field.default, text))
+        options = (_option(name, uses) for name, uses in found.items())
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options)]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
         return command
@@ -34,8 +36,13 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
     return wrap
 
 
-def _option(name: str, hint: Any, default: Any, text: str) -> inspect.Parameter:
-    kind, limits = _plain(hint)
+def _option(name: str, uses: list[tuple[Any, Any, str]]) -> inspect.Parameter:
+    hint, default, text = uses[0]
+    kind = _plain(hint)[0]
+    every = [_plain(other)[1] for other, *_ in uses]
+    limits = {
+        n: widest(x[n] for x in every) for n, widest in (("min", min), ("max", max)) if all(n in x for x in every)
+    }
     if isinstance(default, tuple):
         kind, default = str, ",".join(default)
     elif default is None:

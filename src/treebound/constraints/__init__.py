@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,8 @@ from treebound.constraints.symmetric_coordination import SymmetricCoordination
 from treebound.constraints.unique_labels import UniqueLabels
 from treebound.core.errors import InputError
 from treebound.core.registry import Registry
+from treebound.support import tomlfile
+from treebound.support.settings import SettingError
 
 CONSTRAINTS: Registry[Callable[..., Constraint]] = Registry("constraint")
 
@@ -62,10 +63,10 @@ def text(name: str) -> str:
     if name in corpora():
         return _FOLDER.joinpath(f"{name}.toml").read_text(encoding="utf-8")
     try:
-        return Path(name).read_text(encoding="utf-8")
+        return tomlfile.text(name)
     except (OSError, ValueError):
         hint = f"choose from {', '.join(corpora())}, or name a file"
-        raise InputError(f"no constraints for corpus {name!r}", hint=hint) from None
+        raise SettingError("constraints", f"no constraints for corpus {name!r}", hint) from None
 
 
 def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
@@ -73,12 +74,8 @@ def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Const
 
     Raises InputError naming the file, the family and the key.
     """
-    try:
-        tables: Mapping[str, Any] = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path=path, hint="correct it") from None
     out = list(tree)
-    for name, settings in tables.items():
+    for name, settings in tomlfile.parse(content, path).items():
         if name not in CONSTRAINTS:
             raise InputError(f"unknown constraint {name!r}", path=path, hint="choose from " + ", ".join(CONSTRAINTS))
         try:

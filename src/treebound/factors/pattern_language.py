@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -41,6 +40,7 @@ from typing import Any
 
 from treebound.core.errors import InputError
 from treebound.factors.templates import ATTRIBUTES as FEATURE_ATTRIBUTES
+from treebound.support import tomlfile
 
 #: what words are tested by: columns of a treebank; `tag` and `coarse` are the columns that its features use
 ATTRIBUTES = ("form", "lower", "lemma", "upos", "xpos", "tag", "coarse", "feats")
@@ -153,9 +153,7 @@ def load(name: str | Path) -> PatternSet:
         return parse((SHIPPED / f"{name}.toml").read_text(encoding="utf-8"), str(name), f"{name}.toml")
     path = Path(name)
     try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=path, hint="save it as UTF-8") from None
+        text = tomlfile.text(path)
     except (OSError, ValueError) as error:  # the latter of a name that no file can have
         hint = "give a file, or one of " + ", ".join(shipped())
         reason = getattr(error, "strerror", None) or error
@@ -165,15 +163,7 @@ def load(name: str | Path) -> PatternSet:
 
 def parse(text: str, name: str, path: str | Path = "patterns") -> PatternSet:
     """The patterns of a text. Raises InputError with file, line, pattern, reason and what to do. O(text)."""
-    try:
-        tables: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        reason, _, where = str(error).removesuffix(")").partition(" (at ")
-        at = re.match(r"line (\d+)", where)
-        number = int(at.group(1)) if at else len(text.splitlines())
-        raise InputError(f"not TOML: {reason}", path=path, line=number, hint="correct it") from None
-    except (ValueError, RecursionError):
-        raise InputError("a number too long, or nested too deeply", path=path, hint="correct it") from None
+    tables = tomlfile.parse(text, path)
     about = tables.pop("about", "")
     if not isinstance(about, str):
         raise InputError("about is not a text", path=path, hint='write about = "what these patterns are for"')

@@ -12,6 +12,8 @@ import hashlib
 import io
 import json
 import math
+import os
+import stat
 import zipfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -185,6 +187,8 @@ Members = dict[str, zipfile.ZipInfo]
 def _reading(path: str | Path, kind: str, hint: str, read: Callable[[zipfile.ZipFile, Members], Any]) -> Any:
     """What `read` finds in the members of a file; whatever goes wrong is a ModelError."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe gives its bytes once and in order, a folder none
+            raise ModelError("no regular file", path=path, hint=f"name a treebound {kind} file")
         with zipfile.ZipFile(path) as z:
             return read(z, _members(z))
     except FileNotFoundError:

@@ -9,36 +9,40 @@ from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, sty
 
 
 def times(data: pd.DataFrame) -> Figure:
-    """Mean CPU time of a sentence against its length, one curve a solver, one panel a corpus, model and space.
+    """Mean CPU time of a sentence against its length, a curve a solver and corpus, one panel a model and space.
 
     data  index: run, corpus, model, space, longer_than (words); a column a solver, in ms. The first column is drawn on
           top, in black
     """
-    groups = list(data.groupby(level=["corpus", "model", "space"], sort=False))
+    groups = list(data.groupby(level=["model", "space"], sort=False))
     solvers = list(data.columns)
     looks = {name: CYCLE[i % len(CYCLE)] for i, name in enumerate(solvers[1:])}
     with style():
         figure, axes = panels(len(groups), height=3.3, width=8.5 if len(groups) > 1 else 6.0)
         for panel, (name, rows) in zip(axes, groups, strict=True):
-            places = list(dict.fromkeys(rows.index.get_level_values("longer_than")))
-            curves = rows.groupby(level="longer_than").mean().reindex(places)
-            for i, solver in enumerate(solvers):
-                colour = looks.get(solver, COLOURS["ink"])
-                panel.plot(
-                    range(len(places)),
-                    curves[solver],
-                    color=colour,
-                    marker=MARKERS[i],
-                    label=solver,
-                    zorder=3 - (i > 0),
-                )
+            places = sorted(set(rows.index.get_level_values("longer_than")))
+            for _, of in rows.groupby(level="corpus", sort=False):
+                curves = of.groupby(level="longer_than").mean().reindex(places)
+                for i, solver in enumerate(solvers):
+                    panel.plot(
+                        range(len(places)),
+                        curves[solver],
+                        color=looks.get(solver, COLOURS["ink"]),
+                        marker=MARKERS[i],
+                        markersize=3.5,
+                        linewidth=1.2,
+                        label=solver,
+                        zorder=3 - (i > 0),
+                    )
             log_axis(panel, "y")
             panel.set_xticks(range(len(places)), [f"over {low}" if low else "to 10" for low in places])
-            panel.set_title(f"{name[0]}, {name[2]}\n{name[1]}", fontsize=9)
+            panel.set_title(f"{name[0]}\n{name[1]}", fontsize=9)
             panel.set_xlabel("words in the sentence")
             panel.set_ylabel("CPU ms of a sentence (log scale)")
         handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, fontsize=8)
+        corpora = list(dict.fromkeys(data.index.get_level_values("corpus")))
+        title = f"a curve each of {', '.join(corpora)}" if len(corpora) > 1 else ", ".join(corpora)
+        figure.legend(handles.values(), handles.keys(), title=title, loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
 

@@ -43,9 +43,7 @@ def headline(root: Path) -> tuple[str, Svg | None]:
     gains = [f"{gain:+.2f} [{low:+.2f}, {high:+.2f}]" for gain, low, high, _ in tested.itertuples(index=False)]
     formatted.insert(1 + list(data).index("UAS, all factors") + 1, "gain [95 % interval]", gains)
     formatted.insert(1 + list(data).index("UAS, all factors") + 2, "p", [p_value(p) for p in tested["p"]])
-    rule = ["---", *("---:" for _ in formatted.columns[1:])]
-    rows = [list(formatted.columns), rule, *formatted.to_numpy().tolist()]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines = _markdown(list(formatted.columns), formatted.to_numpy().tolist())
     figure = as_svg(
         accuracy_speed(tables.accuracy_and_speed(reference)), "Accuracy against speed of every system on each treebank"
     )
@@ -62,10 +60,39 @@ def headline(root: Path) -> tuple[str, Svg | None]:
         f"*p* are those of a paired bootstrap over test sentences: told from chance at 5 % on "
         f"{(tested['p'] < 0.05).sum()} of {len(tested)} treebanks, with one training of each system.",
         "",
+        *_systems(reference),
+        "",
         f"**Does it replicate?** {claims.summary(claims.verdicts(root, reference))} Each [claim]({CLAIMS}) with its "
         "figures.",
     ]
     return "\n".join(lines), figure
+
+
+def _markdown(heads: list[str], rows: list[list[str]]) -> list[str]:
+    """The lines of a table: a column of names, then columns of figures."""
+    rule = ["---", *("---:" for _ in heads[1:])]
+    return ["| " + " | ".join(row) + " |" for row in [heads, rule, *rows]]
+
+
+def _systems(reference: collect.Results) -> list[str]:
+    """Every system that the run has rows of, side by side."""
+    table = tables.by_system(reference, LEARNER)
+    corpora = list(dict.fromkeys(corpus for corpus, _ in table))
+    rows = []
+    for (group, system), row in table.iterrows():  # type: ignore[misc]  # pandas does not say what an index holds
+        cells = [(row[corpus, "UAS"], row[corpus, "words per CPU second"]) for corpus in corpora]
+        shown = ["" if pd.isna(uas) else f"{uas:.2f} ({speed:,.0f})" for uas, speed in cells]
+        rows.append([f"{SYSTEMS.get(group, group)}: {system}", *shown])
+    others = {"50-integer-programming": reference.folded(), "92-ccg-integration": reference.ccg_integration()}
+    pages = " and ".join(f"[{page}](notebooks/{page}.ipynb)" for page, found in others.items() if found)
+    seen = "Ours see lemmas and morphological features where a treebank has its own, parsers of others do not."
+    return [
+        "Systems side by side: UAS in % on the whole test set and, in brackets, words per CPU second, each of one "
+        f"training with one seed.{f' {seen}' if 'others' in table.index.unique('group') else ''}",
+        "",
+        *_markdown(["system", *corpora], rows),
+        *(["", f"Systems that have other corpora and measures: {pages}."] if pages else []),
+    ]
 
 
 def _tags(results: collect.Results) -> str:
@@ -82,6 +109,7 @@ def _added(results: collect.Results) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
+SYSTEMS = {"others": "of others"}
 FAMILY_NAMES = {
     "grandchild": "all grandchildren",
     "sibling": "all pairs of siblings",

@@ -36,6 +36,7 @@ import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.scores.statement import TENSORS
+from treebound.treebanks.document import fits
 
 ARRAYS = ("arc", "labels", "allowed", *TENSORS)
 _HINT = "treebound.scores.archive describes the file"
@@ -107,7 +108,12 @@ def _strings(path: str | Path, arrays: dict[str, np.ndarray], name: str) -> tupl
     array = arrays.pop(name, np.empty(0, "U1"))
     if array.dtype.kind != "U" or array.ndim != 1:
         raise InputError(f"{name} is {_shape(array)}", path=path, hint="give strings in one dimension")
-    return tuple(array.tolist())
+    strings = tuple(array.tolist())
+    for i, string in enumerate(strings):
+        if not fits(string):
+            reason = f"{name}[{i}], {string[:30]!r}, does not fit into a column"
+            raise InputError(reason, path=path, hint="strings are not empty and have no tabs")
+    return strings
 
 
 def _packed(path: str | Path, arrays: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:

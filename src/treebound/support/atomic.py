@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ from treebound.core.errors import InputError
 
 #: where /dev/stdout, /dev/stderr and /dev/fd/N lead on Linux: an open file of this very process
 _OWN = r"/proc/(?:self|thread-self|{})/fd/(\d+)"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -25,7 +27,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     `path` is a symbolic link, the file that it leads to is replaced. What is no regular file - a device, a named pipe,
     /dev/stdout - cannot be replaced and is written to as the block goes on.
 
-    Raises InputError where the folder or the file cannot be written.
+    Raises InputError where the folder or the file cannot be written, or the disk is full.
     """
     try:
         stream = _stream(path)
@@ -37,11 +39,11 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
     if stream is not None:
-        with stream:
+        with _named(path), stream:
             yield stream
         return
     try:
-        with os.fdopen(handle, "wb") as file:
+        with _named(path), os.fdopen(handle, "wb") as file:
             yield file
         os.chmod(name, mode)  # mkstemp makes files that only their owner may read
         os.replace(name, target)
@@ -142,6 +144,17 @@ def _own(path: str | Path) -> int | None:
             return None
         place = os.path.join(os.path.dirname(place), os.readlink(place))
     return None
+
+
+@contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    """Say which file a full disk has no space for: the error itself does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise InputError(f"cannot be written: {error.strerror}", path=path, hint="free some space") from None
+        raise
 
 
 def _unwritable(path: str | Path, error: Exception) -> InputError:

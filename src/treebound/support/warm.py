@@ -107,7 +107,8 @@ def _work(connection: socket.socket) -> None:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
         raise
     finally:
-        connection.sendall(bytes([status & 255]))
+        with suppress(ConnectionError):  # the command was ended meanwhile, as Jupyter ends kernels: nobody waits
+            connection.sendall(bytes([status & 255]))
         connection.detach()  # closed by the end of the process: only then does the command return
 
 

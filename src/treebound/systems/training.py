@@ -46,7 +46,11 @@ class Recipe:
     @property
     def own_files(self) -> list[Path]:
         """The files of patterns and features, where some are named that are no shipped ones."""
-        named = (self.reading.patterns, getattr(self.settings, "features", ""))
+        named = (
+            self.reading.patterns,
+            getattr(self.settings, "features", ""),
+            getattr(self.settings, "constraints", ""),
+        )
         return [Path(name) for name in named if name and Path(name).is_file()]
 
 

@@ -5,7 +5,6 @@ They are data (`catalogue.toml`): a new corpus is a new table there, or in a fil
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib.resources import files
@@ -14,6 +13,7 @@ from typing import Any, Literal
 
 from treebound.core.errors import InputError
 from treebound.core.registry import Registry
+from treebound.support import tomlfile
 
 SPLITS = ("train", "dev", "test")
 
@@ -122,11 +122,7 @@ class Corpus:
 
 def load(text: str, path: str | Path = "catalogue.toml") -> list[Corpus]:
     """Corpora of a TOML text, one table each. Raises InputError naming `path`, the corpus and the key."""
-    try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path=path, hint="correct it") from None
-    return [_corpus(name, table, path) for name, table in tables.items()]
+    return [_corpus(name, table, path) for name, table in tomlfile.parse(text, path).items()]
 
 
 #: which lists of files a split rule divides

@@ -410,10 +410,15 @@ def _conllu_line(i: int, word: Sequence[Any]) -> str:
     return f"{i}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{'_' if head < 0 else head}\t{deprel}\t_\t_\n"
 
 
+def fits(value: str) -> bool:
+    """Whether a text can stand in a column."""
+    return bool(value) and value.strip() == value and _CONTROL.isdisjoint(value)
+
+
 def _with_column(block: list[str], rows: Sequence[int], position: int, values: Iterable[str]) -> list[str]:
     block = list(block)
     for row, value in zip(rows, values, strict=True):
-        if not value or value.strip() != value or not _CONTROL.isdisjoint(value):
+        if not fits(value):
             raise InputError(f"{value!r} does not fit into a column", hint="values are not empty and have no tabs")
         fields = block[row].split("\t")
         end = fields[position][len(fields[position].rstrip("\r\n")) :]

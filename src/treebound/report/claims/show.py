@@ -24,7 +24,8 @@ NAME = "claims.csv"
 
 @dataclass(frozen=True)
 class Replication:
-    """*Does it replicate?* as HTML: a body for each paper, a row for each claim; narrow screens stack the cells.
+    """*Does it replicate?* as HTML: a body for each paper, on the first page folded, a row for each claim; narrow
+    screens stack the cells.
 
     judged  run -> its verdicts, all over the same claims; the last one's figures are shown
     file    name of the same as CSV beside the page; empty: there is none
@@ -41,19 +42,23 @@ class Replication:
     def _html(self) -> str:
         heads = ["Claim", "Published", "Ours", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
         cells = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
-        lines = [
-            '<table class="claims">',
-            f"<caption>{escape(self.caption)}</caption>",
-            f"<thead><tr>{cells}</tr></thead>",
-        ]
-        rows = zip(*self.judged.values(), strict=True)
-        for paper, group in groupby(rows, key=lambda row: row[0].paper):
+        head, lines = f"<thead><tr>{cells}</tr></thead>", []
+        for paper, group in groupby(zip(*self.judged.values(), strict=True), key=lambda row: row[0].paper):
+            rows = list(group)
             title = f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
-            lines += ["<tbody>", f'<tr><th scope="rowgroup" colspan="{len(heads)}">{title}</th></tr>']
-            lines += [_row(row, heads, here=not self.file) for row in group]
-            lines.append("</tbody>")
-        lines += ["</table>", f'<p class="where"><a href="{self.file}">The table as CSV</a></p>' if self.file else ""]
-        return "\n".join(lines)
+            body = [_row(row, heads, here=not self.file) for row in rows]
+            if self.file:  # many papers: each waits behind what it comes to
+                said = f"<summary>{title}. {_tally([row[-1] for row in rows])}</summary>"
+                table = ['<table class="claims">', head, "<tbody>", *body, "</tbody></table>"]
+                lines += ['<details class="long">', said, *table, "</details>"]
+            else:
+                lines += ["<tbody>", f'<tr><th scope="rowgroup" colspan="{len(heads)}">{title}</th></tr>']
+                lines += [*body, "</tbody>"]
+        if self.file:
+            link = f'<p class="where"><a href="{self.file}">The table as CSV</a></p>'
+            return "\n".join([f"<p><strong>{escape(self.caption)}</strong></p>", *lines, link])
+        caption = f"<caption>{escape(self.caption)}</caption>"
+        return "\n".join(['<table class="claims">', caption, head, *lines, "</table>"])
 
 
 def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
@@ -102,13 +107,18 @@ def summary(judged: Sequence[Judged]) -> Remarks:
     """How many claims of each paper have which verdict."""
     said = []
     for paper, group in groupby(judged, key=lambda one: one.paper):
-        counts = Counter(one.verdict for one in group if one.claim is not None)
-        parts = [f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
-        if parts:
-            said.append(f"{paper.cite}, {counts.total()} claims: {', '.join(parts)}.")
+        if tally := _tally(list(group)):
+            said.append(f"{paper.cite}, {tally}")
     if absent := [one.paper.cite for one in judged if one.verdict == NOT_BUILT and one.claim is None]:
         said.append(f"Not built yet: {'; '.join(absent)}.")
     return Remarks(tuple(said))
+
+
+def _tally(judged: Sequence[Judged]) -> str:
+    """How many claims of a paper have which verdict; empty where it has none yet."""
+    counts = Counter(one.verdict for one in judged if one.claim is not None)
+    parts = [f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
+    return f"{counts.total()} claims: {', '.join(parts)}." if parts else ""
 
 
 def frame(judged: Sequence[Judged]) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from treebound.report.tables.rows import stacked, tour_row
 from treebound.report.tables.speed import (
     accuracy_and_speed,
     benchmarked,
+    by_system,
     length_table,
     lengths,
     pruning_table,
@@ -39,6 +40,7 @@ __all__ = [
     "accuracy_and_speed",
     "against_baseline",
     "benchmarked",
+    "by_system",
     "certificate",
     "comparison",
     "conversion",

@@ -9,7 +9,7 @@ import pandas as pd
 from treebound.plots.figures import pruning
 from treebound.report.collect import Results
 from treebound.report.published import QIAN_LIU, paper, table
-from treebound.report.tables.comparison import PUBLISHED, in_order
+from treebound.report.tables.comparison import BASELINE, PUBLISHED, in_order
 from treebound.report.tables.rows import AT, KEYS, at, corpora_of, find, main_rows, sweep, whole
 
 
@@ -80,7 +80,7 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
 
     Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
     decoder, if the main comparison has another one), uas, words_per_cpu_s, proved (% of the sentences; NaN: the system
-    proves nothing). Transition-based parsers are a group of their own, and so are parsers of others.
+    proves nothing). Transition-based parsers are a group of their own, and so are samplers and parsers of others.
     """
     decoded, speed = results.decode().set_index(AT), results.benchmark().set_index(AT)["words_per_cpu_s"]
     uas, proved = decoded["uas"], 100 * decoded["certified"] / decoded["sentences"]
@@ -98,12 +98,31 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
                 point = {"uas": uas[place], "words_per_cpu_s": speed[place], "proved": proved[place]}
                 rows.append({"corpus": corpus, "system": run.model, "group": group, "label": label, **point})
     transitions = results.transitions().assign(group="transitions", label="").rename(columns={"row": "system"})
+    samplers = results.samplers().assign(group="sampling", label="").rename(columns={"row": "system"})
     peers = results.peers().assign(group="others").rename(columns={"peer": "system"})
-    found = pd.concat([part for part in (transitions, peers.assign(label=peers["system"])) if len(part)] or [peers])
+    peers = peers.assign(label=peers["system"])
+    found = pd.concat([part for part in (transitions, samplers, peers) if len(part)] or [peers])
     found = found[found["corpus"].isin(corpora_of([results], wanted)[results.name]) & found["words_per_cpu_s"].notna()]
     points = pd.DataFrame(rows)
     names = ["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]
     return pd.concat([points, found[names]], ignore_index=True) if len(found) else points
+
+
+def by_system(results: Results, learner: str) -> pd.DataFrame:
+    """Accuracy and speed of every system on whole test sets; one that a run has no rows of is left out.
+
+    Index group, system; columns (corpus, "UAS"), (corpus, "words per CPU second"). Of the graph-based models the
+    baseline with `learner`, and all factors with as many heads as in training.
+    """
+    points = accuracy_and_speed(results)
+    graph = (points["system"] == BASELINE) & (points["group"] == learner) & (points["label"] == "")
+    full = (points["group"] == "all factors, by pruning") & (points["label"] == pruning(results.params.train.k))
+    points = points[graph | full | points["group"].isin(["transitions", "sampling", "others"])]
+    points = points.assign(group=points["group"].where(~(graph | full), "graph"))
+    figures = {"uas": "UAS", "words_per_cpu_s": "words per CPU second"}
+    table = points.rename(columns=figures).set_index(["group", "system", "corpus"])[list(figures.values())]
+    order = [(corpus, figure) for corpus in dict.fromkeys(points["corpus"]) for figure in figures.values()]
+    return table.unstack("corpus", sort=False).swaplevel(axis=1)[order]
 
 
 def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from treebound.core.errors import InputError
+from treebound.support import tomlfile
 from treebound.support.settings import SettingError
 from treebound.systems.transition.configuration import HEAD, LEFT, LEFT2, RIGHT, RIGHT2
 from treebound.systems.transition.extraction import COLUMNS, DEPTH, DISTANCE, FUNCTIONS, Cells
@@ -81,18 +81,11 @@ def load_models(path: str | Path | None = None) -> dict[str, FeatureModel]:
     """The models of a file by name, of our own file by default. InputError names file, line and reason."""
     source = Path(path or str(files("treebound.systems.transition") / "feature_models.toml"))
     try:
-        text = source.read_bytes().decode("utf-8")
-        tables = tomllib.loads(text)
+        text = tomlfile.text(source)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=source, hint="check the name") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"not utf-8 ({error.reason})", path=source, hint="save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        found = re.search(r" \(at line (\d+), column \d+\)", str(error))
-        reason = str(error).replace(found[0], "") if found else str(error)
-        raise InputError(f"not valid TOML: {reason}", path=source, line=int(found[1]) if found else None) from None
     models: dict[str, FeatureModel] = {}
-    for name, table in tables.items():
+    for name, table in tomlfile.parse(text, source).items():
         try:
             models[name] = _model(table, models)
         except _RowError as error:

@@ -1,0 +1,491 @@
+"""What a stranger gets wrong, as data: model files, sentences, options, outputs, for `test_broken_inputs`.
+
+A case is a command line, in which {good}, {model}, .. are paths, and what the one line on standard error must hold;
+None where the command has to work.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from mutants import ModelFile
+
+
+class Case(NamedTuple):
+    """A command line, and the parts of what it says; None: it works, and writes as many sentences as `sentences`."""
+
+    command: str
+    said: tuple[str, ...] | None
+    sentences: int = 0
+
+
+# --- files of models: every kind of model is damaged in each of these ways
+
+
+def _flipped(content: bytes) -> bytes:
+    """A bit changed in the middle of the member `header`, which is compressed."""
+    at = content.index(b"header") + 106
+    return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
+
+
+def _edited(**fields: Any) -> Callable[[bytes], bytes]:
+    """Another header, with a digest that is right."""
+
+    def edit(content: bytes) -> bytes:
+        file = ModelFile(content)
+        file.header.update(fields)
+        return file.written()
+
+    return edit
+
+
+def _headless(content: bytes) -> bytes:
+    file = ModelFile(content)
+    file.header = {name: value for name, value in file.header.items() if name in ("format", "kind", "version")}
+    return file.written()
+
+
+def _unsigned(content: bytes) -> bytes:
+    """A number changed, with the digest of before."""
+    file = ModelFile(content)
+    largest = max(file.arrays.values(), key=lambda array: array.size)
+    largest[0] += 1
+    return file.written("old")
+
+
+def _arrays(change: Callable[[np.ndarray], np.ndarray | None]) -> Callable[[bytes], bytes]:
+    """Another largest array, with a digest that is right."""
+
+    def edit(content: bytes) -> bytes:
+        file = ModelFile(content)
+        name = max(file.arrays, key=lambda name: file.arrays[name].size)
+        changed = change(file.arrays.pop(name))
+        if changed is not None:
+            file.arrays[name] = changed
+        return file.written()
+
+    return edit
+
+
+def _more(content: bytes) -> bytes:
+    file = ModelFile(content)
+    file.arrays["more"] = np.zeros(3)
+    return file.written()
+
+
+def _zip(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as z:
+        z.writestr("readme.txt", "no model")
+    return out.getvalue()
+
+
+AGAIN = "train it again"
+MODELS: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
+    "empty": (lambda content: b"", ("truncated or foreign file", AGAIN)),
+    "text": (lambda content: b"no model\n", ("truncated or foreign file", AGAIN)),
+    "cut-short": (lambda content: content[:10], ("truncated or foreign file", AGAIN)),
+    "cut-by-half": (lambda content: content[: len(content) // 2], ("truncated or foreign file", AGAIN)),
+    "cut-at-the-end": (lambda content: content[:-5], ("truncated or foreign file", AGAIN)),
+    "cut-in-front": (lambda content: content[100:], (AGAIN,)),
+    "a-bit-changed": (_flipped, (AGAIN,)),
+    "a-zip-of-something": (_zip, ("truncated or foreign file", AGAIN)),
+    "arrays-of-numpy": (lambda content: ModelFile(content).members["header"], ("truncated or foreign file", AGAIN)),
+    "older": (_edited(version=0), ("of version 0, this program reads ", AGAIN)),
+    "newer": (_edited(version=99), ("of version 99, this program reads ", AGAIN)),
+    "another-kind": (_edited(kind="pruner"), ("name a ",)),
+    "another-program": (_edited(format="zip"), ("not a treebound ", "name a file that treebound wrote")),
+    "a-field-too-many": (_edited(colour="red"), ("damaged", "colour", AGAIN)),
+    "no-fields": (_headless, ("damaged", AGAIN)),
+    "edited": (_unsigned, ("changed after it was written", AGAIN)),
+    "an-array-too-short": (_arrays(lambda array: array[:-1]), ("damaged", AGAIN)),
+    "an-array-lost": (_arrays(lambda array: None), ("damaged", "other arrays", AGAIN)),
+    "an-array-of-another-type": (_arrays(lambda array: array.astype(np.complex64)), ("damaged", AGAIN)),
+    "an-array-too-many": (_more, ("damaged", AGAIN)),
+}
+
+# --- sentences to be parsed: every model is given each
+
+
+def _words(*rows: str) -> str:
+    """Words of a sentence, in columns separated by spaces."""
+    return "".join("\t".join(row.split(" ")) + "\n" for row in rows) + "\n"
+
+
+def _word(i: int, form: str = "a", tag: str = "N", head: str = "_") -> str:
+    return f"{i} {form} {form} {tag} {tag} _ {head} _ _ _"
+
+
+GOOD = _words(*(_word(i, form) for i, form in enumerate(("the", "dog", "sees", "cats"), 1)))
+_long = [_word(i, f"w{i % 7}", "NVD"[i % 3]) for i in range(1, 501)]
+
+SENTENCES: dict[str, tuple[bytes, int | tuple[str, ...]]] = {  # content, number of sentences or what is said
+    "nothing": (b"", 0),
+    "empty-lines": (b"\n\n\n", 0),
+    "comments-alone": (b"# a comment\n\n", (":1: comments without words", "add the words")),
+    "one-word": (_words(_word(1, "hi", "X")).encode(), 1),
+    "500-words": (_words(*_long).encode(), 1),
+    "unseen-tags": (_words(_word(1, "zebra", "QQ"), _word(2, "zebras", "ZZ")).encode(), 1),
+    "no-tags": (_words("1 a _ _ _ _ _ _ _ _", "2 b _ _ _ _ _ _ _ _").encode(), 1),
+    "line-ends-of-Windows": ((GOOD * 2).replace("\n", "\r\n").encode(), 2),
+    "a-byte-order-mark": (b"\xef\xbb\xbf" + GOOD.encode(), 1),
+    "no-newline-at-the-end": (GOOD.rstrip("\n").encode(), 1),
+    "multiword-tokens": (("1-2\tdu" + "\t_" * 8 + "\n" + GOOD).encode(), 1),
+    "an-empty-node": ((GOOD[:-1] + "4.1\t_" + "\t_" * 8 + "\n\n").encode(), 1),
+    "a-form-of-100000-letters": (_words(_word(1, "x" * 100_000)).encode(), 1),
+    "a-tree-that-is-none": (_words(_word(1, head="2"), _word(2, head="1")).encode(), 1),  # heads are not read
+    "two-roots": (_words(_word(1, head="0"), _word(2, head="0")).encode(), 1),
+    "latin-1": (GOOD.replace("dog", "Hündin").encode("latin-1"), (":2: byte 0xfc is not utf-8", "encoding")),
+    "utf-16": (GOOD.encode("utf-16"), ("byte 0x", "is not utf-8")),
+    "a-zero-byte": (GOOD.replace("dog", "d\0g").encode(), (":2: ",)),
+    "columns-missing": (GOOD.replace("\t_\t_\t_\n", "\n", 1).encode(), (":1: ", "columns")),
+    "spaces-for-tabs": (GOOD.replace("\t", " ").encode(), (":1: ", "column")),
+    "an-index-twice": (GOOD.replace("3\tsees", "2\tsees").encode(), (":3: ",)),
+    "an-index-left-out": (GOOD.replace("3\tsees", "4\tsees").encode(), (":3: ",)),
+    "an-index-that-is-none": (GOOD.replace("3\tsees", "x\tsees").encode(), (":3: ",)),
+    "an-empty-form": (GOOD.replace("\tsees", "\t").encode(), (":3: ",)),
+    "no-sentence-but-prose": (b"The dog sees cats.\n", (":1: ",)),
+    "in-the-second-sentence": ((GOOD + GOOD.replace("2\tdog", "3\tdog")).encode(), (":7: ",)),
+}
+
+# --- treebanks to learn from: every system is given each
+
+TREEBANKS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "nothing": ("", ("has no sentences",)),
+    "no-trees": (GOOD, (":1: no HEAD is annotated", "get a release")),
+    "a-cycle": (_words(_word(1, head="2"), _word(2, head="1"), _word(3, head="0")), (":1: ", "cycle")),
+    "a-head-of-itself": (_words(_word(1, head="1"), _word(2, head="0")), (":1: ",)),
+    "a-head-out-of-range": (_words(_word(1, head="9"), _word(2, head="0")), (":1: ", "9")),
+    "a-head-that-is-none": (_words(_word(1, head="x"), _word(2, head="0")), (":1: ", "x")),
+    "a-negative-head": (_words(_word(1, head="-1"), _word(2, head="0")), (":1: ", "-1")),
+    "no-root": (_words(_word(1, head="2"), _word(2, head="1")), (":1: ",)),
+}
+
+
+# --- options: every system is given those of all, and its own
+
+TRAIN = "train --system {system} {train} {dev} -o {out} "
+PARSE = "parse {model} {good} -o {out} "
+RANGE = "greater than or equal to"
+
+OF_ALL = [
+    Case(TRAIN + "--label-bits many", ("--label-bits", "valid integer")),
+    Case(TRAIN + "--workers 2", ("No such option: --workers",)),
+    Case(TRAIN + "--colour red", ("No such option: --colour", "--help")),
+    Case(TRAIN + "--tag colour", ("tag: unknown value 'colour'", "choose from")),
+    Case(TRAIN + "--attributes colour", ("colour",)),
+    Case("train --system tree {train} {dev} -o {out}", ("unknown system 'tree'", "choose from graph, constrained")),
+    Case("train --system {system} {train} {missing} -o {out}", ("{missing}: cannot be read: No such file",)),
+    Case("train --system {system} {folder} {dev} -o {out}", ("{folder}: is a folder",)),
+    Case("train --system {system} {train} {dev}", ("--output",)),
+    Case("train --system {system} {train} {dev} -o {train}", ("is the same file as ", "which is read")),
+    Case("train --system {system} {train} {dev} -o {missing}/x", ("cannot be written",)),
+    Case("train --system {system} {train} {dev} -o {folder}", ("{folder}: cannot be written",)),
+    Case("parse {model} {good} -o {model}", ("is the same file as ", "which is read")),
+    Case("parse {model} {good} -o {good}", ("is the same file as ", "which is read")),
+    Case("parse {model} {good} -o /dev/full", ("/dev/full: cannot be written: No space left", "free some space")),
+    Case("parse {model} {good} -o {good}/x", ("cannot be written",)),
+    Case("parse {model} {missing} -o {out}", ("{missing}: cannot be read: No such file",)),
+    Case("parse {model} {folder} -o {out}", ("{folder}: is a folder",)),
+    Case("parse {model} {good} {missing} -o {out}", ("{missing}: cannot be read",)),
+    Case("parse", ("Missing argument", "--help")),
+    Case(PARSE + "--workers 0", ("--workers",)),
+    Case(PARSE + "--workers many", ("--workers", "valid integer")),
+    Case("evaluate {dev} {good}", ("{good}: not the sentences of ",)),
+]
+
+_ANYTHING = "[unique-labels]\nlabels = ['subj']\n"
+FILES: dict[str, bytes] = {  # settings files that are none
+    "not-toml.toml": b"[unique-labels\n",
+    "latin.toml": "[unique-labels]\nlabels = ['ä']\n".encode("latin-1"),
+    "no-table.toml": b"unique-labels = 3\n",
+    "unknown.toml": b"[one-root]\nlabels = ['subj']\n",
+    "wrong-key.toml": b"[unique-labels]\ncolours = ['subj']\n",
+    "wrong-value.toml": b"[unique-labels]\nlabels = 3\n",
+    "twice.toml": (_ANYTHING * 2).encode(),
+    "nested.toml": b"x = " + b"[" * 5000 + b"]" * 5000,
+    "empty.toml": b"",
+    "binary.toml": bytes(range(256)),
+    "bad-cell.toml": b'[X]\ncells = """\nw s0 ours\nw z9 ours\n"""\n',
+    "bad-function.toml": b'[X]\ncells = """\nz s0 ours\n"""\n',
+    "no-origin.toml": b'[X]\ncells = """\nw s0\n"""\n',
+    "bad-join.toml": b'[X]\ncells = """\nw s0 ours\n"""\njoins = """\nw s0 + w s1 ours\n"""\n',
+    "bad-parent.toml": b'[X]\nextends = "Y"\ncells = "w s0 ours"\n',
+    "no-cells.toml": b"[X]\n",
+    "bad-pattern.toml": b"[[pattern]]\nname = 'x'\narcs = 3\n",
+}
+
+OWN: dict[str, list[Case]] = {
+    "graph": [
+        Case(TRAIN + "--families cousin", ("unknown factor family 'cousin'", "choose from")),
+        Case(TRAIN + "--families sibling,sibling", ("named twice",)),
+        Case(TRAIN + "--learner svm", ("unknown value 'svm'", "choose from")),
+        Case(TRAIN + "--labels later", ("unknown value 'later'", "choose from")),
+        Case(TRAIN + "--space planar", ("unknown value 'planar'", "choose from")),
+        Case(TRAIN + "--k 0", ("k: ", "")),
+        Case(TRAIN + "--k some", ("k: ",)),
+        Case(TRAIN + "--cost -1", ("cost", RANGE)),
+        Case(TRAIN + "--C inf", ("C",)),
+        Case(TRAIN + "--threshold 1", ("threshold",)),
+        Case(TRAIN + "--bits 8", ("bits: ", RANGE)),
+        Case(TRAIN + "--beam 4", ("beam: ", "unknown key", "valid keys are")),
+        Case(TRAIN + "--patterns nobody", ("nobody",)),
+        *(Case(TRAIN + f"--patterns {{{name}}}", (name, ": ")) for name in ("not-toml.toml", "latin.toml",
+          "nested.toml", "bad-pattern.toml", "binary.toml")),
+        Case(PARSE + "--k 0", ("k is '0'", "give a number from 1, none or model")),
+        Case(PARSE + "--threshold nan", ("threshold", "")),
+        Case(PARSE + "--threshold 2", ("threshold",)),
+        Case(PARSE + "--decoder cky", ("unknown decoder 'cky'", "choose from")),
+        Case(PARSE + "--config fast", ("unknown config 'fast'", "choose from tuned, published")),
+        Case(PARSE + "--decoder beam --certificates {missing}", ("certificates come from branch-and-bound",)),
+        Case(PARSE + "--certificates {out}", ("which is written as well",)),
+        Case(PARSE + "--certificates {good}", ("which is read",)),
+        Case(PARSE + "--derivations {missing}", ("only CCG parsers make derivations",)),
+        Case(PARSE + "--beam 3", ("no option 'beam'", "leave it out")),
+        Case(PARSE + "--integrate bp", ("no option 'integrate'", "leave it out")),
+        Case(PARSE + "--kbest -1", ("--kbest", RANGE)),
+        Case(PARSE + "--marginals --scale nan", ("--scale", "greater than or equal to 0")),
+        Case("tag {model} {good} -o {out}", ("not a treebound tagger",)),
+    ],
+    "constrained": [
+        Case(TRAIN + "--constraints nobody", ("no constraints for corpus 'nobody'", "name a file")),
+        Case(TRAIN + "--constraints {folder}", ("{folder}",)),
+        Case(TRAIN + "--constraints {not-toml.toml}", ("not-toml.toml:1: not TOML",)),
+        Case(TRAIN + "--constraints {latin.toml}", ("latin.toml:2: byte 0xe4 is not UTF-8", "save it as UTF-8")),
+        Case(TRAIN + "--constraints {binary.toml}", ("binary.toml:2: byte 0x80 is not UTF-8", "save it as UTF-8")),
+        Case(TRAIN + "--constraints {no-table.toml}", ("no-table.toml: ", "unique-labels")),
+        Case(TRAIN + "--constraints {unknown.toml}", ("unknown constraint 'one-root'", "choose from one-head")),
+        Case(TRAIN + "--constraints {wrong-key.toml}", ("wrong-key.toml: unique-labels: ", "colours")),
+        Case(TRAIN + "--constraints {wrong-value.toml}", ("wrong-value.toml: unique-labels: ",)),
+        Case(TRAIN + "--constraints {twice.toml}", ("twice.toml:3: not TOML",)),
+        Case(TRAIN + "--constraints {nested.toml}", ("nested.toml: ", "nested too deeply")),
+        Case("train --system constrained {train} {dev} -o {own.toml} --constraints {own.toml}", ("which is read",)),
+        Case(TRAIN + "--k 0", ("k", "")),
+        Case(TRAIN + "--C 0", ("C: ",)),
+        Case(TRAIN + "--labels none", ("labels: unknown key", "valid keys are")),
+        Case(TRAIN + "--bits 2", ("--bits", RANGE)),
+        Case(PARSE + "--certificates {missing}", ("no option 'record'", "leave it out")),
+        Case(PARSE + "--margins", ("only graph-based parsers say how sure they are",)),
+        Case(PARSE + "--k 3", ("no option 'k'", "leave it out")),
+        Case("check {model} {good}", ("proves nothing that could be checked", "name a graph-based or a CCG model")),
+    ],
+    "transition": [
+        Case(TRAIN + "--transitions arc-lazy", ("unknown value 'arc-lazy'", "choose from arc-eager")),
+        Case(TRAIN + "--transitions arc-standard", ("arc-standard has no dynamic oracle", "use arc-eager")),
+        Case(TRAIN + "--learning guess", ("unknown value 'guess'", "choose from static")),
+        Case(TRAIN + "--features F9", ("no feature model 'F9'", "name a file, or one of")),
+        Case(TRAIN + "--features {not-toml.toml}", ("not-toml.toml:1: not TOML",)),
+        Case(TRAIN + "--features {latin.toml}", ("latin.toml:2: byte 0xe4 is not UTF-8", "save it as UTF-8")),
+        Case(TRAIN + "--features {binary.toml}", ("binary.toml:2: byte 0x80 is not UTF-8", "save it as UTF-8")),
+        Case(TRAIN + "--features {nested.toml}", ("nested.toml: ", "nested too deeply")),
+        Case(TRAIN + "--features {empty.toml}", ("empty.toml: no feature model in it", "write a table")),
+        Case(TRAIN + "--features {bad-cell.toml}", ("bad-cell.toml:4: 'z9' is no address",)),
+        Case(TRAIN + "--features {bad-function.toml}", ("bad-function.toml:3: unknown function 'z'",)),
+        Case(TRAIN + "--features {no-origin.toml}", ("no-origin.toml:3: a row ends in paper or ours",)),
+        Case(TRAIN + "--features {bad-join.toml}", ("bad-join.toml:6: 'w s1' is no cell",)),
+        Case(TRAIN + "--features {bad-parent.toml}", ("bad-parent.toml:2: extends 'Y'",)),
+        Case(TRAIN + "--features {no-cells.toml}", ("no-cells.toml:1: a model without cells",)),
+        Case("train --system transition {train} {dev} -o {own.toml} --features {own.toml}", ("which is read",)),
+        Case(TRAIN + "--beam 0", ("--beam", RANGE)),
+        Case(TRAIN + "--explore 2", ("explore",)),
+        Case(TRAIN + "--gamma nan", ("gamma",)),
+        Case(TRAIN + "--roots two", ("unknown value 'two'", "choose from several, single")),
+        Case(TRAIN + "--families sibling", ("families: unknown key", "valid keys are")),
+        Case(PARSE + "--beam 99999", ("--beam",)),
+        Case(PARSE + "--k 3", ("no option 'k'", "leave it out")),
+        Case(PARSE + "--decoder ilp", ("no option 'decoder'", "leave it out")),
+        Case(PARSE + "--margins", ("only graph-based parsers say how sure they are",)),
+        Case("check {model} {good}", ("proves nothing that could be checked",)),
+    ],
+    "sampling": [
+        Case(TRAIN + "--families cousin", ("unknown factor family 'cousin'", "choose from")),
+        Case(TRAIN + "--families pattern", ("unknown factor family 'pattern'", "choose from")),
+        Case(TRAIN + "--global-features valency,valency", ("named twice",)),
+        Case(TRAIN + "--global-features colour", ("unknown global feature 'colour'", "choose from")),
+        Case(TRAIN + "--constraints nobody", ("unknown value 'nobody'", "choose from both, neighbour, gold")),
+        Case(TRAIN + "--search luck", ("unknown value 'luck'", "choose from gibbs")),
+        Case(TRAIN + "--search random-walk", ("random walks make crossing trees", "--space non-projective")),
+        Case(TRAIN + "--temperature 0", ("temperature",)),
+        Case(TRAIN + "--temperature -inf", ("temperature",)),
+        Case(TRAIN + "--restarts 0", ("restarts",)),
+        Case(TRAIN + "--sweeps 1.5", ("sweeps",)),
+        Case(TRAIN + "--threshold 1", ("threshold",)),
+        Case(TRAIN + "--k none", ("k: ",)),
+        Case(PARSE + "--k 3", ("no option 'k'", "leave it out")),
+        Case(PARSE + "--margins", ("only graph-based parsers say how sure they are",)),
+        Case(PARSE + "--certificates {missing}", ("no option 'record'", "leave it out")),
+        Case("check {model} {good}", ("proves nothing that could be checked",)),
+    ],
+    "ccg": [
+        Case(TRAIN + "--rules none", ("unknown value 'none'", "choose from seen, all")),
+        Case(TRAIN + "--beams 0.1", ("'0.1' is no attempt", "write beta:k")),
+        Case(TRAIN + "--beams 2:20", ("'2:20' is out of range",)),
+        Case(TRAIN + "--beams nan:20", ("'nan:20' is out of range",)),
+        Case(TRAIN + "--l2 -1", ("l2", RANGE)),
+        Case(TRAIN + "--joint-rate 0", ("joint",)),
+        Case(TRAIN + "--training-limit 0", ("limit", RANGE)),
+        Case(TRAIN + "--chart-bits 99", ("chart",)),
+        Case(TRAIN + "--families sibling", ("families: unknown key", "valid keys are")),
+        Case("train --system ccg {good} {dev} -o {out}", ("{good}:1: no HEAD is annotated",)),
+        Case("train --system ccg {plain} {dev} -o {out}", ("{plain}: no CCG derivations",)),
+        Case(PARSE + "--beams x:y", ("'x:y' is no attempt",)),
+        Case(PARSE + "--limit -1", ("--limit", RANGE)),
+        Case(PARSE + "--integrate luck", ("unknown value 'luck'", "choose from none, bp, dd, exact")),
+        Case(PARSE + "--certificates {missing}", ("only the joint model has proofs", "--integrate exact")),
+        Case(PARSE + "--derivations {out}", ("which is written as well",)),
+        Case(PARSE + "--derivations {good}", ("which is read",)),
+        Case(PARSE + "--derivations /proc/x", ("/proc/x: cannot be written",)),
+        Case(PARSE + "--margins", ("only graph-based parsers say how sure they are",)),
+        Case(PARSE + "--k 3", ("no option 'k'", "leave it out")),
+        Case("check {model} {good}", ("derivations are checked with their proofs", "give --certificates")),
+    ],
+    "tagging": [
+        Case(TRAIN + "--columns form", ("unknown value 'form'", "choose from auto, upos")),
+        Case(TRAIN + "--bits 4", ("bits",)),
+        Case("tag {model} {good} -o {model}", ("which is read",)),
+        Case("parse {model} {good} -o {out}", ("tagger",)),
+        Case("check {model} {good}", ("",)),
+        Case("jackknife {dev} -o {dev}", ("which is read",)),
+    ],
+}  # fmt: skip
+
+#: .auto files that are none
+DERIVATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "no-end.auto": ("ID=1\n(<T S 0 2> (<L NP N N dog NP>)\n", (":2: ",)),
+    "no-category.auto": ("ID=1\n(<L S[ N N dog S[>)\n", (":2: ",)),
+    "no-derivation.auto": ("ID=1\n\nID=2\n", ("has no sentences", "give a treebank")),
+    "no-head.auto": ("ID=1\n(<T NP 7 2> (<L NP[nb]/N D D the NP[nb]/N>) (<L N N N dog N>) )\n", (":2: ",)),
+    "prose.auto": ("The dog sees cats.\n", (":1: ",)),
+    "nothing.auto": ("", ("has no sentences",)),
+}
+
+# --- proofs, and what they are about
+
+
+def _lines(change: Callable[[list[bytes]], list[bytes]]) -> Callable[[bytes], bytes]:
+    """Other lines, compressed as before: the first says what the file is, then comes one a sentence."""
+    return lambda content: gzip.compress(b"".join(change(gzip.decompress(content).splitlines(keepends=True))))
+
+
+def _first(**fields: Any) -> Callable[[bytes], bytes]:
+    return _lines(lambda lines: [json.dumps(json.loads(lines[0]) | fields).encode() + b"\n", *lines[1:]])
+
+
+def _second(line: bytes) -> Callable[[bytes], bytes]:
+    return _lines(lambda lines: [lines[0], line + b"\n", *lines[2:]])
+
+
+CERTIFICATES: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
+    "no-bytes.gz": (lambda content: b"", ("no-bytes.gz:",)),
+    "prose.gz": (lambda content: b"no proofs\n", ("prose.gz:",)),
+    "half.gz": (lambda content: content[: len(content) // 2], ("half.gz:",)),
+    "nearly.gz": (lambda content: content[:-5], ("nearly.gz:",)),
+    "changed.gz": (lambda content: content[:60] + b"xxxx" + content[64:], ("changed.gz:", "")),
+    "plain.gz": (gzip.decompress, ("plain.gz:",)),
+    "foreign.gz": (_first(format="colours"), ("not a certificate file",)),
+    "newer.gz": (_first(version=99), ("newer.gz: a certificate file of another version", "parse again")),
+    "planar.gz": (_first(space="planar"), ("planar.gz: a certificate file of another version", "parse again")),
+    "headless.gz": (_lines(lambda lines: lines[1:]), ("headless.gz:", "not a certificate file")),
+    "short.gz": (_lines(lambda lines: lines[:-1]), ("short.gz: ", "ends before")),
+    "long.gz": (_lines(lambda lines: [*lines, lines[-1]]), ("long.gz:", "goes on after")),
+    "no-json.gz": (_second(b"x"), ("no-json.gz:2: damaged or foreign file", "parse again")),
+    "a-list.gz": (_second(b"[]"), ("a-list.gz:2: not a certificate",)),
+    "nothing-in-it.gz": (_second(b"{}"), ("nothing-in-it.gz:2: not a certificate",)),
+    "deep.gz": (_second(b"[" * 10_000), ("deep.gz:2: damaged or foreign file (nested too deeply)", "parse again")),
+    "latin.gz": (_second(b"\xff"), ("latin.gz:2: damaged or foreign file", "parse again")),
+    "numbers.gz": (_second(b"9" * 5000), ("numbers.gz:2: damaged or foreign file", "parse again")),
+}
+
+#: what was parsed, changed afterwards: (old, new, what is said)
+PARSED: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "a-word": ("# score = ", "# score = x", ("sentence 1: ",)),
+    "nan": ("# score = ", "# score = nan#", ("sentence 1: ",)),
+    "another-score": ("# score = ", "# score = 1", ("sentence 1: ",)),
+    "no-score": ("# score = ", "# points = ", ("sentence 1: ", "score")),
+    "no-status": ("# status = ", "# state = ", ("sentence 1: ", "status")),
+    "another-status": ("# status = ", "# status = in", ("sentence 1: ", "status")),
+    "a-bound-that-is-none": ("# bound = ", "# bound = --", ("sentence 1: ", "bound")),
+    "a-cycle": ("\t0\t", "\t1\t", ("sentence 1: ",)),
+    "head-99": ("\t0\t", "\t99\t", ("head-99.parsed:", "head 99 in a sentence of")),
+    "no-head": ("\t0\t", "\t_\t", ("",)),
+}
+
+# --- scores of one's own
+
+_ONES = np.ones((4, 4))
+
+
+def _with(place: tuple[int, ...], value: float, scores: np.ndarray = _ONES) -> np.ndarray:
+    changed = scores.astype(float)
+    changed[place] = value
+    return changed
+
+
+def _objects() -> np.ndarray:
+    return np.array([[None] * 3] * 3, dtype=object)
+
+
+SCORES: dict[str, tuple[dict[str, Any] | bytes, int | tuple[str, ...]]] = {  # sentences, or what is said
+    "ones": ({"arc_0": _ONES}, 1),
+    "one-word": ({"arc_0": np.zeros((2, 2))}, 1),
+    "no-sentence": ({}, 0),
+    "500-words": ({"arc_0": np.random.default_rng(0).normal(size=(501, 501)).astype(np.float32)}, 1),
+    "integers": ({"arc_0": np.arange(16).reshape(4, 4)}, 1),
+    "booleans": ({"arc_0": np.eye(4, dtype=bool)}, ("sentence 0: arc is bool[4, 4]", "give an array of numbers")),
+    "halves": ({"arc_0": _ONES.astype(np.float16)}, 1),
+    "forbidden-arcs": ({"arc_0": _with((1, 2), -np.inf)}, 1),
+    "tiny": ({"arc_0": _ONES * 1e-300}, 1),
+    "labels-and-names": ({"arc_0": _ONES, "labels_0": np.zeros((4, 4, 2)), "label_names": ["a", "b"]}, 1),
+    "a-nan": ({"arc_0": _with((1, 2), np.nan)}, ("sentence 0: arc[1, 2] is nan",)),
+    "infinite": ({"arc_0": _with((1, 2), np.inf)}, ("sentence 0: arc[1, 2] is inf",)),
+    "no-tree": ({"arc_0": _with((slice(None), 2), -np.inf)}, ("sentence 0: ", "admit no tree")),
+    "huge": ({"arc_0": _ONES * 1e300}, ("sentence 0: ",)),
+    "huge-integers": ({"arc_0": np.full((4, 4), 2**62)}, ("sentence 0: ",)),
+    "complex": ({"arc_0": _ONES.astype(complex)}, ("sentence 0: arc ", "complex128")),
+    "texts": ({"arc_0": np.full((4, 4), "x")}, ("sentence 0: arc ",)),
+    "objects": ({"arc_0": _objects()}, ("array 'arc_0' holds Python objects, which are not read",)),
+    "a-cube": ({"arc_0": np.ones((4, 4, 4))}, ("arc_0 is float64[4, 4, 4]", "give [n + 1, n + 1]")),
+    "a-number": ({"arc_0": np.ones(())}, ("arc_0 is float64",)),
+    "no-words": ({"arc_0": np.ones((1, 1))}, ("arc_0 is float64[1, 1]",)),
+    "not-square": ({"arc_0": np.ones((4, 3))}, ("sentence 0: arc ", "[4, 3]")),
+    "the-second-not-square": ({"arc_0": _ONES, "arc_1": np.ones((4, 3))}, ("sentence 1: arc ", "[4, 3]")),
+    "numbered-from-1": ({"arc_1": _ONES}, ("arc_0 is missing",)),
+    "another-name": ({"scores": _ONES}, ("unknown array 'scores'",)),
+    "labels-without-names": ({"arc_0": _ONES, "labels_0": np.zeros((4, 4, 2))}, ("labels without label_names",)),
+    "a-name-too-few": (
+        {"arc_0": _ONES, "labels_0": np.zeros((4, 4, 2)), "label_names": ["a"]}, ("there are 1 label_names",)
+    ),
+    "flat-labels": ({"arc_0": _ONES, "labels_0": np.zeros((4, 4)), "label_names": ["a"]}, ("labels of sentence 0",)),
+    "a-form-too-few": ({"arc_0": _ONES, "forms": ["a", "b"]}, ("2 forms for 3 words", "give one a word")),
+    "a-form-with-a-tab": ({"arc_0": _ONES, "forms": ["a", "b\tc", "d"]}, ("forms[1], ", "does not fit into a column")),
+    "an-empty-form": ({"arc_0": _ONES, "forms": ["a", "", "d"]}, ("forms[1], ", "does not fit into a column")),
+    "flat-siblings": ({"arc_0": _ONES, "siblings_0": np.zeros((4, 4))}, ("sentence 0: siblings",)),
+    "nan-siblings": ({"arc_0": _ONES, "siblings_0": np.full((4, 4, 4), np.nan)}, ("sentence 0: siblings",)),
+    "no-arc-allowed": ({"arc_0": _ONES, "allowed_0": np.zeros((4, 4), bool)}, ("sentence 0: ", "no tree")),
+    "empty-file": (b"", ("no .npz file",)),
+    "prose": (b"no scores\n", ("no .npz file",)),
+    "one-array": (b"\x93NUMPY\x01\x00v\x00{}", ("no .npz file",)),
+    "half-a-zip": (b"PK\x03\x04" + bytes(50), ("no .npz file",)),
+}  # fmt: skip
+
+DECODE = "decode {ones} -o {out} "
+OF_DECODE = [
+    Case(DECODE + "--space planar", ("space = 'planar'",)),
+    Case(DECODE + "--decoder oracle", ("unknown decoder 'oracle'", "choose from")),
+    Case(DECODE + "--decoder eisner --space non-projective", ("does not search non-projective trees",)),
+    Case(DECODE + "--k-best 0", ("--k-best",)),
+    Case(DECODE + "--k-best nan", ("--k-best",)),
+    Case(DECODE + "--workers 0", ("--workers",)),
+    Case("decode {missing} -o {out}", ("{missing}: no such file",)),
+    Case("decode {folder} -o {out}", ("{folder}: a folder", "name a .npz file")),
+    Case("decode {ones} -o {ones}", ("is the same file as ", "which is read")),
+    Case("decode {ones} -o {missing}/x", ("cannot be written",)),
+    Case("decode {ones} -o /dev/full", ("/dev/full: cannot be written: No space left",)),
+    Case("decode", ("Missing argument",)),
+]

@@ -1,0 +1,90 @@
+"""What the README tells a stranger to type does what it says, on treebanks of a moment."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic import inflected_conllu
+from test_cli import run
+
+from treebound.treebanks.document import read
+
+REPOSITORY = Path(__file__).parents[1]
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+#: as it is typed, but for models that are trained in a moment
+SMALL = """
+treebound() {
+  if [ "$1" = train ]; then command treebound "$@" --epochs 1 --bits 14; else command treebound "$@"; fi
+}
+"""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the README names."""
+    folder = tmp_path_factory.mktemp("readme")
+    for name, seed, count in (("train", 1, 60), ("dev", 2, 10), ("test", 3, 5)):
+        (folder / f"{name}.conllu").write_text(inflected_conllu(count, seed))
+    text = (folder / "test.conllu").read_text()
+    (folder / "input.conllu").write_text(text)
+    (folder / "untagged.conllu").write_text(re.sub(r"(?m)^(\d+\t[^\t]+)\t.*", "\\1" + "\t_" * 8, text))
+    rng = np.random.default_rng(0)
+    np.savez(folder / "scores.npz", *(rng.normal(size=(n, n)) for n in (4, 6)))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for block in blocks("sh"):
+        if "treebound" in block:
+            done = subprocess.run(
+                ["bash", "-ec", f"set -o pipefail\n{SMALL}{block}"],
+                cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == 0, (block, done.stderr)
+            if "evaluate" in block:
+                assert "UAS\t" in done.stdout
+                assert "5 sentences: 5 proved optimal; 0 faults" in done.stderr
+    return folder
+
+
+def test_commands_write_what_they_say(folder: Path) -> None:
+    assert {path.name for path in folder.iterdir()} >= {"model.npz", "tagger.npz", "parsed.conllu"}
+    assert "kbest = " in (folder / "parsed.conllu").read_text()  # of `treebound decode`, the last one
+
+
+def test_python_does_what_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for block in blocks("python"):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(block.replace("workers=2", "workers=1"), {"__name__": "readme"})
+        said = printed.getvalue()
+        if "treebound.check" in block:
+            assert "optimal" in said
+            assert said.splitlines()[-1] == "[]"
+        else:
+            assert "True 0" in said
+            assert len(read("parsed.conllu")) == 5
+
+
+def test_every_command_module_and_option_is_there() -> None:
+    targets = re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"`make ([\w-]+)`", README)) <= set(targets)
+    assert all(importlib.util.find_spec(name) for name in re.findall(r"python -m (treebound[\w.]+)", README))
+    helps = {name: run(name, "--help").stdout for name in ("train", "parse", "check", "convert", "decode", "jackknife")}
+    used = re.findall(r"`(?:treebound )?(\w+)[^`\n]*?((?: --[a-z-]+[^`\n]*)+)`", README)
+    found = [(command, option) for command, rest in used for option in re.findall(r"--[a-z-]+", rest)]
+    assert len(found) > 25
+    for command, option in found:
+        if command in helps:
+            assert re.search(rf"{option}\b", helps[command]), (command, option)
