@@ -21,18 +21,23 @@ class Candidates(NamedTuple):
     """Tags of words.
 
     confused  predicted tag -> right tags that it often enough stands for, the commonest first
-    known     form -> its right tags in training
+    known     form -> its right tags in training, and how often it had each
     coarse    right tag -> the coarse tag that it has most often
     """
 
     confused: dict[str, tuple[str, ...]]
-    known: dict[str, frozenset[str]]
+    known: dict[str, Counter[str]]
     coarse: dict[str, str]
 
-    def of(self, form: str, predicted: str) -> tuple[str, ...]:
-        """The predicted tag, then others, likelier ones first; of a known form only such as it had in training."""
-        others, known = self.confused.get(predicted, ()), self.known.get(form)
-        return predicted, *(t for t in others if t != predicted and (known is None or t in known))
+    def of(self, form: str, predicted: str, own: str | None = None) -> tuple[str, ...]:
+        """The predicted tag, then others, likelier ones first; of a known form only such as it had in training.
+
+        own  the right tag of a word of training itself, which then is not what makes its form known: otherwise the only
+             other candidate of a form that occurs once would be the right one, and no other word's is
+        """
+        counts = self.known.get(form, Counter())
+        known = {tag for tag, count in counts.items() if count > (tag == own)}
+        return predicted, *(t for t in self.confused.get(predicted, ()) if t != predicted and (not known or t in known))
 
     def oracle(self, gold: Treebank, predicted: Treebank, column: str) -> float:
         """The share of words whose right tag is a candidate: what no correction can exceed. InputError as `learn`."""
@@ -46,19 +51,19 @@ def learn(gold: Treebank, predicted: Treebank, column: str, share: float = SHARE
     Tag t is a candidate where tp was predicted if c(t, tp) > 0 and c(t, tp) >= share * c(tp, tp), c counting words.
     InputError where the two treebanks are not the same words. O(words).
     """
-    right, tags, known = Vocabulary(), Vocabulary(), dict[str, set[str]]()
+    right, tags, known = Vocabulary(), Vocabulary(), dict[str, Counter[str]]()
     words = _words(gold, predicted, column)
     pairs = np.array([(right.add(r), tags.add(t)) for _, r, t in words], np.int64).reshape(-1, 2)
     count = np.zeros((len(right), len(tags)), np.int64)
     np.add.at(count, (pairs[:, 0], pairs[:, 1]), 1)
     for form, tag, _ in words:
-        known.setdefault(form, set()).add(tag)
+        known.setdefault(form, Counter())[tag] += 1
     confused = {}
     for j, tag in enumerate(tags.strings):
         own = count[right.get(tag), j] if tag in right else 0
         order = np.argsort(-count[:, j], kind="stable")
         confused[tag] = tuple(right[i] for i in order if count[i, j] > 0 and count[i, j] >= share * own)
-    return Candidates(confused, {form: frozenset(found) for form, found in known.items()}, _coarse(gold, column))
+    return Candidates(confused, known, _coarse(gold, column))
 
 
 def _coarse(gold: Treebank, column: str) -> dict[str, str]:

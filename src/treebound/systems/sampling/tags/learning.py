@@ -39,17 +39,17 @@ class JointTraining(Training):
     train     with predicted tags in the column of its fine tag
     gold      the same with right ones
     taggings  int32[W]: the candidate that each word's chain stands at
+    Candidates are those that the word would have if it were new, the right tag among them or not.
     """
 
     def __init__(self, spec: Settings, train: Treebank, gold: Treebank, candidates: Candidates, pruner: Pruner):
         super().__init__(spec, train, pruner)
         column, self.coarse = train.meta.get("tag", "xpos"), candidates.coarse
         forms, given, right = train.strings("form"), train.strings(column), gold.strings(column)
-        #: the right tag is a candidate in training, as right heads are
-        self.tags = [
-            tuple(dict.fromkeys((*candidates.of(f, t), r))) for f, t, r in zip(forms, given, right, strict=True)
-        ]
-        self.right = np.array([tags.index(r) for tags, r in zip(self.tags, right, strict=True)], np.int32)
+        self.tags = [candidates.of(f, t, r) for f, t, r in zip(forms, given, right, strict=True)]
+        #: of each word the candidate that is to be found: where the right tag is none, the one that came in
+        found = ((tags.index(r) if r in tags else 0) for tags, r in zip(self.tags, right, strict=True))
+        self.right = np.fromiter(found, np.int32, len(forms))
         self.taggings = np.zeros(len(forms), np.int32)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
