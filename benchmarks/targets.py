@@ -164,7 +164,7 @@ def lookups(corpus: str) -> dict:
     for sentence in (slots_of(parser, table, i, parse.heads, difference) for i, parse in enumerate(parses)):
         sets["repeated"].append(sentence)
         sets["distinct"].append(Slots(*map(first_seen, sentence)))
-    weights, width = parser.model.weights, len(parser.model.labelling.names)
+    weights, width = parser._weights, len(parser.model.labelling.names)
     sums = np.zeros(width)
     bare: dict[str, Callable[[np.ndarray], object]] = {
         "pruner": lambda slots: gather(parser.model.pruner.weights, slots),
