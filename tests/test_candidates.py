@@ -98,8 +98,13 @@ def test_folds_that_cannot_be_are_refused():
         jackknifed(spec(pruner_folds=200), TRAIN)
 
 
-def test_without_pruning_there_is_no_threshold_and_no_fold():
-    given = Settings(k=None)
-    assert (given.threshold, given.pruner_folds) == (0.0, 0)
-    assert (Settings().threshold, Settings().pruner_folds) == (0.001, 2)
+def test_defaults_follow_k_and_the_space():
+    def both(**given) -> tuple:
+        settings = Settings(**given)
+        return settings.threshold, settings.pruner_folds
+
+    assert both() == (0.001, 2)
+    assert both(k=None) == both(space="non-projective") == both(threshold=0) == (0.0, 0)
+    assert both(k=None, threshold=0.1) == (0.1, 2)
+    assert both(pruner_folds=0) == (0.001, 0)
     assert Settings().fitted(TRAIN.select(np.arange(1))).pruner_folds == 0, "of one sentence"

@@ -68,8 +68,8 @@ def refused(folder: Path, kind: str, file: ModelFile, **how: str) -> str:
 HEADERS = {
     "unit": [0, -1.0, None, "1", True, 1e300, float("nan"), float("inf"), 10**400],
     "spec.k": [-5, 0, 10**30, 1.5, "10", True],
-    "spec.threshold": [-0.1, 1.0, 2, "0.1x", None],
-    "spec.pruner_folds": [-1, 1, 1.5, "2", True, None],
+    "spec.threshold": [-0.1, 1.0, 2, "0.1x"],
+    "spec.pruner_folds": [-1, 1, 1.5, "2", True],
     "spec.bits": [-1, 0, 11, 29, 10**9, 12.5],
     "spec.families": ["sibling", ["cousin"], ["arc"], ["sibling", "sibling"], [3], None],
     "spec.learner": ["svm", 1],

@@ -83,7 +83,7 @@ def run(params: Params, corpus: str, name: str) -> None:
     best = max(model.history, key=accuracy)["epoch"]
     las = f", LAS {score['las']:.2f}" if "las" in score else ""
     stage.say(f"{corpus} {name}: dev UAS {score['uas']:.2f}{las} after {best} epochs")
-    recall, left = model.pruner.kept(dev, spec.k, spec.threshold)
+    recall, left = model.pruner.kept(dev, spec.k, float(spec.threshold or 0))
     metrics = {
         "applies": True,
         "spec": spec.as_dict(),

@@ -31,7 +31,7 @@ def jackknifed(settings: Settings, train: Treebank, progress: Progress | None = 
 
     InputError for a treebank with fewer sentences than folds.
     """
-    folds = settings.pruner_folds
+    folds = int(settings.pruner_folds or 0)
     if folds > len(train):
         raise InputError(f"{folds} folds of {len(train)} sentences", hint="train with fewer --pruner-folds")
     member, pruners = fold_of(len(train), folds), []
@@ -60,9 +60,10 @@ def candidates(
     table   of `train`; gold: int32[n + 1] heads of each sentence
     pruner  of the model; with `pruner_folds` those of the folds take its place here
     """
-    folds, k = settings.pruner_folds, settings.k
+    folds, k = int(settings.pruner_folds or 0), settings.k
     pruners = jackknifed(settings, train, progress) if folds else [pruner]
-    threshold, member = (settings.threshold, fold_of(len(train), folds)) if folds else (0.0, np.zeros(len(train), int))
+    threshold = float(settings.threshold or 0) if folds else 0.0
+    member = fold_of(len(train), folds) if folds else np.zeros(len(train), np.int64)
     sentences = range(len(train))
     out = []
     for i in progress(sentences, "candidate heads") if progress else sentences:

@@ -56,7 +56,7 @@ class Parser:
     ):
         self.model = model
         self.k: int | None = model.spec.k if k == "model" else k
-        usual = 0.0 if k is None else model.spec.threshold
+        usual = 0.0 if k is None else float(model.spec.threshold or 0)
         self.threshold: float = usual if threshold == "model" else threshold
         self.decoder = DECODERS[decoder](**options)
         if "space" not in options and self.decoder.space != model.spec.space:

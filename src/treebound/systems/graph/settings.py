@@ -34,10 +34,11 @@ class Settings(Checked):
 
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
-    k             candidate heads a word in training; None: all, so that threshold and pruner_folds are 0
-    threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k
+    k             candidate heads a word in training; None: all
+    threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k.
+                  None: 0.001, and 0 where k is None or trees may cross
     pruner_folds  training, too, is pruned by the threshold: each of so many folds by a pruner trained on the others.
-                  0: by k alone, and the pruner that the model keeps
+                  0: by k alone, and the pruner that the model keeps. None: 2 with a threshold, else 0
     C, cost       MIRA: largest step, and cost of one wrong head
     max_dp_calls  cap of one training decode (0: none), and of one on dev; a capped decode returns its best tree. Where
                   trees may cross, training decodes climb and need none
@@ -56,9 +57,10 @@ class Settings(Checked):
     k: Annotated[Heads | None, BeforeValidator(lambda k: None if k == "none" else k)] = option(
         10, "Heads that the pruner keeps for each word, or none: all; the last line says what that loses."
     )
-    threshold: Annotated[float, Field(ge=0, lt=1)] = option(
-        0.001,
-        "Keep of the k heads those that are at least so many times as probable as the best one. 0: all k, slower.",
+    threshold: Annotated[float, Field(ge=0, lt=1)] | None = option(
+        None,
+        "Keep of the k heads those that are at least so many times as probable as the best one; 0: all k. "
+        "[default: 0.001; crossing or without k: 0]",
     )
     bits: Bits = option(22, "Log2 of the number of weights; fewer make a smaller, coarser model.")
     C: Rate = option(0.01, "Largest step of the mira update.")
@@ -83,19 +85,21 @@ class Settings(Checked):
     pruner_bits: Annotated[int, Field(ge=8, le=28)] | None = option(
         None, "Log2 of the number of weights of the pruner. [default: bits, at most 20]"
     )
-    pruner_folds: Annotated[int, Field(ge=0, le=1000)] = option(
-        2,
-        "Prune TRAIN by --threshold, too, each of so many parts by a pruner that is trained on the others. 0: by --k "
-        "alone.",
+    pruner_folds: Annotated[int, Field(ge=0, le=1000)] | None = option(
+        None,
+        "Prune TRAIN by --threshold, too, each of so many parts by a pruner that is trained on the others; 0: by --k "
+        "alone. [default: 2 with a threshold, else 0]",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(self.families)) < len(self.families):
             raise SettingError("families", "a factor family is named twice", "name each once")
-        if self.k is None:  # nothing is pruned
-            object.__setattr__(self, "threshold", 0.0)
-            object.__setattr__(self, "pruner_folds", 0)
+        if self.threshold is None:
+            pruned = self.k is not None and self.space == "projective"
+            object.__setattr__(self, "threshold", 0.001 if pruned else 0.0)
+        if self.pruner_folds is None:
+            object.__setattr__(self, "pruner_folds", 2 if self.threshold else 0)
         if self.pruner_folds == 1:
             raise SettingError("pruner_folds", "one fold leaves nothing to train on", "give 0, or at least 2")
         if self.label_bits is None:
@@ -106,5 +110,5 @@ class Settings(Checked):
     def fitted(self, treebank: Treebank) -> Settings:
         """What can be trained on a treebank: without patterns where it names none, or folds of fewer sentences."""
         families = self.families if treebank.meta.get("patterns") else [f for f in self.families if f != "pattern"]
-        folds = self.pruner_folds if self.pruner_folds <= len(treebank) else 0
+        folds = self.pruner_folds if (self.pruner_folds or 0) <= len(treebank) else 0
         return replace(self, families=tuple(families), pruner_folds=folds)

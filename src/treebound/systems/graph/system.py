@@ -44,7 +44,7 @@ class Graph(Learned):
         """Scores of the best epoch, and what pruning loses."""
         best = max(model.history, key=accuracy)
         scores = f"dev UAS {best['dev_uas']:.2f}" + (f", LAS {best['dev_las']:.2f}" if "dev_las" in best else "")
-        k, threshold = model.spec.k, model.spec.threshold
+        k, threshold = model.spec.k, float(model.spec.threshold or 0)
         if k is None and not threshold:
             return scores
         kept, heads = model.pruner.kept(dev, k, threshold)
