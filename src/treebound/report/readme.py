@@ -79,7 +79,7 @@ def _systems(reference: collect.Results) -> list[str]:
     table = tables.by_system(reference, LEARNER)
     corpora = list(dict.fromkeys(corpus for corpus, _ in table))
     rows = []
-    for (group, system), row in table.iterrows():  # type: ignore[misc]  # pandas does not say what an index holds
+    for (group, system), row in table.iterrows():
         cells = [(row[corpus, "UAS"], row[corpus, "words per CPU second"]) for corpus in corpora]
         shown = ["" if pd.isna(uas) else f"{uas:.2f} ({speed:,.0f})" for uas, speed in cells]
         rows.append([f"{SYSTEMS.get(group, group)}: {system}", *shown])
