@@ -23,7 +23,7 @@ import yaml
 
 from treebound.core.errors import InputError, TreeboundError
 from treebound.experiments import params as parameters
-from treebound.experiments import renewal, scratch, stage
+from treebound.experiments import plan, renewal, scratch, stage
 from treebound.experiments.run import KINDS
 
 FOLDER = Path("build/reference")
@@ -114,7 +114,7 @@ def export(folder: Path, target: Path, *options: str) -> None:
 
 def origin(folder: Path, head: str) -> dict[str, Any]:
     """What run.json says about a finished run in `folder`: checksums of what it has converted."""
-    listed = parameters.load(folder / "params.yaml").corpora
+    listed = plan.planned(parameters.load(folder / "params.yaml"))["stages"]["corpora"]
     corpora = [corpus for corpus in listed if (folder / stage.CONVERTED / corpus).is_dir()]
     splits = ("train", "dev", "test")
     sums = {c: {s: stage.sha256(folder / stage.CONVERTED / c / f"{s}.conllu") for s in splits} for c in corpora}
