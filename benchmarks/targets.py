@@ -358,9 +358,8 @@ def main() -> None:
     """Train what is missing, then measure."""
     overlay = yaml.safe_load(Path("params/bench.yaml").read_text(encoding="utf-8"))
     name = MODEL.removesuffix(".mira")
-    rows_of_it = [row for row in overlay["decode"] if row["model"] == name]
-    exact = scratch.overlaid(overlay, {"corpora": ["en_ewt"], "trained": [name], "decode": rows_of_it})
-    exact = scratch.overlaid(exact, {"train": {"max_dp_calls": 0}})
+    of_it = {key: row for key, row in overlay["decode"].items() if row["model"] == name}
+    exact = scratch.overlaid(overlay, {"corpora": ["en_ewt"], "decode": of_it, "train": {"max_dp_calls": 0}})
     for folder, settings, stage in ((FOLDER, overlay, "decode"), (UNCAPPED, exact, "train")):
         scratch.prepare(folder, settings)
         if code := scratch.run(folder, stage):
