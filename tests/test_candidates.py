@@ -95,7 +95,7 @@ def test_folds_that_cannot_be_are_refused():
     with pytest.raises(SettingError, match="pruner_folds: one fold leaves nothing to train on"):
         spec(pruner_folds=1)
     with pytest.raises(InputError, match="200 folds of 120 sentences"):
-        jackknifed(spec(pruner_folds=200), TRAIN)
+        jackknifed(spec(pruner_folds=200).fitted(TRAIN), TRAIN)
 
 
 def test_defaults_follow_k_and_the_space():

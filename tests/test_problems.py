@@ -16,7 +16,7 @@ from synthetic import synthetic_treebank
 
 from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.core.labelled import LabelledProblem
-from treebound.core.problem import SETS, PartTable, Problem
+from treebound.core.problem import LARGEST_SUM, SETS, PartTable, Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.confidence import Assess, arc_marginals
@@ -27,6 +27,7 @@ from treebound.evaluation.certificates import check_parse
 from treebound.evaluation.scoring import tree_score
 from treebound.factors import FAMILIES as REGISTERED
 from treebound.learning.pruner import train_pruner
+from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
@@ -327,6 +328,26 @@ def test_weights_that_make_sums_inexact_are_refused() -> None:
     model.weights[:] = rng.integers(-(2**31), 2**31, len(model.weights))
     with pytest.raises(ModelError, match="no longer exact"):
         Parser(model, k=10).parse(pasted(learn, 400))
+
+
+def test_sums_are_refused_from_the_first_inexact_one_on() -> None:
+    """With equal weights every part scores the most that weights allow: two of them a template."""
+    learn = synthetic_treebank(20, 1)
+    pruner = train_pruner(learn, epochs=1, bits=14)
+    spec = Settings(("sibling",), "mira", 1, k=None, bits=14, labels="none")
+    few = {"arc": ("h.tag m.tag",), "arc-head": (), "arc-mod": (), "between": ()}  # what counts is the parts
+
+    def problem(each: int) -> Problem:
+        weights = np.full(1 << 14, each, np.int32)
+        model = Model(spec, weights, 65536.0, pruner, learn.meta, [], templates=templates_for(spec) | few)
+        return Parser(model).problem(pasted(learn, 60), 0)
+
+    made = problem(1)
+    total = made.arc.sum() + made.parts["sibling"].score.sum()
+    last = int(np.ceil(LARGEST_SUM / total)) - 1
+    problem(last)
+    with pytest.raises(ModelError, match="no longer exact"):
+        problem(last + 1)
 
 
 def pasted(treebank: Treebank, n: int) -> Treebank:

@@ -86,6 +86,7 @@ def test_params_and_the_class_have_the_same_defaults() -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     plain = synthetic_treebank(5, 1)
     assert specification(params, "combined-pruned", "mira", plain, params.seed) == Settings().fitted(plain)
+    assert specification(params, "combined", "mira", plain, params.seed) == Settings(threshold=0).fitted(plain)
 
 
 @pytest.mark.parametrize(

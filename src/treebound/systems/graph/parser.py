@@ -65,7 +65,8 @@ class Parser:
         self.single_root = bool(model.meta.get("single_root", True))
         self._weights = narrowed(model.weights)
         largest = max(-int(self._weights.min(initial=0)), int(self._weights.max(initial=0)))
-        self._part = largest * max(model.scorer.most.values())  # no part scores more
+        templates = max((model.scorer.most[f] for f in model.scorer.most if f != "arc"), default=0)
+        self._part = 2 * largest * templates  # no part scores more: a template has two weights
         unsupported = (frozenset(model.spec.families) | {"arc"}) - self.decoder.supports
         if unsupported:
             raise UnsupportedError(

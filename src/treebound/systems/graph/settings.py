@@ -108,7 +108,6 @@ class Settings(Checked):
             object.__setattr__(self, "pruner_bits", min(20, self.bits))
 
     def fitted(self, treebank: Treebank) -> Settings:
-        """What can be trained on a treebank: without patterns where it names none, or folds of fewer sentences."""
+        """What can be trained on a treebank: without patterns where it names none, or folds of a single sentence."""
         families = self.families if treebank.meta.get("patterns") else [f for f in self.families if f != "pattern"]
-        folds = self.pruner_folds if (self.pruner_folds or 0) <= len(treebank) else 0
-        return replace(self, families=tuple(families), pruner_folds=folds)
+        return replace(self, families=tuple(families), pruner_folds=self.pruner_folds if len(treebank) > 1 else 0)
