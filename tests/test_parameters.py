@@ -13,6 +13,7 @@ MORE = {
     "scores/decoding.py": {"of"},  # and what of it is asked for
     "systems/graph/model.py": {"__init__"},  # what stands in a model's file, field by field
     "systems/constrained/model.py": {"__init__"},
+    "systems/sampling/model.py": {"__init__"},
     "kernels/features/scoring.py": {"_score", "_score_usual"},  # two kernels, chosen by an argument of its own
     "features/scorer.py": {"features"},  # an append to three growing arrays, in whose loop nothing is packed
 }
