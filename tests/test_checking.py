@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from oracles.score import scores
 from oracles.trees import trees
+from synthetic import inflected_conllu
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
 from treebound import load
@@ -181,6 +182,15 @@ def test_the_summary_says_what_was_verified(files):
     assert drawn.endswith("; proofs of 1 sentences drawn with seed 3, of no others\n")
     assert run("check", model, "-", "--sample", 1, "--seed", 3, stdin=parsed.read_text()).stderr == drawn
     assert str(Summary()) == "0 sentences: 0 proved optimal; 0 faults"
+
+
+def test_trees_are_those_of_the_heads_that_parse_kept(files, tmp_path):
+    """A tree of few heads is not the best one of all."""
+    text, parsed = tmp_path / "text.conllu", tmp_path / "parsed.conllu"
+    text.write_text(inflected_conllu(8, 2))
+    run("parse", files / "m.npz", text, "-o", parsed, "--threshold", 1)
+    assert "8 proved optimal; 0 faults" in run("check", files / "m.npz", parsed, "--threshold", 1).stderr
+    assert run("check", files / "m.npz", parsed).returncode == 1
 
 
 def test_faults_are_those_of_any_number_of_workers(files):

@@ -443,16 +443,21 @@ def test_an_interrupt_is_one_line_and_leaves_no_half_file(model: Path, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_waits_until_machine_code_is_loaded() -> None:
-    """A module of that name stands for llvmlite's, which calls Python back while it loads."""
+@pytest.mark.parametrize("module", ["llvmlite.made_up", "numba.core.serialize", "namedtuple_Found"])
+def test_an_interrupt_waits_for_what_machine_code_has_called(module: str) -> None:
+    """A module of that name stands for one that is called while code is loaded, or makes objects of its results."""
     reached: list[int] = []
-    loading = {"__name__": "llvmlite.made_up", "signal": signal, "reached": reached}
-    exec("def load():\n    signal.raise_signal(signal.SIGINT)\n    reached.append(1)", loading)
+    called = {"__name__": module, "signal": signal, "reached": reached}
+    exec("def back():\n    signal.raise_signal(signal.SIGINT)\n    reached.append(1)", called)
+
+    def call() -> None:
+        called["back"]()
+        reached.append(2)
+
     before = signal.signal(signal.SIGINT, cli._interrupt)
     try:
-        loading["load"]()
         with pytest.raises(KeyboardInterrupt):
-            time.sleep(60)
+            call()
     finally:
         signal.signal(signal.SIGINT, before)
     assert reached == [1]

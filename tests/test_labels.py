@@ -20,7 +20,7 @@ from treebound.evaluation.scoring import tree_score
 from treebound.factors.templates import ATTRIBUTES, parse_atom
 from treebound.features.compiling import compile_templates
 from treebound.features.labelling import Labelling
-from treebound.features.labels import FAR, HEAD, MODIFIER, PAIR, TREE, WORDS, Labeller, numbered, width
+from treebound.features.labels import FAR, HEAD, MODIFIER, PAIR, TREE, WORDS, Labeller, numbered, weights_of, width
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, hash_string
 from treebound.kernels.features.labels import context_words
@@ -106,19 +106,23 @@ def twin(labeller: Labeller, attributes: frozenset, weights: np.ndarray, rows: n
 
 
 @pytest.mark.parametrize("tree", [False, True])
-def test_scores_are_sums_of_rows(tree: bool):
+@pytest.mark.parametrize("labels", [1, 8, 41])
+@pytest.mark.parametrize("dtype", [np.int16, np.int32])
+def test_scores_are_sums_of_rows(tree: bool, labels: int, dtype: type):
+    """The largest weights that there are too, up to the end of the table."""
     treebank = synthetic_treebank(6, seed=4)
     treebank.meta["attributes"] = ["suffix", "lemma", "length"]
-    attributes = attributes_of(treebank)
-    labeller = Labeller(NAMES, attributes, 100, BITS, tree)
-    weights = np.random.default_rng(0).integers(-1000, 1000, 100 + (1 << BITS) + width(len(NAMES))).astype(np.int32)
+    attributes, limits = attributes_of(treebank), np.iinfo(dtype)
+    labeller = Labeller(tuple(map(str, range(labels))), attributes, 100, 12, tree)
+    rng = np.random.default_rng(0)
+    weights = rng.choice([limits.min, limits.max, limits.max], 100 + weights_of(labels, 12)).astype(dtype)
     table = TokenTable(treebank)
     for i in range(len(treebank)):
         rows, _ = table.sentence(i)
         heads = treebank.heads(i)
         scores = labeller.of_tree(weights, rows, heads)
         for m in range(1, len(heads)):
-            assert (scores[m - 1, : len(NAMES)] == twin(labeller, attributes, weights, rows, heads, m)).all()
+            assert (scores[m - 1, :labels] == twin(labeller, attributes, weights, rows, heads, m)).all()
 
 
 def test_all_arcs_are_scored_as_those_of_a_tree():

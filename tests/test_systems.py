@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,14 @@ def model() -> Model:
 def trees(model: Model) -> list[tuple[list[int], float, list[str]]]:
     parser = Parser(model)
     return [(p.heads.tolist(), p.value, model.label_names(p)) for p in parser.parse(synthetic_treebank(15, 3, 12))]
+
+
+def test_a_parser_goes_to_workers_with_its_weights_once(model: Model) -> None:
+    parser, test = Parser(model), synthetic_treebank(5, 3, 12)
+    sent = pickle.dumps(parser)
+    assert len(sent) < len(pickle.dumps(model)) + model.weights.nbytes / 4
+    for here, there in zip(parser.parse(test), pickle.loads(sent).parse(test), strict=True):
+        assert (here.heads.tolist(), here.value) == (there.heads.tolist(), there.value)
 
 
 def test_a_model_keeps_to_the_templates_that_it_was_trained_with(

@@ -11,7 +11,7 @@ import sys
 import threading
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -47,6 +47,8 @@ for command in COMMANDS:
     app.command()(command)
 
 UNREAD = 141  #: exit status where the reader of our output has gone, by convention: 128 + SIGPIPE
+#: modules of functions that machine code calls: while LLVM loads it, and where it makes Python's objects of its results
+CALLED_BACK = ("llvmlite.", "numba.core.serialize", "namedtuple_")
 INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
 
 
@@ -82,19 +84,26 @@ def _open_standard_streams() -> None:
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    """What Python does on Control-C, but not while machine code is loaded.
+    """What Python does on Control-C, but in no function that machine code has called back.
 
-    LLVM calls Python back then, where an exception is lost, and with it the code that was asked for: its first call
-    would crash.
+    An exception is lost there, and what was asked for is missing: the next use of it would crash. It is raised in the
+    next line of the function that called the machine code instead.
     """
+    caller = None
     while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("llvmlite."):
-            again = threading.Timer(0.02, os.kill, (os.getpid(), signum))
-            again.daemon = True
-            again.start()
-            return
+        if frame.f_globals.get("__name__", "").startswith(CALLED_BACK):
+            caller = frame.f_back
         frame = frame.f_back
-    raise KeyboardInterrupt
+    if caller is None:
+        raise KeyboardInterrupt
+    caller.f_trace = _next_line
+    sys.settrace(_next_line)
+
+
+def _next_line(frame: FrameType, event: str, argument: Any) -> None:
+    if event != "call":  # of other functions, which are left alone
+        sys.settrace(None)
+        raise KeyboardInterrupt
 
 
 def main() -> NoReturn:

@@ -25,6 +25,14 @@ CorpusPath = Annotated[
 
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write. [default: standard output]")]
 
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Of these, heads at least so many times as probable as the best; 0: all. [default: as in training]",
+    ),
+]
 Beams = Annotated[
     str, typer.Option(help="Of a CCG model: attempts beta:k, separated by commas, or model: as in training.")
 ]
@@ -87,6 +95,13 @@ def heads(k: str) -> int | None:
     if not k.isdecimal() or len(k) > 7 or not 1 <= int(k) <= 1_000_000:
         raise InputError(f"k is {k[:30]!r}", hint="give a number from 1, none or model")
     return int(k)
+
+
+def pruning(k: str, threshold: float | None) -> dict[str, Any]:
+    """Those of a graph-based parser's candidate heads that are given."""
+    if threshold is not None:
+        finite("threshold", threshold)
+    return ({} if k == "model" else {"k": heads(k)}) | ({} if threshold is None else {"threshold": threshold})
 
 
 def chart_options(beams: str, limit: int) -> dict[str, Any]:

@@ -13,12 +13,13 @@ import typer
 from treebound.cli.common import (
     Beams,
     Limit,
+    Threshold,
     Workers,
     chart_options,
     derives,
     first_words,
-    heads,
     proofs_of,
+    pruning,
     read_document,
 )
 from treebound.core.errors import InputError, ModelError
@@ -62,7 +63,8 @@ def evaluate(
 def check(
     model: Annotated[Path, typer.Argument(help="Model file.")],
     parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
-    k: Annotated[str, typer.Option(help="As given to parse.")] = "model",
+    k: Annotated[str, typer.Option(help="As given to parse, as is --threshold.")] = "model",
+    threshold: Threshold = None,
     beams: Beams = "model",
     limit: Limit = 0,
     fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, no proofs. [default: all]")] = False,
@@ -84,8 +86,8 @@ def check(
     heuristic   nothing else; the bound is inf
     infeasible  there is no tree
 
-    Trees are those over the candidate heads of each word (--k); of a CCG model, derivations of its charts (--beams,
-    --limit), whose certificates must be given. Every statement about other trees is proved by a search
+    Trees are those over the candidate heads of each word (--k and --threshold); of a CCG model, derivations of its
+    charts (--beams, --limit), whose certificates must be given. Every statement about other trees is proved by a search
     tree of linear bounds, read from a file or else proposed by a search; its every step is checked by code that shares
     nothing with the search. The summary counts what is proved, and says what was not looked at: with --fast or --sample
     proofs, always margins, marginals and that lists of k best trees are complete (their trees and scores are checked).
@@ -95,7 +97,7 @@ def check(
     from treebound.evaluation.proofs import reading
     from treebound.support.workers import spread
 
-    parser = _checkable(model, ({} if k == "model" else {"k": heads(k)}) | chart_options(beams, limit))
+    parser = _checkable(model, pruning(k, threshold) | chart_options(beams, limit))
     if derives(parser) and certificates is None:
         raise InputError("derivations are checked with their proofs", hint="give --certificates, as to parse")
     source, name, total = _counted(parsed, sample > 0)

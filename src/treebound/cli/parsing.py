@@ -17,6 +17,7 @@ from treebound.cli.common import (
     Margins,
     Output,
     Scheduler,
+    Threshold,
     Workers,
     chart_options,
     check_files,
@@ -25,9 +26,9 @@ from treebound.cli.common import (
     files_read,
     finite,
     first_words,
-    heads,
     output_file,
     proofs_of,
+    pruning,
 )
 from treebound.core.errors import InputError
 from treebound.support.progress import counting, say
@@ -57,14 +58,7 @@ def parse(
     k: Annotated[
         str, typer.Option(help="Heads kept for each word: a number, none, or model: as in training.")
     ] = "model",
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Of these, heads at least so many times as probable as the best; 0: all. [default: as in training]",
-        ),
-    ] = None,
+    threshold: Threshold = None,
     max_dp_calls: Annotated[
         int,
         typer.Option(
@@ -134,13 +128,7 @@ def parse(
         if decoder not in PROVING or config != "tuned":
             raise InputError(f"certificates come from {', '.join(PROVING)}, tuned", hint="leave --decoder and --config")
         options["record"] = True
-    if k != "model":
-        options["k"] = heads(k)
-    options |= chart_options(beams, limit)
-    if threshold is not None:
-        finite("threshold", threshold)
-        options["threshold"] = threshold
-    parser: Any = load(model, **options)
+    parser: Any = load(model, **options | pruning(k, threshold) | chart_options(beams, limit))
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
     if assess and not hasattr(parser, "problem"):
         raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")

@@ -74,6 +74,13 @@ class Parser:
                 hint="choose another decoder, for instance branch-and-bound",
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes to a worker: weights once, which stand in cache lines of their own there, too."""
+        return {name: value for name, value in vars(self).items() if name != "_weights"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _weights=narrowed(state["model"].weights))
+
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns beside forms that the model looks at."""
