@@ -32,16 +32,25 @@ def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, A
     """Name -> what dvc.yaml says of a stage and the items that it is made for. Raises InputError on unknown names."""
     every = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     planned = {"stages": yaml.safe_load((folder / "stages.yaml").read_text(encoding="utf-8"))["stages"]}
+    known = sorted(name for name, said in every.items() if "foreach" in said or "matrix" in said)
+    if unknown := set(names) - set(known):
+        raise InputError(f"no stage {min(unknown)!r} with metrics", hint=f"one of {', '.join(known)}")
     found = {}
     for name in names:
-        if "foreach" not in every.get(name, {}):
-            known = sorted(one for one in every if "foreach" in every[one])
-            raise InputError(f"no stage {name!r} with metrics", hint=f"one of {', '.join(known)}")
-        items: Any = planned
-        for key in re.fullmatch(r"\$\{(.+)\}", every[name]["foreach"]).group(1).split("."):  # type: ignore[union-attr]
-            items = items[key]
-        found[name] = every[name]["do"], list(items.values())
+        said = every[name]
+        if "foreach" in said:
+            found[name] = said["do"], list(_planned(planned, said["foreach"]).values())
+        else:
+            ((key, where),) = said["matrix"].items()
+            found[name] = said, [{key: value} for value in _planned(planned, where)]
     return found
+
+
+def _planned(plan: Any, where: str) -> Any:
+    """What stands at `${stages.a.b}`."""
+    for key in where.removeprefix("${").removesuffix("}").split("."):
+        plan = plan[key]
+    return plan
 
 
 def metrics_of(do: dict[str, Any], items: Items) -> Iterator[Path]:
