@@ -60,9 +60,7 @@ def run(params: Params, corpus: str, room: str) -> None:
     """Write the benchmark of a corpus and its seconds a sentence."""
     rows = [row for row in params.rows_of(corpus) if row.benchmarked and ROOMS[row.system] == room]
     if not rows:
-        raise InputError(
-            f"no row of {room} is timed on {corpus}", hint="give rows `timed: true`"
-        )
+        raise InputError(f"no row of {room} is timed on {corpus}", hint="give rows `timed: true`")
     results = [measure(params, corpus, row) for row in rows]
     tables = pd.concat([table for _, table in results], ignore_index=True)
     where = stage.PREDICTIONS / corpus / "benchmark" / f"{room}.csv"
