@@ -273,6 +273,17 @@ def test_tables_and_figures_are_written_as_files(root: Path, shown: Path, tmp_pa
         assert (shown / "figures" / path.name).read_bytes() == path.read_bytes()
 
 
+def test_an_export_that_fails_leaves_what_stood_there(root: Path, tmp_path: Path) -> None:
+    older = tmp_path / "out" / "tables" / "older.md"
+    older.parent.mkdir(parents=True)
+    older.write_text("of before")
+    half = shutil.copytree(root, tmp_path / "half")
+    shutil.rmtree(half / "results" / "predictions")
+    with pytest.raises(InputError):
+        export.export(half, tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["tables", "older.md"]
+
+
 def test_a_report_that_is_too_large_is_kept_without_its_figures(
     root: Path, shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

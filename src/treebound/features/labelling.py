@@ -56,23 +56,27 @@ class Labelling:
             self.weights += weights_of(len(names), bits)
 
     def fold(
-        self, weights: np.ndarray, rows: np.ndarray, scored: Scores, gold: np.ndarray | None = None, cost: float = 0.0
+        self,
+        weights: np.ndarray,
+        rows: np.ndarray,
+        scored: Scores,
+        gold: np.ndarray | None = None,
+        cost: float = 0.0,
+        right: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> tuple[Scores, np.ndarray | None]:
         """Scores with the best label of each arc added to it, and those labels int32[A]; as they were without `joint`.
 
         gold, cost  int32[n] right labels of the words; any other costs that much, as MIRA asks for
+        right       (arcs, labels): these arcs have these labels, whatever is best
         """
         if self.joint is None:
             return scored, None
-        table, index = self.of_arcs(weights, rows, scored), scored.arc_index
-        value, label = self.joint.best(table, None if gold is None else gold[index.mod - 1], cost)
-        return scored._replace(arc=scored.arc + value), label
-
-    def of_arcs(self, weights: np.ndarray, rows: np.ndarray, scored: Scores) -> np.ndarray:
-        """float64[A, *]: what each label of an arc adds to its score. The model must have joint labels."""
-        assert self.joint is not None
         index = scored.arc_index
-        return self.joint.of_arcs(weights, rows, len(index.right) - 1, index.head, index.mod)
+        table = self.joint.of_arcs(weights, rows, len(index.right) - 1, index.head, index.mod)
+        value, label = self.joint.best(table, None if gold is None else gold[index.mod - 1], cost)
+        if right is not None:
+            value[right[0]], label[right[0]] = table[right], right[1]
+        return scored._replace(arc=scored.arc + value), label
 
     def of_tree(
         self,

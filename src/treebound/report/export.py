@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,8 +31,9 @@ from treebound.report.command import status
 from treebound.report.show import NOTHING, is_p, p_value
 from treebound.support.atomic import replacing
 
-#: name of the files -> (title, table)
-TABLES: dict[str, tuple[str, Callable[[Results], pd.DataFrame]]] = {
+Tables = dict[str, tuple[str, Callable[[Results], pd.DataFrame]]]  #: name of the files -> (title, table)
+FOLDERS = ("tables", "figures")
+TABLES: Tables = {
     "corpora": ("What the conversion counted", lambda r: tables.conversion([r])),
     "pruner": ("Oracle recall of the pruner, %", lambda r: tables.pruner([r])),
     "tagging": ("Accuracy of predicted tags", lambda r: tables.tagging([r])),
@@ -58,7 +61,8 @@ TABLES: dict[str, tuple[str, Callable[[Results], pd.DataFrame]]] = {
     "steps-significance": ("Trainings against the base on dev", lambda r: tables.step_tests(tables.steps([r]))),
 }
 #: name of the files -> (what there is to see, figure)
-FIGURES: dict[str, tuple[str, Callable[[Results], Figure]]] = {
+Figures = dict[str, tuple[str, Callable[[Results], Figure]]]
+FIGURES: Figures = {
     "accuracy-speed": (
         "UAS against words per CPU second, one panel a corpus",
         lambda r: figures.accuracy_speed(tables.accuracy_and_speed(r)),
@@ -89,10 +93,23 @@ def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
     more = collect.multilingual(root)
     wanted = {**TABLES, MULTILINGUAL: ("More corpora, %", lambda _: tables.multilingual(more))}
     wanted = {name: wanted[name] for name in only or wanted}
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out) as folder:  # what stood there stays until all is written
+        fresh = Path(folder)
+        for name in FOLDERS:
+            (fresh / name).mkdir()
+        left_out = _written(run, wanted, {} if only else FIGURES, fresh)
+        if not only:
+            claims.write(root, run, out / claims.NAME)
+        for name in FOLDERS:
+            shutil.rmtree(out / name, ignore_errors=True)
+            os.replace(fresh / name, out / name)
+    return left_out
+
+
+def _written(run: Results, wanted: Tables, drawn: Figures, out: Path) -> list[str]:
+    """Write these into the folders of `out`; what was left out, and why."""
     left_out = []
-    for name in ("tables", "figures"):
-        shutil.rmtree(out / name, ignore_errors=True)
-        (out / name).mkdir(parents=True)
     for name, (title, table) in wanted.items():
         try:
             data = table(run)
@@ -104,9 +121,7 @@ def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:
             continue
         _write(out / "tables" / f"{name}.csv", data.to_csv(lineterminator="\n").encode())
         _write(out / "tables" / f"{name}.md", f"# {title}\n\n{markdown(data)}\n".encode())
-    if not only:
-        claims.write(root, run, out / claims.NAME)
-    for name, (title, draw) in () if only else FIGURES.items():
+    for name, (title, draw) in drawn.items():
         try:
             figure = draw(run)
         except InputError as error:

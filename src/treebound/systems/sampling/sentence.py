@@ -106,13 +106,9 @@ def scored(
     right      (heads int32[n + 1], labels int32[n]): of training, where these arcs have these labels
     """
     scores, labels = by.scorer.score(by.weights, rows, tag, allowed, by.single_root, by.projective), None
-    if by.labelling is not None and by.labelling.joint is not None:
-        table = by.labelling.of_arcs(by.weights, rows, scores)
-        value, labels = by.labelling.joint.best(table)
-        if right is not None:
-            arcs = arcs_of_tree(scores.arc_index, right[0])
-            value[arcs], labels[arcs] = table[arcs, right[1]], right[1]
-        scores = scores._replace(arc=scores.arc + value)
+    if by.labelling is not None:
+        tree = right and (arcs_of_tree(scores.arc_index, right[0]), right[1])
+        scores, labels = by.labelling.fold(by.weights, rows, scores, right=tree)
     problem = scores.problem(by.unit)
     log = problem.arc * (SCALE / deviation(problem))
     found = starts_of(index_of(problem).arcs, log, problem.single_root, by.projective)
