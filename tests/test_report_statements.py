@@ -143,6 +143,18 @@ def test_a_run_that_becomes_the_reference_says_so(root: Path, tmp_path: Path) ->
     assert collect.this_run(root).title == RUN
 
 
+def test_where_the_time_of_a_run_went(tmp_path: Path) -> None:
+    noted = tmp_path / "metrics" / "timing" / "stages.csv"
+    noted.parent.mkdir(parents=True)
+    noted.write_text("train@a,60.0,30.0\ntrain@a,120.0,90.0\ntrain@b,60.0,30.0\ndecode@a,6.0,600.0\n")
+    params = collect.this_run(REPOSITORY).params
+    without, run = collect.Results("reference", tmp_path / "none", params), collect.Results(RUN, tmp_path, params)
+    spent = tables.time_spent([without, run])
+    assert list(spent.index) == [(RUN, "decode"), (RUN, "train")]
+    assert spent.loc[(RUN, "train")].tolist() == [2, 2.0, 3.0]  # of a stage that ran twice the last time counts
+    assert tables.time_spent([without]).empty
+
+
 def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Path, tmp_path: Path) -> None:
     whole = collect.this_run(root)
     kept = tmp_path / "kept"

@@ -23,7 +23,7 @@ import yaml
 
 from treebound.core.errors import TreeboundError
 from treebound.experiments import plan
-from treebound.experiments.stage import say
+from treebound.experiments.stage import METRICS, say
 from treebound.support import warm
 
 #: kinds of stages in order, in groups whose stages may run side by side: those that take longest first, so that no core
@@ -43,6 +43,8 @@ ALONE = frozenset(
 )
 #: kinds whose stages take hardly longer than an interpreter, a kernel of Jupyter and DVC take to start: they share them
 SHORT = frozenset({"notebooks"})
+#: stage, seconds by the clock and of CPU, DVC's own among them: a line whenever one has run, the last of a stage counts
+TIMES = METRICS / "timing" / "stages.csv"
 #: what their interpreter imports before it is asked, and for which surroundings
 IMPORTED = (
     *("papermill", "nbclient", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "pandas"),
@@ -64,9 +66,33 @@ def named(target: str) -> list[str]:
 
 def dvc(*arguments: str, **options: Any) -> subprocess.CompletedProcess:
     """Run the DVC of this interpreter's environment; its stages find the same `python`."""
-    environment = os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
-    command = [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
-    return subprocess.run(command, env=environment, text=True, **options)
+    return subprocess.run(_command(arguments), env=_environment(), text=True, **options)
+
+
+def _command(arguments: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "dvc", "--wait-for-lock", *arguments]
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
+
+
+def timed(names: Sequence[str]) -> tuple[int, float, float]:
+    """Run stages by one DVC, one after another: its exit status, seconds by the clock, and those of CPU."""
+    started = time.perf_counter()
+    # DVC's chatter on standard output is dropped, errors of DVC and of the stage are not
+    command = _command(("repro", "--single-item", *names))
+    process = subprocess.Popen(command, env=_environment(), stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, time.perf_counter() - started, used.ru_utime + used.ru_stime
+
+
+def keep_time(name: str, wall: float, cpu: float) -> None:
+    """Append a line to TIMES."""
+    TIMES.parent.mkdir(parents=True, exist_ok=True)
+    with TIMES.open("a", encoding="utf-8") as file:
+        file.write(f"{name},{wall:.1f},{cpu:.1f}\n")
 
 
 def listed() -> list[str]:
@@ -108,12 +134,12 @@ def reproduce(stages: Sequence[str], jobs: int, each: int = 1) -> bool:
     """
 
     def some(part: Sequence[str]) -> bool:
-        started = time.perf_counter()
-        # DVC's chatter on standard output is dropped, errors of DVC and of the stage are not
-        done = dvc("repro", "--single-item", *part, stdout=subprocess.DEVNULL)
+        code, wall, cpu = timed(part)
         more = f" and {len(part) - 1} more" * (len(part) > 1)
-        say(f"{part[0]}{more}: {'failed' if done.returncode else 'done'} in {time.perf_counter() - started:.0f} s")
-        return done.returncode == 0
+        say(f"{part[0]}{more}: {'failed' if code else 'done'} in {wall:.0f} s")
+        if not code:
+            keep_time(part[0], wall, cpu)
+        return code == 0
 
     with ThreadPoolExecutor(jobs) as pool:
         return all(list(pool.map(some, [stages[i : i + each] for i in range(0, len(stages), each)])))

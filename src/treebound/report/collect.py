@@ -116,6 +116,13 @@ class Results:
         ]
         return pd.DataFrame(rows, columns=["corpus", "split", "threshold", "recall", "heads_a_word"])
 
+    def times(self) -> pd.DataFrame:
+        """stage, wall_s, cpu_s: what `experiments.run` noted, the last time that each stage ran. May be empty."""
+        path = self.folder / "metrics" / "timing" / "stages.csv"
+        names = ["stage", "wall_s", "cpu_s"]
+        data = pd.read_csv(path, names=names) if path.is_file() else pd.DataFrame(columns=names)
+        return data.drop_duplicates("stage", keep="last").reset_index(drop=True)
+
     def decode(self) -> pd.DataFrame:
         """One row a corpus and row of the parameters that all corpora have: accuracy, certificates and work on test.
 

@@ -17,7 +17,7 @@ from treebound.report.tables.confidence import kept_table, list_table, tree_tabl
 from treebound.report.tables.corpora import conversion, pruner, pruner_thresholds, sources
 from treebound.report.tables.errors import errors
 from treebound.report.tables.others import peers, tagging, variants
-from treebound.report.tables.provenance import certificate, provenance, training
+from treebound.report.tables.provenance import certificate, provenance, time_spent, training
 from treebound.report.tables.repeats import multilingual, pictured, seeds, tags
 from treebound.report.tables.rows import stacked, tour_row
 from treebound.report.tables.speed import (
@@ -70,6 +70,7 @@ __all__ = [
     "steps",
     "tagging",
     "tags",
+    "time_spent",
     "tour_row",
     "training",
     "tree_table",

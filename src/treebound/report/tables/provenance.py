@@ -46,6 +46,24 @@ def renewed(info: dict[str, Any]) -> str:
     return "; ".join(f"{', '.join(names)}: at {commit}, {date}" for (commit, date), names in of.items())
 
 
+def time_spent(results: Sequence[Results]) -> pd.DataFrame:
+    """Where the time of a run goes. Rows (provenance, kind of stage), dearest first: stages, CPU minutes, wall minutes.
+
+    Stages of a kind run side by side, so their minutes by the clock add up to more than the run took.
+    """
+    found = [run.times().assign(provenance=run.name) for run in results]
+    data = pd.concat(found).assign(kind=lambda d: d["stage"].str.split("@").str[0])
+    data = data.groupby(["provenance", "kind"], sort=False)[["cpu_s", "wall_s"]].agg(["count", "sum"])
+    data = pd.DataFrame(
+        {
+            "stages": data["cpu_s", "count"],
+            "CPU minutes": data["cpu_s", "sum"] / 60,
+            "minutes by the clock": data["wall_s", "sum"] / 60,
+        }
+    )
+    return data.sort_values(["provenance", "CPU minutes"], ascending=[True, False]).rename_axis(["", "kind of stage"])
+
+
 def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Every trained model. Rows (provenance, corpus, learner, model): epochs, the best one, its dev UAS and LAS, CPU s.
 
