@@ -70,7 +70,7 @@ def test_another_decoder_learns_other_weights_and_chooses_the_epoch_itself(given
     dev = given[1]
     usual, ours = train(SPEC, *given), stage_module.train(SPEC, *given, "beam-1")
     assert not np.array_equal(ours.weights, usual.weights)
-    assert [epoch["dp_calls"] for epoch in ours.history] == [0, 0]
+    assert sum(epoch["dp_calls"] for epoch in ours.history) < sum(epoch["dp_calls"] for epoch in usual.history)
     parses = Parser(ours, "beam", width=1).parse(dev)
     labels = [ours.label_names(parse) for parse in parses]
     found = evaluate(dev, [parse.heads for parse in parses], labels).summary
