@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
@@ -34,7 +33,7 @@ def settle(figure: Figure) -> None:
         return
     for label in labels:
         label.set_in_layout(False)  # panels must not move once labels are settled
-        label.set_path_effects([withStroke(linewidth=2, foreground="white")])  # over lines and grids
+        label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.2})  # over lines and grids
     figure.draw_without_rendering()  # places panels, which a constrained layout does when it is drawn
     scale = figure.dpi / 72
     for axes in figure.axes:
