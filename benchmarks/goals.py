@@ -11,6 +11,7 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ class Row(NamedTuple):
         """None without a target."""
         if self.target is None:
             return None
-        return self.measured >= self.target if self.more else self.measured <= self.target
+        return bool(self.measured >= self.target if self.more else self.measured <= self.target)
 
     @property
     def ratio(self) -> float | None:
@@ -73,7 +74,7 @@ def keep(rows: Sequence[Row], path: Path = KEPT, how: str = "") -> None:
     entries = [
         {"name": row.name, "measured": float(f"{row.measured:.4g}"), "target": row.target, "met": row.met, "how": how}
         for row in rows
-        if row.target is not None
+        if row.target is not None and isfinite(row.measured)
     ]
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     named = {entry["name"] for entry in entries}

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from treebound.core.errors import InputError
@@ -58,7 +59,8 @@ def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
         {"name": "a", "measured": 1.235, "target": 2, "met": False, "how": "make bench"},
         {"name": "c", "measured": 3.0, "target": 4, "met": True, "how": "make bench"},
     ]
-    goals.keep([goals.Row("d", 7.0, 7)], path, "python benchmarks/x.py")
+    goals.keep([goals.Row("d", np.float64(7.0), 7), goals.Row("e", np.nan, 1)], path, "python benchmarks/x.py")
+    assert [row["name"] for row in json.loads(path.read_text())] == ["a", "c", "d"], "what was not measured is not kept"
     goals.keep([goals.Row("a", 5.0, 2)], path, "make bench")
     goals.keep([goals.Row("d", 8.0, 7)], path, "python benchmarks/x.py --sentences 2")
     assert [(row["name"], row["measured"], row["how"]) for row in json.loads(path.read_text())] == [

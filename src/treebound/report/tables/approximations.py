@@ -81,7 +81,7 @@ def made_up(data: pd.DataFrame) -> pd.DataFrame:
     by_length = sums(some, ["model", "space", "longer_than"])
     keys = by_length.index.droplevel("solver").unique()
     for key in sorted(keys, key=lambda key: (MADE_UP.index(key[0]), get_args(Space).index(key[1]), key[2])):
-        table = by_length.loc[key]
+        table = by_length.xs(key, level=["model", "space", "longer_than"])
         exact, others = table.loc[EXACT], table.drop(EXACT)
         searched = (others["proved"] < exact["proved"]) | (exact["proved"] == 0)  # else it is the same search
         rivals = others[searched & (others["best"] >= exact["best"])]
