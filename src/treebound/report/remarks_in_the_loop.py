@@ -49,8 +49,8 @@ def _answer(place: str, table: pd.DataFrame, contrasts: dict[str, pd.DataFrame])
         f"trained with them than with one trained exactly, {len(worse)} worse; search errors go from "
         f"{' to '.join(f'{share:.1f} %' for share in errors)} of the sentences (means). Parsed exactly, "
         f"{len(_sure(exactly, -1))} of these models are significantly worse than the one trained exactly, "
-        f"{len(_sure(exactly, 1))} better; nearest to exact training and parsing, or above it, comes {best} "
-        f"({difference(whole.loc[best])} UAS)."
+        f"{len(_sure(exactly, 1))} better; nearest to training and parsing exactly, or above it, comes {best}, UAS "
+        f"{difference(whole.loc[best])}."
     )
 
 
