@@ -19,10 +19,14 @@ import time
 from pathlib import Path
 
 import numpy as np
+from goals import Row, option, told
 
 from treebound.systems.ccg.settings import ADAPTIVE, REVERSE
 from treebound.systems.ccg.system import CCG, Parser
 from treebound.treebanks.document import read
+
+PUBLISHED = 65.8  #: sentences per second of Auli & Lopez (2011), table 6
+MEMORY = 2048  #: MiB
 
 
 def model(folder: Path, train: Path, dev: Path, options: list[str]) -> Path:
@@ -43,6 +47,7 @@ def main() -> None:
     cli.add_argument("--folder", type=Path, default=Path("build/benchmarks/ccg"), help="where the model is kept")
     cli.add_argument("--repeats", type=int, default=3, help="the fastest of so many runs counts")
     cli.add_argument("--least", type=float, default=0.0, help="sentences per second that are asked for")
+    option(cli)
     given, options = cli.parse_known_args()  # options of `treebound train` are passed on
     loaded = CCG().load(model(given.folder, given.train, given.dev, options))
     dev = read(given.dev).treebank
@@ -68,7 +73,13 @@ def main() -> None:
             f"{np.mean([parses[i].record.categories for i in whole]):.2f} categories a word, "
             f"{np.mean([parses[i].record.edges for i in whole]):,.0f} edges, attempts {levels}"
         )
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MiB")
+    corpus = f"{given.dev.resolve().parent.name}/{given.dev.stem}"
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    rows = [
+        Row(f"CCG, {corpus}: adaptive supertagging, sentences per CPU second", speeds["adaptive"], PUBLISHED),
+        Row(f"CCG, {corpus}: peak memory, MiB", memory, MEMORY, more=False),
+    ]
+    told(rows, given.keep)
     if speeds["adaptive"] < given.least:
         raise SystemExit(f"fewer than {given.least} sentences per second")
 

@@ -16,9 +16,11 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from goals import Row, option, told
 
 import treebound
 from treebound.scores import archive
@@ -95,8 +97,8 @@ def value(arc: np.ndarray, heads: Sequence[int]) -> float:
     return float(sum(float(arc[heads[m], m]) for m in range(1, len(arc))))
 
 
-def compare(title: str, arcs: Matrices, repeats: int) -> None:
-    """Print a table of all that is installed."""
+def compare(title: str, arcs: Matrices, repeats: int) -> list[Row]:
+    """Print a table of all that is installed; how often others find trees of the same value, which is to be always."""
     words = sum(len(arc) - 1 for arc in arcs)
     print(f"\n{title}: {len(arcs)} sentences, {words} words\n")
     print("| | words per CPU second | of treebound's | same value, % | same tree, % |\n|---|---:|---:|---:|---:|")
@@ -119,6 +121,7 @@ def compare(title: str, arcs: Matrices, repeats: int) -> None:
             function(given)
             speeds[name].append(sum(len(arc) - 1 for arc in some) / (time.process_time() - started))
     best = next(iter(runs))
+    rows = []
     reference = statistics.median(speeds[best])
     for name, (some, _, _) in runs.items():
         speed = statistics.median(speeds[name])
@@ -130,8 +133,11 @@ def compare(title: str, arcs: Matrices, repeats: int) -> None:
         same = [abs(value(arc, a) - value(arc, b)) < 1e-4 for arc, a, b in pairs]
         trees = [list(a[1:]) == list(b[1:]) for _, a, b in pairs]
         print(f"{row} {100 * np.mean(same):.1f} | {100 * np.mean(trees):.1f} |")
+        if name != best:
+            rows.append(Row(f"own scores, {title}: value of {name}, %", 100 * float(np.mean(same)), 100))
     if absent:
         print(f"\nnot installed: {', '.join(absent)}")
+    return rows
 
 
 def main() -> None:
@@ -140,12 +146,17 @@ def main() -> None:
     parser.add_argument("scores", nargs="*", help="files of scores; without any, matrices are made up")
     parser.add_argument("--sentences", type=int, default=1000, help="of the made-up matrices")
     parser.add_argument("--repeats", type=int, default=5)
+    option(parser)
     given = parser.parse_args()
+    rows = []
     for path in given.scores:
-        compare(path, [scores["arc"] for scores in archive.read(path).sentences], given.repeats)
+        arcs = [scores["arc"] for scores in archive.read(path).sentences]
+        rows += compare(Path(path).name, arcs, given.repeats)
     if not given.scores:
-        compare("noise on a tree", made_up(given.sentences, 5.0), given.repeats)
-        compare("noise alone, with many cycles", made_up(given.sentences, 0.0), given.repeats)
+        rows += compare("noise on a tree", made_up(given.sentences, 5.0), given.repeats)
+        rows += compare("noise alone, with many cycles", made_up(given.sentences, 0.0), given.repeats)
+    print()
+    told(rows, given.keep)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from goals import Row, option, told
 
+#: target: words per CPU second to those of this commit
+OLD, TIMES = "64b772b", 1.8
 FAMILIES = "adjacent-sibling,outermost-grandchild,grandchild,sibling,comb"
 #: named, as the defaults of the two may differ
 TRAINING = (
@@ -117,6 +120,7 @@ def main() -> None:
     parser.add_argument(
         "--threshold", type=float, default=0.0, help="of the pruner: this checkout's model with it, too"
     )
+    option(parser)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     here = Path(__file__).parents[1]
@@ -134,6 +138,10 @@ def main() -> None:
     for turn in range(given.repeats):
         for side in sides[:: 1 if turn % 2 else -1]:
             side.parse()
+    corpus = f"{given.test.resolve().parent.name}/{given.test.stem}"
+    asked = subprocess.run(["git", "-C", given.old, "rev-parse", "HEAD"], capture_output=True, text=True)
+    commit = asked.stdout[: len(OLD)] or "old"
+    rows, target = [], TIMES if commit == OLD else None
     for side in sides:
         rates, ratios = side.words / np.array(side.seconds), np.array(sides[0].seconds) / np.array(side.seconds)
         found = " ".join(f"{x:,.0f}" for x in (np.median(rates), rates.min(), rates.max()))
@@ -143,6 +151,9 @@ def main() -> None:
             f"{what}: {side.words:,} words, a CPU second {found}; {middle:.2f} ({low:.2f} to {high:.2f}) times as many"
         )
         print("   ", side.end(), flush=True)
+        if side is not sides[0]:
+            rows.append(Row(f"{corpus}: {what}, words per CPU second to {commit}", middle, target))
+    told(rows, given.keep)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import yaml
+from goals import Row, keep
 from numba import njit
 
 from treebound.experiments import scratch
@@ -29,10 +30,8 @@ from treebound.kernels.features.labels import context_words
 from treebound.kernels.features.scoring import Output, Place, arc_features
 from treebound.kernels.features.updates import all_arcs
 from treebound.learning.difference import Difference
-from treebound.support.atomic import replacing
 from treebound.systems.graph.parser import Parser, _table
 
-KEPT = Path("results/reference/targets.json")  #: [{name, measured, target, met, how}, ...], `how` the command
 HOW = "make bench"
 FOLDER = Path("build/bench")
 UNCAPPED = Path("build/bench-uncapped")  #: trained with exact decoding of every training sentence
@@ -43,43 +42,6 @@ EVERY = "combined-pruned.mira"  #: every factor family, pruned as `treebound tra
 REPEATS = 3
 #: sentences on which the published configuration is compared, and its limit for each
 SENTENCES, LIMIT = 200, 5000
-
-
-class Row(NamedTuple):
-    """A measured figure beside its target; `more` says whether more is better."""
-
-    name: str
-    measured: float
-    target: float | None = None
-    more: bool = True
-    note: str = ""
-
-    @property
-    def ratio(self) -> float | None:
-        """At least 1 where the target is met; None without one."""
-        if self.target is None:
-            return None
-        return self.measured / self.target if self.more else self.target / self.measured
-
-    def __str__(self) -> str:
-        if self.ratio is None:
-            return f"{self.name:54} {self.measured:10.2f} {'':22} {self.note}"
-        met = "met" if self.ratio >= 1 else "MISSED"
-        return f"{self.name:54} {self.measured:10.2f} {self.target:10.2f} {self.ratio:6.2f} {met:7}{self.note}"
-
-
-def keep(measured: list[Row], path: Path = KEPT, how: str = HOW) -> None:
-    """Write the figures that have a target in the place of those that the same command wrote before."""
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    entries = [entry for entry in known if entry["how"] != how]
-    for row in measured:
-        if row.ratio is not None:
-            figure = float(f"{row.measured:.4g}")
-            entries.append(
-                {"name": row.name, "measured": figure, "target": row.target, "met": row.ratio >= 1, "how": how}
-            )
-    with replacing(path) as file:
-        file.write((json.dumps(entries, indent=1) + "\n").encode())
 
 
 def child(function: str, *arguments: str | int) -> dict:
@@ -369,7 +331,7 @@ def main() -> None:
     for row in rows():
         measured.append(row)
         print(row, flush=True)
-    keep(measured)
+    keep(measured, how=HOW)
     reader = Path(__file__).with_name("reader.py")
     train = FOLDER / "data/raw/en_ewt/en_ewt-ud-train.conllu"
     sys.exit(subprocess.run([sys.executable, str(reader), str(train)]).returncode)

@@ -80,6 +80,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         if params.steps is not None and corpus in params.steps.corpora:
             for i, (name, step) in enumerate(params.steps.runs.items()):
                 _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i, step))
+            for trainer, trained in in_the_loop(rng, lengths).items():
+                _json(folder, ["in-the-loop", corpus, f"{trainer}.json"], trained)
         if params.tags_of(corpus) == "predicted":
             unknown = {"unknown_words": 20, "unknown_accuracy": 70.0}
             accuracy = {"xpos": {split: {"words": 200, "accuracy": 94.0} | unknown for split in splits}}
@@ -436,6 +438,23 @@ def _step(rng: np.random.Generator, lengths: np.ndarray, i: int, step: Step) -> 
     spec = {"threshold": step.threshold or 0.0, "pruner_folds": step.pruner_folds or 0}
     pruned = {"spec": spec, "recall": 0.98, "heads_a_word": 4.0 if step.threshold else 10.0}
     return {"applies": True, "right": right, **figures, **counts, **pruned}
+
+
+def in_the_loop(rng: np.random.Generator, lengths: np.ndarray) -> dict[str, dict]:
+    """What the stage `in_the_loop` would write: approximate decoders are worse, and no longer so once trained with."""
+    from treebound.experiments.in_the_loop import TRAINERS
+
+    def score(right: float) -> dict:
+        marks = ["".join(rng.choice([HEAD, WRONG], p=(right, 1 - right), size=n)) for n in lengths]
+        words = "".join(marks)
+        counts = {"sentences": len(lengths), "best": int(right * len(lengths)), "search_errors": int(10 * (1 - right))}
+        return {"uas": 100 * words.count(HEAD) / len(words), "right": marks} | counts
+
+    every = {trainer: score(0.9 if trainer == "exact" else 0.6) for trainer in TRAINERS}
+    return {
+        trainer: {"parsed": every if trainer == "exact" else {"exact": score(0.7), trainer: score(0.9)}}
+        for trainer in TRAINERS
+    }
 
 
 def _json(folder: Path, parts: list[str], data: object) -> None:

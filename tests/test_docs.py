@@ -48,16 +48,16 @@ def test_references_are_unique() -> None:
 
 def test_the_headline_is_that_of_the_reference() -> None:
     """`python -m treebound.report.readme` after `make reference`."""
-    text, figure = readme.headline(REPOSITORY)
+    text, figures = readme.headline(REPOSITORY)
     kept = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     assert readme.updated(kept, text) == kept
-    assert (REPOSITORY / readme.FIGURE).exists() == (figure is not None)
+    assert all((REPOSITORY / path).exists() == (path in figures) for path in (readme.FIGURE, readme.NARROW))
 
 
 def test_the_headline_is_replaced_between_its_marks(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
-    text, figure = readme.headline(tmp_path)
-    assert figure is not None
+    text, figures = readme.headline(tmp_path)
+    assert figures.keys() == {readme.FIGURE, readme.NARROW}
     assert "An invented treebank" in text
     before = f"a\n{readme.BEGIN}\nold\n{readme.END}\nb"
     assert readme.updated(before, text) == f"a\n{readme.BEGIN}\n{text}\n{readme.END}\nb"

@@ -11,6 +11,7 @@ import pytest
 
 from treebound.experiments import params as parameters
 from treebound.experiments.approximations import CONTESTANTS, EXACT
+from treebound.experiments.arena import LENGTHS, SPACES
 from treebound.experiments.made_up import MADE_UP
 from treebound.plots import arena, figures
 from treebound.report import remarks_approximations as remarks
@@ -65,7 +66,18 @@ def test_the_figure_and_the_other_remarks(results):
     assert len(figure.axes) == 2 * 2 * (1 + len(MADE_UP))
     assert figure.axes[0].get_xscale() == "log"
     data = tables.contest([results])
-    assert "stops being the fastest at over 0 words" in str(remarks.made_up(data))
+    dense = tables.made_up(data)
+    assert dense.index.tolist() == [(m, s, low) for m in MADE_UP for s in SPACES for low in (0, *LENGTHS)]
+    row = dense.loc[("random", "projective", 20)]
+    assert row[["sentences", "as good and faster"]].tolist() == [4, list(CONTESTANTS)[1]]
+    assert (row["ms"], row["proved, %"], row["times as fast"]) == pytest.approx((1e3 * 0.01 * 21 / 4, 100.0, 2.0))
+    said = str(remarks.made_up(dense))
+    assert f"On random scores, projective, {EXACT} stops being the fastest at over 0 words" in said
+    alone = tables.made_up(data[data["solver"].isin([EXACT, *list(CONTESTANTS)[2:]])])
+    assert "stays the fastest of those that find as many best trees in all lengths" in str(remarks.made_up(alone))
+    times = tables.made_up_times(data)
+    assert times.columns[:2].tolist() == list(CONTESTANTS)[:2]
+    assert len(arena.times(times).axes) == 4
     assert f"{EXACT} 0.0 %; the others: 0.0 % (capped, 1) to 50.0 %" in str(remarks.search_errors(tables.errors(data)))
     assert len(made_up_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
 
@@ -74,10 +86,10 @@ def test_a_run_without_any_of_it(results, tmp_path):
     nothing = Results("this run", tmp_path, dataclasses.replace(results.params, approximations=None))
     data = tables.contest([nothing])
     empty = [f(data) for f in (tables.costs, tables.lengths, tables.errors, tables.worth)]
-    empty.append(tables.over_time([nothing]))
+    empty += [tables.over_time([nothing]), tables.made_up(data), tables.made_up_times(data)]
     assert all(table.empty for table in empty)
     assert all("</table>" in Table(table, "empty")._repr_html_() for table in empty)
-    for said in (remarks.answer(empty[3]), remarks.search_errors(empty[2]), remarks.made_up(data)):
+    for said in (remarks.answer(empty[3]), remarks.search_errors(empty[2]), remarks.made_up(empty[-2])):
         assert "experiments.run approximations" in str(said)
 
 

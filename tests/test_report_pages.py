@@ -169,17 +169,22 @@ def test_words_say_more_under_the_pointer_and_in_another_language(tmp_path: Path
         tree_svg(["a", "b"], [-1, 0, 1], gloss=["x"])
 
 
-def test_labels_of_points_do_not_overlap() -> None:
-    rows = [("c", "one", "s", f"k = {k}", 88 + 0.01 * k, 1e4 + k) for k in range(5)]
-    columns = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
-    figure = figures.accuracy_speed(pd.DataFrame([*rows, ("c", "one", "s", "", 80.0, 1e3)], columns=columns))
+@pytest.mark.parametrize("columns", [1, 2])
+def test_labels_of_points_overprint_neither_each_other_nor_points(columns: int) -> None:
+    rows = [(c, "one", "s", f"k = {k}", 88 + 0.01 * k, 1e4 + k) for c in ("c", "d") for k in range(5)]
+    names = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
+    figure = figures.accuracy_speed(pd.DataFrame([*rows, ("c", "one", "s", "", 80.0, 1e3)], columns=names), columns)
     before = [label.get_window_extent() for label in point_labels(figure)]
     assert any(a.overlaps(b) for i, a in enumerate(before) for b in before[:i])
     as_svg(figure, "x")
     left = point_labels(figure)
-    assert len(left) >= 4
+    assert len(left) == len(before) == 11
+    figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in left]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    points = [axes.transData.transform(p) for axes in figure.axes for line in axes.lines for p in line.get_xydata()]
+    assert not any(box.contains(*point) for box in boxes for point in points)
 
 
 def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_others_together() -> None:

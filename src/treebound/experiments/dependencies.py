@@ -36,6 +36,7 @@ BY_NAME = {
     "experiments.approximations": "decoders",
     "experiments.arena": "decoders",
     "experiments.confidence": "decoders",
+    "experiments.in_the_loop": "decoders",
     "experiments.score_time": "decoders",
     "experiments.rooms.parse_graph": "decoders",
 }

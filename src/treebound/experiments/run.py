@@ -30,7 +30,7 @@ from treebound.support import warm
 #: is idle at a group's end for long. `train` stands for `train_peers` as well: what every room of `systems` has
 GROUPS = (
     *(("fetch",), ("convert", "derivations"), ("tagger",), ("ccg-treebank",), ("pruner",)),
-    ("ccg-train", "train", "steps", "cross-validation"),
+    ("ccg-train", "train", "steps", "in-the-loop", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
     *(("classifiers",), ("classifier-search",), ("ccg",), ("ccg-integration",)),
     *(("benchmark",), ("ablation",), ("arena",), ("approximations",), ("score-time",), ("notebooks",), ("report",)),

@@ -39,7 +39,7 @@ def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
     return figure
 
 
-def accuracy_speed(data: pd.DataFrame) -> Figure:
+def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
     """UAS against words per CPU second, one panel a corpus; the line joins the systems that no other one beats on both.
 
     A system far below the others stands at the lower edge, with its figure, so that these are not pressed together.
@@ -47,13 +47,15 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
     data  corpus, group (colour), system (marker), label (written at the point, may be empty), uas (%),
           words_per_cpu_s, and, if it is there, proved (% of the sentences; NaN: 0): markers are full where all trees
           are, half full where some are
+    columns  of panels at most: one for a narrow screen
     """
     corpora, groups, systems = (list(dict.fromkeys(data[c])) for c in ("corpus", "group", "system"))
     colours, markers = dict(zip(groups, cycle(CYCLE))), dict(zip(systems, cycle(MARKERS)))
     shares = data["proved"] if "proved" in data else pd.Series(100.0, data.index)
     fills = {i: _fill(share) for i, share in shares.items()}
     with style():
-        figure, axes = panels(len(corpora), height=3.8, width=8.5 if len(corpora) > 1 else 6.5)
+        across = min(columns, len(corpora))
+        figure, axes = panels(len(corpora), columns=columns, height=3.8, width=(5.5, 8.5)[across > 1])
         for panel, corpus in zip(axes, corpora, strict=True):
             rows = data[data["corpus"] == corpus]
             top, middle = rows["uas"].max(), rows["uas"].median()
@@ -76,7 +78,7 @@ def accuracy_speed(data: pd.DataFrame) -> Figure:
         keys = [Line2D([], [], color=colours[g], linewidth=4, label=g) for g in groups]
         keys += [Line2D([], [], marker=markers[s], label=s, color=COLOURS["grey"], linestyle="none") for s in systems]
         keys += [_proof_key(share, name) for share, name in PROOFS.items() if "proved" in data]
-        figure.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8)
+        figure.legend(handles=keys, loc="outside lower center", ncols=1 + across, fontsize=8)
     return figure
 
 

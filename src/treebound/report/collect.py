@@ -7,7 +7,7 @@ that the lists ask for and that is not there is an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -374,6 +374,14 @@ class Results:
             for corpus in (settings.corpora if settings else ())
             for name, step in (settings.runs.items() if settings else ())
         ]
+
+    def in_the_loop(self, trainers: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Corpus -> trainer -> what the stage `in_the_loop` wrote. Empty in runs from before there was one."""
+        return {
+            corpus: {trainer: self._read("in-the-loop", corpus, f"{trainer}.json") for trainer in trainers}
+            for corpus in (self.params.steps.corpora if self.params.steps else ())
+            if (self.folder / "metrics" / "in-the-loop" / corpus).is_dir()
+        }
 
     def kept_table(self, name: str, **layout: Any) -> pd.DataFrame:
         """A table that a reference keeps because its metrics are not enough for it; no rows where it does not.

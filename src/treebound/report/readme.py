@@ -2,7 +2,8 @@
 
     python -m treebound.report.readme
 
-Rewrites what stands between the two marks in README.md, and docs/headline.svg. A test keeps both in step.
+Rewrites what stands between the two marks in README.md, and its figure in docs/, for wide and for narrow screens. A
+test keeps them in step.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from treebound.report.tables.rows import sweep
 from treebound.support.atomic import replacing
 
 BEGIN, END = "<!-- headline: made by `python -m treebound.report.readme` -->", "<!-- end of headline -->"
-FIGURE = Path("docs/headline.svg")
+FIGURE, NARROW = Path("docs/headline.svg"), Path("docs/headline-narrow.svg")
 CLAIMS = Path("results", "reference", claims.NAME)
 LEARNER = "mira"
 
 
-def headline(root: Path) -> tuple[str, Svg | None]:
-    """The text between the marks, and the figure; without a reference run a sentence that says so, and no figure."""
+def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
+    """The text between the marks, and the figures; without a reference run a sentence that says so, and no figures."""
     reference = collect.reference(root)
     if reference is None:
-        return "The reference run has not been made yet (`make reference`).", None
+        return "The reference run has not been made yet (`make reference`).", {}
     data = tables.headline([reference]).xs(LEARNER, level="learner").droplevel(0)
     tested = data[list(GAIN)]
     data = data.drop(columns=list(GAIN))
@@ -44,12 +45,11 @@ def headline(root: Path) -> tuple[str, Svg | None]:
     formatted.insert(1 + list(data).index("UAS, all factors") + 1, "gain [95 % interval]", gains)
     formatted.insert(1 + list(data).index("UAS, all factors") + 2, "p", [p_value(p) for p in tested["p"]])
     lines = _markdown(list(formatted.columns), formatted.to_numpy().tolist())
-    figure = as_svg(
-        accuracy_speed(tables.accuracy_and_speed(reference)), "Accuracy against speed of every system on each treebank"
-    )
+    seen, points = "Accuracy against speed of every system on each treebank", tables.accuracy_and_speed(reference)
+    figures = {path: as_svg(accuracy_speed(points, columns), seen) for path, columns in ((FIGURE, 2), (NARROW, 1))}
     run = reference.info
     lines = [
-        f"![Accuracy against speed of every system on each treebank]({FIGURE})",
+        f'<picture><source media="(max-width: 600px)" srcset="{NARROW}"><img alt="{seen}" src="{FIGURE}"></picture>',
         "",
         *lines,
         "",
@@ -65,7 +65,7 @@ def headline(root: Path) -> tuple[str, Svg | None]:
         f"**Does it replicate?** {claims.summary(claims.verdicts(root, reference))} Each [claim]({CLAIMS}) with its "
         "figures.",
     ]
-    return "\n".join(lines), figure
+    return "\n".join(lines), figures
 
 
 def _markdown(heads: list[str], rows: list[list[str]]) -> list[str]:
@@ -128,13 +128,13 @@ def updated(readme: str, text: str) -> str:
 
 
 def update() -> None:
-    """Update README.md and its figure."""
+    """Update README.md and its figures."""
     root = collect.find_root()
-    text, figure = headline(root)
+    text, figures = headline(root)
     readme = root / "README.md"
     content = updated(readme.read_text(encoding="utf-8"), text)
-    if figure is not None:
-        figure.save(root / FIGURE)
+    for path, figure in figures.items():
+        figure.save(root / path)
     with replacing(readme) as file:
         file.write(content.encode())
 

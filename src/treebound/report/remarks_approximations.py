@@ -7,8 +7,8 @@ import pandas as pd
 from treebound.experiments.approximations import EXACT
 from treebound.experiments.made_up import MADE_UP
 from treebound.report.sentences import UNTESTED, Said, about, each, span
-from treebound.report.show import Remarks
-from treebound.report.tables.approximations import FASTER, SAME, sums
+from treebound.report.show import NOTHING
+from treebound.report.tables.approximations import SAME
 
 HOW = "No run here compares approximations: run `python -m treebound.experiments.run approximations`."
 ONE_RUN = "One run, with one seed where a decoder draws: speeds that are close may change places."
@@ -62,32 +62,22 @@ def search_errors(data: pd.DataFrame) -> Said:
     )
 
 
-def made_up(data: pd.DataFrame) -> Remarks:
-    """About `tables.approximations.contest`: where exact search stops being the fastest on made-up scores."""
-    return _made_up(data[data["model"].isin(MADE_UP)] if len(data) else data)
-
-
 @about(HOW)
-def _made_up(data: pd.DataFrame) -> Said:
-    for (model, space), rows in each(data, ["model", "space"]):
-        table = sums(rows, ["longer_than"])
-        found = (_rival(table.loc[low], f"over {low} words") for low in table.index.unique("longer_than"))
-        none = f"no decoder that finds as many best trees is faster than {EXACT}"
-        yield f"On {model} scores, {space}, {next(filter(None, found), none)}.", table
+def made_up(table: pd.DataFrame) -> Said:
+    """About `tables.approximations.made_up`: where exact search stops being the fastest."""
+    for (model, space), rows in each(table, ["model", "space"]):
+        beaten = rows[rows["as good and faster"] != NOTHING]
+        where = f"On {model} scores, {space}, {EXACT}"
+        if beaten.empty:
+            longest = rows.index[-1]
+            most = f", the longest of over {longest} words" if longest else ""
+            yield f"{where} stays the fastest of those that find as many best trees in all lengths{most}.", rows
+            continue
+        low, row = beaten.index[0], beaten.iloc[0]
+        yield (
+            f"{where} stops being the fastest at over {low} words: {row['as good and faster']} finds as many best "
+            f"trees in {row['sentences']:.0f} sentences {row['times as fast']:.1f} times as fast; {EXACT} proves "
+            f"{row['proved, %']:.0f} % of them.",
+            rows,
+        )
     yield ONE_RUN
-
-
-def _rival(of: pd.DataFrame, where: str) -> str:
-    """Who finds as many best trees as the exact search, and sooner, in sentences of a length; empty: nobody."""
-    exact, rivals = of.loc[EXACT], of.drop(EXACT)
-    other = (rivals["proved"] < exact["proved"]) | (exact["proved"] == 0)  # else they are the same search
-    rivals = rivals[other & (rivals["best"] >= exact["best"]) & (FASTER * rivals["seconds"] < exact["seconds"])]
-    if rivals.empty:
-        return ""
-    name = rivals["seconds"].idxmin()
-    return (
-        f"{EXACT} stops being the fastest at {where}: {name} finds as many best trees "
-        f"({rivals.loc[name, 'best']:.0f} of {exact['sentences']:.0f}) "
-        f"{exact['seconds'] / rivals.loc[name, 'seconds']:.1f} times as fast; {EXACT} proves "
-        f"{exact['proved']:.0f} of them"
-    )

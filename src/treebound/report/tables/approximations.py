@@ -6,12 +6,15 @@ Every function takes what several runs have; where none has it, there are no row
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 import pandas as pd
 
+from treebound.core.spaces import Space
 from treebound.experiments.approximations import EXACT, WITHIN
 from treebound.experiments.made_up import MADE_UP
 from treebound.report.collect import Results
+from treebound.report.show import NOTHING
 
 KEYS = ["run", "corpus", "model", "space"]
 SUMS = ["sentences", "words", "known", "proved", "found", "best", "bounded", "wrong", "search_errors"]
@@ -65,6 +68,48 @@ def lengths(data: pd.DataFrame) -> pd.DataFrame:
     wide = wide[list(dict.fromkeys(data["solver"]))]
     wide.insert(0, "sentences", data[data["solver"] == EXACT].set_index(index)["sentences"])
     return wide
+
+
+def made_up(data: pd.DataFrame) -> pd.DataFrame:
+    """Made-up scores by length, rows (model, space, longer_than): CPU ms of a sentence of the exact search, what it
+    proves (%), and the fastest decoder that finds as many best trees in less time, with how many times as fast it is.
+    """
+    some = data[data["model"].isin(MADE_UP)] if len(data) else data
+    if some.empty:
+        return pd.DataFrame()
+    rows = {}
+    by_length = sums(some, ["model", "space", "longer_than"])
+    keys = by_length.index.droplevel("solver").unique()
+    for key in sorted(keys, key=lambda key: (MADE_UP.index(key[0]), get_args(Space).index(key[1]), key[2])):
+        table = by_length.xs(key, level=["model", "space", "longer_than"])
+        exact, others = table.loc[EXACT], table.drop(EXACT)
+        searched = (others["proved"] < exact["proved"]) | (exact["proved"] == 0)  # else it is the same search
+        rivals = others[searched & (others["best"] >= exact["best"])]
+        rivals = rivals[FASTER * rivals["seconds"] < exact["seconds"]]["seconds"]
+        rows[key] = {
+            "sentences": exact["sentences"],
+            "ms": 1e3 * exact["seconds"] / exact["sentences"],
+            "proved, %": 100 * exact["proved"] / exact["sentences"],
+            "as good and faster": rivals.idxmin() if len(rivals) else NOTHING,
+            "times as fast": exact["seconds"] / rivals.min() if len(rivals) else float("nan"),
+        }
+    out = pd.DataFrame.from_dict(rows, orient="index")
+    out.index = pd.MultiIndex.from_tuples(list(rows), names=["model", "space", "longer_than"])
+    return out
+
+
+def made_up_times(data: pd.DataFrame, most: int = 7) -> pd.DataFrame:
+    """Points of `plots.arena.times` on made-up scores: CPU ms of a sentence by length, of the exact search and of the
+    decoders that find most best trees, `most` of them at the most.
+    """
+    some = data[data["model"].isin(MADE_UP)] if len(data) else data
+    if some.empty:
+        return pd.DataFrame()
+    best = some.groupby("solver", sort=False)["best"].sum().drop(EXACT).sort_values(ascending=False, kind="stable")
+    kept = some[some["solver"].isin([EXACT, *best.index[:most]])]
+    long = kept.assign(ms=1e3 * kept["seconds"] / kept["sentences"])
+    wide = long.pivot_table(index=[*KEYS, "longer_than"], columns="solver", values="ms", sort=False)
+    return wide[[EXACT, *(name for name in best.index[:most] if name in wide)]]
 
 
 def errors(data: pd.DataFrame) -> pd.DataFrame:

@@ -49,7 +49,7 @@ def step_tests(data: pd.DataFrame) -> pd.DataFrame:
         for figure in RIGHT:
             for name, found in by_name.items():
                 if name != base["name"] and not pd.isna(found[figure]) and not pd.isna(base[figure]):
-                    sides = _sentences(found["right"], figure), _sentences(base["right"], figure)
+                    sides = from_marks(found["right"], figure), from_marks(base["right"], figure)
                     row = {"place": place, "figure": figure, "training": name}
                     rows.append(row | tested(*sides, figure, base["seed"]))
     names = ["place", "figure", "training"]
@@ -63,7 +63,7 @@ def tests_of(tests: pd.DataFrame, place: str, figure: str) -> pd.DataFrame:
     return tests[(levels(0) == place) & (levels(1) == figure)].droplevel([0, 1])
 
 
-def _sentences(right: Sequence[str], figure: str) -> pd.DataFrame:
+def from_marks(right: Sequence[str], figure: str) -> pd.DataFrame:
     """scored, correct, words of every sentence, as `tested` takes them, from `attachment.marks`."""
     correct = [sum(mark in RIGHT[figure] for mark in marks) for marks in right]
     return pd.DataFrame({"scored": [len(marks) for marks in right], "correct": correct, "words": list(right)})

@@ -1,0 +1,141 @@
+"""Targets of the benchmarks: what is met, what is kept, how the report shows it. Nothing is timed."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from treebound.core.errors import InputError
+from treebound.report import remarks_targets
+from treebound.report.show import Table
+from treebound.report.tables import targets as tables
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def goals() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("goals", BENCHMARKS / "goals.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("measured", "target", "more", "met", "ratio"),
+    [
+        (120.0, 100, True, True, 1.2),
+        (90.0, 100, True, False, 0.9),
+        (2.0, 3, False, True, 1.5),
+        (4.0, 2, False, False, 0.5),
+        (0, 0, False, True, 1.0),
+        (3, 0, False, False, 0.0),
+        (0.0, 100, True, False, 0.0),
+        (5.0, None, True, None, None),
+    ],
+)
+def test_a_target_is_met_from_its_own_side(goals, measured, target, more, met, ratio) -> None:
+    row = goals.Row("x", measured, target, more, "a note")
+    assert row.met is met
+    assert row.ratio == ratio
+    assert ("MISSED" in str(row)) == (met is False)
+    assert str(row).endswith("a note")
+
+
+def test_figures_are_kept_by_name_and_by_command(goals, tmp_path: Path) -> None:
+    path = tmp_path / "targets.json"
+    goals.keep([goals.Row("a", 1.23456, 2), goals.Row("b", 3.0), goals.Row("c", 3.0, 4, False)], path, "make bench")
+    assert json.loads(path.read_text()) == [
+        {"name": "a", "measured": 1.235, "target": 2, "met": False, "how": "make bench"},
+        {"name": "c", "measured": 3.0, "target": 4, "met": True, "how": "make bench"},
+    ]
+    goals.keep([goals.Row("d", np.float64(7.0), 7), goals.Row("e", np.nan, 1)], path, "python benchmarks/x.py")
+    assert [row["name"] for row in json.loads(path.read_text())] == ["a", "c", "d"], "what was not measured is not kept"
+    goals.keep([goals.Row("a", 5.0, 2)], path, "make bench")
+    goals.keep([goals.Row("d", 8.0, 7)], path, "python benchmarks/x.py --sentences 2")
+    assert [(row["name"], row["measured"], row["how"]) for row in json.loads(path.read_text())] == [
+        ("a", 5.0, "make bench"),
+        ("d", 8.0, "python benchmarks/x.py --sentences 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        (["benchmarks/x.py", "a b", "--keep"], "python benchmarks/x.py 'a b'"),
+        (["/somewhere/benchmarks/x.py", "--keep", "to.json", "--n", "3"], "python benchmarks/x.py --n 3"),
+        (["x.py", "--keep=to.json", "/home/me/model.npz"], "python benchmarks/x.py model.npz"),
+        (["x.py", "--keep", "--n", "3"], "python benchmarks/x.py --n 3"),
+    ],
+)
+def test_the_command_names_no_machine(goals, typed: list[str], kept: str) -> None:
+    assert goals.command(typed) == kept
+
+
+def test_figures_are_kept_where_it_is_asked_for(goals, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    cli = argparse.ArgumentParser()
+    goals.option(cli)
+    path, rows = tmp_path / "targets.json", [goals.Row("a figure", 1.0, 2)]
+    assert cli.parse_args([]).keep is None
+    assert cli.parse_args(["--keep"]).keep == goals.KEPT == tables.KEPT
+    goals.told(rows, None)
+    assert not path.exists()
+    goals.told(rows, cli.parse_args(["--keep", str(path)]).keep)
+    assert len(json.loads(path.read_text())) == 1
+    assert capsys.readouterr().out.count("MISSED") == 2
+
+
+def test_benchmarks_with_targets_share_the_option() -> None:
+    """Each that prints a target can keep it, and says so."""
+    with_targets = [path for path in BENCHMARKS.glob("*.py") if "import Row" in path.read_text()]
+    names = {path.name for path in with_targets}
+    assert names >= {"ccg.py", "ccg_integration.py", "classifiers.py", "own_scores.py", "training.py", "compiling.py"}
+    for path in with_targets:
+        text = path.read_text()
+        assert "option(" in text or path.name == "targets.py", path.name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["ccg", "classifiers", "compiling", "crossing", "own_scores", "sampling", "training"])
+def test_help_of_benchmarks(name: str) -> None:
+    done = subprocess.run([sys.executable, BENCHMARKS / f"{name}.py", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "--keep [FILE]" in done.stdout
+
+
+# --- on the page
+
+
+def test_the_table_and_what_is_said_of_it(tmp_path: Path) -> None:
+    path = tmp_path / tables.KEPT
+    path.parent.mkdir(parents=True)
+    rows = [("fast", 12_000.0, 20_000, False), ("small", 300.0, 2048, True)]
+    kept = [{"name": n, "measured": m, "target": t, "met": met, "how": "make bench"} for n, m, t, met in rows]
+    path.write_text(json.dumps(kept))
+    table = tables.targets(tmp_path)
+    assert table.loc["fast"].tolist() == [12_000.0, 20_000.0, "no", "make bench"]
+    said = str(remarks_targets.targets(table))
+    assert "1 of 2 targets are met; missed: fast (12,000, target 20,000)" in said
+    met = str(remarks_targets.targets(table.iloc[1:]))
+    assert "1 of 1 targets are met." in met
+    assert "make bench" in Table(table, "x")._repr_html_()
+    path.write_text('[{"name": "x"}]')
+    with pytest.raises(InputError, match=r"targets\.json: not a list of targets"):
+        tables.targets(tmp_path)
+
+
+def test_nothing_kept(tmp_path: Path) -> None:
+    table = tables.targets(tmp_path)
+    assert table.empty
+    assert "`make bench`" in str(remarks_targets.targets(table))
+    assert "</table>" in Table(table, "x")._repr_html_()
