@@ -37,7 +37,9 @@ class Choice(NamedTuple):
 
 def features(taggings: Sequence[Sequence[str]], numbers: np.ndarray) -> sparse.csr_matrix:
     """`Choice.features` of taggings, tags of n words each. numbers  float64[K, NUMBERS], of the first 0. O(K n)."""
-    data, columns, ends = [], [], [0]
+    data: list[float] = []
+    columns: list[int] = []
+    ends = [0]
     for tags, some in zip(taggings, numbers, strict=True):
         found = dict(enumerate(some.tolist()))
         for before, tag in zip(taggings[0], tags, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -28,3 +28,8 @@ class Settings(Sampling):
     tags: Count = option(3, "Tags of a word to choose from, at most.")
     taggings: Count = option(10, "Taggings of a sentence that are tried, at most.")
     penalty: Annotated[float, Field(gt=0, le=1e6)] = option(3.0, "L2 of the weights by which the tagger is overruled.")
+
+    @property
+    def of_tagger(self) -> dict[str, Any]:
+        """What `systems.tagging.learn.train_tagger` takes."""
+        return {"epochs": self.tagger_epochs, "bits": self.tagger_bits, "seed": self.seed}

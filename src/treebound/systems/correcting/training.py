@@ -41,11 +41,10 @@ def train_model(
     checkpoint  of the parser
     """
     column, coarse = str(train.meta.get("tag", "xpos")), coarse_tags(train, str(train.meta.get("tag", "xpos")))
-    how = {"epochs": spec.tagger_epochs, "bits": spec.tagger_bits, "seed": spec.seed}
-    own = jackknifed(train, column, spec.tagger_folds, workers=workers, progress=progress, **how)
+    own = jackknifed(train, column, spec.tagger_folds, workers=workers, progress=progress, **spec.of_tagger)
     own = own.under(spec.doubt, spec.tags)
     given = with_first(train, train.meta, own.tags, coarse)
-    tagger = train_tagger(train, dev, column=column, progress=progress, **how)
+    tagger = train_tagger(train, dev, column=column, progress=progress, **spec.of_tagger)
     others, gap = doubts(tagger, dev)
     tagged = with_first(dev, train.meta, others.tags, coarse)
     choices = choices_of(spec, train, given, own, coarse, workers=workers, progress=progress)

@@ -45,7 +45,8 @@ def ranked(joint: Joint, deficits: list[np.ndarray], count: int, first: np.ndarr
     O(count) sentences are scored.
     """
     listed = likely(deficits, count)
-    arcs, values = [], []
+    arcs: list[np.ndarray] = []
+    values = []
     for _, tagging in listed:
         chain = Chain(joint, tagging, arcs[0] if arcs else first)
         sentence = chain.made.sentence
