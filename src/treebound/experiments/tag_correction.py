@@ -29,7 +29,7 @@ from treebound.learning.survey import describe
 from treebound.support.progress import over, say
 from treebound.systems.correcting.parser import Parser
 from treebound.systems.correcting.settings import Settings
-from treebound.systems.correcting.system import Correcting
+from treebound.systems.correcting.system import Correcting, bare
 from treebound.systems.correcting.training import held_out
 from treebound.systems.sampling.parser import Parser as Sampler
 from treebound.systems.sampling.tags.candidates import learn
@@ -100,7 +100,7 @@ def measured(
 
     dev  on which epochs are chosen; as_published: the paper's way, see above
     """
-    spec = Correcting().fitted(spec, train)
+    spec, train, dev, test = Correcting().fitted(spec, train), bare(train), bare(dev), bare(test)
     found = compared(test, str(train.meta["tag"]), *(published if as_published else corrected)(spec, train, dev, test))
     if gold:
         say("a parser of right tags")

@@ -18,6 +18,12 @@ from treebound.systems.correcting.training import train_model
 ANNOTATED = ("feats", "lemma")  #: attributes of words that no one predicts here
 
 
+def bare(treebank: Treebank) -> Treebank:
+    """Without attributes that would have to be predicted, too: features and lemmas."""
+    kept = [name for name in treebank.meta.get("attributes", []) if name not in ANNOTATED]
+    return replace(treebank, meta=treebank.meta | {"attributes": kept})
+
+
 class Correcting(Learned):
     """`treebound.core.system.System`; words come without tags, and with any."""
 
@@ -35,10 +41,8 @@ class Correcting(Learned):
         return settings
 
     def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CorrectingModel:
-        """Features and lemmas are not looked at: they would have to be predicted, too."""
-        kept = [name for name in train.meta.get("attributes", []) if name not in ANNOTATED]
-        seen = (replace(treebank, meta=treebank.meta | {"attributes": kept}) for treebank in (train, dev))
-        return train_model(settings, *seen, **how)
+        """By what words show and tags."""
+        return train_model(settings, bare(train), bare(dev), **how)
 
     def report(self, model: CorrectingModel, dev: Treebank) -> str:
         """Tags and trees of dev, by the tagger alone and corrected."""
