@@ -15,6 +15,7 @@ import treebound
 from treebound.cli.annotate import Parsing, parsed
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
+from treebound.experiments.tag_correction import measured
 from treebound.systems.correcting.balance import BITS, NUMBERS, Choice, features, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
 from treebound.systems.correcting.jackknifed import with_first
@@ -172,6 +173,19 @@ def test_parse_writes_the_tags(model: CorrectingModel, tmp_path: Path) -> None:
     found = read_text(out, tmp_path).strings("upos")
     assert found[:3] == ["D", "N", "V"]
     assert found[3] in "VNPCJDA."
+
+
+@pytest.mark.parametrize("as_published", [False, True])
+def test_what_a_correction_does_is_measured(as_published: bool) -> None:
+    new = ambiguous(20, 5)
+    found = measured(SPEC, ambiguous(60, 3), ambiguous(20, 4), new, gold=as_published, as_published=as_published)
+    gain = found["tags_corrected"] - found["tags_predicted"]
+    assert gain == pytest.approx(100 * (found["mended"] - found["spoilt"]) / new.words)
+    difference, low, high, p = found["uas_gain"]
+    assert difference == pytest.approx(found["uas_corrected"] - found["uas_predicted"])
+    assert low <= difference <= high
+    assert 0 < p <= 1
+    assert ("uas_right" in found) == as_published
 
 
 def read_text(text: bytes, folder: Path) -> Treebank:

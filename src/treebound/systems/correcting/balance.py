@@ -19,9 +19,9 @@ from treebound.core.hashing import hash_string
 
 BITS = 12  #: log2 of the number of weights
 NUMBERS = 3  #: the first of them: of what the score gains, less the deficit, less the number of changed tags
-DEFICIT = 10.0  #: the weight of deficits from which learning starts, and where nothing is learnt
+TENTHS = 10.0  #: deficits are counted in tenths, so that all numbers are about as large
 STEPS = 80  #: of the optimiser, at most
-FREE = 0.01  #: how much less these are held to 0 than the others
+FREE = 0.001  #: how much less these are held to 0 than the others
 
 
 class Choice(NamedTuple):
@@ -60,7 +60,7 @@ def learn(choices: Sequence[Choice], l2: float) -> np.ndarray:
     """
     some = [choice for choice in choices if len(choice.errors) > 1]
     start = np.zeros(1 << BITS)
-    start[1] = DEFICIT
+    start[1] = 1.0  # the tagger is right
     if not some:
         return start
     table = sparse.vstack([choice.features for choice in some]).tocsr()

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from treebound.features.tokens import TokenTable
-from treebound.systems.correcting.balance import features
+from treebound.systems.correcting.balance import TENTHS, features
 from treebound.systems.correcting.doubts import Doubts
 from treebound.systems.sampling.parser import Parser as Sampler
 from treebound.systems.sampling.sentence import Sentence
@@ -48,7 +48,7 @@ def listed(sampler: Sampler, words: Words, i: int, coarse: dict[str, str], count
     chosen = [[own[c] for own, c in zip(tags, tagging, strict=True)] for tagging in found.taggings]
     changed = [np.count_nonzero(tagging) for tagging in found.taggings]
     gains = (found.values - found.values[0]) / (sampler.model.unit or 1.0)
-    numbers = np.column_stack((gains, -found.deficits, np.negative(changed)))
+    numbers = np.column_stack((gains, -TENTHS * found.deficits, np.negative(changed)))
     sentences = [joint.under(tagging).sentence for tagging in found.taggings]
     return Listed(sentences, found.arcs, chosen, features(chosen, numbers))
 
