@@ -26,6 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     folder = tmp_path_factory.mktemp("run")
     rows = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
     rows["decode"]["combined"] = {"model": "combined", "learner": "mira", "decoder": "tuned", "k": 10}
+    rows["tag_correction"]["corpora"] = rows["corpora"][:1]
     for name in ("full", "turbo", "shared", "full-published", "full-neighbour", "full-gold"):
         row = f"sampling-{name}".replace("-full", "")
         rows["decode"][row] = {"system": "sampling", "model": name}
@@ -80,6 +81,18 @@ def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
     assert low < share == 100 * 57 / 58 < high
 
 
+def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
+    table = sampling.tag_correction([run])
+    assert table["UAS corrected"].tolist() == [85.6]
+    said = str(remarks_sampling.corrections(table))
+    assert "8 tags are mended and 3 spoilt" in said
+    assert "of +2.00 with right tags" in said
+    (heads,), (tags,) = (list(sampling.corrected(run, what)) for what in ("UAS", "tags"))
+    assert heads[1:] == (0.6, 0.2, 1.0)
+    assert tags[1] == pytest.approx(0.5)
+    assert tags[2] < tags[1] < tags[3]
+
+
 def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) -> None:
     paper = read(CLAIMS, run.params)
     assert len(paper.claims) >= 8
@@ -87,6 +100,7 @@ def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) ->
     verdicts = {one.claim.name: one.verdict for one in judge([run], [paper]) if one.claim}
     assert verdicts["walk-faster"] == "holds"
     assert verdicts["same-score"] == "holds"
+    assert verdicts["tag-correction"] == "holds"
     assert verdicts["reranking"] == "not tested"
 
 
@@ -100,6 +114,7 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     run = collect.this_run(tmp_path)
     for table in (sampling.accuracy([run]), sampling.details([run]), sampling.score_time([run])):
         assert not len(table)
+    assert not len(sampling.tag_correction([run]))
     assert not len(sampling.gains(run, remarks_sampling.PAIRS))
     assert list(sampling.optima(run, "greedy")) == []
 

@@ -209,9 +209,11 @@ def test_training_corrects_tags_that_it_has_not_seen() -> None:
     given = noisy(gold, 1)
     spec = Settings(families=("adjacent-sibling",), global_features=(), bits=14, labels="none", sweeps=1, restarts=2)
     pruner, candidates = train_pruner(given, epochs=2, bits=14), learn(gold, given, gold.meta["tag"])
-    weights = []
+    weights, column = [], gold.meta["tag"]
+    right = gold.strings(column)
+    tags = [candidates.of(*word) for word in zip(gold.strings("form"), given.strings(column), right, strict=True)]
     for _ in range(2):
-        task = JointTraining(spec, given, gold, candidates, pruner)
+        task = JointTraining(spec, given, right, tags, candidates.coarse, pruner)
         records = [task.learn(np.arange(len(gold)), lambda items: items) for _ in range(2)]
         weights.append(task.result()[0])
     assert np.array_equal(*weights)

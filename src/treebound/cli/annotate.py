@@ -54,13 +54,14 @@ class Parsing:
 
 
 def parsed(how: Parsing, document: Document) -> Written:
-    """A document of CoNLL-U with heads, labels, confidence in MISC, and comments on what is proved."""
+    """A document of CoNLL-U with heads, labels, tags that were chosen with them, confidence in MISC, and comments."""
     parser, sure, treebank = how.parser, how.confidence, document.treebank
     parses = parser.parse(treebank, confidence=sure) if sure else parser.parse(treebank)
     labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
     misc = [misc_of(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
-    out = io.BytesIO()
-    document.write(out, [p.heads for p in parses], labels, comments=[comments_of(p) for p in parses], misc=misc)
+    columns = {parser.column: [parser.tags_of(p) for p in parses]} if hasattr(parser, "tags_of") else None
+    out, comments = io.BytesIO(), [comments_of(p) for p in parses]
+    document.write(out, [p.heads for p in parses], labels, comments=comments, misc=misc, columns=columns)
     proved = [_proof(parser, treebank, i, p) for i, p in enumerate(parses)] if how.proofs else []
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
     return Written(out.getvalue(), len(parses), proved, derived)

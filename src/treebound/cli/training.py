@@ -14,6 +14,7 @@ from treebound.learning.reading import Reading
 from treebound.support.progress import over, say
 from treebound.systems.ccg.settings import Settings as CCG
 from treebound.systems.constrained.settings import Settings as Constrained
+from treebound.systems.correcting.settings import Settings as Correcting
 from treebound.systems.graph.settings import Settings as Graph
 from treebound.systems.peers.settings import Settings as Peers
 from treebound.systems.sampling.settings import Settings as Sampling
@@ -31,6 +32,7 @@ SETTINGS = {
     "transition": Transition,
     "ccg": CCG,
     "sampling": Sampling,
+    "correcting": Correcting,
     "tagging": Tagging,
     "udpipe, spacy": Peers,
     " ": Reading,
@@ -46,8 +48,8 @@ def train(
     system: Annotated[
         str,
         typer.Option(
-            help="What is trained: graph, constrained, transition, ccg, sampling, tagging, udpipe or spacy; options "
-            "say whose."
+            help="What is trained: graph, constrained, transition, ccg, sampling, correcting (which chooses tags with "
+            "trees), tagging, udpipe or spacy; options say whose."
         ),
     ] = "graph",
     **settings: Any,

@@ -24,6 +24,7 @@ WITHOUT = frozenset(
     {
         # values are checked, which are tracked as parameters
         ("experiments.params", "systems.ccg.settings"),
+        ("experiments.params", "systems.correcting.settings"),
         ("experiments.params", "systems.graph.settings"),
         ("experiments.params", "systems.transition.settings"),
         ("experiments.params", "systems.sampling.settings"),

@@ -26,6 +26,7 @@ from treebound.support import yamlfile
 from treebound.support.settings import Seed
 from treebound.systems.ccg.settings import Checked_beams
 from treebound.systems.ccg.settings import Settings as CCGSettings
+from treebound.systems.correcting.settings import Settings as Correcting
 from treebound.systems.graph.settings import Family, Labels, Learner, Settings
 from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
@@ -355,6 +356,14 @@ class ClassifierSearch:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class TagCorrection:
+    """Tags chosen with trees (Zhang et al. 2014, Table 3); see treebound.experiments.correction."""
+
+    corpora: tuple[Name, ...] = ()
+    settings: Correcting = Field(default_factory=Correcting)
+
+
+@dataclass(frozen=True, config=_STRICT)
 class CCGParser:
     """A CCG parser of a corpus that is translated to derivations; see treebound.experiments.ccg_treebank.
 
@@ -491,6 +500,7 @@ class Params:
     cross_validation: CrossValidation = CrossValidation()
     classifiers: Classifiers = Field(default_factory=Classifiers)
     classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
+    tag_correction: TagCorrection = Field(default_factory=TagCorrection)
     ccg: CCG = Field(default_factory=CCG)
     ccg_integration: CCGIntegration = CCGIntegration()
     arena: Arena | None = None  # older runs have none
@@ -625,6 +635,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
         "cross_validation": CrossValidation,
         "classifiers": Classifiers,
         "classifier_search": ClassifierSearch,
+        "tag_correction": Correcting if loc[1:2] == ("settings",) else TagCorrection,
         "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
         "ccg_integration": CCGIntegration,
         "arena": Arena,

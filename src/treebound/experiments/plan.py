@@ -91,6 +91,7 @@ def planned(params: Params) -> dict[str, Any]:
             if row.benchmarked and corpus not in benchmark[room]:
                 benchmark[room].append(corpus)
     classified = {"classifiers": params.classifiers.corpora, "classifier_search": params.classifier_search.corpora}
+    classified["tag_correction"] = params.tag_correction.corpora
     others = (*params.cross_validation.corpora, *(corpus for some in classified.values() for corpus in some))
     corpora = list(dict.fromkeys((*params.corpora, *others)))
     fetched = list(dict.fromkeys((*corpora, *params.ccg.derivations)))

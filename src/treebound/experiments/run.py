@@ -32,13 +32,13 @@ GROUPS = (
     *(("fetch",), ("convert", "derivations"), ("tagger",), ("ccg-treebank",), ("pruner",)),
     ("ccg-train", "train", "steps", "in-the-loop", "cross-validation"),
     ("constraint-analysis", "decode", "confidence"),
-    *(("classifiers",), ("classifier-search",), ("ccg",), ("ccg-integration",)),
+    *(("classifiers",), ("classifier-search",), ("tag-correction",), ("ccg",), ("ccg-integration",)),
     *(("benchmark",), ("ablation",), ("arena",), ("approximations",), ("score-time",), ("notebooks",), ("report",)),
 )
 KINDS = tuple(kind for group in GROUPS for kind in group)
 #: kinds whose stages run one by one: they are timed or use all cores themselves
 ALONE = frozenset(
-    {"tagger", "ccg-treebank", "classifiers", "classifier-search", "ccg", "ccg-integration"}
+    {"tagger", "ccg-treebank", "classifiers", "classifier-search", "tag-correction", "ccg", "ccg-integration"}
     | {"benchmark", "ablation", "arena", "approximations", "score-time"}
 )
 #: kinds whose stages take hardly longer than an interpreter, a kernel of Jupyter and DVC take to start: they share them

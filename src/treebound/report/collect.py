@@ -314,6 +314,17 @@ class Results:
         ]
         return pd.DataFrame(rows, columns=["corpus", "a", "b", "scored", "only_a", "only_b", "p"])
 
+    def tag_correction(self) -> pd.DataFrame:
+        """One row a corpus: what the stage wrote, `uas_gain` in difference, low, high and p. May be empty."""
+        rows = []
+        for corpus in self.params.tag_correction.corpora:
+            found = self._read("tag-correction", f"{corpus}.json")
+            gain = dict(zip(("difference", "low", "high", "p_uas"), found.pop("uas_gain"), strict=True))
+            rows.append({"corpus": corpus, **found, **gain})
+        tags = ["tags_predicted", "tags_corrected", "mended", "spoilt", "p_tags"]
+        trees = ["uas_predicted", "uas_corrected", "uas_right", "difference", "low", "high", "p_uas"]
+        return pd.DataFrame(rows, columns=["corpus", "sentences", "words", *tags, *trees])
+
     def derivations(self) -> dict[str, dict[str, Any]]:
         """Corpus -> what its translation to CCG counted. None where no corpus is listed."""
         return {corpus: self._read("derivations", f"{corpus}.json") for corpus in self.params.ccg.derivations}

@@ -20,6 +20,12 @@ NO_ROWS = Remarks(
 NO_CURVES = Remarks(
     ("No run here has sampling beside proved optima: `dvc repro score_time` makes it where params.yaml has the key.",)
 )
+NO_TAGS = Remarks(
+    (
+        "No run here chooses tags with trees, which the default run leaves out: list corpora under `tag_correction:` "
+        "in params.yaml.",
+    )
+)
 LEVEL = 0.01  #: that of the intervals of `tables.sampling.gains`
 #: rows that are compared: global features with none, with exact search, each way of learning
 PAIRS = (
@@ -59,6 +65,19 @@ def errors(details: pd.DataFrame) -> Said:
             f"Search errs in {share.max():.2f} % of the sentences at most ({named(share.idxmax())}; {whole:,d} in all)."
             if share.max()
             else f"In none of {whole:,d} sentences the right tree scores more than the one found."
+        )
+
+
+@about()
+def corrections(table: pd.DataFrame) -> Said:
+    """What choosing tags with trees gains: `tables.sampling.tag_correction`."""
+    for (run, corpus), row in table.iterrows():
+        tags, heads = row["corrected, %"] - row["tags, %"], row["UAS corrected"] - row["UAS"]
+        yield (
+            f"On {corpus} ({run}) {row['mended']:.0f} tags are mended and {row['spoilt']:.0f} spoilt, {tags:+.2f} "
+            f"points (p {row['p, tags']:.2g}); UAS {heads:+.2f} ({row['gain from']:+.2f} to {row['to']:+.2f}), of "
+            f"{row['UAS, right tags'] - row['UAS']:+.2f} with right tags.",
+            row,
         )
 
 

@@ -36,6 +36,7 @@ register("constrained", "labelled model", _room("constrained.system", "Constrain
 register("transition", "transition model", _room("transition.system", "Transition"))
 register("ccg", "CCG model", _room("ccg.system", "CCG"))
 register("sampling", "sampling model", _room("sampling.system", "SamplingSystem"))
+register("correcting", "correcting model", _room("correcting.system", "Correcting"))
 register("tagging", "tagger, taggers", _room("tagging.system", "Tagging"))
 register("udpipe", "udpipe", _room("peers.system", "Peers", "udpipe"))
 register("spacy", "spacy", _room("peers.system", "Peers", "spacy"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import ConfigDict
@@ -45,7 +46,8 @@ class SamplingHeader(Header):
             raise ValueError("other templates than it was trained with")
 
 
-def _layouts(header: SamplingHeader) -> dict[str, Layout]:
+def layouts(header: SamplingHeader) -> dict[str, Layout]:
+    """Of the arrays of a model file."""
     return {
         "weights": Layout(np.int32, {(Labelling(header.spec, header.labels, frozenset()).weights,)}),
         "pruner": Layout(np.float32, tables(8, 28)),
@@ -53,7 +55,7 @@ def _layouts(header: SamplingHeader) -> dict[str, Layout]:
 
 
 #: version 1 had no labels
-FORMAT = Format(KIND, 2, SamplingHeader, _layouts)
+FORMAT = Format(KIND, 2, SamplingHeader, layouts)
 
 
 def templates_for(spec: Settings) -> Lines:
@@ -96,8 +98,17 @@ class SamplingModel:
 
     def save(self, path: str | Path) -> None:
         """Write one file, atomically."""
+        FORMAT.save(path, self.header(), self.arrays)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Its weights and those of its pruner."""
+        return {"weights": self.weights, "pruner": self.pruner.weights}
+
+    def header(self) -> dict[str, Any]:
+        """All but the weights, as JSON values."""
         lines = {**self.templates, **self.pruner.lines}
-        header = {
+        return {
             "key": self.key,
             "spec": self.spec.as_dict(),
             "unit": self.unit,
@@ -108,12 +119,15 @@ class SamplingModel:
             "digest": digest(lines),
             "labels": list(self.labelling.names),
         }
-        FORMAT.save(path, header, {"weights": self.weights, "pruner": self.pruner.weights})
 
     @classmethod
     def load(cls, path: str | Path) -> SamplingModel:
         """Read what `save` wrote. ModelError for anything else."""
-        header, arrays = FORMAT.load(path)
+        return cls.restored(*FORMAT.load(path), path)
+
+    @classmethod
+    def restored(cls, header: SamplingHeader, arrays: dict[str, np.ndarray], path: str | Path) -> SamplingModel:
+        """From a header that was checked, and the weights. ModelError for templates that are none."""
         try:
             lines, own = header.templates, templates_for(header.spec)
             if lines.keys() != {*own, *OF_THE_PRUNER}:

@@ -89,6 +89,10 @@ class Parser(Naming):
 
     def sentence(self, table: TokenTable, i: int) -> Sentence:
         """Sentence i, scored. Where the heads that the pruner keeps admit no tree, with those of its own best tree."""
+        return self.candidates(table, i)[0]
+
+    def candidates(self, table: TokenTable, i: int) -> tuple[Sentence, np.ndarray]:
+        """The same, and which arcs bool[n + 1, n + 1] (head first) are its candidates."""
         model, (rows, tag) = self.model, table.sentence(i)
         allowed = model.pruner.allowed(rows, tag, model.spec.k, model.spec.threshold)
         made = scored(self.scoring, rows, tag, allowed)
@@ -96,7 +100,7 @@ class Parser(Naming):
             allowed[model.pruner.tree(rows, tag, self.scoring.single_root)[1:], np.arange(1, len(tag))] = True
             made = scored(self.scoring, rows, tag, allowed)
         assert made is not None
-        return made
+        return made, allowed
 
     def parse_sentence(self, table: TokenTable, i: int) -> Parse:
         """The best tree that is found. Search begins where greedy search under local factors alone ends."""
@@ -104,7 +108,7 @@ class Parser(Naming):
         made = self.sentence(table, i)
         features = time.perf_counter() - started
         if self.rerank is None:
-            value, best, count = self._searched(made)
+            value, best, count = self.searched(made)
         else:
             value, best, count = best_of_list(made, self.model.spec.space, self.rerank)
         work = {"restarts" if self.rerank is None else "trees": count}
@@ -113,7 +117,7 @@ class Parser(Naming):
         labels = None if made.labels is None else np.append(-1, made.labels[best]).astype(np.int32)
         return Parse(heads, value, np.inf, "heuristic", work, seconds, labels)
 
-    def _searched(self, made: Sentence) -> tuple[float, np.ndarray, int]:
+    def searched(self, made: Sentence) -> tuple[float, np.ndarray, int]:
         """The score and the arcs int32[n] of the best tree that search finds, and its runs."""
         problem, sd = made.problem, deviation(made.problem)
         rng = np.array([_seed(problem, self.seed)], np.uint64)

@@ -34,5 +34,6 @@ MEASURES: dict[str, Measure] = {
     "UAS of samplers": Measure(samplers, "{:+.2f} UAS", sampling.names),
     "score at equal time": Measure(partial(searches, of=sampling.equal_time), "{:+.4f} %", _methods),
     "score in the end": Measure(partial(searches, of=sampling.in_the_end), "{:+.4f} %", _methods),
+    "gain of tag correction": Measure(partial(searches, of=sampling.corrected), "{:+.2f}", lambda _: ("tags", "UAS")),
     "optima found": Measure(partial(searches, of=sampling.optima), "{:.2f} %", _methods),
 }

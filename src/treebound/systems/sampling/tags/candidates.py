@@ -63,10 +63,11 @@ def learn(gold: Treebank, predicted: Treebank, column: str, share: float = SHARE
         own = count[right.get(tag), j] if tag in right else 0
         order = np.argsort(-count[:, j], kind="stable")
         confused[tag] = tuple(right[i] for i in order if count[i, j] > 0 and count[i, j] >= share * own)
-    return Candidates(confused, known, _coarse(gold, column))
+    return Candidates(confused, known, coarse_tags(gold, column))
 
 
-def _coarse(gold: Treebank, column: str) -> dict[str, str]:
+def coarse_tags(gold: Treebank, column: str) -> dict[str, str]:
+    """Tag of a column -> the coarse tag that words with it have most often."""
     meta, fine = gold.meta, gold.strings(column)
     if meta.get("coarse", "upos") == "tag2":
         return {tag: tag[:2] for tag in fine}

@@ -45,10 +45,20 @@ class Joint:
     by, rows, tag, allowed  as of `scored`, rows and tag with the tags that come in
     options  for each word int64[k, 3]: hash of tag, hash of coarse tag and tag id of its candidates (as in rows and
              tag), the one that comes in first
+    tag_features  whether the model has features of tag sequences (`tags.features`)
     """
 
-    def __init__(self, by: Scoring, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, options: list[np.ndarray]):
+    def __init__(
+        self,
+        by: Scoring,
+        rows: np.ndarray,
+        tag: np.ndarray,
+        allowed: np.ndarray,
+        options: list[np.ndarray],
+        tag_features: bool = True,
+    ):
         self.by, self.rows, self.tag, self.allowed, self.options = by, rows, tag, allowed, options
+        self.tag_features = tag_features
         self.under = lru_cache(KEPT)(self._under)
         self.free = [m for m, choice in enumerate(options, 1) if len(choice) > 1]
 
@@ -60,7 +70,8 @@ class Joint:
         if made is None:
             raise NoTreeError
         names = np.zeros(len(TEMPLATES), np.int64)
-        return Tagged(made, rows, tag, score_tags(rows, 1, len(tagging), self.by.reals, names))
+        value = score_tags(rows, 1, len(tagging), self.by.reals, names) if self.tag_features else 0.0
+        return Tagged(made, rows, tag, value)
 
 
 class Chain:

@@ -11,7 +11,6 @@ from treebound.learning.loop import Show
 from treebound.learning.pruner import Pruner
 from treebound.systems.sampling.globals.catalogue import append, room
 from treebound.systems.sampling.settings import Settings
-from treebound.systems.sampling.tags.candidates import Candidates
 from treebound.systems.sampling.tags.features import TAG, TEMPLATES, name_tags
 from treebound.systems.sampling.tags.joint import COARSE, Chain, Joint, NoTreeError, State
 from treebound.systems.sampling.training import UNKNOWN, Training
@@ -37,20 +36,27 @@ class JointTraining(Training):
     """A model of trees and tags in training: `Training` with predicted tags, and the right ones to be found.
 
     train     with predicted tags in the column of its fine tag
-    gold      the same with right ones
+    right     the right tag of every word
+    tags      of every word its candidates, the predicted one first; the right tag among them or not
+    coarse    tag -> the coarse tag that goes with it
     taggings  int32[W]: the candidate that each word's chain stands at
-    Candidates are those that the word would have if it were new, the right tag among them or not.
     """
 
-    def __init__(self, spec: Settings, train: Treebank, gold: Treebank, candidates: Candidates, pruner: Pruner):
+    def __init__(
+        self,
+        spec: Settings,
+        train: Treebank,
+        right: list[str],
+        tags: list[tuple[str, ...]],
+        coarse: dict[str, str],
+        pruner: Pruner,
+    ):
         super().__init__(spec, train, pruner)
-        column, self.coarse = train.meta.get("tag", "xpos"), candidates.coarse
-        forms, given, right = train.strings("form"), train.strings(column), gold.strings(column)
-        self.tags = [candidates.of(f, t, r) for f, t, r in zip(forms, given, right, strict=True)]
+        self.tags, self.coarse = tags, coarse
         #: of each word the candidate that is to be found: where the right tag is none, the one that came in
-        found = ((tags.index(r) if r in tags else 0) for tags, r in zip(self.tags, right, strict=True))
-        self.right = np.fromiter(found, np.int32, len(forms))
-        self.taggings = np.zeros(len(forms), np.int32)
+        found = ((own.index(r) if r in own else 0) for own, r in zip(tags, right, strict=True))
+        self.right = np.fromiter(found, np.int32, len(right))
+        self.taggings = np.zeros(len(right), np.int32)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """As `Training.learn`, with the share of right tags."""
@@ -88,7 +94,7 @@ class JointTraining(Training):
             self.counts["gold"] += 1
 
     def _learn(self, chain: Chain, better: State, worse: State, errors: int) -> None:
-        """Step from one tree and tagging towards another, and score the sentence anew."""
+        """Step from one tree and tagging towards another; local factors keep their scores until the next visit."""
         scorer, codes, joint, now, count = self.scoring.scorer, self.scoring.codes, chain.joint, chain.state, 0
         pairs = [(joint.under(tagging), arcs, sign) for (tagging, arcs), sign in ((better, 1.0), (worse, -1.0))]
         n = len(better[1])
@@ -109,7 +115,6 @@ class JointTraining(Training):
                 ends += len(names)
             count = ends
         self.learner.update(slots, signs, rates, count, self.spec.cost * errors)
-        joint.under.cache_clear()
         chain.value = chain.lay(*now)
 
 

@@ -1,0 +1,57 @@
+"""Tagging and parsing by sampling as one system."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import evaluate, has_labels
+from treebound.learning.survey import filled
+from treebound.learning.system import Learned
+from treebound.systems.correcting.model import CorrectingModel
+from treebound.systems.correcting.parser import Parser
+from treebound.systems.correcting.settings import Settings
+from treebound.systems.correcting.training import train_model
+
+ANNOTATED = ("feats", "lemma")  #: attributes of words that no one predicts here
+
+
+def bare(treebank: Treebank) -> Treebank:
+    """Without attributes that would have to be predicted, too: features and lemmas."""
+    kept = [name for name in treebank.meta.get("attributes", []) if name not in ANNOTATED]
+    return replace(treebank, meta=treebank.meta | {"attributes": kept})
+
+
+class Correcting(Learned):
+    """`treebound.core.system.System`; words come without tags, and with any."""
+
+    settings, model, finder = Settings, CorrectingModel, Parser
+    options = ("search", "restarts", "patience", "seed", "taggings")
+
+    def fitted(self, settings: Settings, train: Treebank) -> Settings:
+        """As they are. InputError where tags or labels are missing, or sentences for every fold."""
+        if not filled(train, str(train.meta.get("tag", "xpos"))):
+            raise InputError("no word has a tag", hint="give a tagged treebank")
+        if settings.labels != "none" and not has_labels(train):
+            raise InputError("not every word has a label", hint="train with --labels none")
+        if len(train) < (most := max(settings.folds, settings.tagger_folds)):
+            raise InputError(f"{len(train)} sentences for {most} folds", hint="give more, or fewer folds")
+        return settings
+
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CorrectingModel:
+        """By what words show and tags."""
+        return train_model(settings, bare(train), bare(dev), **how)
+
+    def report(self, model: CorrectingModel, dev: Treebank) -> str:
+        """Tags and trees of dev, by the tagger alone and corrected."""
+        said = []
+        for taggings in (1, None):
+            parser = Parser(model, taggings=taggings)
+            parses = parser.parse(dev)
+            found = [tag for parse in parses for tag in parser.tags_of(parse)]
+            right = sum(a == b for a, b in zip(found, dev.strings(parser.column), strict=True))
+            uas = evaluate(dev, [parse.heads for parse in parses]).summary["uas"]
+            said.append(f"{100 * right / max(1, dev.words):.2f} % of tags and UAS {uas:.2f}")
+        return f"dev: {said[0]} as a pipeline, {said[1]} corrected"

@@ -1,0 +1,94 @@
+"""Training: tagger, parser of its tags, and from folds of both what weighs one against the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from treebound.core.treebank import Treebank
+from treebound.evaluation.attachment import scored_words
+from treebound.learning import loop
+from treebound.learning.folds import fold_of
+from treebound.learning.loop import Progress
+from treebound.learning.pruner import train_pruner
+from treebound.support.workers import spread
+from treebound.systems.correcting.balance import Choice, learn
+from treebound.systems.correcting.doubts import Doubts, doubts
+from treebound.systems.correcting.jackknifed import jackknifed, with_first
+from treebound.systems.correcting.listing import Words, errors, listed
+from treebound.systems.correcting.model import CorrectingModel
+from treebound.systems.correcting.settings import Settings
+from treebound.systems.sampling.model import SamplingModel
+from treebound.systems.sampling.parser import Parser as Sampler
+from treebound.systems.sampling.tags.candidates import coarse_tags
+from treebound.systems.sampling.training import Training
+from treebound.systems.sampling.training import train_model as train_sampler
+from treebound.systems.tagging.learn import train_tagger
+
+
+def train_model(
+    spec: Settings,
+    train: Treebank,
+    dev: Treebank,
+    *,
+    checkpoint: Path | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+) -> CorrectingModel:
+    """Tagger and parser of their best epochs on dev, both trained as a pipeline's; the balance sees nothing of dev.
+
+    checkpoint  of the parser
+    """
+    column, coarse = str(train.meta.get("tag", "xpos")), coarse_tags(train, str(train.meta.get("tag", "xpos")))
+    own = jackknifed(train, column, spec.tagger_folds, workers=workers, progress=progress, **spec.of_tagger)
+    own = own.under(spec.doubt, spec.tags)
+    given = with_first(train, train.meta, own.tags, coarse)
+    tagger = train_tagger(train, dev, column=column, progress=progress, **spec.of_tagger)
+    others, gap = doubts(tagger, dev)
+    tagged = with_first(dev, train.meta, others.tags, coarse)
+    choices = choices_of(spec, train, given, own, coarse, workers=workers, progress=progress)
+    model = train_sampler(spec, given, tagged, checkpoint=checkpoint, progress=progress)
+    return CorrectingModel(model, tagger, learn(choices, spec.penalty), gap, coarse)
+
+
+def choices_of(
+    spec: Settings,
+    train: Treebank,
+    given: Treebank,
+    own: Doubts,
+    coarse: dict[str, str],
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> list[Choice]:
+    """What there is to choose from in every sentence with doubts, by parsers that were trained on the other folds.
+
+    given  the training set with the tags of taggers that have not seen it; own: their doubts
+    """
+    member = fold_of(len(train), spec.folds)
+    found = spread(_fold, (spec, train, given, own, coarse, member), list(range(spec.folds)), workers=workers)
+    steps = progress(range(spec.folds), "held-out parsers") if progress else range(spec.folds)
+    return [choice for _ in steps for choice in next(found)]
+
+
+def _fold(given: tuple[Settings, Treebank, Treebank, Doubts, dict[str, str], np.ndarray], fold: int) -> list[Choice]:
+    spec, gold, seen, own, coarse, member = given
+    sampler = Sampler(held_out(spec, seen.select(np.flatnonzero(member != fold))))
+    words = Words(sampler.table(seen), own)
+    right, scored = gold.strings(str(gold.meta.get("tag", "xpos"))), scored_words(gold)
+    out = []
+    for i in np.flatnonzero(member == fold).tolist():
+        span = slice(*gold.offsets[i : i + 2])
+        if any(len(tags) > 1 for tags in own.tags[span]):
+            found = listed(sampler, words, i, coarse, spec.taggings)
+            out.append(Choice(found.features, errors(found, right[span], gold.heads(i)[1:], scored[span])))
+    return out
+
+
+def held_out(spec: Settings, train: Treebank) -> SamplingModel:
+    """A parser of the last epoch."""
+    pruner = train_pruner(train, epochs=spec.pruner_epochs, bits=min(20, spec.bits), seed=spec.seed)
+    task = Training(spec, train, pruner)
+    found = loop.train(task, spec.epochs, loop.shuffled(spec.seed, len(train)))
+    return SamplingModel(spec, *found.best, pruner, train.meta, [], labels=task.labelling.names)

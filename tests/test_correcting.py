@@ -1,0 +1,204 @@
+"""A tagger and a parser as one: doubts, likely taggings, what weighs both, and the system."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from synthetic import synthetic_treebank
+
+import treebound
+from treebound.cli.annotate import Parsing, parsed
+from treebound.core.errors import InputError, ModelError
+from treebound.core.treebank import Treebank
+from treebound.experiments.tag_correction import measured
+from treebound.systems.correcting.balance import BITS, NUMBERS, Choice, features, learn
+from treebound.systems.correcting.doubts import Doubts, doubts
+from treebound.systems.correcting.jackknifed import with_first
+from treebound.systems.correcting.model import CorrectingModel
+from treebound.systems.correcting.parser import Parser
+from treebound.systems.correcting.settings import Settings
+from treebound.systems.correcting.system import Correcting
+from treebound.systems.sampling.tags.ranking import likely
+from treebound.systems.tagging.learn import train_tagger
+from treebound.systems.tagging.sequence import Candidates, Table, best_tags, contexts
+from treebound.systems.tagging.tagger import with_tags
+from treebound.systems.tagging.words import word_table
+from treebound.treebanks.document import read
+
+
+def ambiguous(sentences: int, seed: int) -> Treebank:
+    """Most of its words do not tell their tag."""
+    whole = synthetic_treebank(sentences, seed, 12)
+    forms = [form if form[1:] == "1" else form[1:] for form in whole.strings("form")]
+    names = sorted(set(forms))
+    return with_tags(whole, "form", names, np.array([names.index(form) for form in forms]))
+
+
+def test_deficits_are_what_a_changed_tag_costs() -> None:
+    """Against the scores of all sequences of short sentences that differ from the best one in one word."""
+    train = ambiguous(60, 1)
+    tagger, some = train_tagger(train, epochs=2, bits=12, column="upos"), ambiguous(30, 2)
+    found, unit = doubts(tagger, some)
+    own = tagger.tag(some)
+    rows, starts, group = word_table(some, tagger.dictionary)
+    lists, table = tagger.dictionary.candidates, Table(tagger.weights, tagger.mask, len(tagger.tags))
+    one = np.arange(len(tagger.tags) + 1, dtype=np.int32)
+    none, out = np.empty(0, np.int32), np.empty(12, np.int32)
+    seen = 0
+    for i in np.flatnonzero(some.lengths <= 7):
+        a, b = some.offsets[i : i + 2]
+        context = contexts(tagger.compiled, rows[:, starts[i] :], b - a)
+        given = Candidates(one, one[:-1]), table, none, 0, out
+
+        best = best_tags(tagger.compiled, context, own[a:b], *given)
+        for w in range(a, b):
+            wanted = {}
+            for tag in lists.tags[lists.first[group[w]] : lists.first[group[w] + 1]]:
+                changed = own[a:b].copy()
+                changed[w - a] = tag
+                wanted[tagger.tags[tag]] = (best - best_tags(tagger.compiled, context, changed, *given)) / unit
+            assert dict(zip(found.tags[w], found.deficits[w], strict=True)) == pytest.approx(wanted)
+            assert found.tags[w][0] == tagger.tags[own[w]]
+            assert (np.diff(found.deficits[w]) >= 0).all()
+            seen += len(wanted) > 1
+    assert seen > 10
+    fewer = found.under(0.5, 2)
+    assert all(1 <= len(tags) <= 2 and (less <= 0.5).all() for tags, less in zip(*fewer, strict=True))
+
+
+@pytest.mark.parametrize("count", [1, 4, 50])
+def test_likely_taggings_are_those_with_the_least_deficits(count: int) -> None:
+    deficits = [np.array([0.0, 0.3, 0.9]), np.zeros(1), np.array([0.0, 0.2]), np.array([0.0, 0.4, 0.45])]
+    every = [
+        (sum(own[c] for own, c in zip(deficits, tagging, strict=True)), tagging)
+        for tagging in itertools.product(*(range(len(own)) for own in deficits))
+    ]
+    found = likely(deficits, count)
+    assert [value for value, _ in found] == pytest.approx([value for value, _ in sorted(every)[:count]])
+    assert set(found) <= set(every)
+    assert found[0][1] == (0, 0, 0, 0)
+
+
+def test_the_balance_learns_when_the_parser_is_right() -> None:
+    """Errors fall with what the parser gains, but not for one pair of tags; the deficit tells nothing."""
+    rng, choices = np.random.default_rng(1), []
+    for _ in range(300):
+        gain, pair = rng.normal(), int(rng.integers(2))
+        numbers = np.array([[0, 0, 0], [gain, -rng.random(), -1]])
+        made = features([["A", "N"], ["A", "VJ"[pair]]], numbers)
+        choices.append(Choice(made, np.array([1.0, 0.0]) if gain > 0.5 and not pair else np.array([0.0, 1.0])))
+    weights = learn(choices, 0.3)
+    picked = [choice.errors[np.argmax(choice.features @ weights)] for choice in choices]
+    assert np.mean(picked) < 0.1 < np.mean([choice.errors[0] for choice in choices])
+    assert weights[0] > 0
+    assert np.array_equal(weights, learn(choices, 0.3))
+    nothing = learn([Choice(sparse.csr_matrix((1, 1 << BITS)), np.zeros(1))], 1.0)
+    assert np.flatnonzero(nothing).tolist() == [1]
+
+
+def test_features_are_what_a_tagging_changes() -> None:
+    made = features([["A", "B"], ["C", "B"], ["C", "C"]], np.zeros((3, NUMBERS))).toarray()
+    assert not made[0].any()
+    assert made.sum(axis=1).tolist() == [0, 1, 2]
+    assert (made[2] >= made[1]).all()
+
+
+def test_coarse_tags_go_with_fine_ones() -> None:
+    some, meta = ambiguous(3, 1), {"tag": "xpos", "coarse": "upos"}
+    tags = [("x", "y")] * (some.words - 1) + [("z",)]
+    found = with_first(some, meta, tags, {"x": "X"})
+    assert found.strings("xpos") == ["x"] * (some.words - 1) + ["z"]
+    assert found.strings("upos") == ["X"] * (some.words - 1) + ["_"]
+    assert with_first(some, {"tag": "xpos", "coarse": "tag2"}, tags, {}).strings("upos") == some.strings("upos")
+    assert Doubts(tags, [np.zeros(2)] * len(tags)).part(1, 3).tags == [("x", "y")] * 2
+
+
+SPEC = Settings(
+    families=("adjacent-sibling",),
+    global_features=(),
+    epochs=2,
+    bits=14,
+    pruner_epochs=2,
+    tagger_bits=14,
+    tagger_epochs=4,
+    tagger_folds=3,
+    folds=2,
+    restarts=3,
+    patience=2,
+    doubt=1.0,
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> CorrectingModel:
+    return Correcting().train(SPEC, ambiguous(160, 3), ambiguous(40, 4))
+
+
+def accuracy(parser: Parser, gold: Treebank) -> tuple[float, float]:
+    """Shares of right tags and right heads."""
+    parses = parser.parse(gold)
+    tags = [tag for parse in parses for tag in parser.tags_of(parse)]
+    heads = np.concatenate([parse.heads[1:] for parse in parses])
+    return float(np.mean(np.array(tags) == np.array(gold.strings("upos")))), float(np.mean(heads == gold.head))
+
+
+def test_the_parser_corrects_the_tagger(model: CorrectingModel, tmp_path: Path) -> None:
+    new = ambiguous(60, 5)
+    corrected, pipeline = Parser(model), Parser(model, taggings=1)
+    (tags, heads), (own, before) = accuracy(corrected, new), accuracy(pipeline, new)
+    tagged = model.tagger.apply(new).strings("upos")
+    assert own == pytest.approx(np.mean(np.array(tagged) == new.strings("upos")))
+    assert own < 0.97
+    assert tags + heads > own + before
+    model.save(tmp_path / "model.npz")
+    again = treebound.load(tmp_path / "model.npz")
+    one, two = corrected.parse(new), again.parse(new, workers=2)
+    assert [(p.heads.tolist(), p.value, p.record) for p in one] == [(p.heads.tolist(), p.value, p.record) for p in two]
+    assert "pipeline" in Correcting().report(model, new)
+    with pytest.raises(ModelError):
+        CorrectingModel.load(Path(__file__))
+
+
+def test_parse_writes_the_tags(model: CorrectingModel, tmp_path: Path) -> None:
+    text = "".join(f"{i}\t{form}\t_\tX\t_\t_\t_\t_\t_\t_\n" for i, form in enumerate(("d1", "n1", "v1", "3"), 1)) + "\n"
+    path = tmp_path / "in.conllu"
+    path.write_text(text)
+    document = read(path, annotated=False)
+    out = parsed(Parsing(Parser(model)), document).text
+    found = read_text(out, tmp_path).strings("upos")
+    assert found[:3] == ["D", "N", "V"]
+    assert found[3] in "VNPCJDA."
+
+
+@pytest.mark.parametrize("as_published", [False, True])
+def test_what_a_correction_does_is_measured(as_published: bool) -> None:
+    new = ambiguous(20, 5)
+    found = measured(SPEC, ambiguous(60, 3), ambiguous(20, 4), new, gold=as_published, as_published=as_published)
+    gain = found["tags_corrected"] - found["tags_predicted"]
+    assert gain == pytest.approx(100 * (found["mended"] - found["spoilt"]) / new.words)
+    difference, low, high, p = found["uas_gain"]
+    assert difference == pytest.approx(found["uas_corrected"] - found["uas_predicted"])
+    assert low <= difference <= high
+    assert 0 < p <= 1
+    assert ("uas_right" in found) == as_published
+
+
+def read_text(text: bytes, folder: Path) -> Treebank:
+    """A treebank from what was written."""
+    assert io.BytesIO(text).read(1)
+    (folder / "out.conllu").write_bytes(text)
+    return read(folder / "out.conllu").treebank
+
+
+def test_what_cannot_be_learnt_is_said() -> None:
+    whole = ambiguous(5, 1)
+    with pytest.raises(InputError, match="5 sentences for 10 folds"):
+        Correcting().fitted(Settings(), whole)
+    bare = with_tags(whole, "upos", ["_"], np.zeros(whole.words, np.int32))
+    with pytest.raises(InputError, match="no word has a tag"):
+        Correcting().fitted(SPEC, bare)
