@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -137,7 +140,15 @@ def project(folder: Path, repository: Path, *, overlay: str = "", with_reference
 
     overlay  file of parameters in `params/` of the repository that this run, and not the reference, is laid over with
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(_project(repository, overlay, with_reference).name, folder, dirs_exist_ok=True)
+    return folder
+
+
+@cache
+def _project(repository: Path, overlay: str, with_reference: bool) -> TemporaryDirectory[str]:
+    """What `project` gives, made once in a process."""
+    made = TemporaryDirectory(prefix="treebound-")
+    folder = Path(made.name)
     for name in ("params.yaml", "dvc.yaml"):
         (folder / name).write_bytes((repository / name).read_bytes())
     if overlay:
@@ -155,7 +166,7 @@ def project(folder: Path, repository: Path, *, overlay: str = "", with_reference
         info = {"commit": "0" * 40, "date": "2020-01-01", "machine": machine, "checksums": sums}
         (folder / "results" / "reference" / "run.json").write_text(json.dumps(info), encoding="utf-8")
     analysis(folder / "results" / "reference" / "patterns", "en_ewt", "en_ud")
-    return folder
+    return made
 
 
 def _split(rng: np.random.Generator, sentences: int) -> dict:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import combinations
+from functools import cache, lru_cache
+from itertools import combinations, product
 from typing import Any
 
 import hypothesis.strategies as st
@@ -60,7 +61,12 @@ def parts(
 
     `pattern`, whose parts depend on words, gets some sets of up to six arcs that do not share a modifier.
     """
-    arcs = [(int(h), int(m)) for h, m in zip(head, mod, strict=True)]
+    arcs = tuple(zip(head.tolist(), mod.tolist(), strict=True))
+    return _parts(family, n, arcs, single_root, space).copy()
+
+
+@lru_cache(1000)
+def _parts(family: str, n: int, arcs: tuple[tuple[int, int], ...], single_root: bool, space: str) -> np.ndarray:
     number = {arc: a for a, arc in enumerate(arcs)}
     projective = space == "projective"
     out: list[tuple[int, ...]] = []
@@ -69,6 +75,7 @@ def parts(
         (i, j), (k, l) = sorted((sorted(arcs[a]), sorted(arcs[b])))  # noqa: E741
         return i < k < j < l
 
+    @cache
     def below(a: int) -> list[int]:
         """The arcs that may hang below arc a, in arc order; where trees may be non-projective even the one back."""
         h, m = arcs[a]
@@ -104,8 +111,9 @@ def parts(
         for h in range(1, n + 1):
             out += combinations([a for a, arc in enumerate(arcs) if arc[0] == h], 2 if family == "sibling" else 3)
     elif family == "head-bigram":
+        into = [[a for a, arc in enumerate(arcs) if arc[1] == m] for m in range(n + 1)]
         for m in range(1, n):
-            for i, j in [(i, j) for i, x in enumerate(arcs) for j, y in enumerate(arcs) if (x[1], y[1]) == (m, m + 1)]:
+            for i, j in product(into[m], into[m + 1]):
                 roots = single_root and arcs[i][0] == arcs[j][0] == 0
                 if not roots and (arcs[i][0], arcs[j][0]) != (m + 1, m) and not (projective and crossing(i, j)):
                     out.append((i, j))

@@ -22,7 +22,7 @@ ALL = tuple(family for family in FAMILIES if family != "arc")
 OF_HEADS = ("adjacent-sibling", "grandchild", "sibling")
 
 
-@pytest.mark.parametrize("space", ["projective", "non-projective"])
+@pytest.mark.parametrize("space", ["projective", pytest.param("non-projective", marks=pytest.mark.long)])
 def test_no_point_of_a_polytope_is_nearer_than_the_one_that_is_found(space):
     """Of the trees of three words, and of products: their configurations can be listed."""
     rng = np.random.default_rng(0)

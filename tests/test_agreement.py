@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from interpreting import interpreted
 from oracles.score import scores
 from oracles.trees import trees
 from strategies import random_problem
 
 from treebound.decoders.door import canonical
+from treebound.decoders.exact.branch_and_bound import agreement, state
 from treebound.decoders.exact.branch_and_bound.agreement import (
     _even_parents,
     hand_over,
@@ -36,6 +40,12 @@ from treebound.kernels.bounded import (
 from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES
+
+
+@pytest.fixture(autouse=True, scope="module")
+def without_compiling() -> Iterator[None]:
+    with interpreted(__name__, agreement.__name__, state.__name__):
+        yield
 
 
 class Search:

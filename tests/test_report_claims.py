@@ -34,6 +34,12 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_up_results.project(folder, REPOSITORY, overlay="reference.yaml")
 
 
+@pytest.fixture(scope="module")
+def unchanged(root: Path) -> collect.Results:
+    """The run, its parameters read once."""
+    return collect.this_run(root)
+
+
 @pytest.fixture
 def run(root: Path, tmp_path: Path) -> collect.Results:
     """A copy of the run whose files a test may change."""
@@ -193,8 +199,8 @@ def test_folds_have_an_interval_of_leaving_one_out(run: collect.Results) -> None
 
 
 @pytest.mark.parametrize("one", [c for p in load() for c in p.claims if c.measure], ids=lambda c: c.name)
-def test_every_claim_can_be_judged_by_the_reference(one: Claim, root: Path) -> None:
-    found = judge([collect.this_run(root)], [Paper(key="p", cite="P", title="T", claims=(one,))])[0]
+def test_every_claim_can_be_judged_by_the_reference(one: Claim, unchanged: collect.Results) -> None:
+    found = judge([unchanged], [Paper(key="p", cite="P", title="T", claims=(one,))])[0]
     assert found.measured or one.corpora == ("ptb",)
 
 

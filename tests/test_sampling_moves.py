@@ -93,6 +93,8 @@ def test_the_score_that_moves_keep_is_that_of_the_tree(families, single_root, sp
                 gain = climb(ints, reals, ints[at.SCORED] + 40, PLAIN, FOLLOWED) if step % 5 == 0 else 0.0
             moved[kind] += gain != 0.0
             value += gain
+            if n > 6 and step % 4 != 3:
+                continue  # what a move gets wrong stays in the sum, and the score from scratch takes its time
             heads = m.heads()
             assert value == tree_score(m.problem, heads)
             assert n > 6 or is_of(heads, m.problem, space)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache, cached_property
 from itertools import combinations
 from pathlib import Path
 
@@ -71,6 +72,7 @@ class Case:
         self.u, self.w = (draw(rng, A, kind, self.integer) for _ in range(2))
         self.alive = rng.random(A) < (rng.choice([0.6, 1.0]) if density is None else density)
         self.tables = star_tables(self.index, self.score, self.arcs.get("comb", NO_ARCS), float(self.integer))
+        self.star_score = cache(self.star_score)  # what multipliers and dead arcs do not change
 
     def scratch(self):
         return star_scratch(self.index, self.tables)
@@ -86,12 +88,15 @@ class Case:
         )  # fmt: skip
         return over, stars.value, stars.x, stars.y, stars.x_bound
 
+    @cached_property
+    def scored(self):
+        """family -> score of each part."""
+        lists = {f: zip(map(tuple, self.arcs[f].tolist()), self.score[f].tolist(), strict=True) for f in self.arcs}
+        return {f: dict(parts) for f, parts in lists.items()}
+
     def star_score(self, h, x, modifiers):
         """Score of one star without multipliers, from the lists of parts."""
-        table = {
-            f: {tuple(map(int, r)): float(s) for r, s in zip(self.arcs[f], self.score[f], strict=True)}
-            for f in self.arcs
-        }
+        table = self.scored
         near = {a: abs(int(self.mod[a]) - h) for a in modifiers}
         sides = [sorted((a for a in modifiers if (self.mod[a] < h) == left), key=near.get) for left in (True, False)]
         total = 0.0

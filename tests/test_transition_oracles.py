@@ -77,7 +77,7 @@ def check_derivation(name: str, heads: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("n", [*range(1, 6), pytest.param(6, marks=pytest.mark.long)])
 def test_derivations_give_back_every_projective_tree(name: str, n: int) -> None:
     for heads in trees(n, "projective", single_root=False):
         check_derivation(name, heads)
