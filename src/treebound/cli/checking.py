@@ -132,7 +132,8 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
 
 def _proposed(parser: Parser, problem: Problem, bound: float) -> Certificate | None:
     """What the search takes for a proof of the bound; nobody has checked it yet."""
-    record = cast("Any", parser.decoder).proof(problem, bound)
+    # an int would have the search compiled once more; this only proposes, and the checker has the exact bound
+    record = cast("Any", parser.decoder).proof(problem, float(bound))
     return None if record is None else certificate(record)
 
 

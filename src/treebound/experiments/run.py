@@ -48,7 +48,8 @@ TIMES = METRICS / "timing" / "stages.csv"
 #: what their interpreter imports before it is asked, and for which surroundings
 IMPORTED = (
     *("papermill", "nbclient", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "pandas"),
-    *("treebound.report.show", "treebound.report.tables", "treebound.report.stepping", "treebound.plots"),
+    *("treebound.report.show", "treebound.report.claims", "treebound.report.tables", "treebound.report.stepping"),
+    "treebound.plots",
 )
 SURROUNDINGS = {"TQDM_DISABLE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
