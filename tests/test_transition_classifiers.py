@@ -62,7 +62,9 @@ def test_a_beam_needs_a_linear_model(model: TransitionModel) -> None:
     [
         ("pool", lambda a: a + 99),
         ("pool", lambda a: a[None]),
-        ("pool", lambda a: a[:0]),
+        ("pool", lambda a: a[:-1]),
+        ("pool", lambda a: a[::-1]),
+        ("pool", lambda a: a[:, :0]),
         ("classes", lambda a: a[::-1]),
         ("classes", lambda a: a + 1000),
         ("counts", lambda a: a + 1),
