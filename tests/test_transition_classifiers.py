@@ -101,6 +101,22 @@ def test_a_header_of_other_sizes_is_refused(model: TransitionModel, tmp_path: Pa
 
 
 @pytest.mark.skipif(find_spec("libsvm") is None, reason="LIBSVM is not installed")
+def test_transition_and_label_may_be_one_decision(tmp_path: Path) -> None:
+    few = TRAIN.select(np.arange(60))
+    combined = train_model(replace(QUADRATIC, prediction="combined"), MODELS["F5"], few)
+    assert len(combined.other.branching) == 0
+    combined.save(tmp_path / "model")
+    again = TransitionModel.load(tmp_path / "model")
+    for one, other in zip(combined.parse(DEV), again.parse(DEV), strict=True):
+        assert one.heads.tolist() == other.heads.tolist()
+    file = ModelFile((tmp_path / "model").read_bytes())
+    file.header["spec"]["prediction"] = "branching"
+    (tmp_path / "bad").write_bytes(file.written())
+    with pytest.raises(ModelError, match="not one row for every decision"):
+        TransitionModel.load(tmp_path / "bad")
+
+
+@pytest.mark.skipif(find_spec("libsvm") is None, reason="LIBSVM is not installed")
 def test_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(svm, "SAVED", -1.0)
     kept, seen = tmp_path / "kept", []
