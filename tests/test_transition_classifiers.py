@@ -62,7 +62,9 @@ def test_a_beam_needs_a_linear_model(model: TransitionModel) -> None:
     [
         ("pool", lambda a: a + 99),
         ("pool", lambda a: a[None]),
-        ("pool", lambda a: a[:0]),
+        ("pool", lambda a: a[:-1]),
+        ("pool", lambda a: a[::-1]),
+        ("pool", lambda a: a[:, :0]),
         ("classes", lambda a: a[::-1]),
         ("classes", lambda a: a + 1000),
         ("counts", lambda a: a + 1),
@@ -96,6 +98,22 @@ def test_a_header_of_other_sizes_is_refused(model: TransitionModel, tmp_path: Pa
         (tmp_path / "bad").write_bytes(file.written())
         with pytest.raises(ModelError, match="damaged"):
             TransitionModel.load(tmp_path / "bad")
+
+
+@pytest.mark.skipif(find_spec("libsvm") is None, reason="LIBSVM is not installed")
+def test_transition_and_label_may_be_one_decision(tmp_path: Path) -> None:
+    few = TRAIN.select(np.arange(60))
+    combined = train_model(replace(QUADRATIC, prediction="combined"), MODELS["F5"], few)
+    assert len(combined.other.branching) == 0
+    combined.save(tmp_path / "model")
+    again = TransitionModel.load(tmp_path / "model")
+    for one, other in zip(combined.parse(DEV), again.parse(DEV), strict=True):
+        assert one.heads.tolist() == other.heads.tolist()
+    file = ModelFile((tmp_path / "model").read_bytes())
+    file.header["spec"]["prediction"] = "branching"
+    (tmp_path / "bad").write_bytes(file.written())
+    with pytest.raises(ModelError, match="not one row for every decision"):
+        TransitionModel.load(tmp_path / "bad")
 
 
 @pytest.mark.skipif(find_spec("libsvm") is None, reason="LIBSVM is not installed")

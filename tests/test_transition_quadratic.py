@@ -10,8 +10,9 @@ from test_transition_training import MODELS, machine_and_words
 from treebound.core.treebank import Treebank
 from treebound.systems.transition.encoding import Encoding
 from treebound.systems.transition.greedy import Machine, parse_in_step
-from treebound.systems.transition.quadratic import compare, decision, pool_of
-from treebound.systems.transition.quadratic_svm import QuadraticSVM, binarised
+from treebound.systems.transition.machines import binarised
+from treebound.systems.transition.quadratic import all_votes, compare, decision, pool_of, winners
+from treebound.systems.transition.quadratic_svm import QuadraticSVM
 
 svmutil = pytest.importorskip("libsvm.svmutil", reason="LIBSVM is not installed")
 
@@ -19,10 +20,11 @@ TRAIN: Treebank = synthetic_treebank(120, seed=5)
 SPLIT = MODELS["F5"].cells.index("p t0")
 
 
-@pytest.fixture(scope="module")
-def trained() -> tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]:
+@pytest.fixture(scope="module", params=["combined", "branching"])
+def trained(request: pytest.FixtureRequest) -> tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]:
     machine, _, X, y = machine_and_words("arc-eager", TRAIN)
-    svm = QuadraticSVM(SPLIT, r=0.5, least=150)
+    branches = machine.classes.kind if request.param == "branching" else None
+    svm = QuadraticSVM(SPLIT, r=0.5, least=150, branches=branches)
     svm.fit(X, y, len(machine.classes.kind))
     return machine, X, y, svm
 
@@ -37,35 +39,45 @@ def others(X: np.ndarray, seed: int = 1) -> np.ndarray:
 def test_every_decision_is_that_of_libsvm(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]) -> None:
     _, X, y, svm = trained
     seen = np.concatenate([X[::5], others(X)])
-    pools = np.array([pool_of(svm.pools, x) for x in seen])
-    best, votes = svm.best(seen), svm.scores(seen)
-    parts = svm.parts(X)
-    machines = [svm.machine(X, y, rows) for rows in parts]
-    assert len(machines) == len(svm.pools.classes_at) - 1 > 2
+    problems, steps = svm.problems(X, y), 1 + len(svm.branching)
+    machines = [svm.machine(X, problem) for problem in problems]
+    assert len(machines) == len(svm.pools.classes_at) - 1 > 2 * steps
     compared = 0
-    for p, its in enumerate(machines):
-        here, k = seen[pools == p], len(its.classes)
-        if not len(here):
-            continue
-        if k == 1:
-            assert set(best[pools == p]) == set(its.classes.tolist())
-            continue
-        known = [np.unique(column) for column in X[parts[p]].T]
-        answers, _, values = svmutil.svm_predict([], binarised(here, known), its.model, "-q")
-        assert best[pools == p].tolist() == [int(a) for a in answers]
-        pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-        for x, theirs, counted in zip(here, values, votes[pools == p], strict=True):
-            kernel = np.empty(svm.pools.cells.shape[1])
-            compare(svm.pools, p, x, np.empty(len(kernel), np.uint8), kernel)
-            ours = [decision(svm.pools, p, i, j, kernel) for i, j in pairs]
-            assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
-            expected = np.full(len(counted), -1)
-            expected[its.classes] = 0
-            for (i, j), value in zip(pairs, theirs, strict=True):
-                expected[its.classes[i if value > 0 else j]] += 1
-            assert counted.tolist() == expected.tolist()
-            compared += len(pairs)
+    for step in range(steps):
+        pools = np.array([pool_of(svm.pools, x, step) for x in seen])
+        best, votes = winners(svm.pools, seen, step), all_votes(svm.pools, seen, svm.classes, step)
+        for p in np.unique(pools):
+            its, here, k = machines[p], seen[pools == p], len(machines[p].classes)
+            if k == 1:
+                assert set(best[pools == p]) == set(its.classes.tolist())
+                continue
+            known = [np.unique(column) for column in X[problems[p].rows].T]
+            answers, _, values = svmutil.svm_predict([], binarised(here, known), its.model, "-q")
+            assert best[pools == p].tolist() == [int(a) for a in answers]
+            pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+            for x, theirs, counted in zip(here, values, votes[pools == p], strict=True):
+                kernel = np.empty(svm.pools.cells.shape[1])
+                compare(svm.pools, p, x, np.empty(len(kernel), np.uint8), kernel)
+                ours = [decision(svm.pools, p, i, j, kernel) for i, j in pairs]
+                assert np.allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+                expected = np.full(len(counted), -1)
+                expected[its.classes] = 0
+                for (i, j), value in zip(pairs, theirs, strict=True):
+                    expected[its.classes[i if value > 0 else j]] += 1
+                assert counted.tolist() == expected.tolist()
+                compared += len(pairs)
     assert compared > 10000
+
+
+def test_branches_are_decided_first(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]) -> None:
+    machine, X, _, svm = trained
+    seen = np.concatenate([X[::5], others(X)])
+    best, scores, kinds = svm.best(seen), svm.scores(seen), machine.classes.kind
+    assert (scores[np.arange(len(seen)), best] == scores.max(axis=1)).all()
+    assert (scores.argmax(axis=1) == best).mean() > 0.99  # of equal votes another rule may choose
+    if svm.branches is not None:
+        assert (kinds[best] == winners(svm.pools, seen, 0)).all()
+        assert len(np.unique(best)) > len(np.unique(kinds))
 
 
 def test_it_parses(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]) -> None:

@@ -17,7 +17,7 @@ from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.learning.conventions import Conventions, under
 from treebound.learning.storage import Format, Header, History, Layout, Names
-from treebound.systems.transition import memory, quadratic_svm
+from treebound.systems.transition import machines, memory
 from treebound.systems.transition.beam import make_beam, parse_with_beam
 from treebound.systems.transition.configuration import KINDS, LEFT_ARC, RIGHT_ARC, SYSTEMS, configuration
 from treebound.systems.transition.encoding import Classes, Encoding, classes_of, column_of
@@ -26,7 +26,7 @@ from treebound.systems.transition.feature_models import FeatureModel
 from treebound.systems.transition.greedy import Machine, parse_greedily, parse_in_step
 from treebound.systems.transition.linear import Linear, compile_joins
 from treebound.systems.transition.memory import MemoryBased
-from treebound.systems.transition.quadratic_svm import QuadraticSVM
+from treebound.systems.transition.quadratic_svm import QuadraticSVM, split_of
 from treebound.systems.transition.settings import Settings
 
 KIND = "transition model"
@@ -79,7 +79,7 @@ class TransitionHeader(Header):
     def layouts(self) -> dict[str, Layout]:
         """Of what was learnt."""
         if self.spec.learning == "quadratic":
-            return {"pool": Layout(np.int32), **quadratic_svm.layouts(self.pools, len(self.cells))}
+            return {"pool": Layout(np.int32), **machines.layouts(self.pools, len(self.cells))}
         if self.spec.learning == "memory":
             return memory.layouts(self.instances, len(self.cells))
         return {"weights": Layout(np.float32, {((self.stride << self.spec.bits) + len(self.transitions),)})}
@@ -216,17 +216,20 @@ class TransitionModel:
         return cls(header.spec, header.features, encoding, classes, linear, meta, *rest, other)
 
 
-def classifier_for(settings: Settings, features: FeatureModel) -> QuadraticSVM | MemoryBased:
-    """What is to learn, by the settings; InputError where the features are not enough for it."""
+def classifier_for(settings: Settings, features: FeatureModel, kinds: np.ndarray) -> QuadraticSVM | MemoryBased:
+    """What is to learn transitions of these kinds, by the settings; InputError where the features are not enough."""
     if settings.learning == "memory":
         return MemoryBased(settings.neighbours, settings.rare)
     cost = 0.5 if settings.svm_cost is None else settings.svm_cost
-    return QuadraticSVM(quadratic_svm.split_of(features), settings.gamma, settings.r, cost, settings.tolerance)
+    branches = kinds if settings.prediction == "branching" else None
+    kernel = (settings.gamma, settings.r)
+    return QuadraticSVM(split_of(features), *kernel, cost, settings.tolerance, branches=branches)
 
 
 def _restored(header: TransitionHeader, arrays: dict[str, np.ndarray]) -> QuadraticSVM | MemoryBased:
     """The classifier of a file. ValueError for arrays that cannot be its."""
-    classifier, classes = classifier_for(header.spec, header.features), len(header.transitions)
+    classes, kinds = len(header.transitions), np.array(header.transitions)[:, 0]
+    classifier = classifier_for(header.spec, header.features, kinds)
     if isinstance(classifier, QuadraticSVM):
         classifier.restore(arrays, header.pools, len(header.cells), classes)
     else:

@@ -22,7 +22,8 @@ CLOSE = 1e-6
 class Pools(NamedTuple):
     """The machines of P pools, one after the other. Pool p has k classes, l support vectors, k (k - 1) / 2 decisions.
 
-    pool     int32[V] the pool of every value of the cell that splits; greater values belong to pool 0
+    pool     int32[steps, V + 1] the pool of every value of the cell that splits, for every decision that is made of an
+             instance; the last column is that of greater values
     classes  int32[sum of k], from classes_at[p] to classes_at[p + 1]: what its classes are, in LIBSVM's order
     cells    uint16 or int32[m, sum of l] the support vectors, from cells_at[p]
     rho      float64[D], from rho_at[p]: of the decisions, classes 0 and 1, 0 and 2, ..
@@ -47,10 +48,9 @@ class Pools(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def pool_of(pools, x):
-    """The pool that decides about an instance."""
-    value = x[pools.split]
-    return pools.pool[value] if value < len(pools.pool) else 0
+def pool_of(pools, x, step):
+    """The pool that makes a decision about an instance."""
+    return pools.pool[step, min(x[pools.split], pools.pool.shape[1] - 1)]
 
 
 @njit(cache=True, nogil=True)
@@ -117,12 +117,12 @@ def _votes(pools, p, values, out):
 
 
 @njit(cache=True, nogil=True)
-def all_votes(pools, X, classes):
-    """int32[N, classes]: the votes of all instances; -1 for classes that an instance's pool does not have."""
+def all_votes(pools, X, classes, step):
+    """int32[N, classes]: the votes of all instances in one decision; -1 for classes that their pools do not have."""
     out = np.full((len(X), classes), -1, np.int32)
     agreeing, values = np.empty(pools.cells.shape[1], np.uint8), np.empty(pools.cells.shape[1])
     for n in range(len(X)):
-        p = pool_of(pools, X[n])
+        p = pool_of(pools, X[n], step)
         here = pools.classes[pools.classes_at[p] : pools.classes_at[p + 1]]
         votes = np.empty(len(here), np.int32)
         compare(pools, p, X[n], agreeing, values)
@@ -133,12 +133,12 @@ def all_votes(pools, X, classes):
 
 
 @njit(cache=True, nogil=True)
-def winners(pools, X):
-    """int64[N]: the class with most votes, of several the first in LIBSVM's order, for all instances."""
+def winners(pools, X, step):
+    """int64[N]: the class with most votes in one decision, of several the first in LIBSVM's order, of all instances."""
     out = np.empty(len(X), np.int64)
     agreeing, values = np.empty(pools.cells.shape[1], np.uint8), np.empty(pools.cells.shape[1])
     for n in range(len(X)):
-        p = pool_of(pools, X[n])
+        p = pool_of(pools, X[n], step)
         here = pools.classes[pools.classes_at[p] : pools.classes_at[p + 1]]
         met = np.zeros(len(here), np.bool_)
         compare(pools, p, X[n], agreeing, values)

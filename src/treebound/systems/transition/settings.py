@@ -37,7 +37,11 @@ class Settings(Checked):
     )
     svm_cost: Rate | None = option(None, "C of support vector machines.  [default: 0.1 of svm, 0.5 of quadratic]")
     gamma: Rate = option(0.2, "Of the quadratic kernel (gamma x.y + r)^2.")
-    r: Cost = option(0.0, "Of the quadratic kernel.")
+    r: Cost = option(0.6, "Of the quadratic kernel.")
+    prediction: Literal["combined", "branching"] = option(
+        "branching",
+        "Of a quadratic kernel: transition and label at once, or its kind first and then its label.",
+    )
     tolerance: Rate = option(0.1, "At which the training of a quadratic kernel stops.")
     neighbours: Annotated[int, Field(ge=1, le=1000)] = option(5, "k of memory-based learning.")
     rare: Annotated[int, Field(ge=1, le=1000)] = option(

@@ -108,7 +108,7 @@ def train_model(
     if settings.learning in ("quadratic", "memory"):
         if settings.beam > 1:
             raise UnsupportedError(f"no beam with --learning {settings.learning}", hint="use a perceptron or svm")
-        classifier_for(settings, features)  # a fault shows before anything is derived
+        classifier_for(settings, features, np.arange(0))  # a fault shows before anything is derived
     if settings.learning == "dynamic" and not has_dynamic_oracle(system):
         raise UnsupportedError(f"{settings.transitions} has no dynamic oracle", hint="use arc-eager or arc-hybrid")
     encoding = Encoding.learn(train, features)
@@ -122,7 +122,7 @@ def train_model(
         svm.fit(_instances(derived), derived.answers, len(classes.kind))
         return replace(model, linear=svm.linear)
     if settings.learning in ("quadratic", "memory"):
-        other = classifier_for(settings, features)
+        other = classifier_for(settings, features, classes.kind)
         given = (_instances(derived), derived.answers, len(classes.kind))
         if isinstance(other, QuadraticSVM):
             other.learn(*given, kept=checkpoint, key=key, progress=progress)
