@@ -319,6 +319,7 @@ addEventListener("load", () => {
       faults.push(one.tagName + " " + one.className + " ends at " + box.right);
   }
   if (document.documentElement.scrollWidth > innerWidth) faults.push("the page is wider than the window");
+  if (innerWidth >= 1200 && document.documentElement.scrollHeight > 8000) faults.push("the page is too long");
   const button = document.querySelector("th button");
   if (button) {
     const column = button.closest("th").cellIndex;
@@ -338,11 +339,12 @@ FRAMES = """<body><script>addEventListener("message", ({data}) => {
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 @pytest.mark.parametrize("width", [1200, 832, 390])
 def test_nothing_is_wider_than_the_window(width: int, site: Path, tmp_path: Path) -> None:
-    """But for what scrolls in a frame of its own; the script runs without an error and sorts."""
+    """But for what scrolls in a frame of its own; nor too long, folded; the script runs without an error and sorts."""
     looked = shutil.copytree(site, tmp_path / "site")
     for path in looked.glob("*.html"):
         path.write_text(path.read_text(encoding="utf-8").replace("</head>", f"{LOOK}</head>"), encoding="utf-8")
     (looked / "wide.html").write_text(f"<!DOCTYPE html>{LOOK}<p style='width: 2000px'>x</p>")
+    (looked / "long.html").write_text(f"<!DOCTYPE html>{LOOK}<p style='height: 9000px'>x</p>")
     (looked / "script.html").write_text(f"<!DOCTYPE html>{LOOK}<script>missing()</script>")
     names = sorted(path.name for path in looked.glob("*.html"))
     frame = f'<iframe src="%s" style="width: {width}px; height: 900px; border: 0"></iframe>'
@@ -353,4 +355,5 @@ def test_nothing_is_wider_than_the_window(width: int, site: Path, tmp_path: Path
     }
     assert "the page is wider than the window" in found.pop("wide.html")[1]
     assert "missing is not defined" in found.pop("script.html")[1]
+    assert found.pop("long.html")[1] == ("the page is too long" if width == 1200 else "")
     assert found == {path.name: (width, "") for path in site.glob("*.html")}
