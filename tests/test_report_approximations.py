@@ -67,7 +67,6 @@ def test_the_figure_and_the_other_remarks(results):
     assert figure.axes[0].get_xscale() == "log"
     data = tables.contest([results])
     assert "stops being the fastest at over 0 words" in str(remarks.made_up(data))
-    assert f"{EXACT} 0.0 %; the others: 0.0 % (capped, 1) to 50.0 %" in str(remarks.search_errors(tables.errors(data)))
     assert len(made_up_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
 
 
@@ -78,7 +77,7 @@ def test_a_run_without_any_of_it(results, tmp_path):
     empty.append(tables.over_time([nothing]))
     assert all(table.empty for table in empty)
     assert all("no run here has any" in Table(table, "empty")._repr_html_() for table in empty)
-    for said in (remarks.answer(empty[3]), remarks.search_errors(empty[2]), remarks.made_up(data)):
+    for said in (remarks.answer(empty[3]), remarks.made_up(data)):
         assert "experiments.run approximations" in str(said)
 
 

@@ -364,7 +364,7 @@ def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: 
             remarks_speed.frontier(tables.accuracy_and_speed(run), seen),
             remarks_speed.repeats(tables.benchmarked(run)),
         ],
-        "31-length": [remarks_speed.length(curves), remarks_speed.axes(curves)],
+        "31-length": [remarks_speed.length(curves)],
         "32-confidence": [remarks.calibration(run.confidence(), sizes, asked.sentences)],
         "40-tuning": [remarks.tuning(tables.tunings(results))],
         "42-steps": [remarks_steps.changes(tables.steps(results), steps)],

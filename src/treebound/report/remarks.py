@@ -22,28 +22,6 @@ def conversion(data: pd.DataFrame) -> Said:
     )
 
 
-@about()
-def pruner(data: pd.DataFrame) -> Said:
-    """About `Results.pruner`."""
-    test = data[data["split"] == "test"]
-    worst = test.loc[test.groupby("k")["recall"].idxmin()].set_index("k")
-    lost = listing(f"{100 * (1 - row.recall):.2f} % at k = {k} ({row.corpus})" for k, row in worst.iterrows())
-    yield f"Heads that pruning puts out of reach, in the corpus that suffers most: {lost}.", worst
-
-
-@about("No run here has measured thresholds: see `pruner: thresholds:` in params.yaml, and run `make reproduce`.")
-def pruner_thresholds(data: pd.DataFrame) -> Said:
-    """About `Results.pruner_thresholds`, which may have no rows."""
-    for threshold, found in each(data[data["split"] == "test"], "threshold"):
-        rows = found.drop_duplicates("corpus").set_index("corpus")
-        lost = 100 * (1 - rows["recall"])
-        yield (
-            f"At {threshold:g} a word keeps on average {span(rows['heads_a_word'], '{:.1f}')} heads, and "
-            f"{span(lost)} % of the gold ones are out of reach.",
-            rows,
-        )
-
-
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Said:
     """About `tables.significance`."""

@@ -6,7 +6,7 @@ import pandas as pd
 
 from treebound.experiments.approximations import EXACT
 from treebound.experiments.made_up import MADE_UP
-from treebound.report.sentences import UNTESTED, Said, about, each, listing, span
+from treebound.report.sentences import Said, about, each, listing
 from treebound.report.tables.approximations import FASTER, SAME, sums
 
 HOW = "No run here compares approximations: run `python -m treebound.experiments.run approximations`."
@@ -41,19 +41,6 @@ def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
     return (
         f"On {int(rows['sentences'].max())} sentences with {model}, {space}, {len(best) or len(faster)} of {len(rows)} "
         f"approximations are faster than {EXACT}{f'{said}: {listed}' if len(chosen) else ''}."
-    )
-
-
-@about(HOW)
-def search_errors(data: pd.DataFrame) -> Said:
-    """About `tables.approximations.errors`: who loses the gold tree by searching badly."""
-    of = data.groupby(level="solver", sort=False)
-    mean = of["search errors, %"].mean()
-    others = mean.drop(EXACT)
-    rest = f"; the others: {span(others, '{:.1f} %')}" if len(others) else ""
-    yield (
-        f"Sentences whose gold tree scores more than the tree found (mean of models, corpora and spaces with "
-        f"{of['sentences'].sum().max():,d} sentences in all): {EXACT} {mean[EXACT]:.1f} %{rest}. {UNTESTED}"
     )
 
 

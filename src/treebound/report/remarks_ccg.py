@@ -30,20 +30,6 @@ def orders(gains: pd.DataFrame) -> Said:
         )
 
 
-@about(HOW)
-def beams(data: pd.DataFrame, gains: pd.DataFrame) -> Said:
-    """About `tables.ccg.beams`: from the narrowest beam to the widest; gains: `tables.ccg.differences`."""
-    for (run, parser), of in each(data, PARSER):
-        first, last, tests = of.iloc[0], of.iloc[-1], gains.loc[(run, parser)]
-        yield (
-            f"{parser} ({run}), from beam {of.index[0]} to {of.index[-1]} on the {first['sentences']:.0f} sentences "
-            f"that all beams parse: model score {last['model score'] - first['model score']:+,.0f} (not tested), "
-            f"oracle {difference(tests.loc[('widest best', 'narrowest best')])} LF, parser "
-            f"{difference(tests.loc[('widest', 'narrowest')])} LF (95 % intervals).",
-            of,
-        )
-
-
 @about(NO_DERIVATIONS)
 def translated(data: pd.DataFrame) -> Said:
     """About `tables.ccg.translated`."""
@@ -83,16 +69,3 @@ def errors(data: pd.DataFrame) -> Said:
                 of,
             )
     yield f"{ONE_SEED} {UNTESTED}"
-
-
-@about(HOW)
-def lengths(data: pd.DataFrame) -> Said:
-    """About `tables.ccg_integration.lengths`: how many optima are proved."""
-    for (run, parser, order), of in each(data, [*PARSER, "order"]):
-        n = of["sentences"].sum()
-        proved, once = ((of[c] * of["sentences"]).sum() / n for c in ("proved, %", "at once, %"))
-        yield (
-            f"{parser} ({run}), {order}: {proved:.1f} % of {n:.0f} sentences proved, {once:.1f} % without branching; "
-            f"{of['nodes, most'].max():.0f} nodes and {of['CPU ms, most'].max():,.0f} ms at most.",
-            of,
-        )

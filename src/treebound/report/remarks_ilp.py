@@ -80,7 +80,8 @@ def times(data: pd.DataFrame) -> Said:
 @about(HOW)
 def families(data: pd.DataFrame) -> Said:
     """About `tables.ilp.family_worth`."""
-    for where, rows in each(data, str(data.index.names[0])):
+    for where, rows in data.groupby(level=0, sort=False):
+        rows = rows.droplevel(0)
         gold = rows["trees that break it, %", "gold"]
         p = {name: binomial(int(row["gained"]), int(row["lost"])) for name, row in rows["words, alone"].iterrows()}
         unclear = [name for name, value in p.items() if value >= LEVEL]
@@ -88,19 +89,6 @@ def families(data: pd.DataFrame) -> Said:
             f"In {where} a family by itself brings {span(rows['LAC', 'alone'], '{:+.2f}')} points; by McNemar's test "
             f"over words, which takes them for independent, {len(unclear)} of {len(p)} do not differ from no change "
             f"on this fold: {listing(unclear)}. Gold trees break one in {span(gold, '{:.1f} %')} of the sentences.",
-            rows,
-        )
-
-
-@about(HOW)
-def loop(data: pd.DataFrame) -> Said:
-    """About `tables.ilp.in_the_loop`."""
-    for where, rows in data.groupby(level=0, sort=False):
-        lac = rows.droplevel(0)["LAC"]
-        gap = lac["constraints", "constraints"] - lac["Chu-Liu-Edmonds", "constraints"]
-        yield (
-            f"In {where}, on one fold, training with the program in the loop changes the labelled accuracy of the "
-            f"constrained parser by {gap:+.2f} points. That is one training of each kind, and was not tested.",
             rows,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from treebound.report.collect import Results
-from treebound.report.sentences import Said, about, each, listing, named, ranked, span, told
+from treebound.report.sentences import Said, about, each, listing, ranked, span, told
 from treebound.report.show import Remarks
 from treebound.report.tables import sampling
 
@@ -47,27 +47,6 @@ def _gains(data: pd.DataFrame) -> Said:
             f"{span(of['words'], '{:,.0f}')}; one training each): {told(of, LEVEL)}.",
             of,
         )
-
-
-@about()
-def errors(details: pd.DataFrame) -> Said:
-    """How often the search is to blame: `tables.sampling.details`."""
-    share, whole = details["search errors, %"].astype(float), details["sentences"].astype(int).sum()
-    if len(details):
-        yield (
-            f"The right tree scores more than the one found in {share.max():.2f} % of the sentences at most "
-            f"({named(share.idxmax())}; {whole:,d} in all)."
-        )
-
-
-@about()
-def published_gains(table: pd.DataFrame) -> Said:
-    """What the paper's table says of full features, sampling and reranking."""
-    languages = table.drop(index="average")
-    others = ("Turbo features", "Turbo parser", "top-50 reranker", "top-500 reranker")
-    gains = ((other, (languages["full features"] - languages[other]).dropna()) for other in others)
-    listed = (f"{other} {gain.mean():+.2f}, better in {(gain > 0).sum()} of {len(gain)}" for other, gain in gains)
-    yield f"Published: full features against {'; '.join(listed)} languages (UAS on average, without a test)."
 
 
 @about(NO_CURVES)

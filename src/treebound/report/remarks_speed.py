@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from treebound.report.published import QIAN_LIU, table
 from treebound.report.sentences import ONE_SEED, Said, about, difference, each, listing, span
 
 #: sentences that a bin of lengths must hold to be spoken of
@@ -148,24 +147,6 @@ def power(low: pd.Series, high: pd.Series) -> float:
     """p of time ~ length ** p between the middles of two bins."""
     middle = [(row["lo"] + row["hi"]) / 2 for row in (low, high)]
     return math.log(high["mean_s"] / low["mean_s"]) / math.log(middle[1] / middle[0])
-
-
-@about()
-def axes(data: pd.DataFrame) -> Said:
-    """About `tables.lengths` without pruning, beside the printed axes of the paper's figures."""
-    printed = table(QIAN_LIU, "axes")
-    ends = "; ".join(
-        f"{row['corpus']} {row['words']} words, {row['seconds']} s and {row['DP calls']:,} calls"
-        for row in printed.to_dict("records")
-    )
-    yield f"The printed axes of the paper's Figures 4 and 5 end at: {ends} ({printed.attrs['source']}).", printed
-    most = data[data["k"] == "none"].groupby("corpus", sort=False)[["mean_s", "mean_dp_calls"]].max()
-    if len(most):
-        yield (
-            f"Ours without pruning, the largest mean of a bin: {span(most['mean_s'], '{:.2g} s')}, "
-            f"{span(most['mean_dp_calls'], '{:,.0f} calls')}. Another dynamic program, machine, model and corpus.",
-            most,
-        )
 
 
 @about()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from treebound.report.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told, unproved
+from treebound.report.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, told
 from treebound.report.tables.steps import LEVEL, tests_of
 
 NONE = (
     "No run here has these trainings, which the default run leaves out: list a corpus under `steps: corpora:` in "
     "params.yaml, and run `python -m treebound.experiments.run steps`."
 )
-#: points that an epoch must add to the best before it, so that it counts as a gain
-GAIN = 0.1
 
 
 @about(NONE)
@@ -28,31 +26,6 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
             yield f"On {place} there is nothing to compare with {base}."
         elif same := list(found["UAS"].index[(found["UAS"][["only it", "only the base"]] == 0).all(axis=1)]):
             yield f"The right heads are those of {base}, word for word: {listing(same)}.", found["UAS"]
-
-
-@about(NONE)
-def epochs(data: pd.DataFrame) -> Said:
-    """About `tables.step_epochs`: when the longest training of each place stops getting better."""
-    for place, rows in each(data, "place"):
-        figure = "LAS" if rows["LAS"].notna().any() else "UAS"
-        curves = {name: curve.set_index("epoch")[figure] for name, curve in each(rows, "training")}
-        name = max(curves, key=lambda training: len(curves[training]))
-        curve = curves[name]
-        gained = curve - curve.cummax().shift(fill_value=float("-inf"))
-        yield (
-            f"On {place} {name} has {curve.iloc[0]:.2f} {figure} after one epoch and its best, {curve.max():.2f}, "
-            f"after {curve.idxmax()} of {len(curve)}; the last epoch to add {GAIN:g} points to the best before it is "
-            f"number {gained.index[gained >= GAIN][-1]}. {ONE_SEED}",
-            curve,
-        )
-
-
-@about(NONE)
-def training(data: pd.DataFrame) -> Said:
-    """About `tables.step_training`: how much of the search in training was exact."""
-    for place, cut in each(data["training, last epoch", "cut off, %"], str(data.index.names[0])):
-        yield f"On {place} a limit cut off {span(cut, '{:.1f} %')} of the searches in the last epoch.", cut
-    yield unproved(data["dev", "proved optimal, %"], "dev")
 
 
 @about(
