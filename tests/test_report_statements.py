@@ -28,6 +28,7 @@ from treebound.report import (
     tables,
 )
 from treebound.report.tables import ilp
+from treebound.report.tables.rows import main_rows
 
 REPOSITORY = Path(__file__).parents[1]
 RUN = "this run"
@@ -289,6 +290,26 @@ def test_the_page_on_length_answers_its_question() -> None:
     few = str(remarks_speed.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the power is" in few
     assert "a sentence takes 3.0 ms (a)" in few, "the bin of three sentences is left out"
+
+
+def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
+    data = pd.DataFrame({"n": [3, 4, 9], "status": ["optimal", "optimal", "limit"], "dp_calls": [1, 5, 200]})
+    said = str(remarks_speed.proofs(data.assign(nodes=[1, 3, 77]), "a"))
+    assert said.startswith(
+        "Of 3 test sentences of a 2 come with a proof that no other tree scores more, 1 at the first"
+    )
+    assert "200 calls and 77 nodes" in said
+    run = main_rows(this.params, "mira")["combined"]
+    assert "come with a proof" in str(remarks_speed.proofs(this.sentences("tr_twt", run), "tr_twt"))
+
+
+def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> None:
+    ways = {"best head of each word": (80.0, 30.0), "projective tree": (81.0, 90.0), "with more": (82.5, 99.0)}
+    table = pd.DataFrame(ways, index=["UAS", "the best tree, %"]).T
+    said = str(remarks_speed.own_scores(table, 500))
+    assert "On 500 test sentences the best head of each word makes the best tree of the scores in 30.0 %" in said
+    assert "81.00 (projective tree) to 82.50 (with more) UAS, with 99.0 % proved in the last case" in said
+    assert "No difference was tested." in said
 
 
 # --- confidence

@@ -199,12 +199,16 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
         link = "" if named_here else f'<p class="where"><a href="{file}" download>CSV</a></p>'
     rows = markup.partition("<tbody>")[2].count("<tr>")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
-    framed = '<div class="scroll" role="region" aria-label="Table" tabindex="0">{}</div>'
+    named = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
+    opening = f'<div class="scroll" role="region" aria-label="{named}" tabindex="0">'
     tally = 'class="claims"' in markup  # the caption says what the table comes to; on the first page it is shown
-    if caption is None or (named_here if tally else rows <= LONG):
-        return framed.format(markup) + link
+    if caption is None or (tally and named_here):
+        return f"{opening}{markup}</div>{link}"
+    bare = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
+    if rows <= LONG and not tally:  # a caption outside the frame does not scroll out of sight
+        return f'<p class="caption">{caption[1]}</p>{bare}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
-    return f'<details class="long">{summary}{framed.format(markup.replace(caption[0], "", 1))}{link}</details>'
+    return f'<details class="long">{summary}{bare}</details>'
 
 
 def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
