@@ -33,7 +33,7 @@ def seeds(data: pd.DataFrame) -> Said:
     """About `tables.seeds`, which may have no rows."""
     yield (
         "A training repeated with another order of the sentences moves UAS by a standard deviation of "
-        f"{span(data['UAS', 'deviation'])}."
+        f"{span(data['UAS', 'deviation'])}, over {span(data['', 'seeds'], '{:.0f}')} seeds."
     )
     yield from over_seeds(data)
 
@@ -77,7 +77,7 @@ def errors(data: pd.DataFrame) -> Said:
     exact = exact[~exact.index.duplicated()]
     yield (
         "The exact search makes no search errors: its wrong trees are errors of the model "
-        f"({span(exact['gold scores less, %'], '{:.0f} %')}) or have gold trees that it cannot return "
+        f"({span(exact['gold scores less, %'], '{:.0f} %')} of the sentences) or have gold trees that it cannot return "
         f"({span(exact['gold out of reach, %'], '{:.0f} %')}). {UNTESTED}"
     )
 
@@ -133,7 +133,7 @@ def tuning(data: pd.DataFrame) -> Said:
     )
     yield (
         f"On the same scores and sentences of {len(published)} corpora the published search takes {times}. One run, "
-        "without a test."
+        "without a test; calls of one dynamic program cost other times than those of another."
     )
     parts = (
         f"{'the first' if row.sentences < row.of else 'all'} {row.sentences:,}"

@@ -64,11 +64,11 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, several: pd.DataFrame, mor
 
 @about("This run has no tests against the baseline.")
 def families(tested: pd.DataFrame, learner: str) -> Said:
-    """About the rows of a learner in `tables.against_baseline`: what each family brings alone."""
+    """About the rows of a learner in `tables.against_baseline`: what families bring alone, or two of them together."""
     rows = tested[
         (tested.index.get_level_values("learner") == learner) & tested.index.get_level_values("system").isin(FAMILIES)
     ]
-    yield f"Single families, UAS over our baseline: {told(rows)}. {ONE_SEED}", rows
+    yield f"Some of the factors, UAS over our baseline: {told(rows)}. {ONE_SEED}", rows
     printed = table(QIAN_LIU, "comparison").set_index("id")[["PTB", "CTB"]]
     every = printed.loc["combined"] - printed.loc["baseline"]
     yield (
