@@ -71,7 +71,7 @@ def test_times_and_approximation(results: Results) -> None:
 def test_families_and_the_loop(results: Results) -> None:
     worth = ilp.family_worth([results])
     assert worth["trees that break it, %", "gold"].tolist() == [0.0, 5.0]
-    assert "5.0 % (selective-projectivity) of the sentences" in str(remarks_ilp.families(worth))
+    assert "5.0 % (selective-projectivity) of sentences" in str(remarks_ilp.families(worth))
     loop = ilp.in_the_loop([results])
     assert len(loop) == 4
 

@@ -411,7 +411,7 @@ def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
     )
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
     data = pd.DataFrame([[0.5, 1.0, 50, 2], [0.01, 0.0, 2, 1]], index=index, columns=columns)
-    assert "1 of 2 do not differ from no change on this fold: two." in str(remarks_ilp.families(data))
+    assert "1 of 2 cannot be told from no change on this fold: two." in str(remarks_ilp.families(data))
 
 
 # --- notebooks

@@ -35,7 +35,7 @@ def translated(data: pd.DataFrame) -> Said:
     """About `tables.ccg.translated`."""
     yield (
         f"Of {data['sentences'].sum():,.0f} sentences in {len(data)} corpora, {span(data['coverage, %'], '{:.1f} %')} "
-        "have a derivation; of dependency trees those lack one whose arcs cross."
+        "have a derivation; the table says what most of the others fail for."
     )
 
 

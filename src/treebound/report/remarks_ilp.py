@@ -87,8 +87,8 @@ def families(data: pd.DataFrame) -> Said:
         unclear = [name for name, value in p.items() if value >= LEVEL]
         yield (
             f"In {where} a family by itself brings {span(rows['LAC', 'alone'], '{:+.2f}')} points; by McNemar's test "
-            f"over words, which takes them for independent, {len(unclear)} of {len(p)} do not differ from no change "
-            f"on this fold: {listing(unclear)}. Gold trees break one in {span(gold, '{:.1f} %')} of the sentences.",
+            f"over words, which takes them for independent, {len(unclear)} of {len(p)} cannot be told from no "
+            f"change on this fold: {listing(unclear)}. Gold trees break one in {span(gold, '{:.1f} %')} of sentences.",
             rows,
         )
 

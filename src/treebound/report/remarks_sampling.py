@@ -35,7 +35,8 @@ def gains(results: Sequence[Results]) -> Remarks:
 @about("No run here has a parser that samples: see rows with `system: sampling` under `decode:` in params.yaml.")
 def accuracies(table: pd.DataFrame) -> Said:
     """About `tables.sampling.accuracy`."""
-    for (run, corpus), row in table.drop(index="mean", level="corpus").iterrows():
+    sampled = table[table.filter(like="sampling").notna().any(axis=1)]
+    for (run, corpus), row in sampled.drop(index="mean", level="corpus", errors="ignore").iterrows():
         yield f"UAS on {corpus} ({run}): {ranked(row)}", row
 
 
