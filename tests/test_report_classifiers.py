@@ -117,6 +117,19 @@ def test_errors_are_counted_where_they_are() -> None:
     assert len(figures.error_rates({k: v for k, v in tables.items() if k != "label"}).axes) == 3
 
 
+def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ranked() -> None:
+    row = {"errors of greedy": 200, "of these mended, %": 25.0, "new errors": 30}
+    said = str(remarks_classifiers.mended(pd.DataFrame([row], index=["beam"]), "xx"))
+    assert said.startswith("On xx beam mends 25.0 % [19.5, 31.4] of 200 words that the greedy parser attaches wrongly")
+    assert "experiments.run" in str(remarks_classifiers.mended({}, "xx"))
+    index = pd.MultiIndex.from_tuples(
+        [("this run", "xx", "a"), ("this run", "xx", "b")], names=["run", "corpus", "row"]
+    )
+    said = str(remarks_classifiers.parsers(pd.DataFrame({"UAS": [80.0, 85.5]}, index=index)))
+    assert said.startswith("UAS on xx (this run): b 85.50, a 80.00.")
+    assert "not tested" in said
+
+
 def test_times_by_length_are_drawn() -> None:
     data = pd.DataFrame({"greedy": [1.0, 2.0, 4.0]}, index=pd.Index([10, 20, 40], name="words"))
     assert str(remarks_classifiers.linear(data)) == "4 times the words take 4.0 (greedy) times the time."

@@ -62,6 +62,15 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     assert f"UAS of {ONE} against sampling turbo (this run;" in said
 
 
+def test_without_sentences_accuracies_are_ranked_and_said_not_to_be_tested(run: collect.Results) -> None:
+    table = sampling.accuracy([run])
+    said = str(remarks_sampling.accuracies(table))
+    best = table.iloc[0].astype(float)
+    assert said.startswith(f"UAS on {run.corpora[0]} (this run): {best.idxmax()} {best.max():.2f}, ")
+    assert "not tested" in said
+    assert "No run here" in str(remarks_sampling.accuracies(table.iloc[:0]))
+
+
 def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
     table = sampling.score_time([run])
     last = table.loc["this run"] if "this run" in table.index else table.droplevel("run")
