@@ -50,6 +50,9 @@ def test_a_forbidden_arc_costs_its_margin(play: Playground) -> None:
         if np.isfinite(margin):
             less = play.explore(forbid=[(int(best.parse.heads[m]), m)])
             assert best.parse.value - less.parse.value == margin
+            lost = margin / best.unit
+            said = str(less.lost(best, m, lost))
+            assert f"scores {lost:.4f} less (optimal); the margin of that arc is {lost:.4f}." in said
     assert "The best trees" in repr(best.alternatives)
     assert "<svg" in best.tree.markup
     assert "<svg" in best.search(1).markup

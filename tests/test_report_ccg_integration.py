@@ -12,7 +12,7 @@ from treebound.experiments import params
 from treebound.experiments.params import CCG, CCGIntegration, CCGParser
 from treebound.plots import ccg_integration as figures
 from treebound.report import published
-from treebound.report import remarks_ccg_integration as remarks
+from treebound.report import remarks_ccg as remarks
 from treebound.report.claims.load import load
 from treebound.report.claims.measures import MEASURES
 from treebound.report.collect import Results
@@ -39,8 +39,8 @@ def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
     assert ours.index.tolist() == [ccg.name(d, k) for d, k in made_up_columns()]
     assert ours.loc["baseline", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
-    said = str(remarks.accuracy(ccg.differences(results)))
-    assert "sentences of test, 95 % intervals): told from chance at 5 %, better: " in said
+    said = str(remarks.decoders(ccg.differences(results)))
+    assert "sentences of test, 95 % intervals, one training): significant at 5 %, better: " in said
     assert "BP, k = 1 (+3.00 [+3.00, +3.00])" in said
     errors = ccg.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "worse, %")] == 100
@@ -69,7 +69,6 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     assert proofs["sentences"].tolist() == [20, 20, 20, 20, 20]
     assert proofs["proved, %"].tolist() == [90, 100, 100, 100, 100]
     assert proofs["CPU ms"].tolist() == pytest.approx([10] * 5)
-    assert "98.0 % of 100 sentences proved" in str(remarks.lengths(ccg.lengths(results)))
     gains = ccg.differences(results)
     assert gains.loc[("this run", "xx", "AST exact", "AST parser"), "difference"] == pytest.approx(4)
 
@@ -88,8 +87,8 @@ def test_a_run_without_the_joint_model(results: list[Results]) -> None:
         assert table(none).empty
     assert set(ccg.accuracy(none).index.get_level_values("run")) == {ccg.PRINTED}
     assert set(ccg.speed(none).index.get_level_values("run")) == {ccg.PRINTED}
-    assert remarks.errors(ccg.errors(none)) == remarks.lengths(ccg.lengths(none)) == remarks.NOTHING
-    assert remarks.accuracy(ccg.differences(none)) == remarks.NOTHING
+    assert str(remarks.errors(ccg.errors(none))) == remarks.HOW
+    assert str(remarks.decoders(ccg.differences(none))) == remarks.HOW
 
 
 def test_claims_are_measured(results: list[Results]) -> None:

@@ -28,6 +28,17 @@ def test_the_notebook_shows_every_family() -> None:
         assert f'factors.show("{family}")' in source
 
 
+def test_what_a_tree_has_stands_beside_what_a_search_may_meet() -> None:
+    table = factors.overview()
+    assert list(table.index) == list(FAMILIES)
+    assert table.loc["arc"].tolist() == [1, 13, 13 * 13]
+    for family in FAMILIES:
+        assert table.loc[family, "parts in the tree"] == len(factors.example(family).parts)
+    said = str(factors.counted(table))
+    assert said.startswith("A tree of 13 words has 1 (comb) to 26 (outermost-grandchild) parts of a family")
+    assert "to 6,864 (great-grandchild)" in said
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parts_are_in_the_tree(family: str) -> None:
     example = factors.example(family)

@@ -71,10 +71,9 @@ def test_times_and_approximation(results: Results) -> None:
 def test_families_and_the_loop(results: Results) -> None:
     worth = ilp.family_worth([results])
     assert worth["trees that break it, %", "gold"].tolist() == [0.0, 5.0]
-    assert "5.0 % (selective-projectivity) of the sentences" in str(remarks_ilp.families(worth))
+    assert "5.0 % (selective-projectivity) of sentences" in str(remarks_ilp.families(worth))
     loop = ilp.in_the_loop([results])
     assert len(loop) == 4
-    assert "by +0.00 points" in str(remarks_ilp.loop(loop))
 
 
 def test_the_arena(results: Results) -> None:
@@ -106,7 +105,7 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
     arena_data = ilp.contest([nothing])
     tables += [f(arena_data) for f in (ilp.arena_table, ilp.arena_lengths, ilp.integrality)]
     assert all(table.empty for table in tables)
-    assert all("</table>" in Table(table, "empty")._repr_html_() for table in tables)
+    assert all(Table(table, "empty")._repr_html_() == "<p>empty: no run here has any.</p>" for table in tables)
     assert len(ilp.constraint_accuracy(data)) == 2  # what is published
     for said in (remarks_ilp.accuracy, remarks_ilp.times):
         assert "params/ilp.yaml" in str(said(data))

@@ -34,13 +34,19 @@ def tested(*rows: tuple[str, float, float, float, float]) -> pd.DataFrame:
 def test_a_comparison_cannot_forget_interval_p_sample_and_chance() -> None:
     rows = tested(("a", 0.5, 0.1, 0.9, 0.01), ("b", -0.7, -1.0, -0.4, 0.0), ("c", 2.0, -1.0, 5.0, 0.2))
     assert sentences.told(rows) == (
-        "told from chance at 5 %, better: a (+0.50 [+0.10, +0.90], p = 0.010); worse: b (-0.70 [-1.00, -0.40], p < "
-        "0.001); not told from chance: 1 of 3 (c (+2.00 [-1.00, +5.00], p = 0.200)); of 3 tests fewer than one would "
+        "significant at 5 %, better: a (+0.50 [+0.10, +0.90], p = 0.010); worse: b (-0.70 [-1.00, -0.40], p < "
+        "0.001); not significant: 1 of 3 (c (+2.00 [-1.00, +5.00], p = 0.200)); of 3 tests fewer than one would "
         "pass by chance alone"
     )
     many = tested(*((str(i), 0.1, 0.0, 0.2, 0.5) for i in range(20)))
-    assert "not told from chance: 20 of 20; of 20 tests about 1 would pass" in sentences.told(many)
+    assert "not significant: 20 of 20; of 20 tests about 1 would pass" in sentences.told(many)
+    assert sentences.told(rows, short=True).endswith("p < 0.001); not significant: 1 of 3")
     assert sentences.difference({"difference": 0.3}) == "+0.30, not tested"
+
+
+def test_a_share_has_its_interval_and_its_whole() -> None:
+    assert sentences.share(90, 1_000) == "9.0 % [7.4, 10.9] of 1,000"
+    assert sentences.share(0, 0) == "nan % [0.0, 100.0] of 0"
 
 
 def test_a_range_names_its_ends_and_drops_what_all_rows_share() -> None:
@@ -110,6 +116,25 @@ def test_an_answer_is_marked_and_a_section_folded(tmp_path: Path) -> None:
     assert "Inside." in inside[1]
     assert page.count('<details class="fold">') == page.count("<h2") - 2 == 2  # and the list of pages, and `Then`
     assert len(re.findall("<details", page)) == len(re.findall("</details>", page))
+
+
+def test_the_answer_stands_below_the_question_and_remarks_beyond_the_first_are_folded(tmp_path: Path) -> None:
+    said = Remarks(tuple(f"Sentence {i}." for i in range(1, 6)))
+    cells = [
+        new_markdown_cell("# T\n\nA question?"),
+        new_markdown_cell("## Part"),
+        shown(said),
+        shown(Table(pd.DataFrame({"a": []}), "Figures of nothing")),
+        shown(said.short, "answer"),
+    ]
+    page = render([notebook(tmp_path / "index.ipynb", *cells)], tmp_path / "site").read_text()
+    assert page.index("A question?") < page.index('<div class="answer"><p>Sentence 1.') < page.index('<h2 id="part">')
+    shown_at_once, _, folded_away = page[page.index('<h2 id="part">') :].partition('<details class="more">')
+    assert "Sentence 3." in shown_at_once
+    assert "Sentence 4." not in shown_at_once
+    assert "<summary>2 more remarks</summary>" in folded_away
+    assert "Figures of nothing: no run here has any." in page
+    assert "<caption>" not in page
 
 
 def test_an_older_page_stands_in_the_frame_of_today(tmp_path: Path) -> None:

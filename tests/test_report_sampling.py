@@ -44,7 +44,6 @@ def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> No
     assert np.allclose(table.xs("mean", level="corpus"), corpora.mean())
     details = sampling.details([run])
     assert (details["search errors, %"] == 100 / made_up_results.SENTENCES).all()
-    assert "Search errs in 1.67 %" in str(remarks_sampling.errors(details))
 
 
 def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
@@ -62,6 +61,15 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     said = str(remarks_sampling.gains([run]))
     assert "99 % intervals of paired words" in said
     assert f"UAS of {ONE} against sampling turbo (this run;" in said
+
+
+def test_without_sentences_accuracies_are_ranked_and_said_not_to_be_tested(run: collect.Results) -> None:
+    table = sampling.accuracy([run])
+    said = str(remarks_sampling.accuracies(table))
+    best = table.iloc[0].astype(float)
+    assert said.startswith(f"UAS on {run.corpora[0]} (this run): {best.idxmax()} {best.max():.2f}, ")
+    assert "not tested" in said
+    assert "No run here" in str(remarks_sampling.accuracies(table.iloc[:0]))
 
 
 def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
@@ -128,5 +136,3 @@ def test_the_published_table_is_whole() -> None:
         if column not in ("MST second order", "best published"):  # printed: 86.86, other than its rows
             assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.02)
     assert len(published.table(sampling.PAPER, "tags")) == 6
-    said = str(remarks_sampling.published_gains(table))
-    assert "full features against Turbo features +0.36 UAS on average, better in 13 of 14" in said

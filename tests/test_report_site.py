@@ -310,6 +310,7 @@ addEventListener("load", () => {
   const prose = document.body.cloneNode(true);
   prose.querySelectorAll("pre, code, script").forEach((one) => one.remove());
   if (prose.textContent.includes("$")) faults.push("maths that is not set");
+  if (innerWidth >= 1200 && document.documentElement.scrollHeight > 8000) faults.push("the page is too long");
   const button = document.querySelector("th button");
   if (button) {
     const column = button.closest("th").cellIndex;
@@ -333,13 +334,14 @@ def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_pat
     looked = shutil.copytree(site, tmp_path / "site")
     for path in looked.glob("*.html"):
         path.write_text(path.read_text(encoding="utf-8").replace("</head>", f"{LOOK}</head>"), encoding="utf-8")
-    faulty = {
-        "the page is wider than the window": "<p style='width: 2000px'>x</p>",
-        "missing is not defined": "<script>missing()</script>",
-        "maths that is not set": "<p>$x$</p>",
-        "": "<img src='http://example.org/x.png'>",
-    }
-    for i, what in enumerate(faulty.values()):
+    faulty = (
+        ("the page is wider than the window", "<p style='width: 2000px'>x</p>"),
+        ("missing is not defined", "<script>missing()</script>"),
+        ("maths that is not set", "<p>$x$</p>"),
+        ("the page is too long" if width == 1200 else "", "<p style='height: 9000px'>x</p>"),
+        ("", "<img src='http://example.org/x.png'>"),
+    )
+    for i, (_, what) in enumerate(faulty):
         (looked / f"faulty{i}.html").write_text(f"<!DOCTYPE html>{LOOK}{what}")
     names = sorted(path.name for path in looked.glob("*.html"))
     frame = f'<iframe src="%s" style="width: {width}px; height: 900px; border: 0"></iframe>'
@@ -348,7 +350,7 @@ def test_a_browser_shows_all_without_the_network(width: int, site: Path, tmp_pat
     found = {
         name: (wide, faults) for name, wide, faults in map(json.loads, re.findall("<pre>(.*?)</pre>", shown, re.S))
     }
-    for i, fault in enumerate(faulty):
+    for i, (fault, _) in enumerate(faulty):
         assert fault in found.pop(f"faulty{i}.html")[1]
     assert found == {path.name: (width, "") for path in site.glob("*.html")}
     assert requested == {"http://example.org/x.png"}

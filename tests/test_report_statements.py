@@ -28,7 +28,7 @@ from treebound.report import (
     tables,
 )
 from treebound.report.tables import ilp
-from treebound.report.tables.comparison import OWN
+from treebound.report.tables.rows import main_rows
 
 REPOSITORY = Path(__file__).parents[1]
 RUN = "this run"
@@ -81,7 +81,7 @@ def headline(proved: float) -> pd.DataFrame:
     return pd.DataFrame([[90.0, 9000.0, 100.0], [91.0, 8000.0, proved]], index=index, columns=columns)
 
 
-def test_gains_of_the_front_page_have_intervals_and_say_which_are_told_from_chance() -> None:
+def test_gains_of_the_front_page_have_intervals_and_say_which_are_significant() -> None:
     tested = gains(("a", "mira", 0.2, -0.26, 0.65, 0.41), ("b", "mira", 0.4, 0.1, 0.7, 0.02))
     columns = pd.MultiIndex.from_tuples(
         [("", "seeds"), ("UAS over the baseline", "mean"), ("UAS over the baseline", "deviation")]
@@ -94,13 +94,12 @@ def test_gains_of_the_front_page_have_intervals_and_say_which_are_told_from_chan
         columns=pd.MultiIndex.from_product([["combined against the baseline"], ["UAS", "p"]]),
     )
     said = str(remarks_gains.headline(headline(100.0), tested, seeds, more))
-    assert "better: b (+0.40 [+0.10, +0.70], p = 0.020); worse: none" in said
-    assert "not told from chance: 1 of 2 (a (+0.20 [-0.26, +0.65], p = 0.410))" in said
-    assert "of 2 tests fewer than one would pass by chance alone" in said
-    assert "one training with one seed" in said
-    assert "Over 3 seeds combined (mira) is +0.07 UAS from the baseline on a, no more than twice the deviation" in said
-    assert "On 3 more corpora combined is +0.10 from the baseline on average" in said
-    assert "better: c (+0.90, p = 0.010); worse: d (-0.90, p = 0.040); not told from chance: 1 of 3" in said
+    assert said.startswith("All factors less the Carreras baseline, UAS: +0.20 (a) to +0.40 (b); ")
+    assert "better: b (+0.40 [+0.10, +0.70], p = 0.020); worse: none; not significant: 1 of 2 (the reference" in said
+    assert "one training each" in said
+    assert "+0.07 on a (combined, mira, 3 seeds, standard deviation 0.21)" in said
+    assert "On 3 more corpora combined is +0.10 UAS from the baseline on average" in said
+    assert "better: c (+0.90, p = 0.010); worse: d (-0.90, p = 0.040); not significant: 1 of 3" in said
     assert "every tree of these rows is proved optimal" in said
     nothing = pd.DataFrame()
     short = str(remarks_gains.headline(headline(97.5), gains(), nothing, nothing))
@@ -115,14 +114,14 @@ def test_the_headline_has_the_gain_with_its_interval_and_p(this: collect.Results
     assert row["gain, UAS"] == pytest.approx(row["UAS, all factors"] - row["UAS, Carreras"])
 
 
-def test_the_readme_says_which_gains_are_told_from_chance() -> None:
+def test_the_readme_says_which_gains_are_significant() -> None:
     text, _ = readme.headline(REPOSITORY)
     kept = collect.reference(REPOSITORY)
     assert kept is not None
     tested = tables.headline([kept])
     for row in tested.itertuples():
         assert f"{row[4]:+.2f} [{row[5]:+.2f}, {row[6]:+.2f}] | {show.p_value(row[7])} |" in text
-    assert f"told from chance at 5 % on {(tested['p'] < 0.05).sum()} of {len(tested)} treebanks" in text
+    assert f"significant at 5 % on {(tested['p'] < 0.05).sum()} of {len(tested)} treebanks" in text
 
 
 # --- a reference says that it is one, and what it keeps
@@ -177,39 +176,23 @@ def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Pat
 # --- the main comparison
 
 
-def test_a_family_is_above_or_below_the_baseline_only_where_that_is_told_from_chance(this: collect.Results) -> None:
-    table = tables.comparison([this], "mira")
-    base = table.loc[("this paper", "baseline (Carreras 2007)"), RUN]
-    table.loc[("this paper", "B&B + all great-grandchild"), RUN] = (base + 0.2).to_numpy()
-    table.loc[("this paper", "B&B + comb"), RUN] = (base - 0.3).to_numpy()
+def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collect.Results) -> None:
     tested = tables.against_baseline([this])
     tested["p"] = 0.5
-    tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), "p"] = 0.01
-    said = str(remarks_gains.comparison(table, tested, "mira"))
-    single = said[said.index("Single families") :]
-    assert "better: none; worse: comb · tr_twt (-0.30 [" in single
-    assert "p = 0.010); not told from chance: 27 of 28;" in single
-    assert "of 28 tests about 1 would pass by chance alone" in single
-    assert "the most is brought by" not in said
+    tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "p"]] = -0.3, 0.01
+    said = str(remarks_gains.families(tested, "mira"))
+    rows = tested.xs("mira", level="learner").query("system in @remarks_gains.FAMILIES")
+    assert "better: none; worse: tr_twt · carreras+comb (-0.30 [" in said
+    assert f"p = 0.010); not significant: {len(rows) - 1} of {len(rows)};" in said
+    assert f"of {len(rows)} tests about 2 would pass by chance alone" in said
 
 
 def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:
-    table, tested = tables.comparison([this], "mira"), tables.against_baseline([this])
-    said = str(remarks_gains.comparison(table, tested, "mira"))
-    for kind, model in (("The combined system", "combined"), (OWN[remarks_gains.ALL_PAIRS], remarks_gains.ALL_PAIRS)):
-        sentence = next(
-            one for one in remarks_gains.comparison(table, tested, "mira").sentences if one.startswith(kind)
-        )
-        for corpus in ("tr_twt", "zh_gsd"):
-            assert f"{corpus} ({sentences.difference(tested.loc[RUN, corpus, 'mira', model])})" in sentence
-    assert said.count("UAS over our baseline:") == 3
-
-
-def test_a_learner_of_one_corpus_says_what_it_was_not_trained_on(this: collect.Results) -> None:
-    said = str(
-        remarks_gains.comparison(tables.comparison([this], "perceptron"), tables.against_baseline([this]), "perceptron")
-    )
-    assert "With this learner nothing was trained on en_ewt, pt_petrogold, ptb_sample, zh_gsd." in said
+    tested = tables.against_baseline([this], ["tr_twt"])
+    said = str(remarks_gains.families(tested, "mira"))
+    for model in remarks_gains.FAMILIES:
+        if (RUN, "tr_twt", "mira", model) in tested.index:
+            assert f"{model} ({sentences.difference(tested.loc[RUN, 'tr_twt', 'mira', model])})" in said
 
 
 def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results) -> None:
@@ -232,7 +215,7 @@ def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
     assert f"UAS without morphological features {sentences.difference(row)}" in said
     assert f"[{row['low']:+.2f}, {row['high']:+.2f}], {show.said_p(row['p'])}" in said
-    assert "On ptb_sample ours see forms and tags only, as they do." in said
+    assert "ptb_sample ours see forms and tags only, as they do." in said
 
 
 def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path, tmp_path: Path) -> None:
@@ -298,18 +281,35 @@ def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
     said = str(remarks_speed.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
-    assert said.startswith("Is the search exponential in practice? The mean time grows at k = 10")
-    assert f"without pruning as the power {whole:.1f} (a, this run) of the length end to end, {last:.1f} (a" in said
-    assert "On 1 of the 2 curves the last step is steeper than the whole" in said
-    assert "where a sentence takes 1,000.0 ms (a, this run)" in said
-    few = steep.assign(sentences=[20, 20, 3, 20, 20, 20])
-    assert "Fewer than 10 sentences stand behind the bins 21-30" in str(remarks_speed.length(few))
+    assert said.startswith("End to end the mean time grows as a power of the length, at k = 10: ")
+    assert f"without pruning: {whole:.1f} (a)" in said
+    assert "Over the last step 1 of the 2 curves are steeper" in said
+    assert (
+        f"Over the last step, without pruning, the power is {last:.1f} (a), and a sentence takes 1,000.0 ms (a)" in said
+    )
+    few = str(remarks_speed.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
+    assert "at k = 10, the power is" in few
+    assert "a sentence takes 3.0 ms (a)" in few, "the bin of three sentences is left out"
 
 
-def test_the_printed_axes_of_the_paper_stand_beside_ours() -> None:
-    said = str(remarks_speed.axes(curves("none", 0.001, 2.5)))
-    assert "PTB 60 words, 10 s and 200 calls; CTB 140 words, 80 s and 1,000 calls" in said
-    assert "is 2.5 s (11-20 words, 20 sentences) and 2,500 calls" in said
+def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
+    data = pd.DataFrame({"n": [3, 4, 9], "status": ["optimal", "optimal", "limit"], "dp_calls": [1, 5, 200]})
+    said = str(remarks_speed.proofs(data.assign(nodes=[1, 3, 77]), "a"))
+    assert said.startswith(
+        "Of 3 test sentences of a 2 come with a proof that no other tree scores more, 1 at the first"
+    )
+    assert "200 calls and 77 nodes" in said
+    run = main_rows(this.params, "mira")["combined"]
+    assert "come with a proof" in str(remarks_speed.proofs(this.sentences("tr_twt", run), "tr_twt"))
+
+
+def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> None:
+    ways = {"best head of each word": (80.0, 30.0), "projective tree": (81.0, 90.0), "with more": (82.5, 99.0)}
+    table = pd.DataFrame(ways, index=["UAS", "the best tree, %"]).T
+    said = str(remarks_speed.own_scores(table, 500))
+    assert "On 500 test sentences the best head of each word makes the best tree of the scores in 30.0 %" in said
+    assert "81.00 (projective tree) to 82.50 (with more) UAS, with 99.0 % proved in the last case" in said
+    assert "No difference was tested." in said
 
 
 # --- confidence
@@ -331,9 +331,9 @@ def test_figures_of_confidence_say_their_sample() -> None:
 def test_a_part_of_a_test_set_is_said_to_be_one(this: collect.Results) -> None:
     data = tables.tunings([this])
     said = str(remarks.tuning(data))
-    assert "On tr_twt, this run, all of 60 test sentences, against" in said
+    assert "Test sentences: all 60 (tr_twt, this run)" in said
     part = remarks.tuning(data.assign(of=486, certified=data["certified"] - 1))
-    assert "the first 60 of 486 test sentences" in str(part)
+    assert "the first 60 of 486 (tr_twt" in str(part)
     assert "would have needed more than is counted" in str(part)
 
 
@@ -398,12 +398,11 @@ def contest(**proved: tuple[int, int]) -> pd.DataFrame:
 def test_the_arena_says_limits_and_who_gave_up() -> None:
     data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
     said = str(remarks_ilp.arena(data, ilp.arena_lengths(data)))
-    assert "Branch and bound, which has no limit here, proves 4 of 4 problems" in said
-    assert "A program has 5 s for a sentence" in said
-    assert "With sib, projective, each program proves 2 to 3 of 4 sentences within its limit." in said
-    assert "In 1 of 2 bins of lengths some program proves every sentence." in said
+    assert "Branch and bound proves 4 of 4 problems, without a limit and in 0.01 s at most" in said
+    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4 within 5 s each" in said
+    assert "In the 1 of 2 bins of lengths where some program proves every sentence" in said
     assert "100.0 times at least (c, sib, projective, over 0 words, 2 sentences)" in said
-    assert "The 1 bins in which every program gave up somewhere have no such figure" in said
+    assert "In 1 of 2 bins every program gave up somewhere" in said
 
 
 def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
@@ -412,7 +411,7 @@ def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
     )
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
     data = pd.DataFrame([[0.5, 1.0, 50, 2], [0.01, 0.0, 2, 1]], index=index, columns=columns)
-    assert "two cannot be told from no change on this fold" in str(remarks_ilp.families(data))
+    assert "1 of 2 cannot be told from no change on this fold: two." in str(remarks_ilp.families(data))
 
 
 # --- notebooks

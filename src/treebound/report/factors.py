@@ -5,7 +5,7 @@ No model is needed: the scores are chosen to show the bounds, and the tree is wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -24,6 +24,7 @@ from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import count_parts, index_parts
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
+from treebound.report.sentences import Said, about, span
 from treebound.report.show import Table
 
 #: form, coarse tag, fine tag, head
@@ -202,6 +203,29 @@ def show(family: str, score: float = 6.0) -> tuple[Svg | Table, ...]:
     return tuple(out)
 
 
+def overview() -> pd.DataFrame:
+    """Every family on its sentence: how large its parts are, how many the tree has, and how many a search may meet."""
+    rows = {}
+    for name in FAMILIES:
+        found = example(name)
+        shown = _arcs(found.shown) if name != "valency" else []
+        listed = float("nan") if found.listed is None else found.listed
+        rows[name] = [len(shown) or float("nan"), len(found.parts), listed]
+    columns = ["arcs of the part in colour", "parts in the tree", "parts with every arc a candidate"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("family").astype(float)
+
+
+@about()
+def counted(table: pd.DataFrame) -> Said:
+    """About `overview`: what a search must bound, beside what a tree has."""
+    has, meets = table["parts in the tree"], table["parts with every arc a candidate"]
+    yield (
+        f"A tree of {has['arc']:.0f} words has {span(has, '{:.0f}')} parts of a family, but a search over all its arcs "
+        f"may meet {span(meets, '{:,.0f}')}: those it cannot score exactly it bounds, by sums that are linear in arcs. "
+        "One sentence; patterns depend on words."
+    )
+
+
 def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
     """The patterns of a file with their evidence from the reference run of the error analysis."""
     chosen = pattern_language.load(name)
@@ -241,8 +265,3 @@ def _stale(root: Path, corpus: str, kind: str, reason: str) -> InputError:
     folder = Path("results/reference/patterns")
     hint = f"python -m treebound.experiments.patterns {corpus} --output {folder}"
     return InputError(reason, path=root / folder / f"{corpus}.{kind}.csv", hint=hint)
-
-
-def families() -> Sequence[str]:
-    """Every registered family, in order."""
-    return list(FAMILIES)

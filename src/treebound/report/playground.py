@@ -30,7 +30,7 @@ from treebound.plots import figures
 from treebound.plots.search_tree import search_tree_svg
 from treebound.plots.svg import Svg, as_svg
 from treebound.plots.tree import tree_svg
-from treebound.report.show import Table
+from treebound.report.show import Remarks, Table
 from treebound.report.tables.confidence import tree_table, word_table
 from treebound.report.tables.provenance import certificate
 from treebound.systems.graph.model import Model
@@ -109,6 +109,18 @@ class Explored:
         """The search tree, as it is after so many nodes."""
         nodes = self.parse.record.nodes
         return search_tree_svg(nodes[:steps], self.words)
+
+    def lost(self, best: Explored, word: int, margin: float) -> Remarks:
+        """What this tree, which lacks the arc of a word, scores less than the best one, beside that arc's margin."""
+        head = best.parse.heads[word]
+        arc = f"{self.words[head - 1] if head else 'root'} → {self.words[word - 1]}"
+        found = f"{best.parse.status}, {best.parse.work['dp_calls']} calls of the dynamic program"
+        less = f"{(best.parse.value - self.parse.value) / best.unit:.4f} less ({self.parse.status})"
+        said = (
+            f"The best of all trees for this one sentence scores {best.parse.value / best.unit:.4f} ({found}); without "
+            f"its least certain arc, {arc}, the best scores {less}; the margin of that arc is {margin:.4f}."
+        )
+        return Remarks((said,))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"image/svg+xml": self.tree._repr_svg_(), "text/plain": self.tree.alt}

@@ -57,7 +57,7 @@ def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
         f"learner {LEARNER}, k = {reference.params.train.k}. *Carreras* is the paper's second-order baseline; *all "
         f"factors* adds {_added(reference)}, searched exactly. *Gain* is all factors less Carreras; interval and "
         "two-sided "
-        f"*p* are those of a paired bootstrap over test sentences: told from chance at 5 % on "
+        f"*p* are those of a paired bootstrap over test sentences: significant at 5 % on "
         f"{(tested['p'] < 0.05).sum()} of {len(tested)} treebanks, with one training of each system.",
         "",
         *_systems(reference),

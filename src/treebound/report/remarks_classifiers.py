@@ -4,63 +4,56 @@ from __future__ import annotations
 
 import pandas as pd
 
-from treebound.report.sentences import ONE_SEED, Said, about, each
-from treebound.report.show import Remarks
+from treebound.report.sentences import ONE_SEED, Said, about, each, listing, ranked, share, span
 
 HOW = (
     "No run here compares classifiers, which the default run leaves out: list corpora under `classifiers:` in "
     "params.yaml (after `make classifiers`)."
 )
-NO_SENTENCES = Remarks(
-    ("No run here has the sentences of parsers by transitions: run `python -m treebound.experiments.run`.",)
-)
-NO_MODEL = Remarks(("No run here has a model of a parser by transitions: run `python -m treebound.experiments.run`.",))
-
-
-def accuracy(data: pd.DataFrame) -> Remarks:
-    """About `tables.classifiers.summed`: who is ahead, and at what cost."""
-    return _accuracy(data[(data["share"] == 100) & (data["missing"] == "")] if len(data) else data)
+NOT_KEPT = "No run here has {} of parsers by transitions: run `python -m treebound.experiments.run`."
 
 
 @about(HOW)
-def _accuracy(data: pd.DataFrame) -> Said:
-    for (run, corpus), of in each(data, ["run", "corpus"]):
-        best, fast = of.loc[of["las"].idxmax()], of.loc[of["train_cpu_s"].idxmin()]
+def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
+    """About `tables.classifiers.summed`: who is ahead, and at what cost; tests: `tables.classifiers.significance`."""
+    whole = data[(data["share"] == 100) & (data["missing"] == "")]
+    for (run, corpus), of in each(whole, ["run", "corpus"]):
+        best = of.loc[of["las"].idxmax()]
+        won = tests[tests["better"] == best["learner"]].index
+        pairs = [key[3:] for key in won if key[:3] == (run, corpus, best["features"])]
+        ahead = [learner for pair in pairs for learner in pair if learner != best["learner"]]
+        seconds = of[of["features"] == best["features"]].set_index("learner")["train_cpu_s"]
         yield (
-            f"On {corpus} ({run}) {best['learner']} with {best['features']} labels most words rightly, "
-            f"{best['las']:.2f} LAS ({best['uas']:.2f} UAS), after {best['train_cpu_s']:.0f} CPU s of training; "
-            f"{fast['learner']} with {fast['features']} trains in {fast['train_cpu_s']:.1f} s and reaches "
-            f"{fast['las']:.2f}.",
+            f"On {corpus} {best['learner']} with {best['features']} labels most words rightly, {best['las']:.2f} LAS; "
+            f"its heads are better than those of {listing(ahead, 'nobody')} with the same "
+            f"features (McNemar's test, p < 0.01). Training takes {span(seconds, '{:,.0f} CPU s')} ({run}; one "
+            "training each).",
             of,
         )
-        for learner, its in each(of, "learner"):
-            first, last = its.iloc[0], its.iloc[-1]
-            gain = last["las"] - first["las"]
-            yield f"{learner}: {gain:+.2f} LAS from {first['features']} to {last['features']}.", its
-    yield f"{ONE_SEED} McNemar's test is in the table of heads."
 
 
-def parsers(data: pd.DataFrame) -> Remarks:
+@about("No row of params.yaml parses by transitions.")
+def parsers(data: pd.DataFrame) -> Said:
     """About `tables.classifiers.parsers`."""
-    if data["not installed"].astype(bool).any():
-        return Remarks(("A row without figures needs a package: make classifiers, and run its stages again.",))
-    return Remarks(()) if len(data) else Remarks(("No row of params.yaml parses by transitions.",))
+    for (run, corpus), of in each(data, ["run", "corpus"]):
+        yield f"UAS on {corpus} ({run}): {ranked(of['UAS'].astype(float))}", of
 
 
-@about()
+@about(NOT_KEPT.format("the sentences"))
 def mended(data: pd.DataFrame, corpus: str) -> Said:
     """About `tables.classifiers.mended`."""
     for name, row in data.iterrows():
+        of = int(row["errors of greedy"])
         yield (
-            f"On {corpus}, of {row['errors of greedy']:.0f} words that the greedy parser attaches wrongly, {name} "
-            f"attaches {row['of these mended, %']:.1f} % rightly, and makes {row['new errors']:.0f} errors of its own.",
+            f"On {corpus} {name} mends {share(round(of * row['of these mended, %'] / 100), of)} words that the greedy "
+            f"parser attaches wrongly (95 % interval over words), and makes {row['new errors']:.0f} errors of its own. "
+            f"{ONE_SEED}",
             row,
         )
 
 
-@about()
+@about(NOT_KEPT.format("a model"))
 def linear(data: pd.DataFrame) -> Said:
     """About a table of times by length: how the time grows from the shortest to the longest."""
     words, growth = data.index[-1] / data.index[0], data.iloc[-1] / data.iloc[0]
-    for name in data.columns:
-        yield f"{name}: {words:.0f} times the words take {growth[name]:.1f} times the time."
+    yield f"{words:.0f} times the words take {span(growth, '{:.1f}')} times the time."

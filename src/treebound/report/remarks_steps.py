@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from treebound.report.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told, unproved
+from treebound.report.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, told
 from treebound.report.tables.steps import LEVEL, tests_of
 
 NONE = (
     "No run here has these trainings, which the default run leaves out: list a corpus under `steps: corpora:` in "
     "params.yaml, and run `python -m treebound.experiments.run steps`."
 )
-#: points that an epoch must add to the best before it, so that it counts as a gain
-GAIN = 0.1
 
 
 @about(NONE)
@@ -23,50 +21,11 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
         found = {figure: tests_of(tests, str(place), figure) for figure in ("LAS", "UAS")}
         for figure, rows in found.items():
             if len(rows):
-                yield f"On {place}, {figure} against {base}: {told(rows, LEVEL)}.", rows
-        rows = found["UAS"]
-        if rows.empty:
+                yield f"On {place}, {figure} against {base}: {told(rows, LEVEL, short=True)}. {ONE_SEED}", rows
+        if found["UAS"].empty:
             yield f"On {place} there is nothing to compare with {base}."
-        elif not any(((of["p"] < LEVEL) & (of["difference"] > 0)).any() for of in found.values()):
-            yield f"Nothing that was tried is significantly better than {base} on {place}.", rows
-        if same := list(rows.index[(rows["only it"] == 0) & (rows["only the base"] == 0)]):
-            yield f"The right heads are those of {base}, word for word: {listing(same)}.", rows
-        if absent := list(runs["name"][~runs["applies"].astype(bool)]):
-            yield f"Nothing to change on {place}: {listing(absent)}."
-    yield ONE_SEED
-
-
-@about(NONE)
-def epochs(data: pd.DataFrame) -> Said:
-    """About `tables.step_epochs`: when the longest training of each place stops getting better."""
-    for place, rows in each(data, "place"):
-        figure = "LAS" if rows["LAS"].notna().any() else "UAS"
-        curves = {name: curve.set_index("epoch")[figure] for name, curve in each(rows, "training")}
-        name = max(curves, key=lambda training: len(curves[training]))
-        curve = curves[name]
-        gained = curve - curve.cummax().shift(fill_value=float("-inf"))
-        text = (
-            f"On {place} {name} has {curve.iloc[0]:.2f} {figure} after one epoch and its best, {curve.max():.2f}, "
-            f"after {curve.idxmax()} of {len(curve)}; the last epoch to add {GAIN:g} points to the best before it is "
-            f"number {gained.index[gained >= GAIN][-1]}."
-        )
-        base = curves.get(rows["base"].iloc[0])
-        if base is not None and len(base) < len(curve):
-            more = curve.max() - curve.loc[: len(base)].max()
-            text += f" The epochs after the {len(base)} of {rows['base'].iloc[0]} add {more:+.2f}."
-        yield text, curve
-
-
-@about(NONE)
-def training(data: pd.DataFrame) -> Said:
-    """About `tables.step_training`: how much of the search in training was exact."""
-    for place, cut in each(data["training, last epoch", "cut off, %"], str(data.index.names[0])):
-        yield (
-            f"On {place} a limit cut off {span(cut, '{:.1f} %')} of the searches in the last epoch, "
-            f"{cut.iloc[0]:.2f} % in {cut.index[0]}; none in {listing(cut.index[cut == 0], 'no training')}.",
-            cut,
-        )
-    yield unproved(data["dev", "proved optimal, %"], "dev")
+        elif same := list(found["UAS"].index[(found["UAS"][["only it", "only the base"]] == 0).all(axis=1)]):
+            yield f"The right heads are those of {base}, word for word: {listing(same)}.", found["UAS"]
 
 
 @about(

@@ -3,9 +3,10 @@
     python -m treebound.report.render [--notebooks results/notebooks] [--out results/report]
 
 The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML,
-figures become files beside the pages, so do tables (as CSV); code and long tables are folded away, and so is a section
-whose heading has the tag `fold`. A cell with the tag `answer` has the answer to the question of the page. Same
-notebooks, same bytes. What the script adds: tables that are sorted by a click, and steps that are shown one at a time.
+figures become files beside the pages, so do tables (as CSV); code and long tables are folded away, and so are sections
+whose heading has the tag `fold`, and all but the first sentences of a remark. A cell with the tag `answer` has the
+answer to the question of the page, and its output stands below the question. Same notebooks, same bytes. What the
+script adds: tables that are sorted by a click, and steps that are shown one at a time.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
 from treebound.report.command import status
 from treebound.report.execute import read
+from treebound.report.show import STATEMENTS
 
 INDEX = "index"  #: the notebook that becomes the entry page
 LONG = 24  #: rows of a table that is folded away under its caption
+SAID = 3  #: sentences of a remark that are shown; the others are folded away behind them
 
 
 @dataclass
@@ -131,7 +134,10 @@ def _page(path: Path, site: Path) -> Page:
                 raise InputError(f"cell {number} was not executed", path=path, hint="run treebound.report.execute")
             for i, output in enumerate(cell.outputs, 1):
                 shown = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
-                page.cells.append(f'<div class="answer">{shown}</div>' if "answer" in tags else shown)
+                if "answer" in tags:  # stands below the question, wherever it was computed
+                    page.cells.insert(1, f'<div class="answer">{shown}</div>')
+                else:
+                    page.cells.append(shown)
             code.append(cell.source)
     fold()
     page.cells.append(section)
@@ -169,10 +175,15 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
         return _figure(site, f"{name}.svg", markup.encode(), unescape(alt[1]) if alt else f"Figure of cell {cell}")
     if "image/png" in data:
         return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
-    if data.get("text/html", "").startswith('<ol class="steps"'):
+    if "text/html" in data and "<table" not in data["text/html"]:  # steps of a search, a table without rows
         return str(data["text/html"])
     if "text/html" in data:
         return _table(site, name, re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"]), data)
+    if len(data.get(STATEMENTS, ())) > SAID:
+        first, more = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
+        listed = "".join(f"<li>{markdown(one['says'])}</li>" for one in more)
+        said = markdown(" ".join(one["says"] for one in first))
+        return f'{said}<details class="more"><summary>{len(more)} more remarks</summary><ul>{listed}</ul></details>'
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"
@@ -188,12 +199,16 @@ def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
         link = "" if named_here else f'<p class="where"><a href="{file}" download>CSV</a></p>'
     rows = markup.partition("<tbody>")[2].count("<tr>")
     caption = re.search("<caption>(.*?)</caption>", markup, re.S)
-    framed = '<div class="scroll" role="region" aria-label="Table" tabindex="0">{}</div>'
+    named = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
+    opening = f'<div class="scroll" role="region" aria-label="{named}" tabindex="0">'
     tally = 'class="claims"' in markup  # the caption says what the table comes to; on the first page it is shown
-    if caption is None or (named_here if tally else rows <= LONG):
-        return framed.format(markup) + link
+    if caption is None or (tally and named_here):
+        return f"{opening}{markup}</div>{link}"
+    bare = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
+    if rows <= LONG and not tally:  # a caption outside the frame does not scroll out of sight
+        return f'<p class="caption">{caption[1]}</p>{bare}'
     summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
-    return f'<details class="long">{summary}{framed.format(markup.replace(caption[0], "", 1))}{link}</details>'
+    return f'<details class="long">{summary}{bare}</details>'
 
 
 def _figure(site: Path, name: str, content: bytes, alt: str) -> str:

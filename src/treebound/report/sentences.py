@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from treebound.evaluation.calibration import wilson
+from treebound.report.collect import REFERENCE, THIS_RUN
 from treebound.report.show import Remarks, Sentence, said_p
 
-LEVEL = 0.05  #: p below which a difference counts as told from chance
-FEW = 8  #: rows of a comparison that are all named; of more, those told from chance
+LEVEL = 0.05  #: p below which a difference counts as significant
+FEW = 8  #: rows of a comparison that are all named; of more, the significant ones
+RUNS = (f", {REFERENCE}", f", {THIS_RUN}")  #: ends of labels, said once a page
 ONE_SEED = "Each figure is one training with one seed."
 UNTESTED = "These differences were not tested."
 
@@ -46,9 +49,11 @@ def named(label: Any) -> str:
 
 
 def told_apart(index: pd.Index) -> list[str]:
-    """The labels of rows, without levels that are the same in all of them."""
+    """The labels of rows, without levels, and without the name of a run, that are the same in all of them."""
     same = [level for level in range(index.nlevels) if index.get_level_values(level).nunique() == 1]
-    return [named(label) for label in (index.droplevel(same) if 0 < len(same) < index.nlevels else index)]
+    labels = [named(label) for label in (index.droplevel(same) if 0 < len(same) < index.nlevels else index)]
+    run = next((run for run in RUNS if all(label.endswith(run) for label in labels)), "")
+    return [label.removesuffix(run) for label in labels]
 
 
 def listing(parts: Iterable[Any], nothing: str = "none") -> str:
@@ -79,21 +84,28 @@ def by_chance(tests: int, level: float = LEVEL) -> str:
     return f"about {expected:.0f}" if expected >= 1 else "fewer than one"
 
 
-def told(rows: pd.DataFrame, level: float = LEVEL) -> str:
-    """Which differences are told from chance and which way, how many are not, and how many chance alone would pass.
+def told(rows: pd.DataFrame, level: float = LEVEL, short: bool = False) -> str:
+    """Which differences are significant and which way, how many are not, and how many chance alone would pass.
 
-    rows  difference, p or an interval of that level (low, high) or both; indexed by what they are of
+    rows   difference, p or an interval of that level (low, high) or both; indexed by what they are of
+    short  for the answer of a page: without those that are not, and without chance
     """
     rows = rows.set_axis(told_apart(rows.index))
     sure, of = rows["p"] < level if "p" in rows else (rows["low"] > 0) | (rows["high"] < 0), len(rows)
     better, worse = (rows[sure & (rows["difference"] * sign > 0)] for sign in (1, -1))
     rest = rows[~sure]
-    unclear = f" ({differences(rest)})" if len(rest) and of <= FEW else ""
-    return (
-        f"told from chance at {100 * level:g} %, better: {differences(better)}; worse: {differences(worse)}; not told "
-        f"from chance: {len(rest)} of {of}{unclear}"
-        + (f"; of {of} tests {by_chance(of, level)} would pass by chance alone" if of > 1 else "")
-    )
+    said = f"significant at {100 * level:g} %, better: {differences(better)}; worse: {differences(worse)}"
+    said += f"; not significant: {len(rest)} of {of}"
+    if short:
+        return said
+    said += f" ({differences(rest)})" if len(rest) and of <= FEW else ""
+    return said + (f"; of {of} tests {by_chance(of, level)} would pass by chance alone" if of > 1 else "")
+
+
+def share(right: int, of: int) -> str:
+    """A share in % of single things taken for independent, with its 95 % interval and its whole."""
+    low, high = (100 * end for end in wilson(right, of))
+    return f"{100 * right / of if of else float('nan'):.1f} % [{low:.1f}, {high:.1f}] of {of:,}"
 
 
 def span(values: pd.Series, text: str = "{:.2f}") -> str:
@@ -105,6 +117,12 @@ def span(values: pd.Series, text: str = "{:.2f}") -> str:
         for at in dict.fromkeys((values.argmin(), values.argmax()))
     ]
     return " to ".join(ends)
+
+
+def ranked(values: pd.Series, text: str = "{:.2f}") -> str:
+    """Figures with their places, the largest first, and that they were not tested."""
+    order = values.set_axis(told_apart(values.index)).dropna().sort_values(ascending=False, kind="stable")
+    return f"{listing(f'{place} {text.format(value)}' for place, value in order.items())}. {ONE_SEED} {UNTESTED}"
 
 
 def correlation(x: pd.Series, y: pd.Series) -> str:

@@ -38,10 +38,12 @@ class Table:
         return self.caption
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        written = self.data.to_csv(lineterminator="\n")
-        return {"text/plain": self.caption, "text/html": self._repr_html_(), "text/csv": written}
+        data = {"text/plain": self.caption, "text/html": self._repr_html_()}
+        return data | ({"text/csv": self.data.to_csv(lineterminator="\n")} if len(self.data) else {})
 
     def _repr_html_(self) -> str:
+        if not len(self.data):
+            return f"<p>{escape(self.caption)}: no run here has any.</p>"
         body = [self._row(i) for i in range(len(self.data))]
         return "\n".join(
             [
@@ -68,7 +70,7 @@ class Table:
             start = 0
             for _, run in groupby(_levels(column)[: level + 1] for column in columns):
                 width = len(list(run))
-                label = escape(str(_levels(columns[start])[level])).replace(" = ", "\u00a0=\u00a0")
+                label = escape(typeset(str(_levels(columns[start])[level]))).replace(" = ", "\u00a0=\u00a0")
                 label = label.replace("+", "+<wbr>")  # names of models are long
                 scope = "colgroup" if level + 1 < columns.nlevels else "col"
                 kind = f' class="{self._kind(start)}"' if self._kind(start) != "number" else ""
@@ -112,7 +114,7 @@ class Table:
 
     def _cell(self, value: Any, column: int) -> str:
         if isinstance(value, str):
-            return value
+            return typeset(value) if re.fullmatch(r"-[\d.]+( \*)?", value) else value
         if pd.isna(value):
             return NOTHING
         if isinstance(value, float):

@@ -104,8 +104,9 @@ def _on(page: str, paper: Paper) -> Paper:
 
 
 def summary(judged: Sequence[Judged]) -> Remarks:
-    """How many claims of each paper have which verdict."""
-    said = []
+    """How many claims have which verdict: of all papers together, where there are several, then of each."""
+    papers = len({one.paper.key for one in judged if one.claim is not None})
+    said = [f"Of {papers} papers {_tally(judged)}"] if papers > 1 else []
     for paper, group in groupby(judged, key=lambda one: one.paper):
         if tally := _tally(list(group)):
             said.append(f"{paper.cite}, {tally}")
@@ -118,7 +119,7 @@ def _tally(judged: Sequence[Judged]) -> str:
     """How many claims of a paper have which verdict; empty where it has none yet."""
     counts = Counter(one.verdict for one in judged if one.claim is not None)
     parts = [f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
-    return f"{counts.total()} claims: {', '.join(parts)}." if parts else ""
+    return f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}." if parts else ""
 
 
 def frame(judged: Sequence[Judged]) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 All take the `collect.Results` to show and the names of the corpora wanted (empty: all), and return DataFrames.
 """
 
+# ruff: noqa: F401 - what notebooks take from here
+
 from treebound.report.tables.ablation import ablation_ranking, ablation_table, ablations
 from treebound.report.tables.comparison import (
     GAIN,
@@ -30,53 +32,3 @@ from treebound.report.tables.speed import (
 )
 from treebound.report.tables.steps import step_arcs, step_epochs, step_table, step_tests, step_training, steps
 from treebound.report.tables.tuning import tuned_sentences, tuning_table, tunings
-
-__all__ = [
-    "GAIN",
-    "ablation_ranking",
-    "ablation_table",
-    "ablations",
-    "accuracy",
-    "accuracy_and_speed",
-    "against_baseline",
-    "benchmarked",
-    "by_system",
-    "certificate",
-    "comparison",
-    "conversion",
-    "errors",
-    "gains",
-    "headline",
-    "kept_table",
-    "length_table",
-    "lengths",
-    "list_table",
-    "multilingual",
-    "peers",
-    "pictured",
-    "provenance",
-    "pruner",
-    "pruner_thresholds",
-    "pruning_table",
-    "seeds",
-    "significance",
-    "sources",
-    "stacked",
-    "step_arcs",
-    "step_epochs",
-    "step_table",
-    "step_tests",
-    "step_training",
-    "steps",
-    "tagging",
-    "tags",
-    "time_spent",
-    "tour_row",
-    "training",
-    "tree_table",
-    "tuned_sentences",
-    "tuning_table",
-    "tunings",
-    "variants",
-    "word_table",
-]
