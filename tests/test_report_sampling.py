@@ -6,6 +6,7 @@ from pathlib import Path
 
 import made_up_results
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -13,6 +14,7 @@ from treebound.plots.sampling import score_against_time
 from treebound.report import collect, published, remarks_sampling
 from treebound.report.claims.judge import judge
 from treebound.report.claims.load import read
+from treebound.report.claims.measures.measured import pairs
 from treebound.report.tables import sampling
 
 REPOSITORY = Path(__file__).parents[1]
@@ -123,8 +125,23 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     for table in (sampling.accuracy([run]), sampling.details([run]), sampling.score_time([run])):
         assert not len(table)
     assert not len(sampling.tag_correction([run]))
-    assert not len(sampling.gains(run, remarks_sampling.PAIRS))
+    assert not len(sampling.gains(run, sampling.PAIRS))
     assert list(sampling.optima(run, "greedy")) == []
+
+
+def test_a_reference_without_its_sentences_keeps_what_claims_compare(run: collect.Results, tmp_path: Path) -> None:
+    whole = sampling.gains(run, sampling.PAIRS)
+    (tmp_path / "tables").mkdir()
+    whole.to_csv(tmp_path / "tables" / f"{sampling.KEPT}.csv")
+    kept = collect.Results(collect.REFERENCE, tmp_path, run.params, {"commit": "0" * 40})
+    pd.testing.assert_frame_equal(sampling.gains(kept, sampling.PAIRS), whole)
+    assert len(whole)
+    pair = whole.index[0][1:]
+    assert set(sampling.gains(kept, [pair]).index.droplevel("corpus")) == {pair}
+    assert not len(sampling.gains(collect.Results(collect.REFERENCE, tmp_path / "no", run.params, kept.info), [pair]))
+    asked = [claim for claim in read(CLAIMS).claims if claim.measure == "UAS of samplers"]
+    assert asked
+    assert {pair for claim in asked for pair in pairs(claim.rows, claim.compare)} <= set(sampling.PAIRS)
 
 
 def test_the_published_table_is_whole() -> None:

@@ -33,7 +33,12 @@ OVERLAY = Path("params/reference.yaml")
 MULTILINGUAL = "multilingual"
 MORE_FOLDER = Path("build") / MULTILINGUAL
 MORE_OVERLAY = Path("params") / f"{MULTILINGUAL}.yaml"
-SIGNIFICANCE = ("significance-uas", "significance-las", "differences")  #: tables that need the parses, not committed
+SIGNIFICANCE = (
+    "significance-uas",
+    "significance-las",
+    "differences",
+    "sampling-gains",
+)  #: tables that need the parses, not committed
 SHOWING = ("notebooks", "report")  #: stages that show what the others compute
 LARGEST_REPORT = 15_000_000  #: bytes of the rendered report that are still fit to be committed
 

@@ -29,6 +29,7 @@ from treebound.report import claims, collect, tables
 from treebound.report.collect import Results
 from treebound.report.command import status
 from treebound.report.show import NOTHING, is_p, p_value
+from treebound.report.tables import sampling
 from treebound.support.atomic import replacing
 
 Tables = dict[str, tuple[str, Callable[[Results], pd.DataFrame]]]  #: name of the files -> (title, table)
@@ -58,6 +59,7 @@ TABLES: Tables = {
     "ablation": ("Configurations of the search", lambda r: tables.ablation_table(tables.ablations([r]))),
     "training": ("Every trained model", lambda r: tables.training([r])),
     "steps": ("What each step of learning brings on dev, %", lambda r: _steps(r)),
+    sampling.KEPT: ("Parsers that sample against others, UAS on test", lambda r: sampling.gains(r, sampling.PAIRS)),
     "steps-significance": ("Trainings against the base on dev", lambda r: tables.step_tests(tables.steps([r]))),
 }
 #: name of the files -> (what there is to see, figure)

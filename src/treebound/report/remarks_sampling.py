@@ -17,22 +17,11 @@ NO_TAGS = (
     "params.yaml."
 )
 LEVEL = 0.01  #: that of the intervals of `tables.sampling.gains`
-#: rows that are compared: global features with none, with exact search, each way of learning
-PAIRS = (
-    ("sampling full", "sampling turbo"),
-    ("sampling full", "combined"),
-    ("sampling shared", "carreras+grandchild+sibling"),
-    ("sampling full", "sampling full-published"),
-    ("sampling full-published", "sampling full-neighbour"),
-    ("sampling full-published", "sampling full-gold"),
-    *(("sampling full", f"sampling full, best of {k}") for k in sampling.LISTS),
-    ("sampling small", "carreras+grandchild+sibling"),
-)
 
 
 def gains(results: Sequence[Results]) -> Remarks:
     """Who is ahead of whom, with McNemar's test over words; where no sentences are kept, accuracies alone."""
-    data = pd.concat({r.name: sampling.gains(r, PAIRS) for r in results}, names=["run"])
+    data = pd.concat({r.name: sampling.gains(r, sampling.PAIRS) for r in results}, names=["run"])
     return _gains(data) if len(data) else accuracies(sampling.accuracy(results))
 
 

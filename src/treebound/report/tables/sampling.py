@@ -20,6 +20,19 @@ from treebound.report.tables.rows import main_rows
 PAPER = "zhang-et-al-2014"
 METHODS = ("greedy", "gibbs", "random-walk")
 LISTS = (50, 500)  #: trees of a reranker, as in the paper
+#: rows that are compared: global features with none, with exact search, each way of learning
+PAIRS = (
+    ("sampling full", "sampling turbo"),
+    ("sampling full", "combined"),
+    ("sampling shared", "carreras+grandchild+sibling"),
+    ("sampling full", "sampling full-published"),
+    ("sampling full-published", "sampling full-neighbour"),
+    ("sampling full-published", "sampling full-gold"),
+    ("sampling full-neighbour", "sampling full-gold"),
+    *(("sampling full", f"sampling full, best of {k}") for k in LISTS),
+    ("sampling small", "carreras+grandchild+sibling"),
+)
+KEPT = "sampling-gains"  #: what a reference keeps of `gains`
 
 
 def rows_of(results: Results, corpus: str) -> dict[str, Row]:
@@ -77,10 +90,15 @@ def published_accuracy() -> pd.DataFrame:
 def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Index (corpus, row, other): UAS of a row less another's, the ends of its 99 % interval, words, McNemar's p.
 
-    The interval is that of paired words. No lines where a run does not keep its sentences, or lacks a row.
+    The interval is that of paired words. No lines where a run lacks a row; a reference that is committed without its
+    sentences has what it kept of PAIRS.
     """
+    keys, columns = ["corpus", "row", "other"], ["difference", "low", "high", "words", "p"]
+    if not results.keeps_sentences:
+        kept = results.kept_table(KEPT).reindex(columns=[*keys, *columns]).set_index(keys)
+        return kept[kept.index.droplevel("corpus").isin(pairs)]
     lines = {}
-    for corpus in results.corpora if results.keeps_sentences else ():
+    for corpus in results.corpora:
         rows = rows_of(results, corpus)
         for a, b in pairs:
             if a in rows and b in rows:
@@ -89,8 +107,8 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
                 more, changed = test["only_a"] - test["only_b"], test["only_a"] + test["only_b"]
                 half = 2.5758 * np.sqrt(max(changed - more**2 / n, 0.0)) / n
                 lines[corpus, a, b] = [100 * x for x in (more / n, more / n - half, more / n + half)] + [n, test["p"]]
-    index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["corpus", "row", "other"])[: len(lines)]
-    return pd.DataFrame(list(lines.values()), index=index, columns=["difference", "low", "high", "words", "p"])
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=keys)[: len(lines)]
+    return pd.DataFrame(list(lines.values()), index=index, columns=columns)
 
 
 def _right(results: Results, corpus: str, row: Row) -> np.ndarray:
