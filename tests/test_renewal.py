@@ -65,6 +65,12 @@ def test_a_stage_brings_its_metrics_rows_and_parameters(run: Path, kept: Path) -
     assert renewed(info) == f"decode_transition: at {'a' * 12}, 2031-01-02"
 
 
+def test_a_stage_of_all_corpora_brings_those(run: Path) -> None:
+    ours = parameters.load(run / "params.yaml")
+    ((_, items),) = renewal.stages_of(run, ["score-time"]).values()
+    assert items == [{"corpus": corpus} for corpus in ours.corpora]
+
+
 def test_nothing_is_copied_of_a_stage_that_did_not_end(run: Path, kept: Path, tmp_path: Path) -> None:
     half = shutil.copytree(run, tmp_path / "half")
     before = {path: path.read_bytes() for path in kept.rglob("*") if path.is_file()}

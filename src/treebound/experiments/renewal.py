@@ -31,7 +31,8 @@ Items = list[dict[str, Any]]
 def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, Any], Items]]:
     """Name -> what dvc.yaml says of a stage and the items that it is made for. Raises InputError on unknown names."""
     every = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    planned = {"stages": yaml.safe_load((folder / "stages.yaml").read_text(encoding="utf-8"))["stages"]}
+    planned = yamlfile.read(folder / "params.yaml")[1]  # a stage is made for `${corpora}`, or for what is planned
+    planned |= yaml.safe_load((folder / "stages.yaml").read_text(encoding="utf-8"))
     known = sorted(name for name, said in every.items() if "foreach" in said or "matrix" in said)
     if unknown := set(names) - set(known):
         raise InputError(f"no stage {min(unknown)!r} with metrics", hint=f"one of {', '.join(known)}")
@@ -47,7 +48,7 @@ def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, A
 
 
 def _planned(plan: Any, where: str) -> Any:
-    """What stands at `${stages.a.b}`."""
+    """What stands at `${a.b}`."""
     for key in where.removeprefix("${").removesuffix("}").split("."):
         plan = plan[key]
     return plan
