@@ -21,7 +21,7 @@ def changes(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
         found = {figure: tests_of(tests, str(place), figure) for figure in ("LAS", "UAS")}
         for figure, rows in found.items():
             if len(rows):
-                yield f"On {place}, {figure} against {base}: {told(rows, LEVEL, short=True)}. {ONE_SEED}", rows
+                yield f"On {place}, {figure} against {base}: {told(rows, LEVEL)}. {ONE_SEED}", rows
         if found["UAS"].empty:
             yield f"On {place} there is nothing to compare with {base}."
         elif same := list(found["UAS"].index[(found["UAS"][["only it", "only the base"]] == 0).all(axis=1)]):
