@@ -103,7 +103,8 @@ def targets(table: pd.DataFrame) -> Said:
             yield f"{wanted}: missed, nothing is as fast.", row
             continue
         sure = row["low"] >= row["target, %"] or row["high"] < row["target, %"]
-        verdict = {"yes": "met", "no": "missed"}[row["met"]] + ("" if sure else ", though the interval has both in it")
+        verdict = {"yes": "met", "no": "missed"}[row["met"]]
+        verdict += "" if sure else ", though the target is inside the interval"
         yield (
             f"{wanted}: {verdict}. The most is {row['optima found, %']:.2f} % [{row['low']:.2f}, {row['high']:.2f}] of "
             f"{row['sentences']:.0f}{_long(row)}, by {row['method']} at {row['found at']:,.0f} words per CPU second.",
