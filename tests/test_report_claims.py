@@ -301,7 +301,7 @@ def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     paper = Paper(key="p", cite="P", title="T")
     every = [Judged(paper, claim(), (exact("x", value),)) for value in (1, 1, -1)]
     absent = Judged(Paper(key="q", cite="Q", title="T", stages="experiments.no_such_stage"), None)
-    assert str(claims.summary([*every, absent])) == "P, 3 claims: holds 2, contradicted 1. Not built yet: Q."
+    assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 hold, 1 contradicted. Not built yet: Q."
     assert frame([*every, absent])["figures"].tolist() == ["+1.00 UAS (x)", "+1.00 UAS (x)", "-1.00 UAS (x)", ""]
 
 

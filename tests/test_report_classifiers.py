@@ -63,7 +63,7 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
     said = str(remarks_classifiers.accuracy(data, classifiers.significance(results)))
     assert "quadratic with F5 labels most words rightly, 83.00 LAS; its heads are better than those of memory" in said
-    assert "Training takes 8 CPU s (memory) to 80 CPU s (quadratic)" in said
+    assert "Training with F5 takes 8 CPU s (memory) to 80 CPU s (quadratic)" in said
     whole = data[data["missing"] == ""]
     for figure in (figures.training_cost(whole), figures.learning_curve(whole)):
         assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]

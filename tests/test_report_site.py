@@ -248,6 +248,30 @@ def test_rendering_twice_gives_the_same_bytes(project: Path, site: Path, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
+def test_every_link_of_the_committed_report_leads_somewhere() -> None:
+    """To a page, an anchor of it, a figure, a table; some pages were taken over from earlier reports."""
+    folder = REPOSITORY / "results" / "reference" / "report"
+    pages = {path.name: Page(path) for path in folder.glob("*.html")}
+    assert len(pages) > 15
+    links = [(name, link) for name, page in pages.items() for link in page.links + page.loads]
+    inside = [(name, *link.partition("#")) for name, link in links if not re.match(r"[a-z]+:", link)]
+    assert len(inside) > 1000
+    assert not [where for where in inside if not (folder / (where[1] or where[0])).is_file()]
+    assert not [
+        (name, file, anchor) for name, file, _, anchor in inside if anchor and anchor not in pages[file or name].ids
+    ]
+
+
+def test_a_link_to_what_an_older_page_lacks_leads_to_the_page(tmp_path: Path) -> None:
+    older = render(
+        [_notebook(tmp_path / "index.ipynb", new_markdown_cell("# O\n\nOld.\n\n## There"))], tmp_path / "old"
+    )
+    older.rename(tmp_path / "10-x.html")
+    page = _notebook(tmp_path / "index.ipynb", new_markdown_cell("# T\n\n[a](10-x.ipynb#there) [b](10-x.ipynb#new)"))
+    html = render([page, tmp_path / "10-x.html"], tmp_path / "site").read_text()
+    assert '<a href="10-x.html#there">a</a> <a href="10-x.html">b</a>' in html
+
+
 def _files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

@@ -28,7 +28,6 @@ def score_against_time(table: pd.DataFrame) -> Figure:
             panel.axvline(of.xs(EXACT, level="method")["CPU us / word"].iloc[0], color="0.5", ls=":", label="proof")
             panel.axhline(100, color="0.5", lw=1)
             log_axis(panel, "x")
-            panel.set_ylim(top=101)
             panel.set_title(f"{corpus}, {space}")
             panel.set_xlabel("CPU us a word (log scale)")
             panel.set_ylabel("optima found, %")

@@ -123,7 +123,9 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
 def _place(key: tuple, lengths: pd.DataFrame) -> str:
     _, corpus, model, space, low = key
     count = int(lengths.loc[key, "sentences"])
-    return f"{corpus}, {model}, {space}, over {low} words, {count} {'sentences' if count > 1 else 'sentence'}"
+    following = min((end for end in lengths.index.get_level_values(-1) if end > low), default=0)
+    words = f"over {low} words" if low or not following else f"to {following} words"
+    return f"{corpus}, {model}, {space}, {words}, {count} {'sentences' if count > 1 else 'sentence'}"
 
 
 @about(NO_ARENA)

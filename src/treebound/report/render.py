@@ -18,7 +18,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape, unescape
 from pathlib import Path
@@ -78,6 +78,8 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
             (site / folder_of).mkdir(parents=True)
         pages = [(_older if path.suffix == ".html" else _page)(path, site) for path in notebooks]
         pages.sort(key=lambda page: page.name != INDEX)
+        older = {path.stem for path in notebooks if path.suffix == ".html"}
+        _lead_to_what_is_there(pages, {page.name: page.cells[0] for page in pages if page.name in older})
         for page in pages:
             text = environment.get_template("page.html").render(page=page, pages=pages, index=INDEX)
             (site / f"{page.name}.html").write_text(text, encoding="utf-8")
@@ -162,6 +164,17 @@ def _older(path: Path, site: Path) -> Page:
     return Page(path.stem, found[1], lead[1] if lead else "", sections, [found[2]])
 
 
+def _lead_to_what_is_there(pages: Sequence[Page], older: Mapping[str, str]) -> None:
+    """Links to what an older page does not have yet lead to the page; older: its text by its name."""
+
+    def link(found: re.Match[str]) -> str:
+        name, anchor = found.groups()
+        return found[0] if name not in older or f'id="{anchor}"' in older[name] else f'href="{name}.html"'
+
+    for page in pages if older else ():
+        page.cells = [re.sub(r'href="([\w-]+)\.html#([^"]+)"', link, cell) for cell in page.cells]
+
+
 def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, markdown: mistune.Markdown) -> str:
     """One output as HTML; images are written to the site as files called `name`."""
     if output.output_type == "error":
@@ -183,7 +196,8 @@ def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, 
         first, more = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
         listed = "".join(f"<li>{markdown(one['says'])}</li>" for one in more)
         said = markdown(" ".join(one["says"] for one in first))
-        return f'{said}<details class="more"><summary>{len(more)} more remarks</summary><ul>{listed}</ul></details>'
+        count = f"{len(more)} more remark{'s' * (len(more) > 1)}"
+        return f'{said}<details class="more"><summary>{count}</summary><ul>{listed}</ul></details>'
     if "text/markdown" in data:
         return str(markdown(data["text/markdown"]))
     return f"<pre>{escape(data.get('text/plain', ''))}</pre>"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from treebound.report import collect
-from treebound.report.claims.judge import NOT_BUILT, VERDICTS, Judged, judge
+from treebound.report.claims.judge import HOLDS, NOT_BUILT, VERDICTS, Judged, judge
 from treebound.report.claims.load import Paper, load
 from treebound.report.collect import Results
 from treebound.report.show import Remarks, typeset
@@ -106,7 +106,7 @@ def _on(page: str, paper: Paper) -> Paper:
 def summary(judged: Sequence[Judged]) -> Remarks:
     """How many claims have which verdict: of all papers together, where there are several, then of each."""
     papers = len({one.paper.key for one in judged if one.claim is not None})
-    said = [f"Of {papers} papers {_tally(judged)}"] if papers > 1 else []
+    said = [f"{papers} papers, {_tally(judged)}"] if papers > 1 else []
     for paper, group in groupby(judged, key=lambda one: one.paper):
         if tally := _tally(list(group)):
             said.append(f"{paper.cite}, {tally}")
@@ -118,7 +118,8 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 def _tally(judged: Sequence[Judged]) -> str:
     """How many claims of a paper have which verdict; empty where it has none yet."""
     counts = Counter(one.verdict for one in judged if one.claim is not None)
-    parts = [f"{verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]]
+    words = {HOLDS: "hold"}
+    parts = [f"{counts[v]} {words.get(v, v) if counts[v] > 1 else v}" for v in VERDICTS if counts[v]]
     return f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}." if parts else ""
 
 

@@ -79,13 +79,17 @@ def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
 
 
 def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows (run, corpus, row): the parsers by transitions of the main comparison."""
+    """Rows (run, corpus, row): the parsers by transitions of the main comparison.
+
+    The column `not installed` is there where one lacks a package.
+    """
     parts = [r.transitions().assign(run=r.name) for r in results]
     data = pd.concat(parts, ignore_index=True)
     data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "row"])
     names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s"}
     data = data.rename(columns=names | {"words_per_cpu_s": "words / CPU s", "missing": "not installed"})
-    return data[[*names.values(), "words / CPU s", "not installed"]]
+    lacking = ["not installed"] * bool(data["not installed"].astype(bool).any())
+    return data[[*names.values(), "words / CPU s", *lacking]]
 
 
 def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, dict[str, Sequence[str]]]:
