@@ -86,6 +86,25 @@ def _zip(content: bytes) -> bytes:
     return out.getvalue()
 
 
+def _array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[bytes], bytes]:
+    """Another array of this name, with a digest that is right."""
+
+    def edit(content: bytes) -> bytes:
+        file = ModelFile(content)
+        file.arrays[name] = change(file.arrays[name])
+        return file.written()
+
+    return edit
+
+
+def _older_quadratic(content: bytes) -> bytes:
+    """As models with a quadratic kernel were before its decisions could branch."""
+    file = ModelFile(content)
+    file.header["spec"].pop("prediction")
+    file.arrays["pool"] = file.arrays["pool"][0]
+    return file.written()
+
+
 AGAIN = "train it again"
 MODELS: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     "empty": (lambda content: b"", ("truncated or foreign file", AGAIN)),
@@ -108,6 +127,14 @@ MODELS: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
     "an-array-lost": (_arrays(lambda array: None), ("damaged", "other arrays", AGAIN)),
     "an-array-of-another-type": (_arrays(lambda array: array.astype(np.complex64)), ("damaged", AGAIN)),
     "an-array-too-many": (_more, ("damaged", AGAIN)),
+}
+
+QUADRATIC: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
+    "without-branches": (_older_quadratic, ("damaged", "pool: not one row for every decision", AGAIN)),
+    "a-pool-that-is-none": (_array("pool", lambda array: array - 1), ("pool: beyond the machines", AGAIN)),
+    "a-class-that-is-none": (_array("classes", lambda array: array + 99), ("classes: beyond the transitions", AGAIN)),
+    "no-counts": (_array("counts", lambda array: array * 0), ("counts: not those of the support vectors", AGAIN)),
+    "a-nan": (_array("rho", lambda array: array * np.nan), ("rho: a number that is not finite", AGAIN)),
 }
 
 # --- sentences to be parsed: every model is given each
@@ -320,6 +347,29 @@ OWN: dict[str, list[Case]] = {
         Case(PARSE + "--k 3", ("no option 'k'", "leave it out")),
         Case(PARSE + "--margins", ("only graph-based parsers say how sure they are",)),
         Case(PARSE + "--certificates {missing}", ("no option 'record'", "leave it out")),
+        Case("check {model} {good}", ("proves nothing that could be checked",)),
+    ],
+    "correcting": [
+        Case(TRAIN + "--families pattern", ("unknown factor family 'pattern'", "choose from")),
+        Case(TRAIN + "--search luck", ("unknown value 'luck'", "choose from gibbs")),
+        Case(TRAIN + "--folds 1", ("--folds", RANGE)),
+        Case(TRAIN + "--folds 1000", ("sentences for 1000 folds", "give more, or fewer folds")),
+        Case(TRAIN + "--tagger-folds 41", ("40 sentences for 41 folds", "give more, or fewer folds")),
+        Case(TRAIN + "--tagger-bits 4", ("tagger-bits", RANGE)),
+        Case(TRAIN + "--tagger-epochs 0", ("tagger-epochs", RANGE)),
+        Case(TRAIN + "--doubt nan", ("doubt",)),
+        Case(TRAIN + "--doubt -1", ("doubt", RANGE)),
+        Case(TRAIN + "--tags 0", ("tags", RANGE)),
+        Case(TRAIN + "--taggings 0", ("taggings", RANGE)),
+        Case(TRAIN + "--penalty 0", ("penalty",)),
+        Case("train --system correcting {untagged} {dev} -o {out}", ("{untagged}:", "no word has a tag")),
+        Case(PARSE + "--taggings 0", ("No such option: --taggings",)),
+        Case(PARSE + "--k 3", ("no option 'k'", "leave it out")),
+        Case(PARSE + "--kbest 3", ("only graph-based",)),
+        Case(PARSE + "--margins", ("only graph-based parsers say how sure they are",)),
+        Case(PARSE + "--certificates {missing}", ("no option 'record'", "leave it out")),
+        Case(PARSE + "--derivations {missing}", ("only CCG parsers make derivations",)),
+        Case("tag {model} {good} -o {out}", ("not a treebound tagger",)),
         Case("check {model} {good}", ("proves nothing that could be checked",)),
     ],
     "ccg": [

@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from broken import (
     OF_DECODE,
     OWN,
     PARSED,
+    QUADRATIC,
     SCORES,
     SENTENCES,
     TREEBANKS,
@@ -38,6 +40,8 @@ TRAINED = {
     "constrained": "--epochs 1 --bits 6 --constraints {own.toml}",
     "transition": "--epochs 1 --bits 8",
     "sampling": "--epochs 1 --bits 12 --families adjacent-sibling,grandchild --sweeps 1 --restarts 2 --pruner-epochs 1",
+    "correcting": "--epochs 1 --bits 12 --families adjacent-sibling --sweeps 1 --restarts 2 --pruner-epochs 1 "
+    "--tagger-epochs 1 --tagger-bits 12 --tagger-folds 2 --folds 2",
     "ccg": "--chart-bits 12 --tag-bits 12 --tag-iterations 5 --iterations 5",
     "tagging": "--epochs 1 --bits 12",
 }
@@ -165,6 +169,20 @@ def test_models(place: Place) -> None:
     tried(place, cases)
 
 
+@pytest.mark.skipif(find_spec("libsvm") is None, reason="LIBSVM is not installed")
+@pytest.mark.parametrize("prediction", ["branching", "combined"])
+def test_models_with_a_quadratic_kernel(prediction: str, tmp_path: Path) -> None:
+    place = Place(tmp_path, "transition")
+    how = f"--learning quadratic --features F5 --tolerance 1 --prediction {prediction}"
+    done = run(*place.arguments(f"train --system transition {{train}} {{dev}} -o {{model}} {how}"))
+    assert done.returncode == 0, done.stderr
+    content, cases = place.files["model"].read_bytes(), [Case("parse {model} {good} -o {out}", None, 1)]
+    for name, (change, said) in (MODELS | QUADRATIC).items():
+        place.write(f"{name}.npz", change(content))
+        cases.append(Case(f"parse {{{name}}} {{good}} -o {{out}}", (f"{name}.npz: ", *said)))
+    tried(place, [*cases, Case("parse {model} {good} -o {out} --beam 4", ("parse with --beam 1",))])
+
+
 def test_a_model_in_a_pipe(place: Place) -> None:
     pipe = place.folder / "pipe"
     os.mkfifo(pipe)
@@ -203,6 +221,7 @@ def test_options_and_outputs(place: Place) -> None:
     for name, content in FILES.items():
         place.write(name, content)
     place.write("plain.conllu", inflected_conllu(3, 3).encode())
+    place.write("untagged.conllu", b"".join(b"1\ta" + b"\t_" * 4 + b"\t0\troot\t_\t_\n\n" for _ in range(2)))
     tried(place, OWN[place.system] + (OF_ALL if place.system in PARSERS else []))
 
 

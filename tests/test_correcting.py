@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from treebound.cli.annotate import Parsing, parsed
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.experiments.tag_correction import measured
+from treebound.learning.survey import remarks
 from treebound.systems.correcting.balance import BITS, NUMBERS, Choice, features, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
 from treebound.systems.correcting.jackknifed import with_first
@@ -162,6 +164,22 @@ def test_the_parser_corrects_the_tagger(model: CorrectingModel, tmp_path: Path) 
     assert "pipeline" in Correcting().report(model, new)
     with pytest.raises(ModelError):
         CorrectingModel.load(Path(__file__))
+
+
+def test_a_model_is_known_by_what_it_was_trained_by(model: CorrectingModel, tmp_path: Path) -> None:
+    train, dev, system = ambiguous(160, 3), ambiguous(40, 4), Correcting()
+    model.save(tmp_path / "model.npz")
+    assert CorrectingModel.load(tmp_path / "model.npz").key == system.key(SPEC, train, dev) != ""
+    for spec, other in ((replace(SPEC, doubt=2.0), dev), (SPEC, ambiguous(40, 5))):
+        assert system.key(spec, train, other) != model.key
+
+
+def test_attributes_that_are_left_out_are_not_named() -> None:
+    train, dev = ambiguous(40, 3), ambiguous(10, 4)
+    train.meta["attributes"] = dev.meta["attributes"] = ["suffix", "feats", "lemma"]
+    Correcting().fitted(SPEC, train)
+    assert "attributes suffix" in remarks(train, dev, projective=True, k="")[0]
+    assert "feats" not in remarks(train, dev, projective=True, k="")[0].split("attributes")[1]
 
 
 def test_parse_writes_the_tags(model: CorrectingModel, tmp_path: Path) -> None:

@@ -146,6 +146,12 @@ def test_training_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
+def test_cells_that_agree_fit_into_a_byte() -> None:
+    assert svm.split_of(FeatureModel(("w t0", "p t0") * 127, (), ())) == 1
+    with pytest.raises(InputError, match="256 cells"):
+        svm.split_of(FeatureModel(("w t0", "p t0") * 128, (), ()))
+
+
 @pytest.mark.parametrize(("settings", "name"), [(QUADRATIC, "LIBSVM"), (MEMORY, "TiMBL")])
 def test_a_package_that_is_not_there_is_named(settings: Settings, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, PACKAGE[settings.learning], None)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from threading import Timer
+
 import numpy as np
 import pytest
 from synthetic import synthetic_treebank
@@ -10,7 +14,7 @@ from test_transition_training import MODELS, machine_and_words
 from treebound.core.treebank import Treebank
 from treebound.systems.transition.encoding import Encoding
 from treebound.systems.transition.greedy import Machine, parse_in_step
-from treebound.systems.transition.machines import binarised
+from treebound.systems.transition.machines import binarised, train_machine
 from treebound.systems.transition.quadratic import all_votes, compare, decision, pool_of, winners
 from treebound.systems.transition.quadratic_svm import QuadraticSVM
 
@@ -67,6 +71,17 @@ def test_every_decision_is_that_of_libsvm(trained: tuple[Machine, np.ndarray, np
                 assert counted.tolist() == expected.tolist()
                 compared += len(pairs)
     assert compared > 10000
+
+
+def test_an_interrupt_in_libsvm_is_not_lost() -> None:
+    """It comes while LIBSVM trains: these parameters take ten million steps."""
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(5, size=(200, 6), dtype=np.int32), rng.integers(2, size=200)
+    kernel = "-q -s 0 -t 1 -d 2 -g 0.2 -r 0.6 -c 1e6"
+    train_machine(X[:20], y[:20], f"{kernel} -e 1")  # the package compiles something first
+    Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        train_machine(X, y, f"{kernel} -e 1e-300")
 
 
 def test_branches_are_decided_first(trained: tuple[Machine, np.ndarray, np.ndarray, QuadraticSVM]) -> None:

@@ -136,6 +136,7 @@ def compiles(recipe: Recipe) -> bool:
         "transition": ["systems.transition.greedy.parse_greedily"],
         "ccg": ["systems.ccg.rule_features.expect_steps"],
         "sampling": ["systems.sampling.search.next_pair"],
+        "correcting": ["systems.sampling.search.next_pair"],
     }
     kernels = list(of_systems.get(recipe.system, []))
     if getattr(recipe.settings, "space", "") == "non-projective":

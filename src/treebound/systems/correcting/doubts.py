@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from treebound.core.treebank import Treebank
-from treebound.systems.tagging.sequence import Candidates, Table, best_tags, contexts
+from treebound.systems.tagging.sequence import ORDERS, Candidates, Table, best_tags, contexts
 from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.words import word_table
 
@@ -42,7 +42,7 @@ def doubts(tagger: Tagger, treebank: Treebank, unit: float | None = None) -> tup
 
     unit  of deficits; None: their mean over the second-best tags of these words
     The tags of other words stay the tagger's own, so that the deficits of several words that are no neighbours add up.
-    O(sum of n^2 tags) looks at templates.
+    O(words x tags) looks at templates.
     """
     rows, starts, group = word_table(treebank, tagger.dictionary, tagger.given)
     table = Table(tagger.weights, tagger.mask, len(tagger.tags))
@@ -70,12 +70,16 @@ def doubts(tagger: Tagger, treebank: Treebank, unit: float | None = None) -> tup
 
 @njit(cache=True, nogil=True)
 def _deficits(templates, context, group, lists, single, table, own, out):
-    """Deficits of a sentence's tags into out float64[n, tags]; own int32[n], which are changed and restored."""
-    n, none, scratch = len(own), np.empty(0, np.int32), np.empty(len(own), np.int32)
-    best = best_tags(templates, context, own, single, table, none, 0, scratch)
-    for w in range(n):
-        kept = own[w]
+    """Deficits of a sentence's tags into out float64[n, tags]; own int32[n], which are changed and restored.
+
+    Templates see the ORDERS - 1 tags before a word: what a tag changes is scored among so many words on either side.
+    """
+    none, scratch = np.empty(0, np.int32), np.empty(2 * ORDERS - 1, np.int32)
+    for w in range(len(own)):
+        a, b, kept = max(0, w - ORDERS + 1), min(len(own), w + ORDERS), own[w]
+        here, near, out_here = context[a:b], own[a:b], scratch[: b - a]
+        best = best_tags(templates, here, near, single, table, none, 0, out_here)
         for tag in lists.tags[lists.first[group[w]] : lists.first[group[w] + 1]]:
             own[w] = tag
-            out[w, tag] = best - best_tags(templates, context, own, single, table, none, 0, scratch)
+            out[w, tag] = best - best_tags(templates, here, near, single, table, none, 0, out_here)
         own[w] = kept

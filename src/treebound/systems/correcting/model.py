@@ -49,6 +49,11 @@ class CorrectingModel:
         self.model, self.tagger, self.balance, self.gap, self.coarse = model, tagger, balance, gap, coarse
 
     @property
+    def key(self) -> str:
+        """Identifies what both were trained by and on."""
+        return self.model.key
+
+    @property
     def spec(self) -> Settings:
         """How both were trained."""
         assert isinstance(self.model.spec, Settings)

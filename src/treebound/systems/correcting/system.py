@@ -14,6 +14,7 @@ from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.parser import Parser
 from treebound.systems.correcting.settings import Settings
 from treebound.systems.correcting.training import train_model
+from treebound.systems.sampling.training import key_for
 
 ANNOTATED = ("feats", "lemma")  #: attributes of words that no one predicts here
 
@@ -31,18 +32,28 @@ class Correcting(Learned):
     options = ("search", "restarts", "patience", "seed", "taggings")
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are. InputError where tags or labels are missing, or sentences for every fold."""
+        """As they are. InputError where tags or labels are missing, or sentences for every fold.
+
+        The attributes of `train` are cut to those that are looked at, so that what is said of it is right.
+        """
         if not filled(train, str(train.meta.get("tag", "xpos"))):
             raise InputError("no word has a tag", hint="give a tagged treebank")
         if settings.labels != "none" and not has_labels(train):
             raise InputError("not every word has a label", hint="train with --labels none")
         if len(train) < (most := max(settings.folds, settings.tagger_folds)):
             raise InputError(f"{len(train)} sentences for {most} folds", hint="give more, or fewer folds")
+        train.meta.update(bare(train).meta)
         return settings
+
+    def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
+        """Of settings, templates and treebanks."""
+        return key_for(settings, bare(train), bare(dev))
 
     def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CorrectingModel:
         """By what words show and tags."""
-        return train_model(settings, bare(train), bare(dev), **how)
+        model = train_model(settings, bare(train), bare(dev), **how)
+        model.model.key = self.key(settings, train, dev)  # the parser's own is of jackknifed tags
+        return model
 
     def report(self, model: CorrectingModel, dev: Treebank) -> str:
         """Tags and trees of dev, by the tagger alone and corrected."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +55,7 @@ def train_machine(X: np.ndarray, y: np.ndarray, parameters: str) -> Machine:
     order = np.argsort(y, kind="stable")
     X, y = X[order], y[order]
     problem = svmutil.svm_problem(y.astype(float), binarised(X, [np.unique(column) for column in X.T]))
-    model = svmutil.svm_train(problem, svmutil.svm_parameter(parameters))
+    model = _trained(problem, svmutil.svm_parameter(parameters))
     k = model.get_nr_class()
     return Machine(
         np.array(model.get_labels(), np.int32),
@@ -62,6 +65,25 @@ def train_machine(X: np.ndarray, y: np.ndarray, parameters: str) -> Machine:
         np.array(model.rho[: k * (k - 1) // 2]),
         model,
     )
+
+
+def _trained(problem: Any, parameter: Any) -> Any:
+    """LIBSVM's model, trained in a thread of its own: waiting for it ends with Control-C, LIBSVM itself does not.
+
+    What it prints goes to a function of C: an interrupt in one of Python, which it calls back, would be lost, and at
+    the end of the program there is no Python any more.
+    """
+    done: Future[Any] = Future()
+    parameter.print_func = ctypes.cast(ctypes.CDLL(None).strlen, type(parameter.print_func))
+
+    def train() -> None:
+        try:
+            done.set_result(libsvm().svm_train(problem, parameter))  # the number of threads is that of this one
+        except BaseException as error:
+            done.set_exception(error)
+
+    Thread(target=train, daemon=True).start()
+    return done.result()
 
 
 def constant(answer: int, m: int) -> Machine:

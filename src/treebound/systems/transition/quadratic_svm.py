@@ -33,11 +33,17 @@ from treebound.systems.transition.quadratic import Pools, all_votes, winners
 
 LEAST = 1000  #: instances that a value must have, or it is pooled
 SPLITS = ("p t0", "c t0")  #: cells whose values have machines of their own: the first that a feature model has
+MOST = 255  #: cells of a feature model
 SAVED = 30.0  #: seconds after which machines that are trained are kept for a training that goes on
 
 
 def split_of(features: FeatureModel) -> int:
-    """The number of the cell that splits. InputError for a feature model that has none."""
+    """The number of the cell that splits. InputError for a feature model that has none, and for one of too many cells.
+
+    Cells that agree are counted in bytes (`quadratic.compare`).
+    """
+    if len(features.cells) > MOST:
+        raise InputError(f"{len(features.cells)} cells for a quadratic kernel", hint=f"name {MOST} at most")
     for cell in SPLITS:
         if cell in features.cells:
             return features.cells.index(cell)
