@@ -74,7 +74,11 @@ SIZES = pd.DataFrame(
     ]
 )
 
+CONFIDENCE = pd.DataFrame(
+    {"confidence": [0.5, 20.0], "mean": [0.4, 0.9], "accuracy": [0.5, 0.9], "low": [0.4, 0.8], "high": [0.6, 1.0]}
+)
 DRAWINGS = {
+    "reliability": lambda: as_svg(figures.reliability(CONFIDENCE, CONFIDENCE), "by confidence"),
     "tree": lambda: tree_svg(WORDS, HEADS, gold=GOLD, tags=["D", "N", "V", "D", "N"]),
     "search tree": lambda: search_tree_svg(NODES, WORDS),
     "bounds": lambda: as_svg(figures.bounds(TRACE), "bounds"),

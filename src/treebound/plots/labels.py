@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
@@ -68,7 +67,7 @@ def _places(width: float, height: float) -> Iterator[tuple[float, float]]:
 def _markers(axes: Axes, scale: float) -> list[Bbox]:
     """Where points are drawn."""
     drawn = [line for line in axes.lines if line.get_marker() not in ("None", "none", "", " ", None)]
-    points = [point for line in drawn for point in axes.transData.transform(np.column_stack(line.get_data()))]
+    points = [point for line in drawn for point in axes.transData.transform(line.get_xydata())]
     return [Bbox.from_bounds(x - RADIUS * scale, y - RADIUS * scale, *2 * [2 * RADIUS * scale]) for x, y in points]
 
 
