@@ -401,7 +401,7 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
     assert "Branch and bound proves 4 of 4 problems, without a limit and in 0.01 s at most" in said
     assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4 within 5 s each" in said
     assert "In the 1 of 2 bins of lengths where some program proves every sentence" in said
-    assert "100.0 times at least (c, sib, projective, over 0 words, 2 sentences)" in said
+    assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in said
     assert "In 1 of 2 bins every program gave up somewhere" in said
 
 
