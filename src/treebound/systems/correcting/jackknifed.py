@@ -15,6 +15,11 @@ from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import with_tags
 
 
+def column_of(meta: dict[str, Any]) -> str:
+    """The column of a treebank whose tags are chosen here."""
+    return str(meta.get("tag", "xpos"))
+
+
 def jackknifed(
     train: Treebank, column: str, folds: int, *, workers: int = 1, progress: Progress | None = None, **settings: Any
 ) -> Doubts:
@@ -42,7 +47,7 @@ def _fold(given: tuple[Treebank, str, np.ndarray, dict[str, Any]], fold: int) ->
 
 def with_first(treebank: Treebank, meta: dict, tags: list[tuple[str, ...]], coarse: dict[str, str]) -> Treebank:
     """The treebank with the first of each word's tags as its fine tag, and the coarse tag that goes with it."""
-    column, other = str(meta.get("tag", "xpos")), str(meta.get("coarse", "upos"))
+    column, other = column_of(meta), str(meta.get("coarse", "upos"))
     names = sorted({listed[0] for listed in tags})
     number = {name: i for i, name in enumerate(names)}
     ids = np.array([number[listed[0]] for listed in tags], np.int32)

@@ -10,6 +10,7 @@ from treebound.core.treebank import Treebank
 from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.learning.survey import filled
 from treebound.learning.system import Learned
+from treebound.systems.correcting.jackknifed import column_of
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.parser import Parser
 from treebound.systems.correcting.settings import Settings
@@ -36,7 +37,7 @@ class Correcting(Learned):
 
         The attributes of `train` are cut to those that are looked at, so that what is said of it is right.
         """
-        if not filled(train, str(train.meta.get("tag", "xpos"))):
+        if not filled(train, column_of(train.meta)):
             raise InputError("no word has a tag", hint="give a tagged treebank")
         if settings.labels != "none" and not has_labels(train):
             raise InputError("not every word has a label", hint="train with --labels none")

@@ -15,7 +15,7 @@ from treebound.learning.pruner import train_pruner
 from treebound.support.workers import spread
 from treebound.systems.correcting.balance import Choice, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
-from treebound.systems.correcting.jackknifed import jackknifed, with_first
+from treebound.systems.correcting.jackknifed import column_of, jackknifed, with_first
 from treebound.systems.correcting.listing import Words, errors, listed
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.settings import Settings
@@ -40,7 +40,8 @@ def train_model(
 
     checkpoint  of the parser
     """
-    column, coarse = str(train.meta.get("tag", "xpos")), coarse_tags(train, str(train.meta.get("tag", "xpos")))
+    column = column_of(train.meta)
+    coarse = coarse_tags(train, column)
     own = jackknifed(train, column, spec.tagger_folds, workers=workers, progress=progress, **spec.of_tagger)
     own = own.under(spec.doubt, spec.tags)
     given = with_first(train, train.meta, own.tags, coarse)
@@ -76,7 +77,7 @@ def _fold(given: tuple[Settings, Treebank, Treebank, Doubts, dict[str, str], np.
     spec, gold, seen, own, coarse, member = given
     sampler = Sampler(held_out(spec, seen.select(np.flatnonzero(member != fold))))
     words = Words(sampler.table(seen), own)
-    right, scored = gold.strings(str(gold.meta.get("tag", "xpos"))), scored_words(gold)
+    right, scored = gold.strings(column_of(gold.meta)), scored_words(gold)
     out = []
     for i in np.flatnonzero(member == fold).tolist():
         span = slice(*gold.offsets[i : i + 2])
