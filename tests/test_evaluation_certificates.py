@@ -11,6 +11,8 @@ from strategies import build_problem, random_problem
 
 from treebound.core.parse import Parse
 from treebound.core.problem import PartTable
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation.certificates import Certificate, CertNode, Step, certificate_faults, check_parse, tree_faults
 
 
@@ -142,6 +144,17 @@ def changed_share(delta):
         return dataclasses.replace(step, shares=shares)
 
     return change
+
+
+@pytest.mark.parametrize("seed", [51, 77, 289, 328, 388])
+def test_the_search_keeps_the_head_of_a_head_without_parts_for_it(seed):
+    """Its backbone then removes edges that a chart of heads and modifiers alone has not."""
+    problem = build_problem(
+        5 + seed % 2, np.random.default_rng(seed), ("adjacent-sibling", "sibling", "valency"), kind="mixed"
+    )
+    parse = BranchAndBound(record=True, root_steps=3, node_steps=2).decode(problem)
+    assert parse.status == "optimal"
+    assert check_parse(problem, parse, certificate(parse.record)) == []
 
 
 @pytest.mark.parametrize(

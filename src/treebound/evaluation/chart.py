@@ -19,7 +19,8 @@ scored as well; g is the head of h, d = -1 (left) or +1 (right) a side.
     goal <- C(0, m, 1, -1)  C(0, m, n, +1)              one root                 arc(0, m)
     goal <- C(-, 0, n, +1)                              any number of roots
 
-Every projective tree has exactly one derivation. Where no family asks for it, g is left out of C and I.
+Every projective tree has exactly one derivation. Where no exact family asks for it, g is left out of C and I. Such a
+family need not have parts: a search whose items keep g removes edges by it all the same, and so must its checker.
 With k candidate heads a word: O(n k^2 (n + k)) edges, O(n^4) without pruning.
 """
 
@@ -40,6 +41,8 @@ Number = int | float | Fraction
 
 #: families that the chart can score
 CHART_FAMILIES = frozenset({"adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"})
+#: those for which the chart keeps the head of a head
+HEAD_FAMILIES = CHART_FAMILIES - {"adjacent-sibling"}
 
 
 class Edge(NamedTuple):
@@ -102,7 +105,7 @@ class _Builder:
             table = problem.parts[family]
             rows = zip(table.arcs.tolist(), table.score.tolist(), strict=True)
             self.scores[family] = {tuple(arcs): number(score) for arcs, score in rows}
-        self.with_head = any(self.scores[family] for family in CHART_FAMILIES - {"adjacent-sibling"})
+        self.with_head = bool(exact & HEAD_FAMILIES)
         self.heads: dict[int, list[int]] = {0: [ANY]}
         for m in range(1, problem.n + 1):
             self.heads[m] = [h for h in words if (h, m) in self.number] if self.with_head else [ANY]

@@ -11,7 +11,7 @@ import numpy as np
 
 from treebound.core.certificate import Step
 from treebound.core.problem import PartTable, Problem
-from treebound.evaluation.chart import Number
+from treebound.evaluation.chart import HEAD_FAMILIES, Number
 from treebound.evaluation.compiled import arborescences, bounds, charts, stars
 from treebound.evaluation.compiled.tables import LARGEST, NO, Arcs, Tables, TooLarge, index, tables, whole
 from treebound.evaluation.majorants import PRODUCT_FAMILIES
@@ -137,6 +137,7 @@ class WholeNumbers:
     def __init__(self, problem: Problem, bounded: Mapping[str, PartTable], exact: Set[str], projective: bool):
         self.problem, self.bounded, self.projective = problem, bounded, projective
         self.exact = {family: table for family, table in problem.parts.items() if family in exact}
+        self.heads = bool(exact & HEAD_FAMILIES)
         self.arcs = index(problem)
         arc = whole(problem.arc)
         self.possible = arc != NO
@@ -157,7 +158,7 @@ class WholeNumbers:
             return Crossing(self.possible, self.arcs, problem.n, problem.single_root)
         given = tables(problem, self.arcs, self.exact)
         rows, items = charts.build(
-            problem.n, problem.single_root, self.possible, self.arcs, given, given.has_heads, self.pair_at
+            problem.n, problem.single_root, self.possible, self.arcs, given, self.heads, self.pair_at
         )
         head, left, right, arc = rows[:, :4].T.astype(np.int32)
         edges = charts.Edges(head, left, right, arc, rows[:, 4].copy(), rows[:, 5].copy(), int(items))

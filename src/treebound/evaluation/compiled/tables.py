@@ -53,7 +53,7 @@ class Tables(NamedTuple):
     comb         [A, 9]                   by the farthest arc and the length
     valency      [n + 1, counts]          by word and count; `last` int64[n + 1]: the largest count, -1 where none
     triple_first, triple_arcs, triple     tri-siblings by their last arc: ranks int64[T, 2] of the others, scores
-    has_sets, has_combs, has_heads        pairs or triples; combs; anything that depends on the arc above
+    has_sets, has_combs                   pairs or triples; combs
     """
 
     adjacent: np.ndarray
@@ -74,7 +74,6 @@ class Tables(NamedTuple):
     triple: np.ndarray
     has_sets: bool
     has_combs: bool
-    has_heads: bool
 
 
 def index(problem: Problem) -> Arcs:
@@ -159,7 +158,6 @@ def tables(problem: Problem, arcs: Arcs, parts: Mapping[str, PartTable]) -> Tabl
         *(comb, valency, last, triple_first, triple_arcs, triple),
         has_sets=len(pair) > 0 or len(triple) > 0,
         has_combs=len(comb) > 0,
-        has_heads=len(outermost) + len(grandchild) + len(grand) > 0,
     )
 
 
