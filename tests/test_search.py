@@ -60,7 +60,7 @@ def test_max_marginals_and_removal_are_exact(backbone):
             else:
                 assert arc_max[a] <= max(cut, NEG_TEST)
         if kept:
-            small = compact(graph, keep, kept, left)
+            small = compact(graph, outside, keep, kept, left)
             assert inside(small, weight, value, argbest) == top
             chosen = np.empty(problem.n, np.int32)
             local = best_arcs(small, arcs, argbest, chosen, np.empty(2 * problem.n + 8, np.int32))

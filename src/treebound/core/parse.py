@@ -55,6 +55,12 @@ class Parse:
     record: Any = None
     confidence: Confidence | None = None
 
+    def with_labels(self, labels: np.ndarray) -> Parse:
+        """The same with labels, sharing the rest; many times a second, so faster than `dataclasses.replace`."""
+        parse = object.__new__(Parse)
+        parse.__dict__.update(self.__dict__, labels=labels)
+        return parse
+
     @property
     def gap(self) -> float:
         """bound - value; 0.0 when optimal."""

@@ -122,7 +122,7 @@ class Scores(NamedTuple):
     def problem(self, unit: float) -> Problem:
         """The problem to be solved, which is in canonical form and has its index; unit > 0, as of `Problem`."""
         index, parts = self.arc_index, self.part_index
-        tables = {f: PartTable(f, self.arcs[f], score) for f, score in self.by_family.items()}
+        tables = {f: PartTable.made(f, self.arcs[f], score) for f, score in self.by_family.items()}
         space = "projective" if parts.projective else "non-projective"
         n, root = len(index.right) - 1, parts.single_root
         problem = Problem.unchecked(n, index.head, index.mod, self.arc, tables, root, unit, space)
@@ -157,6 +157,7 @@ class Scorer:
         self.pattern_index = compile_patterns(self.patterns, attributes) if self.patterns else None
         self.families = families
         self.listed = tuple(f for f in families if f != "pattern")  #: families whose parts follow from the arcs
+        self.widths = [WIDTH[FAMILIES[f].code] for f in self.listed]
         #: of arcs, of the listed families, and of patterns last
         self.rates = [FAMILIES[f].rate for f in ("arc", *self.listed, *(["pattern"] if self.patterns else []))]
         self.attributes = attributes
@@ -197,11 +198,10 @@ class Scorer:
             self.by_sentence, rows, tag, allowed, single_root, projective, weights, self.mask
         )
         out = Scores(index, parts, arc, {}, {}, {})
-        cell = 0
-        for i, family in enumerate(self.listed):
-            a, b, width = first[i], first[i + 1], WIDTH[FAMILIES[family].code]
+        cell, ends = 0, first.tolist()
+        for family, width, a, b in zip(self.listed, self.widths, ends, ends[1:], strict=False):
             out.by_family[family], out.words[family] = scores[a:b], words[a:b]
-            out.arcs[family] = arcs[cell : cell + width * (b - a)].reshape(-1, width)
+            out.arcs[family] = arcs[cell : cell + width * (b - a)].reshape(b - a, width)
             cell += width * (b - a)
         if self.pattern_index is not None:
             if matches is None:

@@ -44,42 +44,44 @@ def _column(treebank: Treebank, attribute: str) -> tuple[str, object]:
 
 
 class TokenTable:
-    """Hashed attributes of all words of a treebank.
+    """Hashed attributes of all words of a treebank; those that the corpus does not ask for are 0.
 
-    rows    int64[len(ATTRIBUTES), W]; attributes that the corpus does not ask for are 0
-    tag     int32[W] ids of the fine tag, for counting distinct tags between two words
-    found   where the patterns of a model match (`Scorer.matches`)
+    found  where the patterns of a model match (`Scorer.matches`)
     """
 
     def __init__(self, treebank: Treebank, found: Matches | None = None):
         self.found = found
         self.attributes = attributes_of(treebank)
         self.offsets = treebank.offsets
-        self.rows = np.zeros((len(ATTRIBUTES), treebank.words), np.int64)
+        sizes = treebank.lengths + EXTRA
+        #: where each sentence begins among all rows: its attributes stand one after another, padded
+        self._first = np.concatenate([[0], np.cumsum(sizes)])
+        self._rows = np.zeros(len(ATTRIBUTES) * self._first[-1], np.int64)
+        tag = treebank.columns[_column(treebank, "tag")[0]]
+        starts, of_words = self._first[:-1], np.repeat(np.arange(len(sizes)), treebank.lengths)
+        place = PAD + 1 + np.arange(treebank.words) - treebank.offsets[of_words]
+        self._tag = np.full(self._first[-1], -1, np.int32)
+        self._tag[starts[of_words] + place - PAD] = tag
         for i, attribute in enumerate(ATTRIBUTES):
+            begin = len(ATTRIBUTES) * starts + i * sizes
+            for j in range(EXTRA):
+                self._rows[begin + j + treebank.lengths * (j > PAD)] = _SPECIAL[i, j]
             if attribute in self.attributes:
                 column, function = _column(treebank, attribute)
                 strings = treebank.vocab[column].strings
                 hashes = np.array([hash_string(f"{attribute}={function(s)}") for s in strings], np.int64)  # type: ignore[operator]
                 if len(hashes):
-                    self.rows[i] = hashes[treebank.columns[column]]
-        self.tag = treebank.columns[_column(treebank, "tag")[0]].astype(np.int32)
+                    self._rows[begin[of_words] + place] = hashes[treebank.columns[column]]
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """(int64[attributes, n + EXTRA], int32[n + 1]): the padded rows and the tag ids (-1 for the root).
+        """(int64[attributes, n + EXTRA], int32[n + 1]), not to be written to: padded rows, tag ids (-1 for the root).
 
-        Word w stands in row PAD + w, the root in row PAD, NONE and NONE_OUTER stand behind the padding.
+        Word w stands in row PAD + w, the root in row PAD, NONE and NONE_OUTER stand behind the padding. The ids are of
+        fine tags, for counting distinct ones between two words.
         """
-        a, b = self.offsets[i], self.offsets[i + 1]
-        n = b - a
-        out = np.empty((len(ATTRIBUTES), n + EXTRA), np.int64)
-        out[:, : PAD + 1] = _SPECIAL[:, : PAD + 1]
-        out[:, PAD + 1 : PAD + 1 + n] = self.rows[:, a:b]
-        out[:, PAD + 1 + n :] = _SPECIAL[:, PAD + 1 :]
-        tag = np.empty(n + 1, np.int32)
-        tag[0] = -1
-        tag[1:] = self.tag[a:b]
-        return out, tag
+        a, b = self._first[i : i + 2].tolist()
+        rows = self._rows[len(ATTRIBUTES) * a : len(ATTRIBUTES) * b]
+        return rows.reshape(len(ATTRIBUTES), b - a), self._tag[a : b - EXTRA + 1]
 
     def matches(self, i: int) -> tuple[np.ndarray, np.ndarray] | None:
         """(pattern int32[M], places int32[M, words]) of the matches in sentence i; None without patterns."""

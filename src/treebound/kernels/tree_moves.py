@@ -27,6 +27,7 @@ STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
 #: those that speak of what is not selected, too: where trees may cross, only head automata score them exactly
 AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling")
 AT_HEADS = frozenset({*STAR_FAMILIES, *AUTOMATON_FAMILIES})
+NO_PARTS = read_only(np.zeros((0, 2), np.int32)), read_only(np.zeros(0))
 
 
 class Factors(NamedTuple):
@@ -86,19 +87,15 @@ def stars_of(index: ArcIndex, tables: Mapping[str, PartTable], unit: float = 0.0
 
 def joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     """(int32[F, r], float64[F]), read-only: arcs and scores of the families there are, one family after another."""
-    arcs, score = _joined(tables, families)
-    return read_only(arcs), read_only(score)
-
-
-def _joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     there = [tables[f] for f in families if f in tables and len(tables[f])]
     if not there:
-        return np.zeros((0, 2), np.int32), np.zeros(0)
-    if len(there) == 1:
-        return there[0].arcs, there[0].score
-    width = max(t.arcs.shape[1] for t in there)
-    wide = [np.pad(t.arcs, ((0, 0), (0, width - t.arcs.shape[1])), constant_values=NONE) for t in there]
-    return np.concatenate(wide), np.concatenate([t.score for t in there])
+        return NO_PARTS
+    arcs, score = there[0].arcs, there[0].score
+    if len(there) > 1:
+        width = max(t.arcs.shape[1] for t in there)
+        wide = [np.pad(t.arcs, ((0, 0), (0, width - t.arcs.shape[1])), constant_values=NONE) for t in there]
+        arcs, score = np.concatenate(wide), np.concatenate([t.score for t in there])
+    return read_only(arcs), read_only(score)
 
 
 @njit(cache=True, nogil=True)

@@ -30,7 +30,7 @@ from treebound.kernels.arcs.wide_parts import grand_sibling_rank
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
 from treebound.kernels.reference import read_only
 
-ABSENT = np.zeros(0, np.float64)
+ABSENT = read_only(np.zeros(0, np.float64))
 
 
 class ChartScores(NamedTuple):
@@ -45,14 +45,14 @@ class ChartScores(NamedTuple):
 def chart_scores(scores: Mapping[str, np.ndarray]) -> ChartScores:
     """ChartScores, read-only, of family -> float64[F], whatever else is there."""
     families = ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling")
-    return ChartScores(*(read_only(scores.get(family, ABSENT)) for family in families))
+    return ChartScores(*[read_only(scores[family]) if family in scores else ABSENT for family in families])
 
 
 class _Writer(NamedTuple):
-    """A hypergraph in the making: the arrays of `Hypergraph`, and size int64[2], the numbers of items and edges.
+    """A hypergraph in the making: the arrays of `Hypergraph`, and size int64[1], the number of items.
 
-    The edges of an item are written one after another; `_close` then makes the item. first[items] is where the edges of
-    the next item begin.
+    The edges of an item are written one after another, by who knows how many there are; `_close` then makes the item.
+    first[items] is where the edges of the next item begin.
     """
 
     first: np.ndarray
@@ -74,34 +74,38 @@ def _writer(items, edges):
         np.empty(edges, np.int32),
         np.empty(edges, np.int32),
         np.empty(edges, np.float64),
-        np.array([1, 0]),
+        np.array([1]),
     )
 
 
 @njit(cache=True, nogil=True)
-def _edge(out, left, right, var, weight):
-    """One more edge of the next item, unless it is impossible: tails below 0 do not exist."""
-    if left >= 0 and right >= 0 and weight > NEG_TEST:
-        e = out.size[1]
-        out.left[e], out.right[e], out.var[e], out.weight[e] = left, right, var, weight
-        out.size[1] = e + 1
+def _edge(out, edges, left, right, var, weight):
+    """One more edge of the next item, unless impossible (tails below 0 do not exist); how many edges there are then.
+
+    Unsigned indices, here and below, spare the test for negative ones.
+    """
+    if left < 0 or right < 0 or weight <= NEG_TEST:
+        return edges
+    e = np.uint64(edges)
+    out.left[e], out.right[e], out.var[e], out.weight[e] = left, right, var, weight
+    return edges + 1
 
 
 @njit(cache=True, nogil=True)
-def _close(out):
+def _close(out, edges):
     """Number of the item that the edges since the last one make; -1 where there are none."""
     i = out.size[0]
-    if out.size[1] == out.first[i]:
+    if edges == out.first[i]:
         return -1
-    out.first[i + 1] = out.size[1]
+    out.first[i + 1] = edges
     out.size[0] = i + 1
     return i
 
 
 @njit(cache=True, nogil=True)
-def _finish(out):
+def _finish(out, edges):
     """The hypergraph whose goal consists of the edges since the last item (of none where there is no tree)."""
-    items, edges = out.size[0] + 1, out.size[1]
+    items = out.size[0] + 1
     out.first[items] = edges
     return Hypergraph(out.first[: items + 1], out.left[:edges], out.right[:edges], out.var[:edges], out.weight[:edges])
 
@@ -180,6 +184,7 @@ def eisner_graph(index, n, single_root, limit):
     if bound > limit:
         return _too_large()
     out = _writer(A + (n + 1) * (n + 1) + 1, bound)
+    edges = np.int64(0)
     done = np.full((n + 1, n + 1), -1, np.int32)  # C(h, e); 0 on the diagonal
     half = np.full(A, -1, np.int32)  # I(b)
     for h in range(n + 1):
@@ -193,8 +198,8 @@ def eisner_graph(index, n, single_root, limit):
                 continue
             lo, hi = min(h, m), max(h, m)
             for r in range(lo, hi):
-                _edge(out, done[lo, r], done[hi, r + 1], b, 0.0)
-            half[b] = _close(out)
+                edges = _edge(out, edges, done[lo, r], done[hi, r + 1], b, 0.0)
+            half[b] = _close(out, edges)
         for h in range(n + 1):
             for side in range(2):
                 e = h - d if side == 0 else h + d
@@ -205,14 +210,14 @@ def eisner_graph(index, n, single_root, limit):
                     m = mod[b]
                     if abs(m - h) > d:
                         break
-                    _edge(out, half[b], done[m, e], A, 0.0)
-                done[h, e] = _close(out)
+                    edges = _edge(out, edges, half[b], done[m, e], A, 0.0)
+                done[h, e] = _close(out, edges)
     if single_root:
         for b in range(start[0], start[1]):
-            _edge(out, done[mod[b], 1], done[mod[b], n], b, 0.0)
+            edges = _edge(out, edges, done[mod[b], 1], done[mod[b], n], b, 0.0)
     else:
-        _edge(out, done[0, n], 0, A, 0.0)
-    return _finish(out)
+        edges = _edge(out, edges, done[0, n], 0, A, 0.0)
+    return _finish(out, edges)
 
 
 # not split: with a function for each kind of item it takes 2.4 times as long on sentences of 17 words, as numba hands
@@ -248,6 +253,7 @@ def carreras_graph(index, parts, scores, limit):
     if bound > limit:
         return _too_large()
     out = _writer(A * (3 * n + 2) + 1, bound)
+    edges = np.int64(0)
     done = np.full((A, n + 1), -1, np.int32)  # C(b, e)
     half = np.full(A, -1, np.int32)  # I(b)
     xs = np.empty(n + 1, np.int32)
@@ -276,28 +282,30 @@ def carreras_graph(index, parts, scores, limit):
                 if only_first and i > 0:
                     continue
                 if i == 0:
-                    _edge(out, 0, 0, x_var, adjacent[pair] if scored else 0.0)
+                    edges = _edge(out, edges, 0, 0, x_var, adjacent[pair] if scored else 0.0)
                 else:
                     for s in range(side0, b):
                         if abs(mod[s] - h) > i:
                             break
                         q = 1 + s - side0
-                        _edge(out, done[s, r], 0, x_var + x_step * q, adjacent[pair + q] if scored else 0.0)
-                xs[i] = _close(out)
+                        w = adjacent[pair + q] if scored else 0.0
+                        edges = _edge(out, edges, done[s, r], 0, x_var + x_step * q, w)
+                xs[i] = _close(out, edges)
                 if xs[i] < 0:
                     continue
                 if i == d - 1:
-                    _edge(out, 0, 0, A, no_grandchild(index, parts, outermost, b, inner_side))
+                    edges = _edge(out, edges, 0, 0, A, no_grandchild(index, parts, outermost, b, inner_side))
                 else:
                     q = parts.outermost[b] + 2 + below_rank(index, parts, b, c0)
                     for c in range(c0, c0 + parts.below[b, inner_side]):
                         if abs(mod[c] - m) > d - 1 - i:
                             break
-                        _edge(out, done[c, r + step], 0, A, outermost[q + c - c0] if has_outermost else 0.0)
-                ys[i] = _close(out)
+                        w = outermost[q + c - c0] if has_outermost else 0.0
+                        edges = _edge(out, edges, done[c, r + step], 0, A, w)
+                ys[i] = _close(out, edges)
             for i in range(d):
-                _edge(out, xs[i], ys[i], b, 0.0)
-            half[b] = _close(out)
+                edges = _edge(out, edges, xs[i], ys[i], b, 0.0)
+            half[b] = _close(out, edges)
         # C(b, e) with |e - h| = d
         for b in range(A):
             if half[b] < 0:
@@ -309,18 +317,18 @@ def carreras_graph(index, parts, scores, limit):
                 continue
             outer_side = 1 if rightward else 0
             if e == m:
-                _edge(out, half[b], 0, A, no_grandchild(index, parts, outermost, b, outer_side))
+                edges = _edge(out, edges, half[b], 0, A, no_grandchild(index, parts, outermost, b, outer_side))
             else:
                 c0 = start[m] if outer_side == 0 else right[m]
                 q = parts.outermost[b] + 2 + below_rank(index, parts, b, c0)
                 for c in range(c0, c0 + parts.below[b, outer_side]):
                     if abs(mod[c] - m) > abs(e - m):
                         break
-                    _edge(out, half[b], done[c, e], A, outermost[q + c - c0] if has_outermost else 0.0)
-            done[b, e] = _close(out)
+                    edges = _edge(out, edges, half[b], done[c, e], A, outermost[q + c - c0] if has_outermost else 0.0)
+            done[b, e] = _close(out, edges)
     for b in range(start[0], start[1]):
-        _edge(out, done[b, n], 0, A, 0.0)
-    return _finish(out)
+        edges = _edge(out, edges, done[b, n], 0, A, 0.0)
+    return _finish(out, edges)
 
 
 # not split, as `carreras_graph`
@@ -356,6 +364,7 @@ def grandparent_sibling_graph(index, parts, scores, limit):
     if bound > limit:
         return _too_large()
     out = _writer(2 + pairs + A * np.int64(n + 2) + between, bound)
+    edges = np.int64(0)
     has_adjacent = len(adjacent) > 0
     has_outermost = len(outermost) > 0
     has_grandchild = len(grandchild) > 0
@@ -376,11 +385,12 @@ def grandparent_sibling_graph(index, parts, scores, limit):
             s, b = pair_of[q, 0], pair_of[q, 1]
             x, y = (s, b) if mod[s] < mod[b] else (b, s)  # x is the left one
             lo, hi = mod[x], mod[y]
+            x_end, y_end = none[x, 1], none[y, 0]
             for r in range(lo, hi):
-                w = (none[x, 1] if r == lo else 0.0) + (none[y, 0] if r + 1 == hi else 0.0)
-                _edge(out, done[x, r], done[y, r + 1], A, w)
+                w = (x_end if r == lo else 0.0) + (y_end if r + 1 == hi else 0.0)
+                edges = _edge(out, edges, done[np.uint64(x), np.uint64(r)], done[np.uint64(y), np.uint64(r + 1)], A, w)
             h = head[b]
-            span[parts.adjacent[b] + 1 + s - (right[h] if mod[b] > h else start[h])] = _close(out)
+            span[parts.adjacent[b] + 1 + s - (right[h] if mod[b] > h else start[h])] = _close(out, edges)
         # I(a, b) with |m - h| = d
         for o in range(by_length[d], by_length[d + 1]):
             b = order[o]
@@ -409,14 +419,15 @@ def grandparent_sibling_graph(index, parts, scores, limit):
                         w = grandchild[at + rank]
                     if has_triples:
                         triple = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, b)
-                _edge(out, done[b, near], 0, b, w + w_first + (triples[triple] if triple >= 0 else 0.0))
+                edges = _edge(out, edges, done[b, near], 0, b, w + w_first + (triples[triple] if triple >= 0 else 0.0))
                 if paired and w > NEG_TEST:
                     for i in range(rank):
-                        w_s = w + (adjacent[pair + 1 + i] if scored else 0.0)
+                        k = np.uint64(pair + 1 + i)
+                        w_s = w + (adjacent[k] if scored else 0.0)
                         if triple >= 0:
-                            w_s += triples[triple + 1 + i]
-                        _edge(out, half[at + i], span[pair + 1 + i], b, w_s)
-                half[at + rank] = _close(out)
+                            w_s += triples[np.uint64(triple + 1 + i)]
+                        edges = _edge(out, edges, half[np.uint64(at + i)], span[k], b, w_s)
+                half[at + rank] = _close(out, edges)
         # C(a, e) with |e - h| = d
         for a in range(A):
             g, h = head[a], mod[a]
@@ -426,16 +437,17 @@ def grandparent_sibling_graph(index, parts, scores, limit):
                     continue
                 b0 = start[h] if side == 0 else right[h]
                 before = 0 if side == 0 else parts.below[a, 0]
+                first_outermost, first_half = parts.outermost[a] + 2 + before, parts.grandchild[a] + before
                 for i in range(parts.below[a, side]):
-                    b = b0 + i
-                    m = mod[b]
+                    lower = np.uint64(b0 + i)
+                    m = mod[lower]
                     if abs(m - h) > d:
                         break
-                    w = outermost[parts.outermost[a] + 2 + before + i] if has_outermost else 0.0
+                    w = outermost[np.uint64(first_outermost + i)] if has_outermost else 0.0
                     if m == e:
-                        w += none[b, side]
-                    _edge(out, half[parts.grandchild[a] + before + i], done[b, e], A, w)
-                done[a, e] = _close(out)
+                        w += none[lower, np.uint64(side)]
+                    edges = _edge(out, edges, half[np.uint64(first_half + i)], done[lower, np.uint64(e)], A, w)
+                done[a, e] = _close(out, edges)
     for b in range(start[0], start[1]):
-        _edge(out, half[pairs + b], done[b, n], A, none[b, 1] if mod[b] == n else 0.0)
-    return _finish(out)
+        edges = _edge(out, edges, half[pairs + b], done[b, n], A, none[b, 1] if mod[b] == n else 0.0)
+    return _finish(out, edges)

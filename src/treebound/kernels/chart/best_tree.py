@@ -96,7 +96,7 @@ def _all_arcs(graph, edges, items, scratch):
 def without_losers(graph, edges, items, scratch):
     """The graph without the edges that `bound_variables` found beaten, and whether there were enough to bother."""
     if edges < 0.8 * len(graph.left):
-        return compact(graph, scratch.keep, edges, items), True
+        return compact(graph, scratch.outside, scratch.keep, edges, items), True
     return graph, False
 
 

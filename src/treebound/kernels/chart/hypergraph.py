@@ -45,12 +45,12 @@ def inside(graph, score, value, best):
     items = len(first) - 1
     for i in range(1, items):
         top = NEG_TEST
-        arg = -1
-        for e in range(first[i], first[i + 1]):
-            x = weight[e] + score[var[e]] + value[left[e]] + value[right[e]]
+        arg = np.int64(-1)
+        for e in range(np.uint64(first[i]), np.uint64(first[i + 1])):
+            x = weight[e] + score[np.uint64(var[e])] + value[np.uint64(left[e])] + value[np.uint64(right[e])]
             if x > top:
                 top = x
-                arg = e
+                arg = np.int64(e)
         value[i] = top if arg >= 0 else NEG
         best[i] = arg
     return value[items - 1] if items > 1 else NEG
@@ -94,28 +94,31 @@ def mark(graph, score, value, cut, outside, keep, var_max):
     """Outside pass: keep[e] tells whether the best tree through edge e has a value > cut.
 
     value as left by `inside`. A tree through a removed edge has a value <= cut: removing the edge loses no better tree.
-    OUT outside float64[>= I], keep bool[>= E], var_max float64[V] (max-marginals of the variables, NEG: impossible).
+    OUT outside float64[>= I], keep bool[>= E], var_max float64[V]: max-marginals of the variables as far as kept edges
+    lead to them, of others something <= cut, or NEG.
     Returns (kept edges, kept items). O(E).
     """
     first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     items = len(first) - 1
     outside[:items] = NEG
     outside[items - 1] = 0.0
+    keep[: len(left)] = False
     var_max[:] = NEG
     edges = 0
     kept_items = 1
     for i in range(items - 1, 0, -1):
         o = outside[i]
+        if o <= NEG_TEST:  # nothing that is kept needs the item: most of a sentence, once there is a good tree
+            continue
         any_kept = False
-        for e in range(first[i], first[i + 1]):
-            x_left, x_right, v = left[e], right[e], var[e]
+        for e in range(np.uint64(first[i]), np.uint64(first[i + 1])):
+            x_left, x_right, v = np.uint64(left[e]), np.uint64(right[e]), np.uint64(var[e])
             x = o + weight[e] + score[v]
             through = x + value[x_left] + value[x_right]
             if through > var_max[v]:
                 var_max[v] = through
-            keep[e] = through > cut and through > NEG_TEST
-            if keep[e]:
-                any_kept = True
+            if through > cut and through > NEG_TEST:
+                keep[e] = any_kept = True
                 edges += 1
                 if x + value[x_right] > outside[x_left]:
                     outside[x_left] = x + value[x_right]
@@ -127,8 +130,8 @@ def mark(graph, score, value, cut, outside, keep, var_max):
 
 
 @njit(cache=True, nogil=True)
-def compact(graph, keep, edges, items):
-    """The hypergraph of the kept edges and of the items that still have one. O(E)."""
+def compact(graph, outside, keep, edges, items):
+    """The hypergraph of the kept edges and of the items that still have one; outside, keep as left by `mark`. O(E)."""
     first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     new_first = np.empty(items + 1, np.int32)
     new_left = np.empty(edges, np.int32)
@@ -140,8 +143,10 @@ def compact(graph, keep, edges, items):
     i_new = 1
     c = 0
     for i in range(1, len(first) - 1):
+        if outside[i] <= NEG_TEST:
+            continue
         begin = c
-        for e in range(first[i], first[i + 1]):
+        for e in range(np.uint64(first[i]), np.uint64(first[i + 1])):
             if keep[e]:
                 new_left[c] = number[left[e]]
                 new_right[c] = number[right[e]]

@@ -203,7 +203,7 @@ class Parser:
         labels = np.full(len(parse.heads), -1, np.int32)
         labels[1:] = model.labelling.of_tree(self._weights, table.sentence(i)[0], parse.heads)
         parse.seconds["labels"] = time.perf_counter() - started
-        return replace(parse, labels=labels)
+        return parse.with_labels(labels)
 
     def parse(
         self,

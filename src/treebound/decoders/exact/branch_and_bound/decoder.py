@@ -28,12 +28,12 @@ from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.parts import PartIndex
 from treebound.kernels.arcs.problem_index import index_of
-from treebound.kernels.bounded import Counts, make_pairs, make_products
+from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
 from treebound.kernels.chart.backbones import carreras_graph, chart_scores, eisner_graph, grandparent_sibling_graph
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
 from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.reference import read_only
-from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, STAR_FAMILIES, joined, stars_of
+from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, NO_PARTS, STAR_FAMILIES, joined, stars_of
 
 EMPTY = np.zeros(0, np.float64)
 NO_ARCS = np.zeros(0, np.int32)
@@ -178,9 +178,9 @@ class BranchAndBound(CheckedDecoder):
 
     def _decode(self, problem: Problem) -> Parse:
         """Best tree with its certificate."""
-        exact = self._backbone(problem.families).families
-        stated, least = without_infinities(problem, exact)
-        parse, kept = self._solve(stated)
+        backbone, automata = self._backbone(problem.families), self._automata(problem.families)
+        stated, least = without_infinities(problem, backbone.families)
+        parse, kept = self._solve(stated, backbone, automata)
         if parse.value < least:  # there is no tree, or every one that was found has a forbidden part
             limited = parse.status == "limit"
             bound = parse.bound if limited else -np.inf
@@ -189,8 +189,9 @@ class BranchAndBound(CheckedDecoder):
             parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
             return parse
-        pairs = tuple(f for f in PAIR_FAMILIES if f not in self._automata(problem.families))
-        return replace(parse, record=make_record(problem, kept, exact, pairs, PRODUCT_FAMILIES, STAR_FAMILIES))
+        pairs = tuple(f for f in PAIR_FAMILIES if f not in automata)
+        record = make_record(problem, kept, backbone.families, pairs, PRODUCT_FAMILIES, STAR_FAMILIES)
+        return replace(parse, record=record)
 
     def decode_above(self, problem: Problem, floor: float) -> Parse | None:
         """The best tree if it scores more than `floor`; None where none does. Status "limit" where that is not proved.
@@ -210,11 +211,10 @@ class BranchAndBound(CheckedDecoder):
         other.options, other.record = self.options._replace(floor=max(bound, NEG)), True
         return other.decode(problem).record
 
-    def _solve(self, problem: Problem) -> tuple[Parse, Record | None]:
+    def _solve(self, problem: Problem, backbone: Backbone, automata: tuple[str, ...]) -> tuple[Parse, Record | None]:
         """The best tree of a problem of finite scores, value NEG where there is none; with the kernel's record."""
         started = time.perf_counter()
-        automata = self._automata(problem.families)
-        stated = _state(problem, self._backbone(problem.families), automata, MAX_EDGES)
+        stated = _state(problem, backbone, automata, MAX_EDGES)
         if stated is None:
             return _too_large(problem), None
         built = time.perf_counter()
@@ -279,21 +279,29 @@ class _Stated(NamedTuple):
 def _state(problem: Problem, backbone: Backbone, automata: tuple[str, ...], limit: int) -> _Stated | None:
     """The sentence under a backbone; `automata` are left to head stars. None: more than `limit` hyperedges."""
     tables, (index, parts) = problem.parts, index_of(problem)
-    theta = np.append(problem.arc, 0.0)
-    scores = {family: table.score for family, table in tables.items()}
-    graph = backbone.graph(index, parts, chart_scores(scores), limit)
+    theta = np.empty(problem.arcs + 1)
+    theta[:-1], theta[-1] = problem.arc, 0.0
+    graph = backbone.graph(index, parts, chart_scores({f: t.score for f, t in tables.items()}), limit)
     if graph is not None and len(graph.first) == 1:
         return None
     left = {f: t for f, t in tables.items() if f not in backbone.families}
-    bounded = {f: t for f, t in left.items() if f not in automata}
+    bounded = {f: t for f, t in left.items() if f not in automata} if automata else left
     if "grand-sibling" in bounded:
         given = bounded["grand-sibling"]
-        bounded["grand-sibling"] = replace(given, arcs=_with_adjacent(index, parts, given.arcs))
+        bounded = bounded | {"grand-sibling": replace(given, arcs=_with_adjacent(index, parts, given.arcs))}
         theta = np.append(theta, np.zeros(parts.adjacent[-1]))
-    pairs = make_pairs(*joined(bounded, PAIR_FAMILIES), problem.unit)
-    products = make_products(*joined(bounded, PRODUCT_FAMILIES), problem.unit, len(pairs.phi))
+    pairs, products = _no_factors()  # of a short sentence
+    if len((two := joined(bounded, PAIR_FAMILIES))[1]):
+        pairs = make_pairs(*two, problem.unit)
+    if len((more := joined(bounded, PRODUCT_FAMILIES))[1]):
+        products = make_products(*more, problem.unit, len(pairs.phi))
     task = Task(index, parts, theta, pairs, products, counts_of(problem.n, left), problem.unit)
     return _Stated(graph, task, left)
+
+
+@cache
+def _no_factors() -> tuple[Pairs, Products]:
+    return make_pairs(*NO_PARTS, 0.0), make_products(*NO_PARTS, 0.0, 0)
 
 
 def projective_tree(problem: Problem) -> tuple[float, np.ndarray, int]:
