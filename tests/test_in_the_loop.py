@@ -21,13 +21,14 @@ from treebound.evaluation.attachment import evaluate
 from treebound.experiments import in_the_loop as stage_module
 from treebound.experiments import params as parameters
 from treebound.experiments.approximations import CONTESTANTS, EXACT
-from treebound.experiments.in_the_loop import TRAINERS, InTheLoop, how
+from treebound.experiments.in_the_loop import TRAINERS, how
 from treebound.experiments.params import Params, Step, Steps
 from treebound.learning.pruner import Pruner
 from treebound.report import remarks_in_the_loop as remarks
 from treebound.report.collect import Results
 from treebound.report.show import Table
 from treebound.report.tables import in_the_loop as tables
+from treebound.systems.graph import trainer as trainer_module
 from treebound.systems.graph.candidates import pruner_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
@@ -59,7 +60,7 @@ def given() -> tuple[Treebank, Treebank, Pruner]:
 
 
 def test_with_the_usual_decoder_it_is_the_usual_training(given: tuple[Treebank, Treebank, Pruner]) -> None:
-    usual, ours = train(SPEC, *given), stage_module.train(SPEC, *given, "exact")
+    usual, ours = train(SPEC, *given), train(SPEC, *given, decoder=how("exact", SPEC))
     assert ours.history == usual.history
     assert sum(epoch["capped"] for epoch in ours.history) > 0, "the limit of training counts"
     assert np.array_equal(ours.weights, usual.weights)
@@ -68,7 +69,7 @@ def test_with_the_usual_decoder_it_is_the_usual_training(given: tuple[Treebank, 
 
 def test_another_decoder_learns_other_weights_and_chooses_the_epoch_itself(given) -> None:
     dev = given[1]
-    usual, ours = train(SPEC, *given), stage_module.train(SPEC, *given, "beam-1")
+    usual, ours = train(SPEC, *given), train(SPEC, *given, decoder=how("beam-1"))
     assert not np.array_equal(ours.weights, usual.weights)
     assert sum(epoch["dp_calls"] for epoch in ours.history) < sum(epoch["dp_calls"] for epoch in usual.history)
     parses = Parser(ours, "beam", width=1).parse(dev)
@@ -88,11 +89,11 @@ def test_a_killed_training_goes_on(given, tmp_path: Path) -> None:
 
     path = tmp_path / "checkpoint.npz"
     with pytest.raises(Killed):
-        stage_module.train(SPEC, *given, "backbone-only", checkpoint=path, progress=die)
-    whole = stage_module.train(SPEC, *given, "backbone-only")
-    other = stage_module.train(SPEC, *given, "beam-1", checkpoint=tmp_path / "other.npz")
+        train(SPEC, *given, decoder=how("backbone-only"), checkpoint=path, progress=die)
+    whole = train(SPEC, *given, decoder=how("backbone-only"))
+    other = train(SPEC, *given, decoder=how("beam-1"), checkpoint=tmp_path / "other.npz")
     assert not np.array_equal(other.weights, whole.weights)
-    again = stage_module.train(SPEC, *given, "backbone-only", checkpoint=path)
+    again = train(SPEC, *given, decoder=how("backbone-only"), checkpoint=path)
     assert again.history == whole.history
     assert np.array_equal(again.weights, whole.weights)
     assert not path.exists()
@@ -110,14 +111,14 @@ def test_every_trainer_is_a_decoder_of_the_arena_and_a_stage() -> None:
     assert stages["in-the-loop"]["matrix"]["trainer"] == list(TRAINERS)
 
 
-def test_no_tree_is_no_example() -> None:
+def test_no_tree_is_no_example(given, monkeypatch: pytest.MonkeyPatch) -> None:
     class Lost:
         def decode(self, problem):
-            return Parse(np.zeros(3, np.int32), -np.inf, np.inf, "limit")
+            return Parse(np.zeros(problem.n + 1, np.int32), -np.inf, np.inf, "limit")
 
-    parse = InTheLoop(Lost()).decode(None)
-    assert parse.status == "infeasible"
-    assert parse.work["dp_calls"] == 0
+    monkeypatch.setattr(trainer_module, "DECODERS", {"beam": lambda **options: Lost()})
+    model = train(SPEC, *given, decoder=how("beam-1"))
+    assert [(epoch["updates"], epoch["dp_calls"]) for epoch in model.history] == [(0, 0), (0, 0)]
 
 
 # --- the stage

@@ -8,35 +8,24 @@ the system trained as usual, with every one of them, so that what differs is wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
-from treebound.core.problem import Problem
-from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
-from treebound.decoders import DECODERS
 from treebound.evaluation.attachment import evaluate, marks
 from treebound.experiments import stage
 from treebound.experiments.approximations import CONTESTANTS, EXACT
 from treebound.experiments.corpus import checksum, load, tags_of
 from treebound.experiments.params import Params
 from treebound.experiments.rooms.train_graph import specification
-from treebound.factors.pattern_language import named_patterns
-from treebound.features.labels import inventory
-from treebound.learning import loop
-from treebound.learning.checkpoint import Averages, Checkpoint, key_of
-from treebound.learning.loop import Progress
-from treebound.learning.pruner import Pruner
 from treebound.systems.graph.candidates import pruner_for
-from treebound.systems.graph.model import Model, templates_for
+from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
-from treebound.systems.graph.trainer import _Training, accuracy, key_for, key_with
+from treebound.systems.graph.trainer import Search, accuracy, train
 
 #: decoders by the names of their trainings: those of the arena that take no longer than some exact searches
 TRAINERS: dict[str, str] = {
@@ -55,60 +44,12 @@ SPLIT = "dev"
 FOLDER = stage.METRICS / "in-the-loop"
 
 
-def how(trainer: str, spec: Settings | None = None) -> tuple[str, dict[str, Any]]:
+def how(trainer: str, spec: Settings | None = None) -> Search:
     """A decoder as registered, and its options; the exact one as `spec` limits it in training, without a limit else."""
     name = TRAINERS[trainer]
     if name != EXACT:
         return CONTESTANTS[name].decoder, dict(CONTESTANTS[name].options)
     return CONTESTANTS[name].decoder, {"max_dp_calls": spec.max_dp_calls} if spec else {}
-
-
-class InTheLoop:
-    """A decoder as training takes it: one that met no tree leaves the sentence out, and all count dynamic programs."""
-
-    def __init__(self, decoder: Decoder):
-        self.decoder = decoder
-
-    def decode(self, problem: Problem) -> Parse:
-        """As `Decoder.decode`."""
-        parse = self.decoder.decode(problem)
-        work = {"dp_calls": 0, **parse.work}
-        return replace(parse, work=work, status=parse.status if np.isfinite(parse.value) else "infeasible")
-
-
-def train(
-    spec: Settings,
-    examples: Treebank,
-    dev: Treebank,
-    pruner: Pruner,
-    trainer: str,
-    *,
-    checkpoint: Path | None = None,
-    progress: Progress | None = None,
-) -> Model:
-    """`systems.graph.trainer.train` of projective trees with the decoder of a trainer, on dev, too."""
-    names = inventory(examples) if spec.labels != "none" else ()
-    patterns, lines = named_patterns(spec.families, examples.meta), templates_for(spec)
-    key = key_for(spec, examples, dev, patterns, lines)
-    decoder, options = how(trainer, spec)
-    task = _Training(spec, examples, names, pruner, patterns, lines)
-    task.decoder = InTheLoop(DECODERS[decoder](**options))  # type: ignore[assignment]
-
-    def model(averages: Averages, history: list[dict]) -> Model:
-        return Model(spec, *averages, pruner, examples.meta, history, names, patterns=patterns, key=key)
-
-    def judge(averages: Averages, history: list[dict]) -> dict:
-        now = model(averages, history)
-        parses = Parser(now, decoder, **options).parse(dev)
-        summary = evaluate(dev, [p.heads for p in parses], _labels(now, parses)).summary
-        return {f"dev_{figure}": summary[figure] for figure in ("uas", "las") if figure in summary}
-
-    own = key_of({"key": key_with(key, pruner), "trainer": trainer}, ())
-    kept = Checkpoint(checkpoint, own, task.learner) if checkpoint else None
-    order = loop.shuffled(spec.seed, len(examples))
-    task.prepare(examples, progress)
-    found = loop.train(task, spec.epochs, order, judge=judge, score=accuracy, checkpoint=kept, progress=progress)
-    return model(found.best, found.history)
 
 
 def _labels(model: Model, parses: Sequence[Parse]) -> list[list[str]] | None:
@@ -162,7 +103,8 @@ def run(params: Params, corpus: str, trainer: str) -> None:
 
     checkpoint = stage.CHECKPOINTS / f"{corpus}.in-the-loop.{trainer}.npz"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    model = train(spec, examples, dev, pruner_for(spec, examples), trainer, checkpoint=checkpoint, progress=progress)
+    pruner, loop = pruner_for(spec, examples), how(trainer, spec)
+    model = train(spec, examples, dev, pruner, decoder=loop, checkpoint=checkpoint, progress=progress)
     found = parsed(model, dev, tuple(TRAINERS) if trainer == "exact" else ("exact", trainer))
     best = max(model.history, key=accuracy)["epoch"]
     stage.say(f"{corpus} {trainer}: dev UAS {found[trainer]['uas']:.2f}, exactly {found['exact']['uas']:.2f}")

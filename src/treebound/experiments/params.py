@@ -291,6 +291,7 @@ class ScoreTime:
     sentences  how many of the test split, evenly spaced
     patience   budgets: runs in a row that find nothing better, after which a search ends
     seeds      1 to so many
+    also       other models, over projective trees alone
     """
 
     model: str
@@ -299,6 +300,7 @@ class ScoreTime:
     sentences: Positive
     patience: Annotated[tuple[Positive, ...], Field(min_length=1)]
     seeds: Positive
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -523,7 +525,8 @@ class Params:
             settings = getattr(self, what)
             if settings is not None:
                 trained = [r.model for r in self.decode.values() if r.everywhere and r.learner == settings.learner]
-                models = settings.models if isinstance(settings, Arena | Approximations) else (settings.model,)
+                of_several = isinstance(settings, Arena | Approximations)
+                models = settings.models if of_several else (settings.model, *getattr(settings, "also", ()))
                 if unknown := [model for model in models if model not in trained]:
                     choice = ", ".join(dict.fromkeys(trained))
                     raise ValueError(f"{what}: no row trains {unknown[0]!r} ({settings.learner}); choose from {choice}")

@@ -2,18 +2,20 @@
 
 Per sentence: prune, score, decode (with cost for MIRA), update on the difference of the features of the gold tree and
 of the decoded one. The decoder is branch and bound, whatever the model's families; where arcs may cross, a climb from
-head to head (`treebound.decoders.approximate.climbing`).
+head to head (`treebound.decoders.approximate.climbing`); or any other one that is asked for.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
+from treebound.decoders import DECODERS
 from treebound.decoders.approximate.climbing import HillClimbing
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.evaluation.attachment import evaluate, has_labels
@@ -39,6 +41,8 @@ from treebound.systems.graph.settings import Settings
 from treebound.treebanks.projectivise import is_projective, projectivise
 
 UNLIMITED = 2000  #: dynamic programs for a sentence of dev where training has no limit
+#: a decoder as registered, and its options
+Search = tuple[str, dict[str, Any]]
 
 
 def train(
@@ -48,6 +52,7 @@ def train(
     pruner: Pruner,
     *,
     templates: Lines | None = None,
+    decoder: Search | None = None,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Model:
@@ -57,6 +62,7 @@ def train(
     limit): the best tree found by then counts.
 
     templates   other ones than `templates_for(spec)`
+    decoder     what decodes training sentences and dev; a sentence that it finds no tree for is left out
     checkpoint  a file written after every epoch; training resumes from it and removes it at the end
     Where the model's trees are projective, non-projective gold trees are projectivised for training (Nivre & Nilsson
     2005), and never for evaluation.
@@ -68,20 +74,23 @@ def train(
     lines = templates_for(spec) if templates is None else templates
     key = key_for(spec, train, dev, patterns, lines)
     task = _Training(spec, train, names, pruner, patterns, lines)
+    on_dev: Search = BranchAndBound.name, {"max_dp_calls": spec.max_dp_calls or UNLIMITED}
+    if decoder is not None:
+        on_dev, task.decoder = decoder, DECODERS[decoder[0]](**decoder[1])
 
     def model(averages: Averages, history: list[dict]) -> Model:
         return Model(spec, *averages, pruner, train.meta, history, names, patterns=patterns, templates=lines, key=key)
 
     def judge(averages: Averages, history: list[dict]) -> dict:
         now = model(averages, history)
-        parser = Parser(now, max_dp_calls=spec.max_dp_calls or UNLIMITED)
+        parser = Parser(now, on_dev[0], **on_dev[1])
         what = f"dev, epoch {len(history) + 1}/{spec.epochs}"
         parses = parser.parse(dev, progress=progress and (lambda items, _: progress(items, what)))
         labelled = [now.label_names(p) for p in parses] if names else None
         summary = evaluate(dev, [p.heads for p in parses], labelled).summary
         return {"dev_uas": summary["uas"]} | ({"dev_las": summary["las"]} if names else {})
 
-    kept = Checkpoint(checkpoint, key_with(key, pruner), task.learner) if checkpoint else None
+    kept = Checkpoint(checkpoint, key_with(key, pruner, decoder), task.learner) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
     task.prepare(train, progress)
     found = loop.train(task, spec.epochs, order, judge=judge, score=accuracy, checkpoint=kept, progress=progress)
@@ -96,9 +105,10 @@ def key_for(spec: Settings, train: Treebank, dev: Treebank, patterns: PatternSet
     return key_of(spec.as_dict(), (train, dev), *map(str.encode, more))
 
 
-def key_with(key: str, pruner: Pruner) -> str:
-    """Of a training with a pruner that may have been trained otherwise than the settings say."""
-    return key_of({"key": key}, (), np.ascontiguousarray(pruner.weights).tobytes())
+def key_with(key: str, pruner: Pruner, decoder: Search | None = None) -> str:
+    """Of a training with a pruner that may have been trained otherwise than the settings say, or another decoder."""
+    other = {} if decoder is None else {"decoder": decoder[0], **decoder[1]}
+    return key_of({"key": key, **other}, (), np.ascontiguousarray(pruner.weights).tobytes())
 
 
 def accuracy(record: dict) -> float:
@@ -184,10 +194,10 @@ class _Training:
         arc = np.rint((scored.arc + cost_arc) * scale)
         scores = {f: np.rint(s * scale) for f, s in scored.by_family.items()}
         parse = self.decoder.decode(scored._replace(arc=arc, by_family=scores).problem(1.0))
-        self.counts["dp_calls"] += parse.work["dp_calls"]
+        self.counts["dp_calls"] += parse.work.get("dp_calls", 0)
         self.counts["capped"] += parse.status == "limit"
-        if parse.status == "infeasible":
-            # a gold tree with several roots in a single-root corpus, and no other tree left
+        if not np.isfinite(parse.value):
+            # a gold tree with several roots in a single-root corpus, and no other tree left; or none was met
             return
         errors = int((parse.heads[1:] != gold[1:]).sum())
         pred_arcs = arcs_of_tree(index, parse.heads)
