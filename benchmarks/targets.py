@@ -299,9 +299,10 @@ def rows() -> Iterator[Row]:
         for parts in (("parts",), Slots._fields):
             bare = sum(cost[f"{name}, {part}"] for part in parts)
             count = sum(cost[f"{name}, {part} slots"] for part in parts)
-            note = f"{count / 1e6:.0f} million look-ups in {bare:.2f} s, {what}"
+            note = f"{count / 1e6:.0f} million look-ups in {bare:.2f} s"
             which = "all" if len(parts) > 1 else "arcs and parts alone"
-            yield Row(f"en_ewt test, parsing to bare look-ups, {which}, CPU", cost["whole"] / bare, 2.0, False, note)
+            name = f"en_ewt test, parsing to bare look-ups, {which}, {what}, CPU"
+            yield Row(name, cost["whole"] / bare, 2.0, False, note)
 
     for corpus in ("en_ewt", "ptb_sample"):
         compared = child("tuning", corpus)

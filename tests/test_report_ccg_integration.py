@@ -65,6 +65,10 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
     assert settled.loc["BP"].tolist() == [0, 0, 0, 0, 0, 50]
     assert settled.loc["DD"].tolist() == [0, 100, 100, 100, 100, 100]
     assert ccg.beams(results).xs("exact", level="decoder")["joint score"].tolist() == [5000, 5050]
+    times = ccg.proof_times(ccg.lengths(results)).loc[("this run", "xx", "joint model", "AST")]
+    assert list(times.index) == [first - 1 for first in ccg.lengths(results).loc[("this run", "xx", "AST")].index]
+    assert (times["most"] >= times["mean"]).all()
+    assert not len(ccg.proof_times(ccg.lengths([])))
     proofs = ccg.lengths(results).loc[("this run", "xx", "AST")]
     assert proofs["sentences"].tolist() == [20, 20, 20, 20, 20]
     assert proofs["proved, %"].tolist() == [90, 100, 100, 100, 100]

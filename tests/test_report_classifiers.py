@@ -15,6 +15,7 @@ from treebound.evaluation.attachment import WRONG, marks
 from treebound.experiments import params
 from treebound.experiments.params import Classifiers
 from treebound.plots import classifiers as figures
+from treebound.plots.figures import accuracy_speed
 from treebound.report import remarks_classifiers
 from treebound.report.claims.measures import MEASURES
 from treebound.report.collect import Results
@@ -128,6 +129,15 @@ def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ra
     said = str(remarks_classifiers.parsers(pd.DataFrame({"UAS": [80.0, 85.5]}, index=index)))
     assert said.startswith("UAS on xx (this run): b 85.50, a 80.00.")
     assert "not tested" in said
+
+
+def test_parsers_without_a_speed_are_not_drawn() -> None:
+    rows = [("this run", "xx", f"transition-{name}") for name in ("a", "b", "c")]
+    index = pd.MultiIndex.from_tuples([("reference", *rows[0][1:]), *rows], names=["run", "corpus", "row"])
+    table = pd.DataFrame({"UAS": [79.0, 80.0, 85.5, np.nan], "words / CPU s": [1e4, 1e4, np.nan, 1e3]}, index=index)
+    (point,) = classifiers.points(table).to_dict("records")
+    assert (point["corpus"], point["label"], point["uas"], point["words_per_cpu_s"]) == ("xx", "a", 80.0, 1e4)
+    assert len(accuracy_speed(classifiers.points(table)).axes) == 1
 
 
 def test_times_by_length_are_drawn() -> None:

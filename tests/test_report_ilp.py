@@ -59,6 +59,11 @@ def test_times_and_approximation(results: Results) -> None:
     assert [words for _, words in times.index] == ["1-10", "11-20", "21-30", "31-40", "41-50", "over 50"]
     assert times["Chu-Liu-Edmonds", "ms"].tolist() == pytest.approx([10.0] * 6)
     assert times["ours", "first, ms"].tolist() == pytest.approx([5.0] * 6)
+    drawn = ilp.solver_times(data)
+    assert list(drawn.columns) == ["Chu-Liu-Edmonds", "ours", "as published"]
+    for name in drawn:
+        assert drawn[name].tolist() == pytest.approx(times[name, "ms"].tolist())
+    assert len(arena.times(drawn).axes[0].lines) == 3
     targets = ilp.constraint_targets(data).loc["nl_made_up, this run", "ours"]
     assert targets["fewer than 20 iterations, %"] == 100
     assert targets["share of the first iteration, %"] == pytest.approx(25)
@@ -100,7 +105,7 @@ def test_a_program_that_gave_up_is_not_the_best() -> None:
 
 def test_runs_without_any_of_it(nothing: Results) -> None:
     data = ilp.cross_validated([nothing])
-    tables = [f(data) for f in (ilp.constraint_times, ilp.constraint_targets, ilp.approximation)]
+    tables = [f(data) for f in (ilp.constraint_times, ilp.constraint_targets, ilp.approximation, ilp.solver_times)]
     tables += [f([nothing]) for f in (ilp.family_worth, ilp.in_the_loop, ilp.folded_corpora)]
     arena_data = ilp.contest([nothing])
     tables += [f(arena_data) for f in (ilp.arena_table, ilp.arena_lengths, ilp.integrality)]

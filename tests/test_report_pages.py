@@ -151,6 +151,8 @@ def test_an_older_page_stands_in_the_frame_of_today(tmp_path: Path) -> None:
     (drawing,) = (after / "figures").iterdir()
     assert drawing.read_bytes() == (before / "figures" / drawing.name).read_bytes()
     assert "an older opening" in (after / "index.html").read_text()  # among the cards
+    once_more = render([first, after / "10-x.html"], tmp_path / "once more").parent
+    assert (once_more / "10-x.html").read_text() == text, "it does not grow"
     (tmp_path / "y.html").write_text("no page")
     with pytest.raises(InputError, match="not a page of a report"):
         render([first, tmp_path / "y.html"], tmp_path / "none")

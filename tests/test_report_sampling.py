@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from pathlib import Path
 
 import made_up_results
@@ -10,6 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from treebound.plots.gains import gains
 from treebound.plots.sampling import score_against_time
 from treebound.report import collect, published, remarks_sampling
 from treebound.report.claims.judge import judge
@@ -28,6 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     folder = tmp_path_factory.mktemp("run")
     rows = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
     rows["decode"]["combined"] = {"model": "combined", "learner": "mira", "decoder": "tuned", "k": 10}
+    rows["decode"]["second-order"] = rows["decode"]["combined"] | {"model": "second-order"}
     rows["tag_correction"]["corpora"] = rows["corpora"][:1]
     for name in ("full", "turbo", "shared", "full-published", "full-neighbour", "full-gold"):
         row = f"sampling-{name}".replace("-full", "")
@@ -65,6 +69,20 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     assert f"UAS of {ONE} against sampling turbo (this run;" in said
 
 
+def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Results) -> None:
+    data = sampling.picture([run])
+    shown = {(f"{row} less {other}", corpus) for corpus, row, other in sampling.gains(run, sampling.PAIRS).index}
+    assert set(zip(data["corpus"], data["system"], strict=True)) == shown
+    labels = {label.get_text() for label in gains(data, "another", 99).axes[0].get_yticklabels()}
+    assert labels == {line for line, _ in shown}
+    twice = sampling.picture([run, dataclasses.replace(run, name="reference")])
+    assert len(twice) == 2 * len(data)
+    assert any(system.endswith(", the reference run") for system in twice["system"])
+    of_models = dict.fromkeys(("ablation", "confidence", "arena", "approximations", "score_time"))
+    without = dataclasses.replace(run.params, decode={}, **of_models)
+    assert not len(sampling.picture([dataclasses.replace(run, params=without)]))
+
+
 def test_without_sentences_accuracies_are_ranked_and_said_not_to_be_tested(run: collect.Results) -> None:
     table = sampling.accuracy([run])
     said = str(remarks_sampling.accuracies(table))
@@ -99,12 +117,13 @@ def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
 def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:
     """Invented: 57 of 58 optima by greedy search, the slower the larger the budget."""
     table = sampling.targets([run])
-    row = table.loc["this run", run.corpora[0]]
+    model = run.params.score_time.model
+    row = table.loc["this run", run.corpora[0], model]
     assert (row["method"], row["met"], row["target, %"]) == ("greedy, patience 1", "no", 99.5)
     assert row["low"] < row["optima found, %"] == 100 * 57 / 58 < row["high"] < 100
     assert row["found at"] == 10000
     said = remarks_sampling.targets(table).sentences
-    assert f"{run.corpora[0]} (this run): missed, though the target is inside the interval. The most is " in said[0]
+    assert f"{run.corpora[0]}, {model} (this run): missed, though the target is inside" in said[0]
     assert "98.28 % [" in said[0]
     assert "need not be met by the whole" in said[-1]
     for target, met, expected in (((98.0, 1000), "yes", "met"), ((99.5, 20000), "no", "missed, nothing is as fast.")):
@@ -112,6 +131,22 @@ def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypa
         table = sampling.targets([run])
         assert (table["met"] == met).all()
         assert expected in remarks_sampling.targets(table).sentences[0]
+
+
+def test_other_models_have_targets_of_their_own_and_are_in_nothing_else(run: collect.Results, tmp_path: Path) -> None:
+    settings, wide = run.params.score_time, "second-order"
+    params = dataclasses.replace(run.params, score_time=dataclasses.replace(settings, also=(wide,)))
+    more = collect.Results(run.name, tmp_path, params)
+    for corpus in run.corpora:
+        rows = run._read("score-time", f"{corpus}.json")
+        path = tmp_path / "metrics" / "score-time" / f"{corpus}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(rows + [{**row, "model": wide, "optima": row["proved"]} for row in rows]))
+    assert more.score_time().equals(run.score_time())
+    table = sampling.targets([more]).droplevel("run")
+    assert list(table.index) == [(c, model) for model in (settings.model, wide) for c in run.corpora]
+    assert set(table.xs(wide, level="model")["target, %"]) == {98.0}
+    assert (table.xs(wide, level="model")["optima found, %"] == 100).all()
 
 
 def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:

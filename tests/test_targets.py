@@ -15,6 +15,7 @@ import pytest
 
 from treebound.core.errors import InputError
 from treebound.report import remarks_targets
+from treebound.report.again import project
 from treebound.report.show import Table
 from treebound.report.tables import targets as tables
 
@@ -139,3 +140,10 @@ def test_nothing_kept(tmp_path: Path) -> None:
     assert table.empty
     assert "`make bench`" in str(remarks_targets.targets(table))
     assert "no run here has any" in Table(table, "x")._repr_html_()
+
+
+def test_the_pages_of_the_reference_show_what_is_kept(tmp_path: Path) -> None:
+    checkout = BENCHMARKS.parent
+    table = tables.targets(project(checkout / "results" / "reference", tmp_path / "project"))
+    kept = json.loads((checkout / "results" / "reference" / "targets.json").read_text())
+    assert len(table) == len(kept) > 20, "a name stands there twice"

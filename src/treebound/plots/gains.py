@@ -8,11 +8,13 @@ from matplotlib.figure import Figure
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, panels, style
 
 
-def gains(data: pd.DataFrame) -> Figure:
-    """Differences in accuracy with their intervals: a line a corpus, a colour a system; an interval that keeps clear of
-    zero is drawn full.
+def gains(data: pd.DataFrame, over: str = "the baseline", level: int = 95) -> Figure:
+    """Differences in accuracy with their intervals: a line a corpus, a colour a system (or the other way round); an
+    interval that keeps clear of zero is drawn full.
 
-    data  corpus, system, difference, low, high (points; low and high NaN: not tested)
+    data   corpus, system, difference, low, high (points; low and high NaN: not tested)
+    over   what they are gains over
+    level  of the intervals, %
     """
     corpora, systems = (list(dict.fromkeys(data[name])) for name in ("corpus", "system"))
     with style():
@@ -28,7 +30,7 @@ def gains(data: pd.DataFrame) -> Figure:
             axes.plot([], [], MARKERS[i], color=CYCLE[i], label=system)
         axes.set_yticks([-i for i in range(len(corpora))], corpora)
         axes.grid(axis="y", visible=False)
-        axes.set_xlabel("UAS points over the baseline; thick and filled: the 95 % interval keeps clear of zero")
+        axes.set_xlabel(f"UAS points over {over}\nthick and filled: the {level} % interval keeps clear of zero")
         figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     return figure
 

@@ -21,6 +21,7 @@ from treebound.report import collect
 from treebound.report.command import status
 from treebound.report.execute import execute
 from treebound.report.render import render
+from treebound.report.tables.targets import KEPT
 
 #: folders of what a reference is committed without
 NOT_KEPT = ("/results/models/", "/results/predictions/", "/data/converted/")
@@ -36,6 +37,8 @@ def project(kept: Path, root: Path) -> Path:
     for name in ("multilingual", "patterns"):
         shutil.copytree(kept / name, root / "results" / "reference" / name)
     shutil.copyfile(kept / "run.json", root / collect.ORIGIN)
+    if (targets := kept / KEPT.name).is_file():
+        shutil.copyfile(targets, root / KEPT)
     return root
 
 

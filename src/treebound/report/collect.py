@@ -167,13 +167,17 @@ class Results:
         names = ["uas", "complete", "search_errors", "sentences", "train_cpu_s", "words_per_cpu_s"]
         return pd.DataFrame(self._of_room("sampling"), columns=["corpus", "row", "model", "tags", "seed", *names])
 
-    def score_time(self) -> pd.DataFrame:
-        """One row a corpus, space, method, budget and seed; no rows in runs from before there was such a stage."""
+    def score_time(self, model: str = "") -> pd.DataFrame:
+        """One row a corpus, space, method, budget and seed, of a model, by default of the first one that the stage
+        names; no rows in runs from before there was such a stage.
+        """
+        first = self.params.score_time.model if self.params.score_time else ""
         rows = [
             {"corpus": corpus, **row}
-            for corpus in (self.corpora if self.params.score_time else [])
+            for corpus in (self.corpora if first else [])
             if (self.folder / "metrics" / "score-time" / f"{corpus}.json").is_file()
             for row in self._read("score-time", f"{corpus}.json")
+            if row.get("model", first) == (model or first)
         ]
         names = ["corpus", "space", "method", "patience", "seed", "sentences", "proved", "long", "words"]
         return pd.DataFrame(rows, columns=[*names, "optima", "long_optima", "score", "runs", "cpu_s"])

@@ -94,10 +94,10 @@ def _long(row: pd.Series) -> str:
 @about(NO_CURVES)
 def targets(table: pd.DataFrame) -> Said:
     """Which of the targets of `tables.sampling.targets` are met, and by what."""
-    for (run, corpus), row in table.iterrows():
+    for (run, corpus, model), row in table.iterrows():
         wanted = (
             f"{row['target, %']:g} % of proved projective optima at {row['words / CPU s']:,.0f} words per CPU second, "
-            f"{corpus} ({run})"
+            f"{corpus}, {model} ({run})"
         )
         if not row["method"]:
             yield f"{wanted}: missed, nothing is as fast.", row

@@ -161,7 +161,7 @@ def _older(path: Path, site: Path) -> Page:
     sections = re.findall('<h2 id="([^"]*)">(.*?)</h2>', found[2], re.S)
     for file in re.findall(r'(?:src|href)="((?:figures|tables)/[^"/]+)"', found[2]):
         shutil.copyfile(path.parent / file, site / file)
-    return Page(path.stem, found[1], lead[1] if lead else "", sections, [found[2]])
+    return Page(path.stem, found[1], lead[1] if lead else "", sections, [found[2].strip()])
 
 
 def _lead_to_what_is_there(pages: Sequence[Page], older: Mapping[str, str]) -> None:

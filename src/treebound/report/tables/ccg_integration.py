@@ -177,6 +177,14 @@ def lengths(results: Sequence[Results]) -> pd.DataFrame:
     return out.rename_axis([*columns[:3], "words from"])
 
 
+def proof_times(proofs: pd.DataFrame) -> pd.DataFrame:
+    """Of `lengths`, what `plots.arena.times` takes: CPU ms of the proofs, a panel an order."""
+    data = proofs[["CPU ms", "CPU ms, most"]].rename(columns={"CPU ms": "mean", "CPU ms, most": "most"}).reset_index()
+    places = {"corpus": data["parser"], "model": "joint model", "space": data["order"]}
+    data = data.assign(**places, longer_than=data["words from"] - 1)
+    return data.set_index(["run", "corpus", "model", "space", "longer_than"])[["mean", "most"]]
+
+
 def differences(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
     """Rows (run, parser, what, than): LF of one less that of the other, with its 95 % interval, in each order, over
     so many sentences.

@@ -92,6 +92,14 @@ def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return data[[*names.values(), "words / CPU s", *lacking]]
 
 
+def points(table: pd.DataFrame) -> pd.DataFrame:
+    """Of `parsers`, those of the last run whose speed is known, as `plots.figures.accuracy_speed` takes them."""
+    data = table.dropna(subset=["UAS", "words / CPU s"]).reset_index()
+    data = data[data["run"] == data["run"].iloc[-1]] if len(data) else data
+    names = {"UAS": "uas", "words / CPU s": "words_per_cpu_s", "row": "system"}
+    return data.rename(columns=names).assign(group=data["run"], label=data["row"].str.removeprefix("transition-"))
+
+
 def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, dict[str, Sequence[str]]]:
     """The test sentences, and `attachment.marks` of every parser by transitions and of the richest exact one.
 

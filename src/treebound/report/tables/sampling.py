@@ -116,17 +116,28 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     return pd.DataFrame(list(lines.values()), index=index, columns=columns)
 
 
+def picture(results: Sequence[Results]) -> pd.DataFrame:
+    """`gains` of PAIRS as `plots.gains.gains` takes them, a line a pair and a colour a corpus of a run."""
+    runs = {r.title: gains(r, PAIRS).reset_index() for r in results}
+    data = pd.concat(runs, names=["run"]).reset_index("run")
+    several = data["run"].nunique() > 1
+    corpora = data["corpus"] + ", " + data["run"] if several else data["corpus"]
+    return data.assign(system=corpora, corpus=data["row"] + " less " + data["other"])
+
+
 def _right(results: Results, corpus: str, row: Row) -> np.ndarray:
     """bool[scored words]: which of them the row attaches rightly."""
     marks = results.sentences(corpus, row)["words"].fillna("").astype(str)
     return np.array(list("".join(marks))) != WRONG
 
 
-def score_time(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+def score_time(results: Sequence[Results], wanted: Sequence[str] = (), model: str = "") -> pd.DataFrame:
     """Index (run, corpus, space, method, patience): shares of proved optima found (%), of all sentences and of those of
     more than 30 words; what the trees score less than the optima together (%); time. The mean of all seeds.
+
+    model  as of `Results.score_time`
     """
-    parts = [r.score_time().assign(run=r.name) for r in results]
+    parts = [r.score_time(model).assign(run=r.name) for r in results]
     data = pd.concat(parts, ignore_index=True)
     data = data[data["corpus"].isin(wanted or set(data["corpus"]))]
     keys = ["run", "corpus", "space", "method", "patience"]
@@ -146,18 +157,16 @@ def score_time(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Dat
 
 
 def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Index (run, corpus): of what samples projective trees as fast as TARGETS ask, the one that finds the most optima.
+    """Index (run, corpus, model): of what samples projective trees as fast as TARGETS ask, what finds the most optima.
 
     Speed is that of decoding alone. low, high: exact 95 % interval over sentences of the mean of the seeds, which knows
     nothing of the choice among methods and budgets. met: whether the share is; where nothing is as fast, it is none.
     """
     lines = {}
-    for r in results:
-        table = score_time([r], wanted)
+    for r, model in [(r, name) for r in results if (s := r.params.score_time) for name in (s.model, *s.also)]:
+        table = score_time([r], wanted, model)
         for corpus, of in table.loc[r.name].groupby(level="corpus", sort=False) if len(table) else ():
-            settings = r.params.score_time
-            assert settings is not None
-            share, speed = TARGETS["head-bigram" in r.params.models[settings.model].families]
+            share, speed = TARGETS["head-bigram" in r.params.models[model].families]
             sampled = of.droplevel("corpus").loc["projective"].drop(index="branch-and-bound")
             fast = sampled[sampled["CPU us / word"] <= 1e6 / speed].sort_values("CPU us / word")
             line: dict[str, Any] = {"target, %": share, "words / CPU s": float(speed), "met": "no", "method": ""}
@@ -170,8 +179,8 @@ def targets(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
                 line |= {"low": low, "high": high, "found at": 1e6 / row["CPU us / word"]}
                 line |= {name: row[name] for name in ("of long sentences, %", "long ones", "sentences")}
                 line["met"] = "yes" if row["optima found, %"] >= share else "no"
-            lines[r.name, corpus] = line
-    index = pd.MultiIndex.from_tuples(list(lines) or [("", "")], names=["run", "corpus"])[: len(lines)]
+            lines[r.name, corpus, model] = line
+    index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=["run", "corpus", "model"])[: len(lines)]
     return pd.DataFrame(list(lines.values()), index=index)
 
 

@@ -1,0 +1,108 @@
+"""Targets that a finished run has figures for: nothing is measured here, its metrics are put beside them.
+
+    python benchmarks/recorded.py                      # of results/reference
+    python benchmarks/recorded.py build/transitions    # of another run: the folder with its params.yaml and results
+
+Rows of a run that lacks what a target is stated for (a corpus, gold tags, a package) are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from ccg import PUBLISHED
+from classifiers import SPEED
+from goals import Row, option, told
+
+from treebound.core.errors import InputError
+from treebound.report.collect import Results, reference, this_run
+from treebound.report.tables import sampling
+
+#: MaltParser 1.9 with its usual settings, gold tags: UAS of the test set without punctuation
+MALTPARSER = {"en_ewt": 86.49, "ptb_sample": 87.22, "tr_twt": 82.80}
+ABOVE = {"quadratic": 0.0, "beam": 1.0}  #: how far above it a kind of model is to be
+GREEDY = 100_000  #: words per CPU second
+#: CCG: treebanks of Penn trees, how many (%) of their sentences are to have derivations
+PENN, BUILT = ("ptb_sample", "en_craft"), 99.0
+
+
+def transitions(results: Results) -> Iterator[Row]:
+    """Parsers by transitions with gold tags: beside MaltParser, and how fast."""
+    for row in results.transitions().to_dict("records"):
+        corpus, kind = row["corpus"], str(row["model"]).partition("-")[0]
+        name = f"{corpus} test, {row['row']}"
+        if row["tags"] == "gold" and kind in ABOVE and corpus in MALTPARSER and not isnan(row["uas"]):
+            yield Row(f"{name}: UAS above MaltParser's", row["uas"] - MALTPARSER[corpus], ABOVE[kind])
+        target = {"quadratic": SPEED.get(corpus), "greedy": GREEDY}.get(kind)
+        if target and not isnan(row["words_per_cpu_s"]):
+            yield Row(f"{name}: words per CPU second", row["words_per_cpu_s"], target)
+
+
+def samplers(results: Results) -> Iterator[Row]:
+    """Optima found by sampling at a speed, full features beside exact search, corrected tags."""
+    for (_, corpus, model), row in sampling.targets([results]).iterrows():
+        speed, share = f"{row['words / CPU s']:,.0f}", float(row["optima found, %"])
+        name = f"{corpus} test, {model}: proved optima found at {speed} words per CPU second, %"
+        if not isnan(share):
+            yield Row(name, share, row["target, %"], note=row["method"])
+    uas = results.samplers().query("row == 'sampling'").set_index("corpus")["uas"]
+    if len(uas):
+        exact = results.decode().query("row == 'combined'").set_index("corpus")["uas"]
+        gaps = (uas - exact).dropna()
+        name = "sampling with full features: UAS above exact search, mean"
+        yield Row(name, gaps.mean(), 0.0, note=f"{len(gaps)} corpora")
+    if len(corrected := results.tag_correction()):
+        for what, p in (("tags", "p_tags"), ("uas", "p_uas")):
+            better = (corrected[f"{what}_corrected"] > corrected[f"{what}_predicted"]) & (corrected[p] < 0.05)
+            name = f"tag correction: corpora with better {what}, significantly"
+            yield Row(name, int(better.sum()), 3, note=f"of {len(corrected)}")
+
+
+def grammars(results: Results) -> Iterator[Row]:
+    """CCG: the translation of Penn trees, the speed of its parser, belief propagation and the proved joint optimum."""
+    for corpus, found in results.derivations().items():
+        if corpus in PENN:
+            yield Row(f"{corpus}: sentences with a derivation, %", found["all"]["coverage"], BUILT)
+    for parser, found in results.ccg().items():
+        name = f"CCG {parser}: adaptive supertagging, sentences per CPU second"
+        yield Row(name, min(split["AST"] for split in found["speed"].values()), PUBLISHED)
+    for parser, found in results.ccg_integration().items():
+        speed = {
+            (row["decoder"], row["iterations"]): row["per_second"] for row in _adaptive(found["timing"]["columns"])
+        }
+        name = f"CCG {parser}: speed with one iteration of belief propagation to the parser's"
+        yield Row(name, speed["bp", 1] / speed["parser", 0], 0.9)
+        exact = [row for row in found["columns"] if row["decoder"] == "exact"]
+        proved, parsed = (sum(row[of] for row in exact) for of in ("proved", "parsed"))
+        yield Row(f"CCG {parser}: joint optima proved, %", 100 * proved / parsed, 100, note=f"of {parsed}")
+
+
+def _adaptive(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["order"] == "AST"]
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, nargs="?", help="its folder [the reference]")
+    option(parser)
+    given = parser.parse_args()
+    results = this_run(given.run) if given.run else reference(Path())
+    if results is None:
+        parser.error("no reference here; name the folder of a run")
+    rows = []
+    for section in (transitions, samplers, grammars):
+        try:
+            rows += list(section(results))
+        except InputError as error:  # a run that was computed in part
+            print(f"left out, {section.__name__}: {error}", file=sys.stderr)
+    told(rows, given.keep)
+
+
+if __name__ == "__main__":
+    main()
