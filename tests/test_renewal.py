@@ -65,6 +65,42 @@ def test_a_stage_brings_its_metrics_rows_and_parameters(run: Path, kept: Path) -
     assert renewed(info) == f"decode_transition: at {'a' * 12}, 2031-01-02"
 
 
+def test_a_reference_that_is_all_of_one_commit_says_only_that(run: Path, kept: Path, tmp_path: Path) -> None:
+    whole = shutil.copytree(run, tmp_path / "whole")
+    names = [
+        name
+        for name in yaml.safe_load((run / "dvc.yaml").read_text())["stages"]
+        if name not in ("fetch", "notebooks", "report")
+    ]
+    with_metrics = []
+    for name in names:
+        ((do, items),) = renewal.stages_of(run, [name]).values()
+        files = list(renewal.metrics_of(do, items))
+        for file in files:  # those that nobody invented
+            (whole / file).parent.mkdir(parents=True, exist_ok=True)
+            (whole / file).touch()
+        with_metrics += [name] * bool(files)
+    (whole / "results/metrics/timing").mkdir(exist_ok=True)
+    (whole / "results/metrics/timing/stages.csv").write_text("decode@tr_twt-arc,2.0,1.0\nreport,1.0,1.0\n")
+    old = kept / "metrics" / "decode" / "tr_twt" / "old.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}")
+    renewal.renew(whole, kept, with_metrics[1:], ORIGIN)
+    info = json.loads((kept / "run.json").read_text())
+    assert info["commit"] == "c" * 40
+    assert old.is_file()
+    another = ORIGIN | {"commit": "d" * 40}
+    renewal.renew(whole, kept, with_metrics[:1], another)
+    assert json.loads((kept / "run.json").read_text())["commit"] == "c" * 40
+    later = ORIGIN | {"date": "2031-01-03", "checksums": {"en_ewt": {"test": "e"}}}
+    renewal.renew(whole, kept, with_metrics[:1], later)
+    info = json.loads((kept / "run.json").read_text())
+    assert info == later | {"checksums": {"tr_twt": {"test": "b"}, "en_ewt": {"test": "e"}}}
+    assert not old.exists()
+    assert yaml.safe_load((kept / "params.yaml").read_text()) == yaml.safe_load((run / "params.yaml").read_text())
+    assert (kept / "metrics/timing/stages.csv").read_text() == "decode@tr_twt-arc,2.0,1.0\n"
+
+
 def test_a_stage_of_all_corpora_brings_those(run: Path) -> None:
     ours = parameters.load(run / "params.yaml")
     ((_, items),) = renewal.stages_of(run, ["score-time"]).values()

@@ -5,6 +5,10 @@
 computes what these stages of dvc.yaml need in build/reference, copies their metrics, and the parameters that they read,
 into the reference, and says in its run.json of which commit, date and machine they are. Everything else stays. Then
 `python -m treebound.report.again` and `python -m treebound.report.export` show it.
+
+A reference may so be made in several sittings, even on machines that keep nothing between them: check out the commit of
+the first in each, and renew other stages. Once all of them are of one commit, that is the reference's, and nothing that
+was there before is left.
 """
 
 from __future__ import annotations
@@ -12,12 +16,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from treebound.core.errors import InputError
+from treebound.experiments import run as pipeline
 from treebound.experiments import stage
 from treebound.support import yamlfile
 from treebound.support.atomic import replacing
@@ -33,7 +39,7 @@ def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, A
     every = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     planned = yamlfile.read(folder / "params.yaml")[1]  # a stage is made for `${corpora}`, or for what is planned
     planned |= yaml.safe_load((folder / "stages.yaml").read_text(encoding="utf-8"))
-    known = sorted(name for name, said in every.items() if "foreach" in said or "matrix" in said)
+    known = _of_many(every)
     if unknown := set(names) - set(known):
         raise InputError(f"no stage {min(unknown)!r} with metrics", hint=f"one of {', '.join(known)}")
     found = {}
@@ -42,13 +48,20 @@ def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, A
         if "foreach" in said:
             found[name] = said["do"], list(_planned(planned, said["foreach"]).values())
         else:
-            ((key, where),) = said["matrix"].items()
-            found[name] = said, [{key: value} for value in _planned(planned, where)]
+            values = [_planned(planned, where) for where in said["matrix"].values()]
+            found[name] = said, [dict(zip(said["matrix"], one, strict=True)) for one in product(*values)]
     return found
 
 
-def _planned(plan: Any, where: str) -> Any:
-    """What stands at `${a.b}`."""
+def _of_many(every: dict[str, Any]) -> list[str]:
+    """The stages that are made for several corpora, rows or models: those with metrics."""
+    return sorted(name for name, said in every.items() if "foreach" in said or "matrix" in said)
+
+
+def _planned(plan: Any, where: Any) -> Any:
+    """What stands at `${a.b}`; a list as it is."""
+    if not isinstance(where, str):
+        return where
     for key in where.removeprefix("${").removesuffix("}").split("."):
         plan = plan[key]
     return plan
@@ -92,6 +105,50 @@ def renew(folder: Path, target: Path, names: Sequence[str], origin: dict[str, An
     for path in files:
         with replacing(target / path.relative_to(stage.METRICS.parent)) as out:
             out.write((folder / path).read_bytes())
+    _bring_times(folder, target, names)
+    every = dict(_with_metrics(folder))
+    if sources := _of_one_commit(info["renewed"], list(every)):
+        info = sources[-1] | {
+            "checksums": {k: v for source in [info, *sources] for k, v in source["checksums"].items()}
+        }
+        kept = run
+        _drop_others(target, {path for found in every.values() for path in found})
     stage.write(target / "params.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
     stage.write_json(target / "run.json", info)
     return len(files)
+
+
+def _with_metrics(folder: Path) -> Iterator[tuple[str, list[Path]]]:
+    """The stages of a run that have metrics, with their files."""
+    every = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    for name, (do, items) in stages_of(folder, _of_many(every)).items():
+        if found := list(metrics_of(do, items)):
+            yield name, found
+
+
+def _of_one_commit(renewed: dict[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Where these stages come from, by date, if all of them are of one commit; else nothing."""
+    sources = [renewed[name] for name in names if name in renewed]
+    if len(sources) < len(names) or len({source["commit"] for source in sources}) > 1:
+        return []
+    return sorted(sources, key=lambda source: str(source["date"]))
+
+
+def _bring_times(folder: Path, target: Path, names: Sequence[str]) -> None:
+    """Put what these stages took to the times of a reference; those of before go."""
+    lines = []
+    for where, ours in (
+        (target / pipeline.TIMES.relative_to(stage.METRICS.parent), False),
+        (folder / pipeline.TIMES, True),
+    ):
+        text = where.read_text(encoding="utf-8") if where.is_file() else ""
+        lines += [line for line in text.splitlines() if (re.split("[@,]", line)[0] in names) == ours]
+    stage.write(target / pipeline.TIMES.relative_to(stage.METRICS.parent), "".join(f"{line}\n" for line in lines))
+
+
+def _drop_others(target: Path, files: set[Path]) -> None:
+    """Remove the metrics of stages and rows that a reference no longer has."""
+    kept = {target / path.relative_to(stage.METRICS.parent) for path in files | {pipeline.TIMES}}
+    for path in (target / stage.METRICS.name).rglob("*"):
+        if path.is_file() and path not in kept:
+            path.unlink()
