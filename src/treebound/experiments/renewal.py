@@ -6,9 +6,9 @@ computes what these stages of dvc.yaml need in build/reference, copies their met
 into the reference, and says in its run.json of which commit, date and machine they are. Everything else stays. Then
 `python -m treebound.report.again` and `python -m treebound.report.export` show it.
 
-A reference may so be made in several sittings, even on machines that keep nothing between them: check out the commit of
-the first in each, and renew other stages. Once all of them are of one commit, that is the reference's, and nothing that
-was there before is left.
+A reference may so be made in several sittings, even on machines that keep nothing between them: renew other stages in
+each. Those of an earlier commit count as of this one where neither code nor parameters that they need have changed
+(`needs`). Once all stages are of one commit, it is the reference's, and nothing that was there before is left.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import Any
 import yaml
 
 from treebound.core.errors import InputError
+from treebound.experiments import needs, stage
 from treebound.experiments import run as pipeline
-from treebound.experiments import stage
 from treebound.support import yamlfile
 from treebound.support.atomic import replacing
 
@@ -98,7 +98,7 @@ def renew(folder: Path, target: Path, names: Sequence[str], origin: dict[str, An
     for name, (do, items) in stages_of(folder, names).items():
         files += metrics_of(do, items)
         kept = merged(kept, run, do, items)
-        info.setdefault("renewed", {})[name] = source
+        info.setdefault("renewed", {})[name] = source | {"needs": needs.needs(folder, name)}
     for path in files:
         if not (folder / path).is_file():
             raise InputError("not computed", path=folder / path, hint="run the stage to its end")
@@ -107,12 +107,14 @@ def renew(folder: Path, target: Path, names: Sequence[str], origin: dict[str, An
             out.write((folder / path).read_bytes())
     _bring_times(folder, target, names)
     every = dict(_with_metrics(folder))
-    if sources := _of_one_commit(info["renewed"], list(every)):
-        info = sources[-1] | {
-            "checksums": {k: v for source in [info, *sources] for k, v in source["checksums"].items()}
-        }
+    metrics = {path for found in every.values() for path in found}
+    sittings = info.get("sittings", {}) | info["renewed"]
+    there = all((target / path.relative_to(stage.METRICS.parent)).is_file() for path in metrics)
+    if there and all(needs.unchanged(folder, sittings.get(name, {}).get("needs")) for name in every):
+        every_sum = {k: v for of in (info, *sittings.values(), origin) for k, v in of["checksums"].items()}
+        info = origin | {"checksums": every_sum, "sittings": sittings}
         kept = run
-        _drop_others(target, {path for found in every.values() for path in found})
+        _drop_others(target, metrics)
     stage.write(target / "params.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
     stage.write_json(target / "run.json", info)
     return len(files)
@@ -124,14 +126,6 @@ def _with_metrics(folder: Path) -> Iterator[tuple[str, list[Path]]]:
     for name, (do, items) in stages_of(folder, _of_many(every)).items():
         if found := list(metrics_of(do, items)):
             yield name, found
-
-
-def _of_one_commit(renewed: dict[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Where these stages come from, by date, if all of them are of one commit; else nothing."""
-    sources = [renewed[name] for name in names if name in renewed]
-    if len(sources) < len(names) or len({source["commit"] for source in sources}) > 1:
-        return []
-    return sorted(sources, key=lambda source: str(source["date"]))
 
 
 def _bring_times(folder: Path, target: Path, names: Sequence[str]) -> None:

@@ -23,7 +23,8 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
         columns[r.name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
             "computed before": str(r.info.get("carried", "nothing")),
-            "computed later": renewed(r.info) or "nothing",
+            "computed later": renewed(r.info.get("renewed", {})) or "nothing",
+            "computed at commits with the same code": renewed(r.info.get("sittings", {})) or "nothing",
             "date": str(r.info.get("date", "not recorded: the same run gives the same pages")),
             "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the one that computed this report",
             "test sets (sha256)": ", ".join(f"{corpus} {total[:12]}" for corpus, total in sums.items()),
@@ -38,10 +39,10 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def renewed(info: dict[str, Any]) -> str:
-    """Which stages of a reference are of later commits (`experiments.renewal`), commit by commit."""
+def renewed(stages: dict[str, Any]) -> str:
+    """Which stages of a reference were computed at commits of their own (`experiments.renewal`), commit by commit."""
     of: dict[tuple[str, str], list[str]] = {}
-    for name, source in info.get("renewed", {}).items():
+    for name, source in stages.items():
         of.setdefault((source["commit"][:12], source["date"]), []).append(name)
     return "; ".join(f"{', '.join(names)}: at {commit}, {date}" for (commit, date), names in of.items())
 
