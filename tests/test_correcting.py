@@ -18,9 +18,12 @@ from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.experiments.tag_correction import measured
 from treebound.learning.survey import remarks
+from treebound.systems.correcting import jackknifed as of_taggers
+from treebound.systems.correcting import training
 from treebound.systems.correcting.balance import BITS, NUMBERS, Choice, features, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
 from treebound.systems.correcting.jackknifed import with_first
+from treebound.systems.correcting.kept import Kept
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.parser import Parser
 from treebound.systems.correcting.settings import Settings
@@ -172,6 +175,52 @@ def test_a_model_is_known_by_what_it_was_trained_by(model: CorrectingModel, tmp_
     assert CorrectingModel.load(tmp_path / "model.npz").key == system.key(SPEC, train, dev) != ""
     for spec, other in ((replace(SPEC, doubt=2.0), dev), (SPEC, ambiguous(40, 5))):
         assert system.key(spec, train, other) != model.key
+
+
+@pytest.mark.parametrize("stop", ["jackknife", "held-out parsers"])
+def test_folds_are_not_repeated_after_an_interrupt(
+    stop: str, model: CorrectingModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, train, dev = tmp_path / "checkpoint", ambiguous(160, 3), ambiguous(40, 4)
+    done: list[int] = []
+
+    def until(items, what):
+        for number, item in enumerate(items):
+            if what == stop and number == 1:
+                raise KeyboardInterrupt
+            yield item
+
+    for module in (training, of_taggers):
+        monkeypatch.setattr(
+            module, "_fold", lambda given, fold, own=module._fold: done.append(fold) or own(given, fold)
+        )
+    with pytest.raises(KeyboardInterrupt):
+        Correcting().train(SPEC, train, dev, checkpoint=path, progress=until)
+    before = len(done)
+    assert len(list(tmp_path.iterdir())) == before == 1 + (SPEC.tagger_folds if stop != "jackknife" else 0)
+    done.clear()
+    next(tmp_path.glob("*.0")).write_bytes(b"damaged")
+    again = Correcting().train(SPEC, train, dev, checkpoint=path)
+    assert len(done) == SPEC.tagger_folds + SPEC.folds - before + 1
+    assert not list(tmp_path.iterdir())
+    again.save(tmp_path / "again.npz")
+    model.save(tmp_path / "model.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
+
+
+def test_folds_of_another_training_are_not_taken_up(tmp_path: Path) -> None:
+    found = Doubts([("A", "B"), ("B",)], [np.array([0.0, 0.25]), np.zeros(1)])
+    choice = Choice(features([["A"], ["B"]], np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])), np.array([1.0, 0.0]))
+    Kept(tmp_path / "c", "this").save_doubts(0, found)
+    Kept(tmp_path / "c", "this").save_choices(1, [choice, choice])
+    for key, there in (("this", True), ("another", False)):
+        kept = Kept(tmp_path / "c", key)
+        assert (kept.doubts(0) is not None, kept.choices(1) is not None) == (there, there)
+        assert kept.doubts(1) is None
+    same = Kept(tmp_path / "c", "this").choices(1)
+    assert same is not None
+    assert [(one.features != choice.features).nnz for one in same] == [0, 0]
+    assert Kept(None, "this").doubts(0) is None
 
 
 def test_attributes_that_are_left_out_are_not_named() -> None:

@@ -11,6 +11,7 @@ from treebound.learning.folds import fold_of
 from treebound.learning.loop import Progress
 from treebound.support.workers import spread
 from treebound.systems.correcting.doubts import Doubts, doubts
+from treebound.systems.correcting.kept import Kept
 from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import with_tags
 
@@ -21,19 +22,30 @@ def column_of(meta: dict[str, Any]) -> str:
 
 
 def jackknifed(
-    train: Treebank, column: str, folds: int, *, workers: int = 1, progress: Progress | None = None, **settings: Any
+    train: Treebank,
+    column: str,
+    folds: int,
+    *,
+    kept: Kept,
+    workers: int = 1,
+    progress: Progress | None = None,
+    **settings: Any,
 ) -> Doubts:
     """The doubts about every word of a tagger that was trained on the other folds; settings: of `train_tagger`.
 
+    kept  what folds found before the training was interrupted, and takes up what they find
     Deficits are in units of each fold's own: taggers differ in the scale of their scores.
     """
     member = fold_of(len(train), folds)
-    found = spread(_fold, (train, column, member, settings), list(range(folds)), workers=workers, ordered=False)
+    before = {fold: own for fold in range(folds) if (own := kept.doubts(fold)) is not None}
+    missing = [fold for fold in range(folds) if fold not in before]
+    found = spread(_fold, (train, column, member, settings), missing, workers=workers, ordered=False)
     tags: list[tuple[str, ...]] = [()] * train.words
     deficits = [np.zeros(0)] * train.words
     of_word = np.repeat(member, train.lengths)
     for _ in progress(range(folds), "jackknife") if progress else range(folds):
-        fold, own = next(found)
+        fold, own = before.popitem() if before else next(found)
+        kept.save_doubts(fold, own)
         for word, listed, less in zip(np.flatnonzero(of_word == fold), own.tags, own.deficits, strict=True):
             tags[word], deficits[word] = listed, less
     return Doubts(tags, deficits)

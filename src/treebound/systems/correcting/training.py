@@ -16,13 +16,14 @@ from treebound.support.workers import spread
 from treebound.systems.correcting.balance import Choice, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
 from treebound.systems.correcting.jackknifed import column_of, jackknifed, with_first
+from treebound.systems.correcting.kept import Kept
 from treebound.systems.correcting.listing import Words, errors, listed
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.settings import Settings
 from treebound.systems.sampling.model import SamplingModel
 from treebound.systems.sampling.parser import Parser as Sampler
 from treebound.systems.sampling.tags.candidates import coarse_tags
-from treebound.systems.sampling.training import Training
+from treebound.systems.sampling.training import Training, key_for
 from treebound.systems.sampling.training import train_model as train_sampler
 from treebound.systems.tagging.learn import train_tagger
 
@@ -38,18 +39,19 @@ def train_model(
 ) -> CorrectingModel:
     """Tagger and parser of their best epochs on dev, both trained as a pipeline's; the balance sees nothing of dev.
 
-    checkpoint  of the parser
+    checkpoint  of the parser; what folds found is kept beside it until training ends
     """
-    column = column_of(train.meta)
+    column, kept = column_of(train.meta), Kept(checkpoint, key_for(spec, train, dev))
     coarse = coarse_tags(train, column)
-    own = jackknifed(train, column, spec.tagger_folds, workers=workers, progress=progress, **spec.of_tagger)
+    own = jackknifed(train, column, spec.tagger_folds, kept=kept, workers=workers, progress=progress, **spec.of_tagger)
     own = own.under(spec.doubt, spec.tags)
     given = with_first(train, train.meta, own.tags, coarse)
     tagger = train_tagger(train, dev, column=column, progress=progress, **spec.of_tagger)
     others, gap = doubts(tagger, dev)
     tagged = with_first(dev, train.meta, others.tags, coarse)
-    choices = choices_of(spec, train, given, own, coarse, workers=workers, progress=progress)
+    choices = choices_of(spec, train, given, own, coarse, kept=kept, workers=workers, progress=progress)
     model = train_sampler(spec, given, tagged, checkpoint=checkpoint, progress=progress)
+    kept.remove()
     return CorrectingModel(model, tagger, learn(choices, spec.penalty), gap, coarse)
 
 
@@ -60,17 +62,25 @@ def choices_of(
     own: Doubts,
     coarse: dict[str, str],
     *,
+    kept: Kept,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[Choice]:
     """What there is to choose from in every sentence with doubts, by parsers that were trained on the other folds.
 
     given  the training set with the tags of taggers that have not seen it; own: their doubts
+    kept   as of `jackknifed`
     """
     member = fold_of(len(train), spec.folds)
-    found = spread(_fold, (spec, train, given, own, coarse, member), list(range(spec.folds)), workers=workers)
-    steps = progress(range(spec.folds), "held-out parsers") if progress else range(spec.folds)
-    return [choice for _ in steps for choice in next(found)]
+    before = {fold: of for fold in range(spec.folds) if (of := kept.choices(fold)) is not None}
+    missing = [fold for fold in range(spec.folds) if fold not in before]
+    found = spread(_fold, (spec, train, given, own, coarse, member), missing, workers=workers)
+    out: list[Choice] = []
+    for fold in progress(range(spec.folds), "held-out parsers") if progress else range(spec.folds):
+        of_fold = before[fold] if fold in before else next(found)
+        kept.save_choices(fold, of_fold)
+        out += of_fold
+    return out
 
 
 def _fold(given: tuple[Settings, Treebank, Treebank, Doubts, dict[str, str], np.ndarray], fold: int) -> list[Choice]:
