@@ -134,6 +134,15 @@ def compute(folder: Path, *targets: str) -> None:
         sys.exit(code)
 
 
+def renew_more(head: str) -> None:
+    """Compute the systems of the other languages and put what is found in the place of what the reference has."""
+    compute(MORE_FOLDER, "decode")
+    fresh = MORE_FOLDER / "collected"  # put in place as a whole, where it is complete
+    collect_more(fresh, head)
+    replace(fresh, RESULTS / MULTILINGUAL)
+    stage.say(f"{RESULTS / MULTILINGUAL}: ready to be committed; python -m treebound.report.again shows it")
+
+
 def renew(head: str, names: list[str]) -> None:
     """Compute some stages of a prepared run and put their metrics into the reference."""
     renewal.stages_of(FOLDER, names)  # unknown ones are refused before any work
@@ -147,17 +156,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("stages", nargs="*", help="renew these alone, for instance decode_transition; the rest stays")
     parser.add_argument("--main-only", action="store_true", help="leave the other languages to another sitting")
+    parser.add_argument("--multilingual", action="store_true", help="renew the other languages alone; the rest stays")
     parser.add_argument(
         "--carried", metavar="TEXT", help="for run.json: what was computed at an earlier commit and taken over by hand"
     )
     arguments = parser.parse_args()
-    more, carried = not arguments.main_only, {"carried": arguments.carried} if arguments.carried else {}
+    part = arguments.multilingual or bool(arguments.stages)
+    more = arguments.multilingual or not (arguments.main_only or part)
+    carried = {"carried": arguments.carried} if arguments.carried else {}
     try:
         head = commit()
         for folder, overlay in ((FOLDER, OVERLAY), (MORE_FOLDER, MORE_OVERLAY))[: 1 + more]:
             scratch.prepare(folder, yaml.safe_load(overlay.read_text(encoding="utf-8")))
+        if arguments.multilingual:
+            renew_more(head)
         if arguments.stages:
-            return renew(head, arguments.stages)
+            renew(head, arguments.stages)
+        if part:
+            return
         (FOLDER / RESULTS / "run.json").unlink(missing_ok=True)  # no column for the reference that this one replaces
         compute(FOLDER, *(kind for kind in KINDS if kind not in SHOWING))
         if more:
