@@ -136,6 +136,17 @@ def test_a_stage_of_all_corpora_brings_those(run: Path) -> None:
     assert items == [{"corpus": corpus} for corpus in ours.corpora]
 
 
+def test_one_corpus_of_a_stage_can_be_renewed_alone(run: Path, kept: Path) -> None:
+    before = {path.relative_to(kept) for path in kept.rglob("*.json")}
+    renewal.renew(run, kept, ["classifiers@zh_gsd"], ORIGIN)
+    added = {path.relative_to(kept) for path in kept.rglob("*.json")} - before
+    assert Path("metrics/classifiers/zh_gsd.json") in added
+    assert {path.stem for path in added} == {"zh_gsd"}
+    assert list(json.loads((kept / "run.json").read_text())["renewed"]) == ["classifiers@zh_gsd"]
+    with pytest.raises(InputError, match="classifiers@de"):
+        renewal.stages_of(run, ["classifiers@de"])
+
+
 def test_nothing_is_copied_of_a_stage_that_did_not_end(run: Path, kept: Path, tmp_path: Path) -> None:
     half = shutil.copytree(run, tmp_path / "half")
     before = {path: path.read_bytes() for path in kept.rglob("*") if path.is_file()}

@@ -17,10 +17,13 @@ CODE = "src/"  #: what other dependencies are made of, stages say
 
 
 def needs(folder: Path, name: str) -> dict[str, Any]:
-    """Paths of the code and keys of the parameters that a finished stage in `folder` needs, and their `digest`."""
+    """Paths of the code and keys of the parameters that a finished stage in `folder` needs, and their `digest`.
+
+    name  of the stage, with all that it is made for, or with one: `stage@item`
+    """
     lock = yaml.safe_load((folder / "dvc.lock").read_text(encoding="utf-8"))["stages"]
     makers = [(PurePosixPath(out["path"]), maker) for maker, said in lock.items() for out in said.get("outs", ())]
-    waiting = [one for one in lock if one.partition("@")[0] == name]
+    waiting = [one for one in lock if name in (one, one.partition("@")[0])]
     seen, code, keys = set(waiting), set(), set()
     while waiting:
         said = lock[waiting.pop()]

@@ -154,7 +154,9 @@ def renew(head: str, names: list[str]) -> None:
 def main() -> None:
     """Run, check that the sources stayed as they were, and collect."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("stages", nargs="*", help="renew these alone, for instance decode_transition; the rest stays")
+    parser.add_argument(
+        "stages", nargs="*", help="renew these alone, for instance decode_transition or classifiers@zh_gsd"
+    )
     parser.add_argument("--main-only", action="store_true", help="leave the other languages to another sitting")
     parser.add_argument("--multilingual", action="store_true", help="renew the other languages alone; the rest stays")
     parser.add_argument(

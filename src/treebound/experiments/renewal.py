@@ -35,21 +35,29 @@ Items = list[dict[str, Any]]
 
 
 def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, Any], Items]]:
-    """Name -> what dvc.yaml says of a stage and the items that it is made for. Raises InputError on unknown names."""
+    """Name -> what dvc.yaml says of a stage and the items that it is made for, one of them if it is `stage@item`.
+
+    Raises InputError on unknown names.
+    """
     every = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     planned = yamlfile.read(folder / "params.yaml")[1]  # a stage is made for `${corpora}`, or for what is planned
     planned |= yaml.safe_load((folder / "stages.yaml").read_text(encoding="utf-8"))
     known = _of_many(every)
-    if unknown := set(names) - set(known):
+    if unknown := {name.partition("@")[0] for name in names} - set(known):
         raise InputError(f"no stage {min(unknown)!r} with metrics", hint=f"one of {', '.join(known)}")
     found = {}
     for name in names:
-        said = every[name]
+        kind, _, only = name.partition("@")
+        said = every[kind]
         if "foreach" in said:
-            found[name] = said["do"], list(_planned(planned, said["foreach"]).values())
+            do, items = said["do"], dict(_planned(planned, said["foreach"]))
         else:
             values = [_planned(planned, where) for where in said["matrix"].values()]
-            found[name] = said, [dict(zip(said["matrix"], one, strict=True)) for one in product(*values)]
+            do = said
+            items = {"-".join(map(str, one)): dict(zip(said["matrix"], one, strict=True)) for one in product(*values)}
+        if only and only not in items:
+            raise InputError(f"no stage {name!r}", hint=f"{kind}@ one of {', '.join(items) or 'nothing'}")
+        found[name] = do, [items[only]] if only else list(items.values())
     return found
 
 
@@ -136,8 +144,12 @@ def _bring_times(folder: Path, target: Path, names: Sequence[str]) -> None:
         (folder / pipeline.TIMES, True),
     ):
         text = where.read_text(encoding="utf-8") if where.is_file() else ""
-        lines += [line for line in text.splitlines() if (re.split("[@,]", line)[0] in names) == ours]
+        lines += [line for line in text.splitlines() if _is_of(line.partition(",")[0], names) == ours]
     stage.write(target / pipeline.TIMES.relative_to(stage.METRICS.parent), "".join(f"{line}\n" for line in lines))
+
+
+def _is_of(one: str, names: Sequence[str]) -> bool:
+    return one in names or one.partition("@")[0] in names
 
 
 def _drop_others(target: Path, files: set[Path]) -> None:
