@@ -136,6 +136,19 @@ def test_a_stage_of_all_corpora_brings_those(run: Path) -> None:
     assert items == [{"corpus": corpus} for corpus in ours.corpora]
 
 
+def test_a_row_of_one_corpus_is_added_to_those_of_others(run: Path, kept: Path) -> None:
+    name, ours = "transition-greedy", parameters.load(run / "params.yaml")
+    one = {"system": "transition", "model": "greedy", "corpora": [ours.corpora[1]], "timed": True}
+    for old, wanted in ((None, [ours.corpora[2]]), (one, ours.corpora[1:3]), (one | {"model": "x"}, [ours.corpora[2]])):
+        settings = yaml.safe_load((kept / "params.yaml").read_text())
+        settings["decode"] = {name: old} if old else {}
+        (kept / "params.yaml").write_text(yaml.safe_dump(settings))
+        renewal.renew(run, kept, [f"decode_transition@{ours.corpora[2]}-{name}"], ORIGIN)
+        row = yaml.safe_load((kept / "params.yaml").read_text())["decode"][name]
+        assert row["corpora"] == list(wanted)
+        assert row["timed"] == bool(old)
+
+
 def test_one_corpus_of_a_stage_can_be_renewed_alone(run: Path, kept: Path) -> None:
     before = {path.relative_to(kept) for path in kept.rglob("*.json")}
     renewal.renew(run, kept, ["classifiers@zh_gsd"], ORIGIN)

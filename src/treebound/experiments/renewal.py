@@ -84,11 +84,26 @@ def metrics_of(do: dict[str, Any], items: Items) -> Iterator[Path]:
 
 
 def merged(kept: dict[str, Any], run: dict[str, Any], do: dict[str, Any], items: Items) -> dict[str, Any]:
-    """The parameters of a reference with those of a run that a stage reads; of the rows those that it is made for."""
+    """The parameters of a reference with those of a run that a stage reads; of the rows those that it is made for.
+
+    A row is then one of the corpora that it is made for, and of those that the reference has it of, if it is the same.
+    """
     read = {name.partition(".")[0] for name in do.get("params", ())} - COMMON
     result = kept | {name: run[name] for name in read - {ROWS}}
-    rows = {item["row"] for item in items if "row" in item}
-    return result | {ROWS: kept[ROWS] | {name: row for name, row in run[ROWS].items() if name in rows}}
+    rows = dict(kept[ROWS])
+    for name, row in run[ROWS].items():
+        made = {item["corpus"] for item in items if item.get("row") == name}
+        if made:
+            old, wanted = rows.get(name, {}), row.get("corpora", run["corpora"])
+            if _but_corpora(old) == _but_corpora(row):
+                made |= set(old.get("corpora", kept["corpora"]))
+            some = {"corpora": [c for c in wanted if c in made], "timed": bool(row.get("timed") or old.get("timed"))}
+            rows[name] = row if made >= set(wanted) else row | some
+    return result | {ROWS: rows}
+
+
+def _but_corpora(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in ("corpora", "timed")}
 
 
 def renew(folder: Path, target: Path, names: Sequence[str], origin: dict[str, Any]) -> int:
