@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import made_up_results
+import pandas as pd
 import pytest
 
 from treebound.experiments import params
@@ -81,7 +82,8 @@ def test_figures_have_a_line_for_what_they_show(results: list[Results]) -> None:
     curves, lines = ccg.curves(results), ccg.baselines(results).loc[("this run", "xx")]
     assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [4, 4]
     assert len(figures.convergence(curves).axes[0].lines) == 4
-    beams = ccg.beams(results).loc[("this run", "xx")].reset_index()
+    curves = ccg.curves(results)
+    beams = ccg.of_parser(ccg.beams(results), curves[curves["parser"] == "xx"]).reset_index()
     assert len(figures.beams(beams).axes) == 2 * 3
 
 
@@ -128,3 +130,17 @@ def test_published_tables_have_the_papers_figures() -> None:
     assert len(published.table(ccg.PAPER, "accuracy")) == 5 * 4
     assert published.table(ccg.PAPER, "training")["LF"].tolist() == [86.7, 86.7, 86.8, 87.2, 86.3, 85.6]
     assert published.table(ccg.PAPER, "unsettled")["sentences"].max() == 41
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_rows_of_a_parser_are_found_in_any_order() -> None:
+    keys = ["run", "parser", "beam"]
+    rows = [
+        ("reference", "b", 1, 3.0),
+        ("reference", "a", 1, 4.0),
+        ("reference", "b", 2, 5.0),
+        ("this run", "b", 1, 6.0),
+    ]
+    table = pd.DataFrame(rows, columns=[*keys, "LF"]).set_index(keys)
+    curve = pd.DataFrame({"run": ["reference"] * 2, "parser": ["b"] * 2})
+    assert ccg.of_parser(table, curve)["LF"].to_dict() == {1: 3.0, 2: 5.0}

@@ -248,6 +248,12 @@ def test_rendering_twice_gives_the_same_bytes(project: Path, site: Path, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
+def test_no_page_of_the_reference_shows_a_warning_of_a_library() -> None:
+    pages = list((REPOSITORY / "results" / "reference" / "report").glob("*.html"))
+    assert len(pages) > 15
+    assert [page.name for page in pages if "Warning: " in page.read_text(encoding="utf-8")] == []
+
+
 def test_every_link_of_the_committed_report_leads_somewhere() -> None:
     """To a page, an anchor of it, a figure, a table; some pages were taken over from earlier reports."""
     folder = REPOSITORY / "results" / "reference" / "report"

@@ -7,6 +7,7 @@ that the lists ask for and that is not there is an error.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -333,6 +334,11 @@ class Results:
         """Corpus -> what its translation to CCG counted. None where no corpus is listed."""
         return {corpus: self._read("derivations", f"{corpus}.json") for corpus in self.params.ccg.derivations}
 
+    def _ccg_parsers(self) -> list[str]:
+        """Those of all sentences first: pages answer by the first one."""
+        parsers = self.params.ccg.parsers
+        return sorted(parsers, key=lambda name: -(parsers[name].sentences or math.inf))
+
     def ccg(self) -> dict[str, dict[str, Any]]:
         """CCG parser -> what the stage `ccg` wrote, with `speed`, `treebank`, `training` and its `seconds`."""
         return {
@@ -341,7 +347,7 @@ class Results:
             | {"treebank": self._read("ccg-treebank", f"{name}.json")}
             | {"training": self._read("ccg-train", f"{name}.json")}
             | {"seconds": self._read("timing", "ccg-train", f"{name}.json")}
-            for name in self.params.ccg.parsers
+            for name in self._ccg_parsers()
         }
 
     def ccg_integration(self) -> dict[str, dict[str, Any]]:
@@ -351,7 +357,7 @@ class Results:
         return {
             name: self._read("ccg-integration", f"{name}.json")
             | {"timing": self._read("timing", "ccg-integration", f"{name}.json")}
-            for name in self.params.ccg.parsers
+            for name in self._ccg_parsers()
         }
 
     def folded(self) -> list[dict[str, Any]]:

@@ -121,6 +121,12 @@ def baselines(results: Sequence[Results]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).set_index(columns[:3])
 
 
+def of_parser(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `table` (run, parser, ...) that are of the parser of a part of `curves`, without these two keys."""
+    first = curve.iloc[0]
+    return table.xs(first["run"], level="run").xs(first["parser"], level="parser")
+
+
 def settled(results: Sequence[Results]) -> pd.DataFrame:
     """Rows (run, parser, order, decoder): share of dev (%) that has settled after some iterations, and the most."""
     data = curves(results)
