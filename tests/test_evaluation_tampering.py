@@ -199,9 +199,9 @@ def test_nothing_false_is_accepted(space, stars):
 @pytest.mark.long
 @pytest.mark.parametrize("stars", [False, True], ids=["shares", "stars"])
 @pytest.mark.parametrize("space", SPACES)
-@pytest.mark.parametrize("seed", range(2, 8))
+@pytest.mark.parametrize("seed", range(2, 62))  # short ones, so that a sample of the long tests ends in time
 def test_nothing_false_is_accepted_for_long(space, stars, seed):
-    assert tamper(seed, space, stars, sentences=200, times=50)[0].total() > 10_000
+    assert tamper(seed, space, stars, sentences=20, times=50)[0].total() > 1_000
 
 
 @pytest.mark.parametrize(
