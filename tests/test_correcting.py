@@ -23,7 +23,7 @@ from treebound.systems.correcting import training
 from treebound.systems.correcting.balance import BITS, NUMBERS, Choice, features, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
 from treebound.systems.correcting.jackknifed import with_first
-from treebound.systems.correcting.kept import Kept
+from treebound.systems.correcting.kept import CHOICES, DOUBTS, Kept, Kind
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.parser import Parser
 from treebound.systems.correcting.settings import Settings
@@ -211,16 +211,24 @@ def test_folds_are_not_repeated_after_an_interrupt(
 def test_folds_of_another_training_are_not_taken_up(tmp_path: Path) -> None:
     found = Doubts([("A", "B"), ("B",)], [np.array([0.0, 0.25]), np.zeros(1)])
     choice = Choice(features([["A"], ["B"]], np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])), np.array([1.0, 0.0]))
-    Kept(tmp_path / "c", "this").save_doubts(0, found)
-    Kept(tmp_path / "c", "this").save_choices(1, [choice, choice])
-    for key, there in (("this", True), ("another", False)):
-        kept = Kept(tmp_path / "c", key)
-        assert (kept.doubts(0) is not None, kept.choices(1) is not None) == (there, there)
-        assert kept.doubts(1) is None
-    same = Kept(tmp_path / "c", "this").choices(1)
-    assert same is not None
+    path = tmp_path / "c"
+
+    def saved(kind: Kind, of: Path | None, key: str, results: list) -> list:
+        """What two folds have, and the folds that were computed."""
+        asked: list[int] = []
+        return [*Kept(of, key).folds(kind, 2, lambda missing: asked.extend(missing) or iter(results)), asked]
+
+    assert saved(DOUBTS, path, "this", [found, found])[2] == [0, 1]
+    assert saved(CHOICES, path, "this", [[choice, choice], []])[2] == [0, 1]
+    again = saved(DOUBTS, path, "this", [])
+    assert again[2] == []
+    assert [(one.tags, *map(list, one.deficits)) for one in again[:2]] == [(found.tags, *map(list, found.deficits))] * 2
+    same, none, asked = saved(CHOICES, path, "this", [])
+    assert (none, asked) == ([], [])
     assert [(one.features != choice.features).nnz for one in same] == [0, 0]
-    assert Kept(None, "this").doubts(0) is None
+    assert [list(one.errors) for one in same] == [[1.0, 0.0]] * 2
+    assert saved(DOUBTS, path, "another", [found, found])[2] == [0, 1]
+    assert saved(DOUBTS, None, "another", [found, found])[2] == [0, 1]
 
 
 def test_attributes_that_are_left_out_are_not_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from treebound.learning.folds import fold_of
 from treebound.learning.loop import Progress
 from treebound.support.workers import spread
 from treebound.systems.correcting.doubts import Doubts, doubts
-from treebound.systems.correcting.kept import Kept
+from treebound.systems.correcting.kept import DOUBTS, Kept
 from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import with_tags
 
@@ -33,28 +34,25 @@ def jackknifed(
 ) -> Doubts:
     """The doubts about every word of a tagger that was trained on the other folds; settings: of `train_tagger`.
 
-    kept  what folds found before the training was interrupted, and takes up what they find
+    kept  has what folds found before the training was interrupted, and takes up what they find
     Deficits are in units of each fold's own: taggers differ in the scale of their scores.
     """
     member = fold_of(len(train), folds)
-    before = {fold: own for fold in range(folds) if (own := kept.doubts(fold)) is not None}
-    missing = [fold for fold in range(folds) if fold not in before]
-    found = spread(_fold, (train, column, member, settings), missing, workers=workers, ordered=False)
+    found = kept.folds(DOUBTS, folds, partial(spread, _fold, (train, column, member, settings), workers=workers))
     tags: list[tuple[str, ...]] = [()] * train.words
     deficits = [np.zeros(0)] * train.words
     of_word = np.repeat(member, train.lengths)
-    for _ in progress(range(folds), "jackknife") if progress else range(folds):
-        fold, own = before.popitem() if before else next(found)
-        kept.save_doubts(fold, own)
+    for fold in progress(range(folds), "jackknife") if progress else range(folds):
+        own = next(found)
         for word, listed, less in zip(np.flatnonzero(of_word == fold), own.tags, own.deficits, strict=True):
             tags[word], deficits[word] = listed, less
     return Doubts(tags, deficits)
 
 
-def _fold(given: tuple[Treebank, str, np.ndarray, dict[str, Any]], fold: int) -> tuple[int, Doubts]:
+def _fold(given: tuple[Treebank, str, np.ndarray, dict[str, Any]], fold: int) -> Doubts:
     train, column, member, settings = given
     others, own = (train.select(np.flatnonzero(chosen)) for chosen in (member != fold, member == fold))
-    return fold, doubts(train_tagger(others, column=column, **settings), own)[0]
+    return doubts(train_tagger(others, column=column, **settings), own)[0]
 
 
 def with_first(treebank: Treebank, meta: dict, tags: list[tuple[str, ...]], coarse: dict[str, str]) -> Treebank:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import ConfigDict
@@ -24,12 +25,68 @@ class Fold(Header):
     tags: list[str]
 
 
-#: the arrays of a file
-Types = Mapping[str, type]
-#: how many tags each word has, their numbers and deficits
-DOUBTS: Types = {"counts": np.int32, "tags": np.int32, "deficits": np.float64}
-#: how many taggings each sentence has and how many features each of them, these, and errors
-CHOICES: Types = {"counts": np.int32, "sizes": np.int32, "columns": np.int32, "data": np.float64, "errors": np.float64}
+Arrays = Sequence[np.ndarray]
+T = TypeVar("T")
+
+
+class Kind(NamedTuple, Generic[T]):
+    """What folds find, and the arrays of its file."""
+
+    name: str
+    types: Mapping[str, type]
+    packed: Callable[[T], tuple[Sequence, list[str]]]  #: arrays, in the order of `types`, and names of tags
+    unpacked: Callable[[Arrays, list[str]], T]
+
+    @property
+    def format(self) -> Format[Fold]:
+        """Of a file."""
+        layouts = {name: Layout(dtype) for name, dtype in self.types.items()}
+        return Format("fold of a checkpoint", 1, Fold, lambda _: layouts)
+
+
+def _packed_doubts(found: Doubts) -> tuple[Sequence, list[str]]:
+    names = sorted({tag for tags in found.tags for tag in tags})
+    number = {name: i for i, name in enumerate(names)}
+    tags = [number[tag] for tags in found.tags for tag in tags]
+    return [list(map(len, found.tags)), tags, np.concatenate([np.zeros(0), *found.deficits])], names
+
+
+def _unpacked_doubts(arrays: Arrays, names: list[str]) -> Doubts:
+    counts, tags, deficits = arrays
+    ends = np.cumsum(counts)[:-1]
+    return Doubts([tuple(names[t] for t in some) for some in np.split(tags, ends)], np.split(deficits, ends))
+
+
+def _packed_choices(found: Sequence[Choice]) -> tuple[Sequence, list[str]]:
+    rows, none = [choice.features for choice in found], [np.zeros(0)]
+    parts = (
+        [np.diff(r.indptr) for r in rows],
+        [r.indices for r in rows],
+        [r.data for r in rows],
+        [c.errors for c in found],
+    )
+    return [[len(choice.errors) for choice in found], *(np.concatenate(none + part) for part in parts)], []
+
+
+def _unpacked_choices(arrays: Arrays, _: list[str]) -> list[Choice]:
+    counts, sizes, columns, data, errors = arrays
+    rows = np.concatenate([[0], np.cumsum(sizes)])
+    every = sparse.csr_matrix((data, columns, rows), shape=(len(sizes), 1 << BITS))
+    ends = np.cumsum(counts)
+    return [Choice(every[b - k : b], errors[b - k : b]) for k, b in zip(counts.tolist(), ends.tolist(), strict=True)]
+
+
+#: of taggers: how many tags each word has, their numbers and deficits
+DOUBTS: Kind[Doubts] = Kind(
+    "tagger", {"counts": np.int32, "tags": np.int32, "deficits": np.float64}, _packed_doubts, _unpacked_doubts
+)
+#: of parsers: how many taggings each sentence has and how many features each of them, these, and errors
+CHOICES: Kind[list[Choice]] = Kind(
+    "parser",
+    {"counts": np.int32, "sizes": np.int32, "columns": np.int32, "data": np.float64, "errors": np.float64},
+    _packed_choices,
+    _unpacked_choices,
+)
 
 
 class Kept:
@@ -38,73 +95,43 @@ class Kept:
     def __init__(self, checkpoint: Path | None, key: str):
         self.checkpoint, self.key = checkpoint, key
 
-    def save_doubts(self, fold: int, found: Doubts) -> None:
-        """Of a fold of taggers."""
-        names = sorted({tag for tags in found.tags for tag in tags})
-        number = {name: i for i, name in enumerate(names)}
-        arrays = [list(map(len, found.tags)), [number[tag] for tags in found.tags for tag in tags]]
-        self._save("tagger", fold, DOUBTS, [*arrays, np.concatenate([np.zeros(0), *found.deficits])], names)
+    def folds(self, kind: Kind[T], number: int, compute: Callable[[list[int]], Iterator[T]]) -> Iterator[T]:
+        """What every fold finds, in order: as it was saved, or else computed and saved.
 
-    def doubts(self, fold: int) -> Doubts | None:
-        """What was saved of a fold; None if nothing was."""
-        loaded = self._load("tagger", fold, DOUBTS)
-        if loaded is None:
-            return None
-        names, (counts, tags, deficits) = loaded
-        ends = np.cumsum(counts)[:-1]
-        return Doubts([tuple(names[t] for t in some) for some in np.split(tags, ends)], np.split(deficits, ends))
-
-    def save_choices(self, fold: int, found: Sequence[Choice]) -> None:
-        """Of a fold of parsers."""
-        rows = [choice.features for choice in found]
-        none = [np.zeros(0)]
-        arrays = [
-            [len(choice.errors) for choice in found],
-            *(np.concatenate(none + part) for part in ([np.diff(r.indptr) for r in rows], [r.indices for r in rows])),
-            *(np.concatenate(none + part) for part in ([r.data for r in rows], [choice.errors for choice in found])),
-        ]
-        self._save("parser", fold, CHOICES, arrays, [])
-
-    def choices(self, fold: int) -> list[Choice] | None:
-        """What was saved of a fold; None if nothing was."""
-        loaded = self._load("parser", fold, CHOICES)
-        if loaded is None:
-            return None
-        counts, sizes, columns, data, errors = loaded[1]
-        ends = np.concatenate([[0], np.cumsum(sizes)])
-        every = sparse.csr_matrix((data, columns, ends), shape=(len(sizes), 1 << BITS))
-        last = np.cumsum(counts)
-        return [
-            Choice(every[b - k : b], errors[b - k : b]) for k, b in zip(counts.tolist(), last.tolist(), strict=True)
-        ]
+        compute  what the folds that it is given find, in their order
+        """
+        before = [self._load(kind, fold) for fold in range(number)]
+        found = compute([fold for fold, one in enumerate(before) if one is None])
+        for fold, saved in enumerate(before):
+            one = next(found) if saved is None else saved
+            if saved is None:
+                self._save(kind, fold, one)
+            yield one
 
     def remove(self) -> None:
         """Training is over."""
         if self.checkpoint is not None:
-            ours = tuple(f"{self.checkpoint.name}.{part}." for part in ("tagger", "parser"))
+            ours = tuple(f"{self.checkpoint.name}.{kind.name}." for kind in (DOUBTS, CHOICES))
             for path in self.checkpoint.parent.iterdir():
                 if path.name.startswith(ours):
                     path.unlink(missing_ok=True)
 
-    def _save(self, part: str, fold: int, types: Types, arrays: Sequence, tags: list[str]) -> None:
+    def _save(self, kind: Kind[T], fold: int, found: T) -> None:
         if self.checkpoint is not None:
-            typed = zip(types.items(), arrays, strict=True)
+            arrays, tags = kind.packed(found)
+            typed = zip(kind.types.items(), arrays, strict=True)
             named: dict[str, np.ndarray] = {name: np.asarray(array, dtype) for (name, dtype), array in typed}
-            _format(types).save(self._path(part, fold), {"key": self.key, "tags": tags}, named)
+            kind.format.save(self._path(kind, fold), {"key": self.key, "tags": tags}, named)
 
-    def _load(self, part: str, fold: int, types: Types) -> tuple[list[str], list[np.ndarray]] | None:
+    def _load(self, kind: Kind[T], fold: int) -> T | None:
         if self.checkpoint is None:
             return None
         try:
-            header, arrays = _format(types).load(self._path(part, fold))
+            header, arrays = kind.format.load(self._path(kind, fold))
         except ModelError:
             return None
-        return (header.tags, [arrays[name] for name in types]) if header.key == self.key else None
+        return kind.unpacked([arrays[name] for name in kind.types], header.tags) if header.key == self.key else None
 
-    def _path(self, part: str, fold: int) -> Path:
+    def _path(self, kind: Kind[T], fold: int) -> Path:
         assert self.checkpoint is not None
-        return self.checkpoint.with_name(f"{self.checkpoint.name}.{part}.{fold}")
-
-
-def _format(types: Types) -> Format[Fold]:
-    return Format("fold of a checkpoint", 1, Fold, lambda _: {name: Layout(dtype) for name, dtype in types.items()})
+        return self.checkpoint.with_name(f"{self.checkpoint.name}.{kind.name}.{fold}")

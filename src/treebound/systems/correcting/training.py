@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from treebound.support.workers import spread
 from treebound.systems.correcting.balance import Choice, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
 from treebound.systems.correcting.jackknifed import column_of, jackknifed, with_first
-from treebound.systems.correcting.kept import Kept
+from treebound.systems.correcting.kept import CHOICES, Kept
 from treebound.systems.correcting.listing import Words, errors, listed
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.settings import Settings
@@ -72,15 +73,10 @@ def choices_of(
     kept   as of `jackknifed`
     """
     member = fold_of(len(train), spec.folds)
-    before = {fold: of for fold in range(spec.folds) if (of := kept.choices(fold)) is not None}
-    missing = [fold for fold in range(spec.folds) if fold not in before]
-    found = spread(_fold, (spec, train, given, own, coarse, member), missing, workers=workers)
-    out: list[Choice] = []
-    for fold in progress(range(spec.folds), "held-out parsers") if progress else range(spec.folds):
-        of_fold = before[fold] if fold in before else next(found)
-        kept.save_choices(fold, of_fold)
-        out += of_fold
-    return out
+    task = spec, train, given, own, coarse, member
+    found = kept.folds(CHOICES, spec.folds, partial(spread, _fold, task, workers=workers))
+    every = progress(range(spec.folds), "held-out parsers") if progress else range(spec.folds)
+    return [choice for _ in every for choice in next(found)]
 
 
 def _fold(given: tuple[Settings, Treebank, Treebank, Doubts, dict[str, str], np.ndarray], fold: int) -> list[Choice]:
