@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from treebound.core.errors import InputError
-from treebound.experiments import needs, plan, renewal
 from treebound.experiments import params as parameters
+from treebound.experiments import plan, renewal
+from treebound.experiments.needs import State
 from treebound.report.tables.provenance import renewed
 
 REPOSITORY = Path(__file__).parents[1]
@@ -62,8 +63,10 @@ def test_a_stage_brings_its_metrics_rows_and_parameters(run: Path, kept: Path) -
     assert found == rows
     info = json.loads((kept / "run.json").read_text())
     assert info["commit"] == "c" * 40
-    assert ORIGIN.items() <= info["renewed"]["decode_transition"].items()
-    assert renewed(info["renewed"]) == f"decode_transition: at {'a' * 12}, 2031-01-02"
+    ((kind, (_, items)),) = renewal.stages_of(run, ["decode_transition"]).items()
+    assert set(info["renewed"]) == {f"{kind}@{item}" for item in items}
+    assert all(ORIGIN.items() <= source.items() for source in info["renewed"].values())
+    assert renewed(info["renewed"]) == f"decode_transition ({len(items)}): at {'a' * 12}, 2031-01-02"
 
 
 def test_a_reference_that_is_all_of_one_commit_says_only_that(run: Path, kept: Path, tmp_path: Path) -> None:
@@ -116,24 +119,23 @@ def test_a_reference_is_not_of_one_commit_where_code_changed_between_sittings(tm
     }
     decode = {"deps": [{"path": "models/x"}, {"path": "src/decode.py"}], "outs": [{"path": "results/x.json"}]}
     (folder / "dvc.lock").write_text(yaml.safe_dump({"stages": {"train@x": train, "decode@x": decode, "other": {}}}))
-    noted = needs.needs(folder, "decode")
-    assert noted["code"] == ["src/decode.py", "src/kernels"]
-    assert noted["params"] == ["models.arc"]
-    assert needs.unchanged(folder, noted)
-    assert not needs.unchanged(folder, None)
+    noted = State(folder).needs(["decode@x"])["decode@x"]
+    assert noted.code == ("src/decode.py", "src/kernels")
+    assert noted.params == ("models.arc",)
+    assert State(folder).has(noted)
     (folder / "params.yaml").write_text("models: {arc: 1, both: 3}\n")
-    assert needs.unchanged(folder, noted)
+    assert State(folder).has(noted)
     (folder / "params.yaml").write_text("models: {arc: 2, both: 3}\n")
-    assert not needs.unchanged(folder, noted)
+    assert not State(folder).has(noted)
     (folder / "params.yaml").write_text("models: {arc: 1}\n")
     code.write_text("new")
-    assert not needs.unchanged(folder, noted)
+    assert not State(folder).has(noted)
 
 
 def test_a_stage_of_all_corpora_brings_those(run: Path) -> None:
     ours = parameters.load(run / "params.yaml")
     ((_, items),) = renewal.stages_of(run, ["score-time"]).values()
-    assert items == [{"corpus": corpus} for corpus in ours.corpora]
+    assert items == {corpus: {"corpus": corpus} for corpus in ours.corpora}
 
 
 def test_a_row_of_one_corpus_is_added_to_those_of_others(run: Path, kept: Path) -> None:
@@ -158,6 +160,18 @@ def test_one_corpus_of_a_stage_can_be_renewed_alone(run: Path, kept: Path) -> No
     assert list(json.loads((kept / "run.json").read_text())["renewed"]) == ["classifiers@zh_gsd"]
     with pytest.raises(InputError, match="classifiers@de"):
         renewal.stages_of(run, ["classifiers@de"])
+
+
+def test_all_items_of_a_stage_one_by_one_are_the_stage(run: Path, kept: Path) -> None:
+    info = json.loads((kept / "run.json").read_text())
+    info["renewed"] = {"classifiers": {"commit": "e" * 40, "date": "2030-01-01", "checksums": {}}}
+    (kept / "run.json").write_text(json.dumps(info))
+    items = [f"classifiers@{corpus}" for corpus in renewal.stages_of(run, ["classifiers"])["classifiers"][1]]
+    for done, name in enumerate(items, 1):
+        renewal.renew(run, kept, [name], ORIGIN)
+        found = json.loads((kept / "run.json").read_text())["renewed"]
+        assert set(found) == {"classifiers", *items[:done]} - ({"classifiers"} if done == len(items) else set())
+    assert len(items) > 1
 
 
 def test_nothing_is_copied_of_a_stage_that_did_not_end(run: Path, kept: Path, tmp_path: Path) -> None:

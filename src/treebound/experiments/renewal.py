@@ -13,6 +13,7 @@ each. Those of an earlier commit count as of this one where neither code nor par
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -31,11 +32,12 @@ from treebound.support.atomic import replacing
 ROWS = "decode"  #: of these parameters a stage has rows, not all
 COMMON = frozenset({"seed", "slice"})  #: what every part of a reference has alike
 
-Items = list[dict[str, Any]]
+Items = dict[str, dict[str, Any]]  #: name -> what it is made of
+Source = dict[str, Any]  #: commit, date, machine, checksums
 
 
 def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, Any], Items]]:
-    """Name -> what dvc.yaml says of a stage and the items that it is made for, one of them if it is `stage@item`.
+    """Kind of stage -> what dvc.yaml says of it and the items that are named: `stage` for all, or `stage@item`.
 
     Raises InputError on unknown names.
     """
@@ -45,7 +47,7 @@ def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, A
     known = _of_many(every)
     if unknown := {name.partition("@")[0] for name in names} - set(known):
         raise InputError(f"no stage {min(unknown)!r} with metrics", hint=f"one of {', '.join(known)}")
-    found = {}
+    found: dict[str, tuple[dict[str, Any], Items]] = {}
     for name in names:
         kind, _, only = name.partition("@")
         said = every[kind]
@@ -57,7 +59,7 @@ def stages_of(folder: Path, names: Sequence[str]) -> dict[str, tuple[dict[str, A
             items = {"-".join(map(str, one)): dict(zip(said["matrix"], one, strict=True)) for one in product(*values)}
         if only and only not in items:
             raise InputError(f"no stage {name!r}", hint=f"{kind}@ one of {', '.join(items) or 'nothing'}")
-        found[name] = do, [items[only]] if only else list(items.values())
+        found.setdefault(kind, (do, {}))[1].update({only: items[only]} if only else items)
     return found
 
 
@@ -80,7 +82,9 @@ def metrics_of(do: dict[str, Any], items: Items) -> Iterator[Path]:
     outs = [out if isinstance(out, str) else next(iter(out)) for key in ("outs", "metrics") for out in do.get(key, ())]
     for out in outs:
         if out.startswith(f"{stage.METRICS}/"):
-            yield from (Path(re.sub(r"\$\{item\.(\w+)\}", lambda m, one=item: str(one[m[1]]), out)) for item in items)
+            yield from (
+                Path(re.sub(r"\$\{item\.(\w+)\}", lambda m, one=item: str(one[m[1]]), out)) for item in items.values()
+            )
 
 
 def merged(kept: dict[str, Any], run: dict[str, Any], do: dict[str, Any], items: Items) -> dict[str, Any]:
@@ -92,75 +96,109 @@ def merged(kept: dict[str, Any], run: dict[str, Any], do: dict[str, Any], items:
     result = kept | {name: run[name] for name in read - {ROWS}}
     rows = dict(kept[ROWS])
     for name, row in run[ROWS].items():
-        made = {item["corpus"] for item in items if item.get("row") == name}
+        made = {item["corpus"] for item in items.values() if item.get("row") == name}
         if made:
             old, wanted = rows.get(name, {}), row.get("corpora", run["corpora"])
-            if _but_corpora(old) == _but_corpora(row):
+            if _what_it_does(old) == _what_it_does(row):
                 made |= set(old.get("corpora", kept["corpora"]))
             some = {"corpora": [c for c in wanted if c in made], "timed": bool(row.get("timed") or old.get("timed"))}
             rows[name] = row if made >= set(wanted) else row | some
     return result | {ROWS: rows}
 
 
-def _but_corpora(row: dict[str, Any]) -> dict[str, Any]:
+def _what_it_does(row: dict[str, Any]) -> dict[str, Any]:
+    """A row but for where it is tested and whether its speed is measured."""
     return {name: value for name, value in row.items() if name not in ("corpora", "timed")}
 
 
-def renew(folder: Path, target: Path, names: Sequence[str], origin: dict[str, Any]) -> int:
+def renew(folder: Path, target: Path, names: Sequence[str], origin: Source) -> int:
     """Copy metrics and parameters of finished stages in `folder` into the reference `target`; how many files.
 
-    origin: commit, date, machine, checksums of that run. Of corpora that the rest of the reference has not, or has as
-    an older converter wrote them, the checksums are kept with the stage. Raises InputError where a stage has not ended;
-    nothing is copied then.
+    origin: of that run. Of corpora that the rest of the reference has not, or has as an older converter wrote them, the
+    checksums are kept with the stage. Raises InputError where a stage has not ended; nothing is copied then.
     """
     info = json.loads((target / "run.json").read_text(encoding="utf-8"))
-    sums = {name: found for name, found in origin["checksums"].items() if info["checksums"].get(name) != found}
-    source = {key: origin[key] for key in ("commit", "date", "machine")} | {"checksums": sums}
     kept, run = (yamlfile.read(where / "params.yaml")[1] for where in (target, folder))
-    files: list[Path] = []
-    for name, (do, items) in stages_of(folder, names).items():
-        files += metrics_of(do, items)
-        kept = merged(kept, run, do, items)
-        info.setdefault("renewed", {})[name] = source | {"needs": needs.needs(folder, name)}
+    stages = stages_of(folder, names)
+    files = [path for do, items in stages.values() for path in metrics_of(do, items)]
     for path in files:
         if not (folder / path).is_file():
             raise InputError("not computed", path=folder / path, hint="run the stage to its end")
+    state = needs.State(folder)
+    _note(info, state, [f"{kind}@{item}" for kind, (_, items) in stages.items() for item in items], origin)
     for path in files:
-        with replacing(target / path.relative_to(stage.METRICS.parent)) as out:
+        with replacing(_place(target, path)) as out:
             out.write((folder / path).read_bytes())
     _bring_times(folder, target, names)
-    every = dict(_with_metrics(folder))
-    metrics = {path for found in every.values() for path in found}
-    sittings = info.get("sittings", {}) | info["renewed"]
-    there = all((target / path.relative_to(stage.METRICS.parent)).is_file() for path in metrics)
-    if there and all(needs.unchanged(folder, sittings.get(name, {}).get("needs")) for name in every):
-        every_sum = {k: v for of in (info, *sittings.values(), origin) for k, v in of["checksums"].items()}
-        info = origin | {"checksums": every_sum, "sittings": sittings}
-        kept = run
-        _drop_others(target, metrics)
+    for do, items in stages.values():
+        kept = merged(kept, run, do, items)
+    if _is_whole(info, target, state):
+        info, kept = _as_one(info, origin), run
+        _drop_others(target, {path for found in _with_metrics(folder).values() for path in found})
     stage.write(target / "params.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
     stage.write_json(target / "run.json", info)
     return len(files)
 
 
-def _with_metrics(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """The stages of a run that have metrics, with their files."""
+def _place(target: Path, path: Path) -> Path:
+    """Where a reference has what a run has at `path`."""
+    return target / path.relative_to(stage.METRICS.parent)
+
+
+def _note(info: dict[str, Any], state: needs.State, names: Sequence[str], origin: Source) -> None:
+    """Say in run.json what was renewed, and what it needs; the code that many need stands there once."""
+    sums = {name: found for name, found in origin["checksums"].items() if info["checksums"].get(name) != found}
+    source = {key: origin[key] for key in ("commit", "date", "machine")} | {"checksums": sums}
+    renewed, code = info.setdefault("renewed", {}), info.setdefault("code", {})
+    for name, need in state.needs(names).items():
+        which = hashlib.sha256("\n".join(need.code).encode()).hexdigest()[:12]
+        code[which] = need.code
+        renewed[name] = source | {"needs": {"code": which, "params": need.params, "sha256": need.sha256}}
+    kinds = {name.partition("@")[0] for name in names} & renewed.keys()  # noted as a whole by an older version
+    for kind, (_, items) in stages_of(state.folder, sorted(kinds)).items():
+        if all(f"{kind}@{item}" in renewed for item in items):
+            del renewed[kind]
+
+
+def _is_whole(info: dict[str, Any], target: Path, state: needs.State) -> bool:
+    """Is there everything that the run has, and is all of it as if it had been computed now?"""
+    sittings = info.get("sittings", {}) | info["renewed"]
+    every = _with_metrics(state.folder)
+    if not all(_place(target, path).is_file() for found in every.values() for path in found):
+        return False
+    noted = [sittings.get(name, {}).get("needs") for name in every]
+    return all(
+        one is not None and state.has(needs.Needs(info["code"][one["code"]], one["params"], one["sha256"]))
+        for one in noted
+    )
+
+
+def _as_one(info: dict[str, Any], origin: Source) -> dict[str, Any]:
+    """run.json of a reference that is all of one commit."""
+    sittings = info.get("sittings", {}) | info["renewed"]
+    sums = {k: v for of in (info, *sittings.values(), origin) for k, v in of["checksums"].items()}
+    return origin | {"checksums": sums, "sittings": sittings, "code": info["code"]}
+
+
+def _with_metrics(folder: Path) -> dict[str, list[Path]]:
+    """The stages of a run that have metrics, each with its item, and their files."""
     every = yaml.safe_load((folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
-    for name, (do, items) in stages_of(folder, _of_many(every)).items():
-        if found := list(metrics_of(do, items)):
-            yield name, found
+    stages = stages_of(folder, _of_many(every))
+    each = {
+        f"{kind}@{item}": list(metrics_of(do, {item: of}))
+        for kind, (do, items) in stages.items()
+        for item, of in items.items()
+    }
+    return {name: files for name, files in each.items() if files}
 
 
 def _bring_times(folder: Path, target: Path, names: Sequence[str]) -> None:
     """Put what these stages took to the times of a reference; those of before go."""
     lines = []
-    for where, ours in (
-        (target / pipeline.TIMES.relative_to(stage.METRICS.parent), False),
-        (folder / pipeline.TIMES, True),
-    ):
-        text = where.read_text(encoding="utf-8") if where.is_file() else ""
+    for path, ours in ((_place(target, pipeline.TIMES), False), (folder / pipeline.TIMES, True)):
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
         lines += [line for line in text.splitlines() if _is_of(line.partition(",")[0], names) == ours]
-    stage.write(target / pipeline.TIMES.relative_to(stage.METRICS.parent), "".join(f"{line}\n" for line in lines))
+    stage.write(_place(target, pipeline.TIMES), "".join(f"{line}\n" for line in lines))
 
 
 def _is_of(one: str, names: Sequence[str]) -> bool:
@@ -169,7 +207,7 @@ def _is_of(one: str, names: Sequence[str]) -> bool:
 
 def _drop_others(target: Path, files: set[Path]) -> None:
     """Remove the metrics of stages and rows that a reference no longer has."""
-    kept = {target / path.relative_to(stage.METRICS.parent) for path in files | {pipeline.TIMES}}
+    kept = {_place(target, path) for path in files | {pipeline.TIMES}}
     for path in (target / stage.METRICS.name).rglob("*"):
         if path.is_file() and path not in kept:
             path.unlink()

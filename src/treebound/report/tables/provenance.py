@@ -41,10 +41,17 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
 
 def renewed(stages: dict[str, Any]) -> str:
     """Which stages of a reference were computed at commits of their own (`experiments.renewal`), commit by commit."""
-    of: dict[tuple[str, str], list[str]] = {}
+    of: dict[tuple[str, str], dict[str, list[str]]] = {}
     for name, source in stages.items():
-        of.setdefault((source["commit"][:12], source["date"]), []).append(name)
-    return "; ".join(f"{', '.join(names)}: at {commit}, {date}" for (commit, date), names in of.items())
+        of.setdefault((source["commit"][:12], source["date"]), {}).setdefault(name.partition("@")[0], []).append(name)
+    return "; ".join(
+        f"{', '.join(_shown(kind, names) for kind, names in kinds.items())}: at {commit}, {date}"
+        for (commit, date), kinds in of.items()
+    )
+
+
+def _shown(kind: str, names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{kind} ({len(names)})"
 
 
 def time_spent(results: Sequence[Results]) -> pd.DataFrame:
