@@ -301,8 +301,8 @@ def rows() -> Iterator[Row]:
             count = sum(cost[f"{name}, {part} slots"] for part in parts)
             note = f"{count / 1e6:.0f} million look-ups in {bare:.2f} s"
             which = "all" if len(parts) > 1 else "arcs and parts alone"
-            name = f"en_ewt test, parsing to bare look-ups, {which}, {what}, CPU"
-            yield Row(name, cost["whole"] / bare, 2.0, False, note)
+            told = f"en_ewt test, parsing to bare look-ups, {which}, {what}, CPU"
+            yield Row(told, cost["whole"] / bare, 2.0, False, note)
 
     for corpus in ("en_ewt", "ptb_sample"):
         compared = child("tuning", corpus)
