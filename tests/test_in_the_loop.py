@@ -24,8 +24,8 @@ from treebound.experiments.approximations import CONTESTANTS, EXACT
 from treebound.experiments.in_the_loop import TRAINERS, how
 from treebound.experiments.params import Params, Step, Steps
 from treebound.learning.pruner import Pruner
-from treebound.report import remarks_in_the_loop as remarks
 from treebound.report.collect import Results
+from treebound.report.remarks import in_the_loop as remarks
 from treebound.report.show import Table
 from treebound.report.tables import in_the_loop as tables
 from treebound.systems.graph import trainer as trainer_module

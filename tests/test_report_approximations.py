@@ -14,8 +14,8 @@ from treebound.experiments.approximations import CONTESTANTS, EXACT
 from treebound.experiments.arena import LENGTHS, SPACES
 from treebound.experiments.made_up import MADE_UP
 from treebound.plots import arena, figures
-from treebound.report import remarks_approximations as remarks
 from treebound.report.collect import Results
+from treebound.report.remarks import approximations as remarks
 from treebound.report.show import Table
 from treebound.report.tables import approximations as tables
 

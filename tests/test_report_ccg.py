@@ -11,7 +11,7 @@ import pytest
 from treebound.experiments import params
 from treebound.experiments.params import CCG, CCGParser
 from treebound.plots import ccg as figures
-from treebound.report import published, remarks_ccg
+from treebound.report import published, remarks
 from treebound.report.claims.load import load
 from treebound.report.claims.measures import MEASURES
 from treebound.report.collect import Results
@@ -52,7 +52,7 @@ def test_tables_hold_what_the_stages_wrote(results: list[Results]) -> None:
     assert [len(axes.lines) for axes in figure.axes] == [2, 2, 1, 1]
     assert ccg.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
     gains = ccg.differences(results)
-    said = str(remarks_ccg.orders(gains))
+    said = str(remarks.ccg.orders(gains))
     assert "changes by +7.00 [+6.00, +8.00], and the one that the parser takes by" in said
     assert "50 sentences of dev" in said
 
@@ -62,8 +62,8 @@ def test_a_run_without_ccg(results: list[Results], tmp_path: Path) -> None:
     for table in (ccg.translated, ccg.treebanks, ccg.attempts, ccg.beams, ccg.differences):
         assert table(none).empty
     assert set(ccg.orders(none).index.get_level_values("run")) == {ccg.PRINTED}
-    assert str(remarks_ccg.translated(ccg.translated(none))) == remarks_ccg.NO_DERIVATIONS
-    assert str(remarks_ccg.orders(ccg.differences(none))) == remarks_ccg.HOW
+    assert str(remarks.ccg.translated(ccg.translated(none))) == remarks.ccg.NO_DERIVATIONS
+    assert str(remarks.ccg.orders(ccg.differences(none))) == remarks.ccg.HOW
 
 
 def test_claims_are_measured(results: list[Results]) -> None:

@@ -13,10 +13,10 @@ from treebound.experiments import params
 from treebound.experiments.params import CCG, CCGIntegration, CCGParser
 from treebound.plots import ccg_integration as figures
 from treebound.report import published
-from treebound.report import remarks_ccg as remarks
 from treebound.report.claims.load import load
 from treebound.report.claims.measures import MEASURES
 from treebound.report.collect import Results
+from treebound.report.remarks import ccg as remarks
 from treebound.report.tables import ccg_integration as ccg
 
 PROJECT = Path(__file__).parents[1]

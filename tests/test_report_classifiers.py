@@ -16,7 +16,7 @@ from treebound.experiments import params
 from treebound.experiments.params import Classifiers
 from treebound.plots import classifiers as figures
 from treebound.plots.figures import accuracy_speed
-from treebound.report import remarks_classifiers
+from treebound.report import remarks
 from treebound.report.claims.measures import MEASURES
 from treebound.report.collect import Results
 from treebound.report.tables import classifiers
@@ -62,15 +62,15 @@ def test_sections_are_added_up(results: list[Results]) -> None:
     assert table.loc[("F5", "memory"), "words / CPU s"] == 200
     assert np.isnan(table.loc[("F5", "perceptron"), "AS_U"])
     assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
-    said = str(remarks_classifiers.accuracy(data, classifiers.significance(results)))
+    said = str(remarks.classifiers.accuracy(data, classifiers.significance(results)))
     assert "quadratic with F5 labels most words rightly, 83.00 LAS; its heads are better than those of memory" in said
     assert "Training with F5 takes 8 CPU s (memory) to 80 CPU s (quadratic)" in said
     whole = data[data["missing"] == ""]
     for figure in (figures.training_cost(whole), figures.learning_curve(whole)):
         assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]
     assert classifiers.summed(results, ["yy"]).empty
-    nothing = remarks_classifiers.accuracy(classifiers.summed(results, ["yy"]), classifiers.significance(results))
-    assert nothing.sentences == (remarks_classifiers.HOW,)
+    nothing = remarks.classifiers.accuracy(classifiers.summed(results, ["yy"]), classifiers.significance(results))
+    assert nothing.sentences == (remarks.classifiers.HOW,)
 
 
 def test_learners_with_the_same_features_are_tested(results: list[Results]) -> None:
@@ -120,13 +120,13 @@ def test_errors_are_counted_where_they_are() -> None:
 
 def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ranked() -> None:
     row = {"errors of greedy": 200, "of these mended, %": 25.0, "new errors": 30}
-    said = str(remarks_classifiers.mended(pd.DataFrame([row], index=["beam"]), "xx"))
+    said = str(remarks.classifiers.mended(pd.DataFrame([row], index=["beam"]), "xx"))
     assert said.startswith("On xx beam mends 25.0 % [19.5, 31.4] of 200 words that the greedy parser attaches wrongly")
-    assert "experiments.run" in str(remarks_classifiers.mended({}, "xx"))
+    assert "experiments.run" in str(remarks.classifiers.mended({}, "xx"))
     index = pd.MultiIndex.from_tuples(
         [("this run", "xx", "a"), ("this run", "xx", "b")], names=["run", "corpus", "row"]
     )
-    said = str(remarks_classifiers.parsers(pd.DataFrame({"UAS": [80.0, 85.5]}, index=index)))
+    said = str(remarks.classifiers.parsers(pd.DataFrame({"UAS": [80.0, 85.5]}, index=index)))
     assert said.startswith("UAS on xx (this run): b 85.50, a 80.00.")
     assert "not tested" in said
 
@@ -142,6 +142,6 @@ def test_parsers_without_a_speed_are_not_drawn() -> None:
 
 def test_times_by_length_are_drawn() -> None:
     data = pd.DataFrame({"greedy": [1.0, 2.0, 4.0]}, index=pd.Index([10, 20, 40], name="words"))
-    assert str(remarks_classifiers.linear(data)) == "4 times the words take 4.0 (greedy) times the time."
+    assert str(remarks.classifiers.linear(data)) == "4 times the words take 4.0 (greedy) times the time."
     (points, line) = figures.time_by_length(data).axes[0].lines
     assert np.allclose(line.get_ydata(), points.get_ydata())

@@ -11,7 +11,7 @@ import pytest
 
 from treebound.experiments import params as parameters
 from treebound.plots import arena
-from treebound.report import remarks_ilp
+from treebound.report import remarks
 from treebound.report.collect import Results
 from treebound.report.show import Table
 from treebound.report.tables import ilp
@@ -76,7 +76,7 @@ def test_times_and_approximation(results: Results) -> None:
 def test_families_and_the_loop(results: Results) -> None:
     worth = ilp.family_worth([results])
     assert worth["trees that break it, %", "gold"].tolist() == [0.0, 5.0]
-    assert "5.0 % (selective-projectivity) of sentences" in str(remarks_ilp.families(worth))
+    assert "5.0 % (selective-projectivity) of sentences" in str(remarks.ilp.families(worth))
     loop = ilp.in_the_loop([results])
     assert len(loop) == 4
 
@@ -89,7 +89,7 @@ def test_the_arena(results: Results) -> None:
     assert table["best tree, %"].tolist() == [75.0] * 4
     assert table["gap"].tolist() == pytest.approx([0.05] * 4)
     assert ilp.integrality(data).to_numpy().tolist() == [[50.0] * 3] * 4
-    assert "100.0 times at least" in str(remarks_ilp.arena(data, lengths))
+    assert "100.0 times at least" in str(remarks.ilp.arena(data, lengths))
     figure = arena.times(lengths.drop(columns=["sentences", "best program / branch and bound"]))
     assert len(figure.axes) == 4
 
@@ -112,6 +112,6 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
     assert all(table.empty for table in tables)
     assert all(Table(table, "empty")._repr_html_() == "<p>empty: no run here has any.</p>" for table in tables)
     assert len(ilp.constraint_accuracy(data)) == 2  # what is published
-    for said in (remarks_ilp.accuracy, remarks_ilp.times):
+    for said in (remarks.ilp.accuracy, remarks.ilp.times):
         assert "params/ilp.yaml" in str(said(data))
-    assert "experiments.run arena" in str(remarks_ilp.arena(arena_data, arena_data))
+    assert "experiments.run arena" in str(remarks.ilp.arena(arena_data, arena_data))

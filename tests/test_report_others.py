@@ -9,7 +9,7 @@ import made_up_results
 import pytest
 import yaml
 
-from treebound.report import collect, remarks_gains, remarks_speed, tables
+from treebound.report import collect, remarks, tables
 from treebound.report.show import Table
 from treebound.report.tables.comparison import PEERS
 from treebound.report.tables.others import peer_uas
@@ -98,15 +98,15 @@ def test_peers_have_rows_of_the_same_tables(results: list[collect.Results]) -> N
     others = points[points["group"] == "others"]
     assert others[["system", "uas", "words_per_cpu_s"]].values.tolist() == [["udpipe", 80, 9000], ["spacy", 81, 9000]]
     steps = tables.step_tests(tables.steps(results))
-    assert "On tr_twt ours see forms and tags only, as they do." in repr(remarks_speed.peers(data, {}, steps))
-    assert "no system in common" in str(remarks_gains.learners(compared.xs(PEERS, drop_level=False), compared))
+    assert "On tr_twt ours see forms and tags only, as they do." in repr(remarks.speed.peers(data, {}, steps))
+    assert "no system in common" in str(remarks.gains.learners(compared.xs(PEERS, drop_level=False), compared))
 
 
 def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
     assert len(tables.tagging(plain)) == len(tables.variants(plain)) == len(tables.peers(plain)) == 0
     assert "no run here has any" in Table(tables.variants(plain), "Variants")._repr_html_()
     assert "No parser of others" in repr(
-        remarks_speed.peers(tables.peers(plain), {}, tables.step_tests(tables.steps(plain)))
+        remarks.speed.peers(tables.peers(plain), {}, tables.step_tests(tables.steps(plain)))
     )
     assert PEERS not in tables.comparison(plain, "mira").index.get_level_values(0)
 

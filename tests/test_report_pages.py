@@ -27,18 +27,18 @@ from treebound.report.stepping import Steps, drawn
 # --- makers of sentences
 
 
-def tested(*rows: tuple[str, float, float, float, float]) -> pd.DataFrame:
+def rows_of(*rows: tuple[str, float, float, float, float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["of", "difference", "low", "high", "p"]).set_index("of")
 
 
 def test_a_comparison_cannot_forget_interval_p_sample_and_chance() -> None:
-    rows = tested(("a", 0.5, 0.1, 0.9, 0.01), ("b", -0.7, -1.0, -0.4, 0.0), ("c", 2.0, -1.0, 5.0, 0.2))
+    rows = rows_of(("a", 0.5, 0.1, 0.9, 0.01), ("b", -0.7, -1.0, -0.4, 0.0), ("c", 2.0, -1.0, 5.0, 0.2))
     assert sentences.told(rows) == (
         "significant at 5 %, better: a (+0.50 [+0.10, +0.90], p = 0.010); worse: b (-0.70 [-1.00, -0.40], p < "
         "0.001); not significant: 1 of 3 (c (+2.00 [-1.00, +5.00], p = 0.200)); of 3 tests fewer than one would "
         "pass by chance alone"
     )
-    many = tested(*((str(i), 0.1, 0.0, 0.2, 0.5) for i in range(20)))
+    many = rows_of(*((str(i), 0.1, 0.0, 0.2, 0.5) for i in range(20)))
     assert "not significant: 20 of 20; of 20 tests about 1 would pass" in sentences.told(many)
     assert sentences.told(rows, short=True).endswith("p < 0.001); not significant: 1 of 3")
     assert sentences.difference({"difference": 0.3}) == "+0.30, not tested"

@@ -27,10 +27,6 @@ from treebound.report import (
     collect,
     export,
     remarks,
-    remarks_gains,
-    remarks_ilp,
-    remarks_speed,
-    remarks_steps,
     tables,
 )
 from treebound.report.execute import execute
@@ -106,7 +102,7 @@ def test_words_tell_a_test_over_arcs_what_differs(results: list[collect.Results]
     scored = this.sentences("tr_twt", runs["combined"])["scored"].sum()
     assert (row["only it"] - row["only the baseline"]) * 100 / scored == pytest.approx(row["difference"])
     assert len(words)
-    assert "By the bootstrap, significant at 5 %" in str(remarks.significance(tested))
+    assert "By the bootstrap, significant at 5 %" in str(remarks.comparison.significance(tested))
 
 
 def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Results]) -> None:
@@ -127,7 +123,9 @@ def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Resu
     assert row["UAS over the baseline", "mean"] == pytest.approx(gain.mean())
     assert row["UAS over the baseline", "deviation"] == pytest.approx(gain.std(ddof=1))
     assert np.isnan(data.loc[("this run", "tr_twt", "mira", "carreras")]["UAS over the baseline", "mean"])
-    assert f"{gain.mean():+.2f} on tr_twt (combined, mira, 3 seeds, standard deviation" in str(remarks.seeds(data))
+    assert f"{gain.mean():+.2f} on tr_twt (combined, mira, 3 seeds, standard deviation" in str(
+        remarks.comparison.seeds(data)
+    )
 
 
 def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -> None:
@@ -136,7 +134,7 @@ def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -
         (corpus, "mira", model) for corpus in ("en_ewt", "ptb_sample") for model in ("carreras", "combined")
     }
     np.testing.assert_allclose(data["UAS", "difference"], data["UAS", "gold"] - data["UAS", "predicted"])
-    assert "with predicted tags and" in str(remarks.tags(data))
+    assert "with predicted tags and" in str(remarks.comparison.tags(data))
 
 
 def test_errors_of_the_search_are_told_from_those_of_the_model(results: list[collect.Results]) -> None:
@@ -151,7 +149,7 @@ def test_errors_of_the_search_are_told_from_those_of_the_model(results: list[col
     assert row["the exact tree", "gold scores less, %"] == pytest.approx(100 / 3)
     # sentences 0, 5, 10 ... are missed: gold is in reach for two of three, and better for the even ones of these
     assert row["the search", "of these, gold scores more, %"] == pytest.approx(100 / 3)
-    assert "one-call misses the best tree in 20.0" in str(remarks.errors(data))
+    assert "one-call misses the best tree in 20.0" in str(remarks.comparison.errors(data))
 
 
 def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
@@ -163,7 +161,7 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     gained = data["UAS gained over the one before"]
     np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
-    assert f"of {len(data)} corpora" in str(remarks.multilingual(data))
+    assert f"of {len(data)} corpora" in str(remarks.corpora.multilingual(data))
     assert "p" not in data.columns.get_level_values(1)
 
 
@@ -193,7 +191,7 @@ def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root
     data["combined against the baseline", "p"] = [0.01, 0.01, 0.01] + [0.2] * (len(data) - 3)
     first, second = data.index.get_level_values("corpus")[:2]
     third = data.index.get_level_values("corpus")[2]
-    said = str(remarks.multilingual(data))
+    said = str(remarks.corpora.multilingual(data))
     assert f"better: {first} (+0.60, p = 0.010), {third} (+0.40, p = 0.010); worse: {second} (-0.70, p = 0.010)" in said
     assert f"; not significant: {len(data) - 3} of {len(data)}" in said
 
@@ -202,10 +200,10 @@ def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     both = collect.provenances(tmp_path)
     for data, remark in (
-        (tables.seeds(both), remarks.seeds),
-        (tables.tags(both), remarks.tags),
-        (tables.errors(both[-1]), remarks.errors),
-        (tables.multilingual(collect.multilingual(tmp_path)), remarks.multilingual),
+        (tables.seeds(both), remarks.comparison.seeds),
+        (tables.tags(both), remarks.comparison.tags),
+        (tables.errors(both[-1]), remarks.comparison.errors),
+        (tables.multilingual(collect.multilingual(tmp_path)), remarks.corpora.multilingual),
     ):
         assert data.empty
         assert "No " in str(remark(data)) or "no such part" in str(remark(data))
@@ -222,7 +220,7 @@ def test_total_calls_are_counted_beside_the_published_ones(results: list[collect
 def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
     points = tables.accuracy_and_speed(results[-1])
     assert {"udpipe", "spacy", "third-order", "combined"} <= set(points["system"])
-    said = str(remarks_speed.frontier(points, {"tr_twt": ["lemma", "feats"]}))
+    said = str(remarks.speed.frontier(points, {"tr_twt": ["lemma", "feats"]}))
     behind = points[(points["corpus"] == "tr_twt") & (points["group"] != "others")]
     better = ((behind["uas"] >= 80) & (behind["words_per_cpu_s"] >= 9000)).sum()
     assert (
@@ -351,26 +349,26 @@ def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: 
     asked = run.params.confidence
     assert asked is not None
     said = {
-        "index": [remarks_gains.headline(tables.headline(results), tables.gains(results), tables.seeds(results), more)],
+        "index": [remarks.gains.headline(tables.headline(results), tables.gains(results), tables.seeds(results), more)],
         "20-main-comparison": [
-            *(remarks_gains.families(against, learner) for learner in ("perceptron", "mira")),
-            remarks_gains.exactness(tables.accuracy(results)),
-            remarks.significance(tables.significance(run)),
-            remarks.errors(tables.errors(run)),
-            remarks_speed.peers(tables.peers(results), seen, steps),
+            *(remarks.gains.families(against, learner) for learner in ("perceptron", "mira")),
+            remarks.gains.exactness(tables.accuracy(results)),
+            remarks.comparison.significance(tables.significance(run)),
+            remarks.comparison.errors(tables.errors(run)),
+            remarks.speed.peers(tables.peers(results), seen, steps),
         ],
         "30-accuracy-and-speed": [
-            remarks_speed.pruning(uas, speed, {run.title: run.params.train.k}),
-            remarks_speed.frontier(tables.accuracy_and_speed(run), seen),
-            remarks_speed.repeats(tables.benchmarked(run)),
+            remarks.speed.pruning(uas, speed, {run.title: run.params.train.k}),
+            remarks.speed.frontier(tables.accuracy_and_speed(run), seen),
+            remarks.speed.repeats(tables.benchmarked(run)),
         ],
-        "31-length": [remarks_speed.length(curves)],
-        "32-confidence": [remarks.calibration(run.confidence(), sizes, asked.sentences)],
-        "40-tuning": [remarks.tuning(tables.tunings(results))],
-        "42-steps": [remarks_steps.changes(tables.steps(results), steps)],
-        "50-integer-programming": [remarks_ilp.accuracy(data), remarks_ilp.times(data)],
-        "51-arena": [remarks_ilp.arena(contest, ilp.arena_lengths(contest))],
-        "60-multilingual": [remarks.multilingual(more)],
+        "31-length": [remarks.speed.length(curves)],
+        "32-confidence": [remarks.confidence.calibration(run.confidence(), sizes, asked.sentences)],
+        "40-tuning": [remarks.search.tuning(tables.tunings(results))],
+        "42-steps": [remarks.steps.changes(tables.steps(results), steps)],
+        "50-integer-programming": [remarks.ilp.accuracy(data), remarks.ilp.times(data)],
+        "51-arena": [remarks.ilp.arena(contest, ilp.arena_lengths(contest))],
+        "60-multilingual": [remarks.corpora.multilingual(more)],
     }
     for name, sentences in said.items():
         page = _page(name)

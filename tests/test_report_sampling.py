@@ -14,7 +14,7 @@ import yaml
 
 from treebound.plots.gains import gains
 from treebound.plots.sampling import score_against_time
-from treebound.report import collect, published, remarks_sampling
+from treebound.report import collect, published, remarks
 from treebound.report.claims.judge import judge
 from treebound.report.claims.load import read
 from treebound.report.claims.measures.measured import pairs
@@ -64,7 +64,7 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     assert line["low"] < line["difference"] < line["high"]
     assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
     assert len(gain) == 2
-    said = str(remarks_sampling.gains([run]))
+    said = str(remarks.sampling.gains([run]))
     assert "99 % intervals of paired words" in said
     assert f"UAS of {ONE} against sampling turbo (this run;" in said
 
@@ -85,11 +85,11 @@ def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Result
 
 def test_without_sentences_accuracies_are_ranked_and_said_not_to_be_tested(run: collect.Results) -> None:
     table = sampling.accuracy([run])
-    said = str(remarks_sampling.accuracies(table))
+    said = str(remarks.sampling.accuracies(table))
     best = table.iloc[0].astype(float)
     assert said.startswith(f"UAS on {run.corpora[0]} (this run): {best.idxmax()} {best.max():.2f}, ")
     assert "not tested" in said
-    assert "No run here" in str(remarks_sampling.accuracies(table.iloc[:0]))
+    assert "No run here" in str(remarks.sampling.accuracies(table.iloc[:0]))
 
 
 def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
@@ -99,11 +99,11 @@ def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
     assert (exact["optima found, %"] == 100).all()
     assert (exact["score lost, %"].abs() < 1e-9).all()
     assert len(score_against_time(table).axes) == 2 * len(run.corpora)
-    said = str(remarks_sampling.curves(table))
+    said = str(remarks.sampling.curves(table))
     assert "random-walk finds" in said
     assert "(85.71 % of the 7 long) at" in said
     short = table.assign(**{"long ones": 0.0, "of long sentences, %": np.nan})
-    assert "long" not in str(remarks_sampling.curves(short)).replace("along", "")
+    assert "long" not in str(remarks.sampling.curves(short)).replace("along", "")
     corpus, value, *_ = next(iter(sampling.equal_time(run, "random-walk", "gibbs")))
     assert corpus == run.corpora[0]
     assert value > 0  # at every time it loses half as much
@@ -122,7 +122,7 @@ def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypa
     assert (row["method"], row["met"], row["target, %"]) == ("greedy, patience 1", "no", 99.5)
     assert row["low"] < row["optima found, %"] == 100 * 57 / 58 < row["high"] < 100
     assert row["found at"] == 10000
-    said = remarks_sampling.targets(table).sentences
+    said = remarks.sampling.targets(table).sentences
     assert f"{run.corpora[0]}, {model} (this run): missed, though the target is inside" in said[0]
     assert "98.28 % [" in said[0]
     assert "need not be met by the whole" in said[-1]
@@ -130,7 +130,7 @@ def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypa
         monkeypatch.setattr(sampling, "TARGETS", {False: target, True: target})
         table = sampling.targets([run])
         assert (table["met"] == met).all()
-        assert expected in remarks_sampling.targets(table).sentences[0]
+        assert expected in remarks.sampling.targets(table).sentences[0]
 
 
 def test_other_models_have_targets_of_their_own_and_are_in_nothing_else(run: collect.Results, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_other_models_have_targets_of_their_own_and_are_in_nothing_else(run: col
 def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
     table = sampling.tag_correction([run])
     assert table["UAS corrected"].tolist() == [85.6]
-    said = str(remarks_sampling.corrections(table))
+    said = str(remarks.sampling.corrections(table))
     assert "8 tags are mended and 3 spoilt" in said
     assert "of +2.00 with right tags" in said
     (heads,), (tags,) = (list(sampling.corrected(run, what)) for what in ("UAS", "tags"))

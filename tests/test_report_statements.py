@@ -20,9 +20,6 @@ from treebound.report import (
     published,
     readme,
     remarks,
-    remarks_gains,
-    remarks_ilp,
-    remarks_speed,
     sentences,
     show,
     tables,
@@ -93,7 +90,7 @@ def test_gains_of_the_front_page_have_intervals_and_say_which_are_significant() 
         index=pd.MultiIndex.from_tuples([("x", "c"), ("y", "d"), ("z", "e")], names=["language", "corpus"]),
         columns=pd.MultiIndex.from_product([["combined against the baseline"], ["UAS", "p"]]),
     )
-    said = str(remarks_gains.headline(headline(100.0), tested, seeds, more))
+    said = str(remarks.gains.headline(headline(100.0), tested, seeds, more))
     assert said.startswith("All factors less the Carreras baseline, UAS: +0.20 (a) to +0.40 (b); ")
     assert "better: b (+0.40 [+0.10, +0.70], p = 0.020); worse: none; not significant: 1 of 2 (the reference" in said
     assert "one training each" in said
@@ -102,7 +99,7 @@ def test_gains_of_the_front_page_have_intervals_and_say_which_are_significant() 
     assert "better: c (+0.90, p = 0.010); worse: d (-0.90, p = 0.040); not significant: 1 of 3" in said
     assert "every tree of these rows is proved optimal" in said
     nothing = pd.DataFrame()
-    short = str(remarks_gains.headline(headline(97.5), gains(), nothing, nothing))
+    short = str(remarks.gains.headline(headline(97.5), gains(), nothing, nothing))
     assert "of each of these rows at least 97.5 % are proved optimal" in short
     assert "every tree" not in short
 
@@ -167,7 +164,9 @@ def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Pat
         )
     pd.testing.assert_frame_equal(tables.errors(reference), tables.errors(whole), check_dtype=False)
     assert tables.headline([reference])["p"].notna().all()
-    assert "single sentences are not kept" in str(remarks.sentence_by_sentence(tables.tuned_sentences(reference)))
+    assert "single sentences are not kept" in str(
+        remarks.search.sentence_by_sentence(tables.tuned_sentences(reference))
+    )
     shutil.rmtree(kept / "tables")
     assert tables.significance(reference).empty
     assert tables.headline([reference])["p"].isna().all()
@@ -180,8 +179,8 @@ def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collec
     tested = tables.against_baseline([this])
     tested["p"] = 0.5
     tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "p"]] = -0.3, 0.01
-    said = str(remarks_gains.families(tested, "mira"))
-    rows = tested.xs("mira", level="learner").query("system in @remarks_gains.FAMILIES")
+    said = str(remarks.gains.families(tested, "mira"))
+    rows = tested.xs("mira", level="learner").query("system in @remarks.gains.FAMILIES")
     assert "better: none; worse: tr_twt · carreras+comb (-0.30 [" in said
     assert f"p = 0.010); not significant: {len(rows) - 1} of {len(rows)};" in said
     assert f"of {len(rows)} tests about 2 would pass by chance alone" in said
@@ -189,17 +188,17 @@ def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collec
 
 def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:
     tested = tables.against_baseline([this], ["tr_twt"])
-    said = str(remarks_gains.families(tested, "mira"))
-    for model in remarks_gains.FAMILIES:
+    said = str(remarks.gains.families(tested, "mira"))
+    for model in remarks.gains.FAMILIES:
         if (RUN, "tr_twt", "mira", model) in tested.index:
             assert f"{model} ({sentences.difference(tested.loc[RUN, 'tr_twt', 'mira', model])})" in said
 
 
 def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results) -> None:
     data = tables.accuracy([this])
-    assert f"Every tree of all {len(data)} rows" in str(remarks_gains.exactness(data))
+    assert f"Every tree of all {len(data)} rows" in str(remarks.gains.exactness(data))
     data.loc[("mira", "carreras+tri-sibling", "zh_gsd"), (RUN, "proved, %")] = 97.8
-    said = str(remarks_gains.exactness(data))
+    said = str(remarks.gains.exactness(data))
     assert f"Every tree of {len(data) - 1} of {len(data)} rows is proved" in said
     assert "97.8 % of mira · carreras+tri-sibling · zh_gsd" in said
 
@@ -209,7 +208,7 @@ def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results)
 
 def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.Results) -> None:
     steps = tables.step_tests(tables.steps([this]))
-    said = str(remarks_speed.peers(tables.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
+    said = str(remarks.speed.peers(tables.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
     assert "On tr_twt they see forms and tags only, ours the treebank's own lemmas and morphological features" in said
     assert "not one of parsers alone" in said
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
@@ -234,10 +233,10 @@ def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path
 
 def test_pruning_says_what_k_the_weights_were_trained_with(this: collect.Results) -> None:
     uas, speed = (tables.pruning_table([this], figure) for figure in ("UAS", "w/s"))
-    said = str(remarks_speed.pruning(uas, speed, {RUN: 10}))
+    said = str(remarks.speed.pruning(uas, speed, {RUN: 10}))
     assert "All models of this run were trained with k = 10" in said
     assert "not tested" in said
-    assert "trained with" not in str(remarks_speed.pruning(uas, speed, {RUN: "none"}))
+    assert "trained with" not in str(remarks.speed.pruning(uas, speed, {RUN: "none"}))
 
 
 def test_sentences_without_proof_stand_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
@@ -268,7 +267,7 @@ def test_a_median_of_one_repeat_has_no_spread(root: Path, tmp_path: Path) -> Non
     assert data.iloc[0]["repeats"] == 1
     assert np.isnan(data.iloc[0]["spread, %"])
     assert data.iloc[1:]["spread, %"].notna().all()
-    assert f"1 of the {len(data)} rows were timed once only" in str(remarks_speed.repeats(data))
+    assert f"1 of the {len(data)} rows were timed once only" in str(remarks.speed.repeats(data))
 
 
 def curves(k: str, *seconds: float) -> pd.DataFrame:
@@ -279,7 +278,7 @@ def curves(k: str, *seconds: float) -> pd.DataFrame:
 
 def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
-    said = str(remarks_speed.length(steep))
+    said = str(remarks.speed.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
     assert said.startswith("End to end the mean time grows as a power of the length, at k = 10: ")
     assert f"without pruning: {whole:.1f} (a)" in said
@@ -287,26 +286,26 @@ def test_the_page_on_length_answers_its_question() -> None:
     assert (
         f"Over the last step, without pruning, the power is {last:.1f} (a), and a sentence takes 1,000.0 ms (a)" in said
     )
-    few = str(remarks_speed.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
+    few = str(remarks.speed.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the power is" in few
     assert "a sentence takes 3.0 ms (a)" in few, "the bin of three sentences is left out"
 
 
 def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
     data = pd.DataFrame({"n": [3, 4, 9], "status": ["optimal", "optimal", "limit"], "dp_calls": [1, 5, 200]})
-    said = str(remarks_speed.proofs(data.assign(nodes=[1, 3, 77]), "a"))
+    said = str(remarks.speed.proofs(data.assign(nodes=[1, 3, 77]), "a"))
     assert said.startswith(
         "Of 3 test sentences of a 2 come with a proof that no other tree scores more, 1 at the first"
     )
     assert "200 calls and 77 nodes" in said
     run = main_rows(this.params, "mira")["combined"]
-    assert "come with a proof" in str(remarks_speed.proofs(this.sentences("tr_twt", run), "tr_twt"))
+    assert "come with a proof" in str(remarks.speed.proofs(this.sentences("tr_twt", run), "tr_twt"))
 
 
 def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> None:
     ways = {"best head of each word": (80.0, 30.0), "projective tree": (81.0, 90.0), "with more": (82.5, 99.0)}
     table = pd.DataFrame(ways, index=["UAS", "the best tree, %"]).T
-    said = str(remarks_speed.own_scores(table, 500))
+    said = str(remarks.speed.own_scores(table, 500))
     assert "On 500 test sentences the best head of each word makes the best tree of the scores in 30.0 %" in said
     assert "81.00 (projective tree) to 82.50 (with more) UAS, with 99.0 % proved in the last case" in said
     assert "No difference was tested." in said
@@ -318,11 +317,11 @@ def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> N
 def test_figures_of_confidence_say_their_sample() -> None:
     rows = [("a", 0.024, 100, 1100), ("b", 0.084, 400, 9000)]
     data = pd.DataFrame(rows, columns=["corpus", "calibration_error", "sentences", "scored_words"])
-    said = str(remarks.calibration(data, {"a": 486, "b": 913}, 400))
+    said = str(remarks.confidence.calibration(data, {"a": 486, "b": 913}, 400))
     assert "a 2.4 points (100 of 486 test sentences, 1,100 words)" in said
     assert "b 8.4 points (400 of 913 test sentences" in said
     assert "ask for 400 sentences; the metrics of a were computed on fewer." in said
-    assert "computed on fewer" not in str(remarks.calibration(data, {"a": 100, "b": 400}, 400))
+    assert "computed on fewer" not in str(remarks.confidence.calibration(data, {"a": 100, "b": 400}, 400))
 
 
 # --- the tuned search
@@ -330,9 +329,9 @@ def test_figures_of_confidence_say_their_sample() -> None:
 
 def test_a_part_of_a_test_set_is_said_to_be_one(this: collect.Results) -> None:
     data = tables.tunings([this])
-    said = str(remarks.tuning(data))
+    said = str(remarks.search.tuning(data))
     assert "Test sentences: all 60 (tr_twt, this run)" in said
-    part = remarks.tuning(data.assign(of=486, certified=data["certified"] - 1))
+    part = remarks.search.tuning(data.assign(of=486, certified=data["certified"] - 1))
     assert "the first 60 of 486 (tr_twt" in str(part)
     assert "would have needed more than is counted" in str(part)
 
@@ -350,7 +349,7 @@ def crossed(first: float, loop: float) -> pd.DataFrame:
 
 
 def test_published_times_stand_beside_ours() -> None:
-    said = str(remarks_ilp.times(crossed(0.03, 0.17)))
+    said = str(remarks.ilp.times(crossed(0.03, 0.17)))
     assert "20 s for Chu-Liu-Edmonds on the corpus" in said
     assert "about 15 minutes, against about 25" in said
 
@@ -397,7 +396,7 @@ def contest(**proved: tuple[int, int]) -> pd.DataFrame:
 
 def test_the_arena_says_limits_and_who_gave_up() -> None:
     data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
-    said = str(remarks_ilp.arena(data, ilp.arena_lengths(data)))
+    said = str(remarks.ilp.arena(data, ilp.arena_lengths(data)))
     assert "Branch and bound proves 4 of 4 problems, without a limit and in 0.01 s at most" in said
     assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4 within 5 s each" in said
     assert "In the 1 of 2 bins of lengths where some program proves every sentence" in said
@@ -411,7 +410,7 @@ def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
     )
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
     data = pd.DataFrame([[0.5, 1.0, 50, 2], [0.01, 0.0, 2, 1]], index=index, columns=columns)
-    assert "1 of 2 cannot be told from no change on this fold: two." in str(remarks_ilp.families(data))
+    assert "1 of 2 cannot be told from no change on this fold: two." in str(remarks.ilp.families(data))
 
 
 # --- notebooks

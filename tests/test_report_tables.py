@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from treebound.core.errors import InputError
-from treebound.report import collect, published, remarks, remarks_gains, tables
+from treebound.report import collect, published, remarks, tables
 from treebound.report.show import NOTHING, Table
 
 REPOSITORY = Path(__file__).parents[1]
@@ -213,7 +213,7 @@ def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path)
     ratio = this.loc["published", "nodes"] / this.loc["tuned", "nodes"]
     assert table.loc[(f"{corpus}, this run", "tuned"), ("published / this", "nodes")] == ratio
     assert np.isnan(table.loc[(f"{corpus}, this run", "published"), ("published / this", "nodes")])
-    said = str(remarks.tuning(data))
+    said = str(remarks.search.tuning(data))
     assert "Every tree is proved optimal." in said
     assert f"times the time of {this.index[-1]}" in said
 
@@ -246,10 +246,10 @@ def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Pa
     ratios = [d.set_index("configuration")["nodes"] for _, d in data.groupby("corpus")]
     ratios = [nodes["published"] / nodes[names[0]] for nodes in ratios]
     assert ranking.loc["published", "nodes"] == pytest.approx(np.sqrt(ratios[0] * ratios[1]))
-    said = str(remarks.ablation(data, ranking))
+    said = str(remarks.search.ablation(data, ranking))
     assert f"({ranking.index[-1]}) times the time" in said
     assert "without proof" in said
-    assert "proves every tree optimal" in str(remarks.ablation(data.assign(proved=100.0), ranking))
+    assert "proves every tree optimal" in str(remarks.search.ablation(data.assign(proved=100.0), ranking))
 
 
 def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> Non
 def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
-    assert "their trees have the same score" in str(remarks.sentence_by_sentence(tables.tuned_sentences(this)))
+    assert "their trees have the same score" in str(remarks.search.sentence_by_sentence(tables.tuned_sentences(this)))
     run = next(run for run in this.params.decode.values() if run.decoder == "published")
     path = tmp_path / "results" / "predictions" / this.corpora[0] / "decode" / f"{run}.csv"
     table = pd.read_csv(path)
@@ -276,19 +276,21 @@ def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     table.to_csv(path, index=False)
     sentences = tables.tuned_sentences(this)
     assert (len(sentences), sentences["proved"].sum(), sentences["same"].sum()) == (60, 59, 58)
-    assert "On 1 of the 59 sentences that both prove, scores differ" in str(remarks.sentence_by_sentence(sentences))
+    assert "On 1 of the 59 sentences that both prove, scores differ" in str(
+        remarks.search.sentence_by_sentence(sentences)
+    )
 
 
 def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
     table, tested = tables.comparison(results, "mira"), tables.against_baseline(results)
-    said = str(remarks_gains.families(tested, "mira"))
+    said = str(remarks.gains.families(tested, "mira"))
     assert "In the paper all non-local factors together bring +0.36 UAS" in said
     assert "Some of the factors, UAS over our baseline: significant at 5 %, better: " in said
-    assert "has no tests" in str(remarks_gains.families(tested.iloc[:0], "mira"))
+    assert "has no tests" in str(remarks.gains.families(tested.iloc[:0], "mira"))
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])
     lifted.loc[:, ours] = table.loc[:, ours] + 0.5
-    assert "MIRA minus perceptron is +0.50 UAS on average" in str(remarks_gains.learners(table, lifted))
+    assert "MIRA minus perceptron is +0.50 UAS on average" in str(remarks.gains.learners(table, lifted))
 
 
 def test_significance_tests_the_difference_from_the_baseline(results: list[collect.Results]) -> None:
@@ -306,11 +308,11 @@ def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:
     rows += [("b", "mira", "y", 0.1, 0.5), ("b", "mira", "z", 0.0, 1.0)]
     data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
     data = data.assign(**{"p (words)": data["p"]}).set_index(["corpus", "learner", "system"])
-    said = str(remarks.significance(data))
+    said = str(remarks.comparison.significance(data))
     assert "better: a · y (+0.70, p = 0.020), a · x (+0.50, p = 0.010); worse: b · x (-0.25, p = " in said
     assert "; not significant: 2 of 5 (" in said
     assert "; of 5 tests fewer than one would pass by chance alone." in said
-    assert "worse: none; not significant: 0 of 2;" in str(remarks.significance(data.iloc[:2]))
+    assert "worse: none; not significant: 0 of 2;" in str(remarks.comparison.significance(data.iloc[:2]))
 
 
 def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect.Results]) -> None:

@@ -19,7 +19,7 @@ from treebound.experiments.rooms.train_graph import specification
 from treebound.experiments.scratch import overlaid
 from treebound.plots.epochs import by_arcs, by_epoch
 from treebound.plots.svg import as_svg
-from treebound.report import remarks_steps, tables
+from treebound.report import remarks, tables
 from treebound.report.collect import Results
 from treebound.report.show import NOTHING, Table
 from treebound.treebanks import storage
@@ -224,7 +224,7 @@ def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path
 
 def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, MADE_UP)])
-    said = repr(remarks_steps.changes(data, tables.step_tests(data)))
+    said = repr(remarks.steps.changes(data, tables.step_tests(data)))
     by_las = said[said.index("LAS against base: significant at 5 %") : said.index("UAS against base")]
     assert re.search(r"better: better \(\+18.75 \[.*\], p < 0.001\); worse: worse \(-18.75 ", by_las)
     assert "not significant: 2 of 4 (same (+0.00" in by_las
@@ -235,11 +235,11 @@ def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
 
 def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, {name: MADE_UP[name] for name in ("base", "unclear", "worse")})])
-    said = repr(remarks_steps.changes(data, tables.step_tests(data)))
+    said = repr(remarks.steps.changes(data, tables.step_tests(data)))
     assert "LAS against base: significant at 5 %, better: none" in said
     assert "word for word" not in said
     alone = tables.steps([results(tmp_path / "alone", {"base": MADE_UP["base"], "absent": MADE_UP["absent"]})])
-    assert "there is nothing to compare with base" in repr(remarks_steps.changes(alone, tables.step_tests(alone)))
+    assert "there is nothing to compare with base" in repr(remarks.steps.changes(alone, tables.step_tests(alone)))
 
 
 def test_epochs(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_without_any_such_training(tmp_path: Path) -> None:
     for table in (tests, curves, trained, tables.step_table(data, tests)):
         assert not len(table)
         Table(table, "x")._repr_html_()
-    assert "which the default run leaves out" in repr(remarks_steps.changes(data, tests))
+    assert "which the default run leaves out" in repr(remarks.steps.changes(data, tests))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     arcs = tables.step_arcs(data)
     assert arcs["training"].tolist() == ["base", "narrow", "learnt"], "of trainings that prune otherwise, and counted"
     assert arcs["learnt"].tolist() == [False, False, True]
-    said = repr(remarks_steps.pruned(arcs))
+    said = repr(remarks.steps.pruned(arcs))
     assert "a threshold of 0.01 in parsing alone leaves 4.0 heads a word of 10.0, at -0.50 UAS on dev" in said
     assert "a threshold of 0.01 in training, too leaves 4.5 heads a word of 10.0, at +0.25 UAS on dev" in said
     (panel,) = by_arcs(arcs, "UAS").axes
@@ -343,4 +343,4 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     assert trained["heads a word"].dropna().tolist() == [10.0, 4.0, 4.5]
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
-    assert "run `python -m treebound.experiments.run steps`" in repr(remarks_steps.pruned(nothing))
+    assert "run `python -m treebound.experiments.run steps`" in repr(remarks.steps.pruned(nothing))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from treebound.core.errors import InputError
-from treebound.report import remarks_targets
+from treebound.report import remarks
 from treebound.report.again import project
 from treebound.report.show import Table
 from treebound.report.tables import targets as tables
@@ -125,9 +125,9 @@ def test_the_table_and_what_is_said_of_it(tmp_path: Path) -> None:
     path.write_text(json.dumps(kept))
     table = tables.targets(tmp_path)
     assert table.loc["fast"].tolist() == [12_000.0, 20_000.0, "no", "make bench"]
-    said = str(remarks_targets.targets(table))
+    said = str(remarks.targets.targets(table))
     assert "1 of 2 targets are met; missed: fast (12,000, target 20,000)" in said
-    met = str(remarks_targets.targets(table.iloc[1:]))
+    met = str(remarks.targets.targets(table.iloc[1:]))
     assert "1 of 1 targets are met." in met
     assert "make bench" in Table(table, "x")._repr_html_()
     path.write_text('[{"name": "x"}]')
@@ -138,7 +138,7 @@ def test_the_table_and_what_is_said_of_it(tmp_path: Path) -> None:
 def test_nothing_kept(tmp_path: Path) -> None:
     table = tables.targets(tmp_path)
     assert table.empty
-    assert "`make bench`" in str(remarks_targets.targets(table))
+    assert "`make bench`" in str(remarks.targets.targets(table))
     assert "no run here has any" in Table(table, "x")._repr_html_()
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from treebound.experiments.params import Params, Row
 from treebound.report.claims.measures.measured import Measure, Measured, exact, least, pairs, ran
 from treebound.report.collect import Results
-from treebound.report.remarks_speed import ENOUGH, power
+from treebound.report.remarks.speed import ENOUGH, power
 from treebound.report.tables.ablation import ablations
 from treebound.report.tables.differences import Z, differences
 from treebound.report.tables.rows import AT, at, learners_of, metrics_of, named_rows, row_names

@@ -6,7 +6,8 @@ import pandas as pd
 
 from treebound.report.collect import THIS_RUN
 from treebound.report.published import QIAN_LIU, table
-from treebound.report.remarks import against, over_corpora, over_seeds
+from treebound.report.remarks.comparison import over_seeds
+from treebound.report.remarks.corpora import against, over_corpora
 from treebound.report.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told, unproved
 from treebound.report.show import Remarks
 from treebound.report.tables.comparison import PEERS
