@@ -119,7 +119,7 @@ def test_a_reference_is_not_of_one_commit_where_code_changed_between_sittings(tm
     }
     decode = {"deps": [{"path": "models/x"}, {"path": "src/decode.py"}], "outs": [{"path": "results/x.json"}]}
     (folder / "dvc.lock").write_text(yaml.safe_dump({"stages": {"train@x": train, "decode@x": decode, "other": {}}}))
-    noted = State(folder).needs(["decode@x"])["decode@x"]
+    noted = State(folder).needs("decode@x")
     assert noted.code == ("src/decode.py", "src/kernels")
     assert noted.params == ("models.arc",)
     assert State(folder).has(noted)
@@ -160,6 +160,35 @@ def test_one_corpus_of_a_stage_can_be_renewed_alone(run: Path, kept: Path) -> No
     assert list(json.loads((kept / "run.json").read_text())["renewed"]) == ["classifiers@zh_gsd"]
     with pytest.raises(InputError, match="classifiers@de"):
         renewal.stages_of(run, ["classifiers@de"])
+
+
+def test_a_stage_brings_the_metrics_of_those_that_it_needs(run: Path, kept: Path, tmp_path: Path) -> None:
+    trained = shutil.copytree(run, tmp_path / "trained")
+    ((do, items),) = renewal.stages_of(run, ["train_transition"]).values()
+    item, other = list(items)[:2]
+    files = list(renewal.metrics_of(do, {item: items[item]}))
+    decode = next(
+        name
+        for name in renewal.stages_of(run, ["decode_transition"])["decode_transition"][1]
+        if name.startswith("tr_twt")
+    )
+    lock = {
+        f"train_transition@{item}": {"outs": [{"path": "results/models/x"}]},
+        f"train_transition@{other}": {"outs": [{"path": "results/models/y"}]},
+        f"decode_transition@{decode}": {"deps": [{"path": "results/models/x/model.npz"}]},
+    }
+    (trained / "dvc.lock").write_text(yaml.safe_dump({"stages": lock}))
+    for file in files:
+        (trained / file).parent.mkdir(parents=True, exist_ok=True)
+        (trained / file).write_text("{}")
+    renewal.renew(trained, kept, [f"decode_transition@{decode}"], ORIGIN)
+    assert files
+    assert all((kept / file.relative_to("results")).read_text() == "{}" for file in files)
+    found = json.loads((kept / "run.json").read_text())["renewed"]
+    assert set(found) == {f"train_transition@{item}", f"decode_transition@{decode}"}
+    (trained / files[0]).unlink()
+    with pytest.raises(InputError, match=str(files[0])):
+        renewal.renew(trained, kept, [f"decode_transition@{decode}"], ORIGIN)
 
 
 def test_all_items_of_a_stage_one_by_one_are_the_stage(run: Path, kept: Path) -> None:

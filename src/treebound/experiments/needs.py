@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -33,29 +33,41 @@ class State:
         self.params = yaml.safe_load((folder / "params.yaml").read_text(encoding="utf-8"))
         self.sum = cache(lambda path: hashlib.sha256(path.read_bytes()).hexdigest())
         self.files = cache(lambda name: _files(folder / name))
+        lock = (folder / "dvc.lock").read_text(encoding="utf-8")
+        self._lock: dict[str, Any] = yaml.load(lock, Loader=yaml.CSafeLoader)["stages"]
+        self._made = [
+            (PurePosixPath(out["path"]), by) for by, said in self._lock.items() for out in said.get("outs", ())
+        ]
+        self._makers = cache(self._makers_of)
 
-    def needs(self, names: Sequence[str]) -> dict[str, Needs]:
-        """Of finished stages, each with its item if it has some: `stage@item`."""
-        lock = yaml.load((self.folder / "dvc.lock").read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)["stages"]
-        makers = {PurePosixPath(out["path"]): maker for maker, said in lock.items() for out in said.get("outs", ())}
-        found = {}
-        for name in names:
-            waiting, seen, code, keys = [name] if name in lock else [], {name}, set(), set()
-            while waiting:
-                said = lock[waiting.pop()]
-                keys |= {key for keys in said.get("params", {}).values() for key in keys}
-                for path in (PurePosixPath(dep["path"]) for dep in said.get("deps", ())):
-                    if str(path).startswith(CODE):
-                        code.add(str(path))
-                    upstream = {maker for out, maker in makers.items() if _overlap(path, out)} - seen
-                    seen |= upstream
-                    waiting += upstream
-            found[name] = Needs(tuple(sorted(code)), tuple(sorted(keys)), self.digest(code, keys))
-        return found
+    def upstream(self, name: str) -> set[str]:
+        """A finished stage, with its item if it has some (`stage@item`), and all stages that it needs."""
+        waiting, seen = [name], {name}
+        while waiting:
+            found = self._makers(waiting.pop()) - seen
+            seen |= found
+            waiting += found
+        return seen
+
+    def _makers_of(self, name: str) -> set[str]:
+        """The stages that make what a stage reads."""
+        deps = [dep["path"] for dep in self._said(name).get("deps", ())]
+        paths = [PurePosixPath(dep) for dep in deps if not dep.startswith(CODE)]
+        return {by for out, by in self._made if any(_overlap(path, out) for path in paths)}
+
+    def needs(self, name: str) -> Needs:
+        """Of such a stage."""
+        every = [self._said(one) for one in self.upstream(name)]
+        keys = {key for said in every for keys in said.get("params", {}).values() for key in keys}
+        code = {dep["path"] for said in every for dep in said.get("deps", ()) if dep["path"].startswith(CODE)}
+        return Needs(tuple(sorted(code)), tuple(sorted(keys)), self.digest(code, keys))
 
     def has(self, noted: Needs) -> bool:
         """Are code and parameters those that were noted?"""
         return noted.sha256 == self.digest(noted.code, noted.params)
+
+    def _said(self, name: str) -> dict[str, Any]:
+        return self._lock.get(name, {})
 
     def digest(self, code: Iterable[str], keys: Iterable[str]) -> str:
         """Of files, of all files of folders, and of what stands in params.yaml at these keys."""

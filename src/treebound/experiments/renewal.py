@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -112,29 +112,33 @@ def _what_it_does(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def renew(folder: Path, target: Path, names: Sequence[str], origin: Source) -> int:
-    """Copy metrics and parameters of finished stages in `folder` into the reference `target`; how many files.
+    """Copy metrics and parameters of finished stages in `folder`, and of those that they need, into `target`.
 
     origin: of that run. Of corpora that the rest of the reference has not, or has as an older converter wrote them, the
-    checksums are kept with the stage. Raises InputError where a stage has not ended; nothing is copied then.
+    checksums are kept with the stage. Returns how many files are copied. Raises InputError where a stage has not ended;
+    nothing is copied then.
     """
     info = json.loads((target / "run.json").read_text(encoding="utf-8"))
     kept, run = (yamlfile.read(where / "params.yaml")[1] for where in (target, folder))
-    stages = stages_of(folder, names)
+    state, every = needs.State(folder), _with_metrics(folder)
+    asked = [f"{kind}@{item}" for kind, (_, items) in stages_of(folder, names).items() for item in items]
+    needed = {one for name in asked for one in state.upstream(name)}
+    wanted = [name for name in every if name in needed]
+    stages = stages_of(folder, wanted)
     files = [path for do, items in stages.values() for path in metrics_of(do, items)]
     for path in files:
         if not (folder / path).is_file():
             raise InputError("not computed", path=folder / path, hint="run the stage to its end")
-    state = needs.State(folder)
-    _note(info, state, [f"{kind}@{item}" for kind, (_, items) in stages.items() for item in items], origin)
+    _note(info, state, wanted, origin)
     for path in files:
         with replacing(_place(target, path)) as out:
             out.write((folder / path).read_bytes())
-    _bring_times(folder, target, names)
+    _bring_times(folder, target, wanted)
     for do, items in stages.values():
         kept = merged(kept, run, do, items)
-    if _is_whole(info, target, state):
+    if _is_whole(info, target, state, every):
         info, kept = _as_one(info, origin), run
-        _drop_others(target, {path for found in _with_metrics(folder).values() for path in found})
+        _drop_others(target, {path for found in every.values() for path in found})
     stage.write(target / "params.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
     stage.write_json(target / "run.json", info)
     return len(files)
@@ -150,7 +154,8 @@ def _note(info: dict[str, Any], state: needs.State, names: Sequence[str], origin
     sums = {name: found for name, found in origin["checksums"].items() if info["checksums"].get(name) != found}
     source = {key: origin[key] for key in ("commit", "date", "machine")} | {"checksums": sums}
     renewed, code = info.setdefault("renewed", {}), info.setdefault("code", {})
-    for name, need in state.needs(names).items():
+    for name in names:
+        need = state.needs(name)
         which = hashlib.sha256("\n".join(need.code).encode()).hexdigest()[:12]
         code[which] = need.code
         renewed[name] = source | {"needs": {"code": which, "params": need.params, "sha256": need.sha256}}
@@ -160,10 +165,9 @@ def _note(info: dict[str, Any], state: needs.State, names: Sequence[str], origin
             del renewed[kind]
 
 
-def _is_whole(info: dict[str, Any], target: Path, state: needs.State) -> bool:
+def _is_whole(info: dict[str, Any], target: Path, state: needs.State, every: Mapping[str, Sequence[Path]]) -> bool:
     """Is there everything that the run has, and is all of it as if it had been computed now?"""
     sittings = info.get("sittings", {}) | info["renewed"]
-    every = _with_metrics(state.folder)
     if not all(_place(target, path).is_file() for found in every.values() for path in found):
         return False
     noted = [sittings.get(name, {}).get("needs") for name in every]
