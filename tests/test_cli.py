@@ -190,11 +190,16 @@ def test_confidence_in_misc_and_comments(model: Path) -> None:
     assert lists[0].startswith(f"# kbest = {scores[0]}: {heads} | ")
     assert [line.count(" | ") for line in lists] == [1, 1, 1, 0]
     assert done.stdout.count("# kbest_complete = yes\n") == 4
-    # what is there stays, what is new replaces what was there
+    # what is there stays, but for what another parse claimed
     how = ("--margins", "--kbest", 3, "--threshold", 0)
     again = run("parse", model, *how, stdin=done.stdout.replace("\tMargin=", "\tGloss=x|Margin="))
-    assert "\tGloss=x|Marginal=1|Margin=inf" in again.stdout
+    assert "\tGloss=x|Margin=inf" in again.stdout
+    assert "Marginal" not in again.stdout
     assert again.stdout.count("# kbest = ") == 4
+    windows = "\r\n".join(again.stdout.split("\n"))
+    assert run("parse", model, stdin=windows).stdout == plain.replace("\t_\n", "\tGloss=x\n")  # read as text
+    mixed = "# text = ours\n" + done.stdout
+    assert run("parse", model, stdin=mixed).stdout == "# text = ours\n" + plain
 
 
 def test_certificates_in_a_file(model: Path, tmp_path: Path) -> None:

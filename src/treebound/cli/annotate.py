@@ -18,7 +18,7 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation import joint_proofs, proofs
 from treebound.systems.tagging.several import Taggers
 from treebound.treebanks.ccg.derivation import to_text
-from treebound.treebanks.claims import comments_of, misc_of
+from treebound.treebanks.claims import comments_of, misc_of, without_claims
 from treebound.treebanks.document import Document
 
 
@@ -56,6 +56,7 @@ class Parsing:
 def parsed(how: Parsing, document: Document) -> Written:
     """A document of CoNLL-U with heads, labels, tags that were chosen with them, confidence in MISC, and comments."""
     parser, sure, treebank = how.parser, how.confidence, document.treebank
+    document = without_claims(document)
     parses = parser.parse(treebank, confidence=sure) if sure else parser.parse(treebank)
     labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
     misc = [misc_of(p) for p in parses] if sure and (sure.margins or sure.marginals) else None

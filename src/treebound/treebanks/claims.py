@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from treebound.core.parse import Parse
+from treebound.treebanks.document import Document
+
+#: comments and values in MISC that a parse claims; those of another parse say nothing about this one
+_COMMENT = re.compile(r"#\s*(score|bound|status|kbest|kbest_complete)\s*=")
+_MISC = ("Margin=", "Marginal=")
 
 
 def comments_of(parse: Parse) -> list[str]:
@@ -37,3 +45,27 @@ def misc_of(parse: Parse) -> list[dict[str, str]]:
             known["Marginal"] = f"{found.marginals[m]:.6g}"
         out.append(known)
     return out
+
+
+def without_claims(document: Document) -> Document:
+    """A document of CoNLL-U without what an earlier parse claimed. Most have nothing of the kind, and cost a look."""
+    blocks: list[list[str]] = []
+    all_rows: list[Sequence[int]] = []
+    for block, rows in zip(document.blocks, document.rows, strict=True):
+        kept = [line for line in block if not _COMMENT.match(line)]
+        gone = len(block) - len(kept)  # comments stand before words
+        moved = [row - gone for row in rows]
+        for row in moved:
+            if any(name in kept[row] for name in _MISC):
+                kept[row] = _unclaimed(kept[row])
+        blocks.append(kept)
+        all_rows.append(moved)
+    return replace(document, blocks=blocks, rows=all_rows)
+
+
+def _unclaimed(line: str) -> str:
+    """A word's line without claims in MISC, its last column."""
+    text = line.rstrip("\r\n")
+    before, tab, misc = text.rpartition("\t")
+    left = "|".join(item for item in misc.split("|") if not item.startswith(_MISC))
+    return f"{before}{tab}{left or '_'}{line[len(text) :]}"
