@@ -339,7 +339,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if set(sys.argv[1:]) & {"-h", "--help"}:
+        print(__doc__.strip())
+    elif len(sys.argv) > 1:
         print(json.dumps({"speed": speed, "tuning": tuning, "lookups": lookups}[sys.argv[1]](*sys.argv[2:])))
     else:
         main()

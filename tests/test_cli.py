@@ -351,7 +351,16 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
         (["parse", "{model}", "{gold}", "--config", "fast"], ["unknown config 'fast'; choose from tuned, published"]),
         (["parse", "{model}", "{gold}", "--k", "0"], ["k is '0'; give a number from 1, none or model"]),
         (["evaluate", "{gold}", "{model}"], ["byte 0x", "not utf-8"]),
-        (["evaluate", "{gold}", "{other}"], ["other.conllu: not the sentences of"]),
+        (["evaluate", "{gold}", "{other}"], ["other.conllu: 2 sentences, ", "has 4; give the file"]),
+        (["evaluate", "{gold}", "{otherwise}"], ["otherwise.conllu:2: sentence 1 is not that of"]),
+        (["evaluate", "{empty}", "{empty}"], ["empty.conllu: has no sentences"]),
+        (["train", "{gold}", "{gold}", "-o", "{other}"], ["other.conllu: is there, and is no model"]),
+        (
+            ["train", "{gold}", "{gold}", "-o", "{folder}/m", "--beam", "4"],
+            ["--beam is an option of transition, not of"],
+        ),
+        (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--tag", "x"], ["'x'; choose from xpos, upos"]),
+        (["parse", "{model}", "{gold}", "--scheduler", "here"], ["'here' is no address; give one like tcp:"]),
         (["train", "{empty}", "{gold}", "-o", "{folder}/m"], ["empty.conllu: has no sentences"]),
         (["train", "{gold}", "{gold}", "-o", "{folder}/no/m"], ["cannot be written"]),
         (["train", "{gold}", "{gold}", "-o", "{folder}/m", "--learner", "svm"], ["svm", "perceptron"]),
@@ -365,12 +374,14 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
 def test_bad_input_is_one_line(arguments: list[str], parts: list[str], model: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.conllu").write_text("")
     (tmp_path / "other.conllu").write_text(conllu(SENTENCES[:2]))
+    (tmp_path / "otherwise.conllu").write_text(conllu(SENTENCES[1:]))
     names = {
         "model": model,
         "gold": model.with_name("dev.conllu"),
         "missing": tmp_path / "missing.conllu",
         "empty": tmp_path / "empty.conllu",
         "other": tmp_path / "other.conllu",
+        "otherwise": tmp_path / "otherwise.conllu",
         "folder": tmp_path,
     }
     assert_one_line(run(*(a.format(**names) for a in arguments)), *parts)

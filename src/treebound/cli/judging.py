@@ -44,12 +44,33 @@ def evaluate(
     """
     from treebound.evaluation.attachment import evaluate as score
     from treebound.evaluation.attachment import has_labels
+    from treebound.evaluation.certificates import tree_faults
     from treebound.learning.survey import PUNCTUATION
 
-    truth, found = read_document(gold).treebank, read_document(predicted, annotated=False).treebank
+    right, parsed = read_document(gold), read_document(predicted, annotated=False)
+    truth, found = right.treebank, parsed.treebank
     truth.meta["punctuation"] = PUNCTUATION
-    if truth.strings("form") != found.strings("form") or truth.lengths.tolist() != found.lengths.tolist():
-        raise InputError(f"not the sentences of {gold}", path=predicted, hint="give the file that was parsed from it")
+    if not len(truth):
+        raise InputError("has no sentences", path=gold, hint="give a treebank")
+    for i, (one, other) in enumerate(zip(truth, found, strict=False)):
+        if one.strings("form") != other.strings("form"):
+            raise InputError(
+                f"sentence {i + 1} is not that of {gold}",
+                path=predicted,
+                line=parsed.line(i),
+                hint="give the file that was parsed from it",
+            )
+    if len(truth) != len(found):
+        raise InputError(
+            f"{len(found)} sentences, {gold} has {len(truth)}",
+            path=predicted,
+            hint="give the file that was parsed from it",
+        )
+    no_trees = [i for i in range(len(found)) if tree_faults(found.heads(i), int(found.lengths[i]), "any", False)]
+    if no_trees:
+        line, first = parsed.line(no_trees[0]), no_trees[0] + 1
+        place = f"{predicted}: " + (f"line {line}: " if line else "")
+        say(f"treebound: warning: {place}{len(no_trees)} of {len(found)} sentences are no trees, first {first}")
     if all_words:
         truth.meta["punctuation"] = {"column": "upos", "tags": []}
     labels = [sentence.strings("deprel") for sentence in found] if has_labels(found) else None

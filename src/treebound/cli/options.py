@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
 from pydantic.fields import FieldInfo
@@ -16,17 +16,17 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
     """Give a command whose last parameter is `**settings` an option for each field of these classes of settings.
 
     classes  whose they are, for the explanation -> class. A field of several classes stands there once, by the first,
-             with the limits of the widest: the class that is chosen checks its own
+             with the defaults of the others and the limits of the widest: the class that is chosen checks its own
     """
 
     def wrap(command: Callable[..., None]) -> Callable[..., None]:
         own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.kind != p.VAR_KEYWORD]
-        found: dict[str, list[tuple[Any, Any, str]]] = {}  # of each class that has it: type, default, explanation
+        found: dict[str, list[_Use]] = {}
         for whose, of in classes.items():
             hints = get_type_hints(of, include_extras=True)
             for field in fields(of):
-                text = (f"{whose}: " if whose.strip() else "") + field.metadata["help"]
-                found.setdefault(field.name, []).append((hints[field.name], field.default, text))
+                use = _Use(whose.strip(), hints[field.name], field.default, field.metadata["help"])
+                found.setdefault(field.name, []).append(use)
         options = (_option(name, uses) for name, uses in found.items())
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options)]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -36,10 +36,29 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
     return wrap
 
 
-def _option(name: str, uses: list[tuple[Any, Any, str]]) -> inspect.Parameter:
-    hint, default, text = uses[0]
+class _Use(NamedTuple):
+    """A field of a class of settings."""
+
+    whose: str
+    hint: Any
+    default: Any
+    help: str
+
+
+def _option(name: str, uses: list[_Use]) -> inspect.Parameter:
+    whose, hint, default, text = uses[0]
+    text = f"{whose}: {text}" if whose else text
+    others: dict[str, list[str]] = {}
+    for use in uses[1:]:
+        said = (
+            "" if use.help.split()[0] == uses[0].help.split()[0] else use.help.partition(" [")[0]
+        )  # means another thing
+        value = "" if use.default == default else f"[default: {_shown(use.default)}]"
+        if said or value:
+            others.setdefault(f"{said} {value}".strip(), []).append(use.whose)
+    text += "".join(f" {', '.join(who)}: {what}" for what, who in others.items())
     kind = _plain(hint)[0]
-    every = [_plain(other)[1] for other, *_ in uses]
+    every = [_plain(use.hint)[1] for use in uses]
     limits = {
         n: widest(x[n] for x in every) for n, widest in (("min", min), ("max", max)) if all(n in x for x in every)
     }
@@ -51,6 +70,13 @@ def _option(name: str, uses: list[tuple[Any, Any, str]]) -> inspect.Parameter:
         kind, limits = str, {}  # a number, or the word none
     said = typer.Option(f"--{name.replace('_', '-')}", help=text, **limits)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, said])
+
+
+def _shown(default: Any) -> str:
+    """A default as it would be typed."""
+    if isinstance(default, tuple):
+        return ",".join(default) or '""'
+    return "none" if default is None else str(default) if default != "" else '""'
 
 
 def _plain(hint: Any) -> tuple[Any, dict[str, Any]]:

@@ -128,7 +128,14 @@ def parse(
         if decoder not in PROVING or config != "tuned":
             raise InputError(f"certificates come from {', '.join(PROVING)}, tuned", hint="leave --decoder and --config")
         options["record"] = True
-    parser: Any = load(model, **options | pruning(k, threshold) | chart_options(beams, limit))
+    try:
+        parser: Any = load(model, **options | pruning(k, threshold) | chart_options(beams, limit))
+    except InputError as error:
+        if "'record'" in error.reason:
+            raise InputError(
+                "a parser of this model proves nothing", path=model, hint="leave out --certificates"
+            ) from None
+        raise
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None
     if assess and not hasattr(parser, "problem"):
         raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -22,6 +23,8 @@ from treebound.systems.tagging.settings import Settings as Tagging
 from treebound.systems.transition.settings import Settings as Transition
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from treebound.systems.training import Job, Recipe
     from treebound.treebanks.document import Document
 
@@ -60,8 +63,11 @@ def train(
     """
     from treebound.systems import training
 
-    recipe = training.recipe({"system": system, **given(context, settings)})  # a fault shows before anything is read
+    chosen = given(context, settings)
+    _check_owner(system, chosen)
+    recipe = training.recipe({"system": system, **chosen})  # a fault shows before anything is read
     kept = training.checkpoint_of(output)
+    _check_replaced(output)
     check_files([train_file, dev_file, *recipe.own_files], [output, kept])
     job = _job(output.name, recipe, train_file, dev_file, output)
     for remark in job.remarks:
@@ -101,7 +107,12 @@ def train_many(
     check_distinct([models, *given], [p for path in paths.values() for p in (path, training.checkpoint_of(path))])
     output.mkdir(parents=True, exist_ok=True)
     check_files([], paths.values())
-    jobs = [_job(name, *of, paths[name]) for name, of in listed.items()]
+    jobs = []
+    for name, of in listed.items():
+        try:
+            jobs.append(_job(name, *of, paths[name]))
+        except InputError as error:
+            raise InputError(f"models.{name}: {error}", path=models) from None
     for job in jobs:
         for remark in job.remarks:
             say(f"{job.name}: {remark}")
@@ -148,6 +159,30 @@ def jackknife(
     filled = {name: [sentence.strings(name) for sentence in found] for name in columns}
     with output_file(output) as file:
         document.to_conllu().write(file, columns=filled)
+
+
+def _check_owner(system: str, names: Iterable[str]) -> None:
+    """InputError for an option of other systems than this one."""
+    from treebound.systems.registry import SYSTEMS
+
+    if system not in SYSTEMS:
+        return
+    own = {field.name for of in (SYSTEMS[system]().settings, Reading) for field in fields(of)}
+    for name in (name for name in names if name not in own):
+        who = [whose or "graph" for whose, of in SETTINGS.items() if name in {field.name for field in fields(of)}]
+        option = f"--{name.replace('_', '-')}"
+        raise InputError(
+            f"{option} is an option of {', '.join(who)}, not of {system}", hint="leave it out, or see --system"
+        )
+
+
+def _check_replaced(output: Path) -> None:
+    """InputError where something else than a model would be replaced by one."""
+    if output.is_file():
+        with output.open("rb") as file:
+            start = file.read(2)
+        if start not in (b"", b"PK"):  # model files are zip archives
+            raise InputError("is there, and is no model", path=output, hint="name another file, or delete this one")
 
 
 def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Path) -> Job:

@@ -13,6 +13,7 @@ from treebound.scores.archive import Archive, read
 from treebound.scores.decoding import How, decode_all
 from treebound.scores.statement import problem
 from treebound.scores.verifying import check
+from treebound.support.progress import say
 from treebound.support.workers import spread
 from treebound.treebanks import document
 from treebound.treebanks.claims import comments_of, misc_of
@@ -45,6 +46,7 @@ def decoded(
         for i, found in enumerate(progress(faults, total)):
             if found:
                 raise TreeboundError(f"{path}: sentence {i}: {found[0]}", hint="please report it: its proof fails")
+        say(f"{total} sentences checked: no faults")
     return written(scores, parses, settings)
 
 

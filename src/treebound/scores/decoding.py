@@ -209,6 +209,8 @@ def _first_order(how: How, scores: Mapping[str, Any]) -> Parse | None:
         return None
     try:
         arc, labels = np.asarray(scores["arc"]), scores.get("labels")
+        if arc.dtype.kind == "c":
+            return None
         matrix = np.array(arc, np.float64, order="C")
         whole = arc.dtype.kind in "iu"
         if labels is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
+import re
 import warnings
 from asyncio import CancelledError
 from collections import deque
@@ -103,6 +104,8 @@ def _call(function: Callable[[Any, Any], Any], shared: Any, item: tuple[Any]) ->
 @contextmanager
 def _connected(scheduler: str) -> Iterator[Client]:
     """A client of the scheduler, whose workers are there and run this very program."""
+    if not re.fullmatch(r"(\w+://)?[^/\s]+:\d+/?", scheduler):
+        raise InputError(f"{scheduler!r} is no address", hint="give one like tcp://HOST:8786")
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what fails is raised; a traceback helps nobody
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)

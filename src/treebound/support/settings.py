@@ -75,7 +75,8 @@ def _adapters(of: type[Checked]) -> dict[str, TypeAdapter]:
 def _fault(name: str, error: ValidationError) -> SettingError:
     first = error.errors()[0]
     if first["type"] == "literal_error":
-        hint = "choose from " + ", ".join(first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", "))
+        names = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        hint = "choose from " + ", ".join(filter(None, names))
         return SettingError(name, f"unknown value {first['input']!r}", hint)
     numbers = first.get("ctx", {})
     hint = "choose a number in its range" if numbers and isinstance(first["input"], int | float) else ""
