@@ -224,7 +224,7 @@ OF_ALL = [
     Case("parse", ("Missing argument", "--help")),
     Case(PARSE + "--workers 0", ("--workers",)),
     Case(PARSE + "--workers many", ("--workers", "valid integer")),
-    Case("evaluate {dev} {good}", ("{good}: not the sentences of ",)),
+    Case("evaluate {dev} {good}", ("is not that of {dev}", "give the file")),
 ]
 
 _ANYTHING = "[unique-labels]\nlabels = ['subj']\n"
