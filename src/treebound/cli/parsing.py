@@ -133,7 +133,7 @@ def parse(
     except InputError as error:
         if "'record'" in error.reason:
             raise InputError(
-                "a parser of this model proves nothing", path=model, hint="leave out --certificates"
+                "a parser of this model keeps no proofs", path=model, hint="leave out --certificates"
             ) from None
         raise
     assess = Assess(margins, marginals, kbest, scale) if margins or marginals or kbest else None

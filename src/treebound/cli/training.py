@@ -67,8 +67,8 @@ def train(
     _check_owner(system, chosen)
     recipe = training.recipe({"system": system, **chosen})  # a fault shows before anything is read
     kept = training.checkpoint_of(output)
-    _check_replaced(output)
     check_files([train_file, dev_file, *recipe.own_files], [output, kept])
+    _check_replaced(output)
     job = _job(output.name, recipe, train_file, dev_file, output)
     for remark in job.remarks:
         say(f"{train_file}: {remark}")
