@@ -193,12 +193,16 @@ def _annotate(
 
     def parts() -> Iterator[Document]:
         for path in files or [Path("-")]:
+            sentences = 0
             for i, document in enumerate(
                 stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False)
             ):
                 if i == 0:
                     _warn_of_empty(document.treebank, read, path)
+                sentences += len(document)
                 yield document.to_conllu()
+            if not sentences:
+                say(f"treebound: warning: {_name(path)} has no sentences")
 
     results = spread(function, shared, parts(), workers=workers, scheduler=scheduler, short=True)
     with closing(results), output_file(output) as out, counting("sentences", _sentences(files)) as advance:
@@ -231,8 +235,11 @@ def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> 
         columns = tuple(name for name in columns if name != "feats")
     empty = [name for name in columns if treebank.words and set(treebank.strings(name)) == {"_"}]
     if empty:
-        name = "<stdin>" if str(path) == "-" else path
-        say(f"treebound: warning: {name}: {', '.join(empty)} empty, which the model reads; see treebound tag")
+        say(f"treebound: warning: {_name(path)}: {', '.join(empty)} empty, which the model reads; see treebound tag")
+
+
+def _name(path: Path) -> str:
+    return "<stdin>" if str(path) == "-" else str(path)
 
 
 @contextmanager
