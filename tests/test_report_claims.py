@@ -17,7 +17,7 @@ from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
 from treebound.report import claims, collect, export, published
 from treebound.report.claims.judge import CONTRADICTED as AGAINST
-from treebound.report.claims.judge import HOLDS, MIXED, NOT_BUILT, NOT_TESTED, Judged, judge, side
+from treebound.report.claims.judge import HOLDS, MIXED, NOT_BUILT, NOT_TESTED, UNDECIDED, Judged, judge, side
 from treebound.report.claims.load import Claim, Paper, load, read
 from treebound.report.claims.measures import Measured, exact
 from treebound.report.claims.show import Replication, frame, replication
@@ -93,7 +93,7 @@ def test_the_whole_interval_passes_or_fails(test: dict, low: float, high: float,
         ((1, 1, 1, -1), MIXED),
         ((-1, -1, 0), AGAINST),
         ((-1, 0, 0), MIXED),
-        ((0, 0, 0), NOT_TESTED),
+        ((0, 0, 0), UNDECIDED),
         ((), NOT_TESTED),
     ],
 )

@@ -14,10 +14,11 @@ from treebound.report.claims.measures import MEASURES, Measured, pairs
 from treebound.report.collect import Results
 from treebound.report.tables.differences import differences
 
-VERDICTS = HOLDS, MIXED, CONTRADICTED, NOT_TESTED, NOT_BUILT = (
+VERDICTS = HOLDS, MIXED, CONTRADICTED, UNDECIDED, NOT_TESTED, NOT_BUILT = (
     "holds",
     "mixed",
     "contradicted",
+    "undecided",
     "not tested",
     "not built yet",
 )
@@ -48,12 +49,14 @@ class Judged:
         """One of VERDICTS.
 
         It holds where more than half of the places bear it out and none contradicts it, is contradicted where it is the
-        other way round, and is not tested where there is no place, or none tells.
+        other way round, undecided where no place tells, and not tested where there is none.
         """
         if not self.paper.built:
             return NOT_BUILT
-        if self.claim is None or not any(self.sides):
+        if self.claim is None or not self.sides:
             return NOT_TESTED
+        if not any(self.sides):
+            return UNDECIDED
         out, against = self.sides.count(1), self.sides.count(-1)
         if not against and 2 * out > len(self.sides):
             return HOLDS

@@ -52,12 +52,13 @@ def joint_difference(results: Results, rows: Sequence[str], compare: str) -> Ite
 
 
 def joint_share(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
-    """Share (%) of a column's derivations that are proved, or less than the optimum, on dev and on test."""
+    """Share (%) of a column's derivations that are proved (counted), or less than the optimum, on dev and on test."""
     for name, found in results.ccg_integration().items():
         for row in found["columns"]:
             if column_name(row["order"], row["decoder"], row["iterations"]) == rows[0]:
                 whole = row["parsed"] if figure == "proved" else row["proved"]
-                yield share(f"{name}, {row['split']}", row[figure], whole)
+                one = share(f"{name}, {row['split']}", row[figure], whole)
+                yield exact(one.place, one.value) if figure == "proved" else one
 
 
 def joint_settled(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
