@@ -203,7 +203,7 @@ def test_without_scheduler_or_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 1)
     with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9: no scheduler \(.*\); start one with: dask scheduler"):
         list(spread(end, 0, [1], scheduler="tcp://127.0.0.1:9"))
-    with pytest.raises(InputError, match=r"nonsense://x: no scheduler"):
+    with pytest.raises(InputError, match=r"'nonsense://x' is no address; give one like tcp:"):
         list(spread(end, 0, [1], scheduler="nonsense://x"))
     empty = {"n_workers": 0, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(host="127.0.0.1", **empty) as none:
