@@ -206,7 +206,7 @@ def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
 
 def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """Of each run, corpus and learner: accuracy of the baseline and of all factors, what these gain with its 95 %
-    interval and p (`significance`; NaN where a run kept no tests), speed, proofs.
+    interval and p (`significance`; NaN where a run kept no tests), speed (NaN where it was not timed), proofs.
 
     LAS is left out where no row has labels.
     """
@@ -214,7 +214,7 @@ def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     tested = gains(results, wanted).droplevel("system").reindex(columns=["difference", "low", "high", "p"])
     rows = []
     for r in results:
-        data = r.decode().merge(r.benchmark()[[*AT, "words_per_cpu_s"]], on=AT).set_index(AT)
+        data = r.decode().merge(r.benchmark()[[*AT, "words_per_cpu_s"]], on=AT, how="left").set_index(AT)
         every = sweep(r.params)[0].model
         for corpus in keep[r.name]:
             for learner in r.params.learners:

@@ -76,7 +76,7 @@ def _swept(results: Results, figure: str) -> pd.Series:
 
 
 def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Points of the accuracy-speed figure: one for every row that decodes whole test sets.
+    """Points of the accuracy-speed figure: one for every row that decodes whole test sets and was timed.
 
     Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
     decoder, if the main comparison has another one), uas, words_per_cpu_s, proved (% of the sentences; NaN: the system
@@ -89,7 +89,7 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     rows = []
     for corpus in corpora_of([results], wanted)[results.name]:
         for run in find(results.params):
-            if whole(results.params, run):
+            if whole(results.params, run) and at(corpus, run) in speed.index:
                 group: str = run.learner
                 label = "" if run in main else run.decoder
                 if run in swept:
