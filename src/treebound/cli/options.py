@@ -50,9 +50,8 @@ def _option(name: str, uses: list[_Use]) -> inspect.Parameter:
     text = f"{whose}: {text}" if whose else text
     others: dict[str, list[str]] = {}
     for use in uses[1:]:
-        said = (
-            "" if use.help.split()[0] == uses[0].help.split()[0] else use.help.partition(" [")[0]
-        )  # means another thing
+        differs = use.help.split()[0] != uses[0].help.split()[0]  # then it means another thing
+        said = use.help.partition(" [")[0] if differs else ""
         value = "" if use.default == default else f"[default: {_shown(use.default)}]"
         if said or value:
             others.setdefault(f"{said} {value}".strip(), []).append(use.whose)
