@@ -3,7 +3,7 @@
 DVC runs one stage after another. Stages of one kind do not depend on each other, nor do those of some kinds, so this
 starts a `dvc repro` for each of them, `--jobs` at a time, group after group; DVC's own locks keep them apart. A last
 plain `dvc repro` does the rest, and would do whatever had been missed: a run may be killed and started again at any
-moment.
+moment, and what a killed DVC left half-written is mended first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from treebound.core.errors import TreeboundError
-from treebound.experiments import plan
+from treebound.experiments import killed, plan
 from treebound.experiments.stage import METRICS, say
 from treebound.support import warm
 
@@ -163,6 +163,7 @@ def main() -> None:
     arguments = parser.parse_args()
     jobs, targets = arguments.jobs, [name for target in arguments.targets for name in named(target)]
     try:
+        killed.mend()
         plan.update()
     except TreeboundError as error:
         sys.exit(f"error: {error}")

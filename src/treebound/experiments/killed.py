@@ -1,0 +1,76 @@
+"""What a killed DVC may leave half-written, made whole again.
+
+DVC writes two files in place: `.dvc/tmp/rwlock`, which says who reads and writes what, at the beginning and end of
+every stage; and `dvc.lock`, for seconds in a large pipeline. Killed within, it leaves a part, and every later DVC stops
+there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from treebound.experiments.stage import say
+from treebound.support import atomic
+
+TMP = Path(".dvc/tmp")
+#: who has locked what
+LOCKED = TMP / "rwlock"
+#: what stages were made from
+MADE = Path("dvc.lock")
+
+
+def mend() -> None:
+    """Make both files of the pipeline in the current folder whole, each with DVC's own lock held; say so.
+
+    Of `rwlock` nothing is kept: whoever held a lock beside the killed one goes on without it. `dvc.lock` loses the
+    entry that it breaks off in: DVC's run cache has what it and any after it have made, and nothing runs again.
+    """
+    if _broken(MADE, _whole):
+        with _locked("lock"):
+            if _broken(MADE, _whole):  # and not just now being written
+                text = MADE.read_text(encoding="utf-8", errors="ignore")
+                entries = [match.start() for match in re.finditer(r"^  \S", text, re.MULTILINE)]
+                if len(entries) > 1:
+                    with atomic.replacing(MADE) as file:
+                        file.write(text[: entries[-1]].encode())
+                else:
+                    MADE.unlink()
+                say(f"{MADE} was half-written: its last entry is dropped")
+    if _broken(LOCKED, json.loads):
+        with _locked("rwlock.lock"):
+            if _broken(LOCKED, json.loads):
+                LOCKED.unlink()
+                say(f"{LOCKED} was half-written: removed")
+
+
+def _broken(path: Path, parse: Callable[[str], Any]) -> bool:
+    try:
+        parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return False
+    except (ValueError, AttributeError, yaml.YAMLError):
+        return True
+    return False
+
+
+def _whole(text: str) -> None:
+    """Raises ValueError or YAMLError where DVC would refuse a file that breaks off here."""
+    stages = (yaml.load(text, Loader=yaml.CSafeLoader) or {}).get("stages")
+    last = list(stages.values())[-1] if stages else None
+    if not text.endswith("\n") or not isinstance(last, dict) or None in last.values():
+        raise ValueError("breaks off")
+    if any(None in made.values() for made in last.get("outs", []) + last.get("deps", [])):
+        raise ValueError("breaks off in what a stage has read or made")
+
+
+def _locked(name: str) -> AbstractContextManager:
+    from dvc.lock import make_lock  # half a second, where something is broken only
+
+    return make_lock(str(TMP / name), wait=True)

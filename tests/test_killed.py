@@ -1,0 +1,68 @@
+"""Files that a killed DVC leaves half-written: experiments/killed.py."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from treebound.experiments import killed
+
+PIPELINE = {"stages": {name: {"cmd": f"echo {name} > {name}.txt", "outs": [f"{name}.txt"]} for name in "abc"}}
+
+
+def dvc(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "dvc", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert dvc("init", "--no-scm").returncode == 0
+    Path("dvc.yaml").write_text(yaml.safe_dump(PIPELINE))
+    assert dvc("repro").returncode == 0
+    return tmp_path
+
+
+def test_whole_files_are_left_alone(pipeline: Path, capsys: pytest.CaptureFixture) -> None:
+    before = Path("dvc.lock").read_bytes()
+    killed.mend()
+    assert Path("dvc.lock").read_bytes() == before
+    assert capsys.readouterr().err == ""
+
+
+def test_a_lock_file_cut_anywhere_is_read_again(pipeline: Path) -> None:
+    """Wherever it is cut off, DVC can read what is left, and all entries before the last are there."""
+    from dvc.repo import Repo
+
+    text = Path("dvc.lock").read_text()
+    second = text.index("  b:")
+    for end in range(0, len(text), 11):
+        Path("dvc.lock").write_text(text[:end])
+        killed.mend()
+        with Repo() as repo:
+            status = repo.status()
+        # the entry of a is whole from the moment that b's has begun
+        assert ("a" not in status) == (end == second or end >= second + 3), end
+    Path("dvc.lock").write_text("")
+    killed.mend()
+    assert dvc("repro").returncode == 0
+    assert Path("dvc.lock").read_text() == text
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"write": {"a'])
+def test_a_broken_rwlock_is_removed(pipeline: Path, text: str, capsys: pytest.CaptureFixture) -> None:
+    killed.LOCKED.write_text(text)
+    assert "corrupted" in dvc("repro").stderr
+    killed.mend()
+    assert "rwlock was half-written: removed" in capsys.readouterr().err
+    assert dvc("repro").returncode == 0
+
+
+def test_without_a_pipeline_nothing_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    killed.mend()
+    assert list(tmp_path.iterdir()) == []
