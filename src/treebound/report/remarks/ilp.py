@@ -34,8 +34,8 @@ def accuracy(data: pd.DataFrame) -> Said:
         p = binomial(ours["better"], ours["worse"])
         yield (
             f"On {corpus} ({run}, {ours['folds']} folds, {ours['sentences']:,} sentences) the constraints bring "
-            f"{gain['LAC']:+.2f} labelled and {gain['UAC']:+.2f} unlabelled points, {gain['LC']:+.2f} of complete "
-            f"sentences (sign test: {said_p(p)}).",
+            f"{gain['LAC']:+.2f} labelled and {gain['UAC']:+.2f} unlabelled points, {gain['LC']:+.2f} of "
+            f"sentences with every head and label right (sign test over sentences: {said_p(p)}).",
             systems,
         )
         yield (
