@@ -4,7 +4,7 @@
 
 computes what these stages of dvc.yaml need in build/reference, copies their metrics, and the parameters that they read,
 into the reference, and says in its run.json of which commit, date and machine they are. Everything else stays. Then
-`python -m treebound.report.again` and `python -m treebound.report.export` show it.
+`python -m treebound.report.join` brings what needs parses, and `python -m treebound.report.again` shows it all.
 
 A reference may so be made in several sittings, even on machines that keep nothing between them: renew other stages in
 each. Those of an earlier commit count as of this one where neither code nor parameters that they need have changed

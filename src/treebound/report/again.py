@@ -1,9 +1,9 @@
-"""The pages of the committed reference made again from its metrics, with today's wording and templates.
+"""The tables, figures and pages of the committed reference made again from its metrics, with today's wording.
 
-    python -m treebound.report.again [--notebooks build/again] [--out results/reference/report]
+    python -m treebound.report.again [--notebooks build/again] [--out FOLDER]
 
 Nothing is computed: no model, no parse. A page that needs a model, or single sentences, which a reference is committed
-without, is taken over from its report as it is. Tables and figures are `treebound.report.export`'s.
+without, is taken over from its report as it is, and so is a table that needs parses. With --out, the pages alone.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from treebound.experiments import params as parameters
 from treebound.report import collect
 from treebound.report.command import status
 from treebound.report.execute import execute
+from treebound.report.export import export
 from treebound.report.render import render
 from treebound.report.tables.targets import KEPT
 
@@ -42,8 +43,10 @@ def project(kept: Path, root: Path) -> Path:
     return root
 
 
-def again(checkout: Path, notebooks: Path, out: Path) -> list[str]:
+def again(checkout: Path, notebooks: Path, out: Path | None = None) -> list[str]:
     """Execute the notebooks of a checkout into `notebooks` and render them into `out`; what was taken over, and why.
+
+    out  folder of the pages; None to put pages, tables and figures in the place of the reference's
 
     Raises InputError where there is no reference.
     """
@@ -51,8 +54,10 @@ def again(checkout: Path, notebooks: Path, out: Path) -> list[str]:
     if not (kept / "run.json").is_file():
         raise InputError("no reference run", path=kept, hint="make reference")
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(project(kept, Path(folder) / "project"))
+        os.chdir(root := project(kept, Path(folder) / "project"))
         try:
+            if out is None:
+                said += export(root, kept)
             for name in parameters.load(checkout / "params.yaml").notebooks:
                 older = kept / "report" / f"{name}.html"
                 try:
@@ -62,7 +67,7 @@ def again(checkout: Path, notebooks: Path, out: Path) -> list[str]:
                         raise
                     said.append(f"{'taken over' if older.is_file() else 'left out'}: {name} ({error})")
                     pages += [older] * older.is_file()
-            render(pages, out)
+            render(pages, out or kept / "report")
         finally:
             os.chdir(before)
     return said
@@ -72,11 +77,12 @@ def main(argv: list[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m treebound.report.again", description=__doc__.partition("\n")[0])
     parser.add_argument("--notebooks", type=Path, default=Path("build/again"), help="where executed notebooks are kept")
-    parser.add_argument("--out", type=Path, default=Path("results/reference/report"), help="folder of the report")
+    parser.add_argument("--out", type=Path, help="folder for the pages alone, instead of all in results/reference")
     args = parser.parse_args(argv)
 
     def work() -> None:
-        for line in again(collect.find_root().resolve(), args.notebooks.resolve(), args.out.resolve()):
+        out = args.out.resolve() if args.out else None
+        for line in again(collect.find_root().resolve(), args.notebooks.resolve(), out):
             print(line, file=sys.stderr)
 
     return status(work)
