@@ -8,7 +8,7 @@ import pandas as pd
 
 from treebound.experiments.score_time import LONG
 from treebound.report.collect import Results
-from treebound.report.sentences import Said, about, each, ranked, span, told
+from treebound.report.sentences import Said, about, difference, each, ranked, span, told
 from treebound.report.show import Remarks
 from treebound.report.tables import sampling
 
@@ -17,6 +17,7 @@ NO_TAGS = (
     "No run here chooses tags with trees, which the default run leaves out: list corpora under `tag_correction:` in "
     "params.yaml."
 )
+NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
 LEVEL = 0.01  #: that of the intervals of `tables.sampling.gains`
 
 
@@ -42,6 +43,26 @@ def _gains(data: pd.DataFrame) -> Said:
             f"{span(of['words'], '{:,.0f}')}; one training each): {told(of, LEVEL)}.",
             of,
         )
+
+
+@about(NO_LANGUAGES)
+def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) -> Said:
+    """About the tables of `tables.languages`: who is ahead, and whether search or model is to blame where it is not."""
+    for pair, mean in means.iterrows():
+        yield (
+            f"UAS of {pair.replace(' less ', ' less that of ')}, mean of {mean['languages']:.0f} languages "
+            f"({mean['treebanks']:.0f} treebanks): {difference(mean)} (99 % interval of paired words; treebanks and "
+            f"one training each as they are); ahead in {mean['ahead']:.0f}.",
+            means,
+        )
+    for pair, of in each(gained, "pair"):
+        yield f"{pair}, treebank by treebank (McNemar's p): {told(of.droplevel('language'), LEVEL)}.", of
+    errors = table["search errors, %"].droplevel("language")
+    yield (
+        f"Search is to blame where the right tree scores more than the one found: in {span(errors, '{:.1f} %')} of the "
+        "sentences of a treebank. In all others that are wrong the model itself prefers a wrong tree.",
+        table,
+    )
 
 
 @about(NO_TAGS)

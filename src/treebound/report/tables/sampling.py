@@ -21,10 +21,20 @@ from treebound.report.tables.rows import main_rows
 PAPER = "zhang-et-al-2014"
 METHODS = ("greedy", "gibbs", "random-walk")
 LISTS = (50, 500)  #: trees of a reranker, as in the paper
-#: rows that are compared: global features with none, with exact search, each way of learning
+UNLABELLED = "-unlabelled"  #: end of the names of models that learn heads alone, of treebanks without labels
+
+
+def ways(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs, and those of models that learn heads alone."""
+    heads = [tuple(name + UNLABELLED * name.startswith("sampling") for name in pair) for pair in pairs]
+    return [*pairs, *((one, other) for one, other in heads)]
+
+
+#: by languages: all global features with exact search and with none, and those of none with exact search
+LANGUAGES = (("sampling full", "combined"), ("sampling full", "sampling turbo"), ("sampling turbo", "combined"))
+#: rows that are compared: these, and each way of learning
 PAIRS = (
-    ("sampling full", "sampling turbo"),
-    ("sampling full", "combined"),
+    *ways(LANGUAGES),
     ("sampling shared", "carreras+grandchild+sibling"),
     ("sampling full", "sampling full-published"),
     ("sampling full-published", "sampling full-neighbour"),

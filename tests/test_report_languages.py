@@ -1,0 +1,79 @@
+"""The page of fourteen languages: its tables and sentences, of results that are invented, and of none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import made_up_results
+import numpy as np
+import pandas as pd
+import pytest
+
+from treebound.plots.gains import gains as drawn
+from treebound.report import collect, remarks
+from treebound.report.tables import languages, sampling
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
+    """Invented results of more corpora, one of which has no labels."""
+    folder = tmp_path_factory.mktemp("run")
+    made_up_results.project(folder, REPOSITORY, overlay="multilingual.yaml", with_reference=False)
+    return collect.this_run(folder)
+
+
+def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Results) -> None:
+    table = languages.accuracy([run])
+    assert list(table.columns[:5]) == [
+        "carreras",
+        "combined",
+        "sampling turbo",
+        "sampling full",
+        "sampling full, best of 50",
+    ]
+    assert set(table.index.get_level_values("corpus")) == set(run.corpora)
+    assert table["sampling full"].notna().all()
+    assert np.isnan(table.xs("es_conll07", level="corpus")["sampling full, best of 50"].item())
+    gained = languages.gains([run])
+    kept = sampling.gains(run, [("sampling full-unlabelled", "combined")])
+    ours = gained.loc["sampling full less combined"].xs("es_conll07", level="corpus")
+    assert np.allclose(ours.to_numpy(), kept.to_numpy(float))
+    assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in sampling.LANGUAGES]
+    assert len(gained) == len(sampling.LANGUAGES) * len(run.corpora)
+
+
+def test_what_the_paper_has_stands_beside_its_languages(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = languages.accuracy([run]).index[0][0]
+    monkeypatch.setattr(languages, "PUBLISHED", {code: "Czech"})
+    assert (languages.accuracy([run]).loc[code, "published, full features"] == 91.04).all()
+    monkeypatch.setattr(languages, "PUBLISHED", {})
+    assert not len(languages.accuracy([run]).filter(like="published").columns)
+
+
+def test_a_mean_counts_a_language_once() -> None:
+    """Two treebanks of one language, one of another; a half-width of 3 and 4 is one of 5 in their sum."""
+    keys = [("a less b", "xx", "one"), ("a less b", "xx", "two"), ("a less b", "yy", "three")]
+    index = pd.MultiIndex.from_tuples(keys, names=["pair", "language", "corpus"])
+    gained = pd.DataFrame({"difference": [1.0, 3.0, -4.0], "low": [-2.0, -1.0, -4.0], "high": [4.0, 7.0, -4.0]}, index)
+    mean = languages.means(gained).loc["a less b"]
+    assert mean["difference"] == (2.0 - 4.0) / 2
+    assert mean["high"] - mean["difference"] == pytest.approx((5.0 / 2) / 2)
+    assert (mean["languages"], mean["treebanks"], mean["ahead"]) == (2, 3, 1)
+
+
+def test_sentences_and_picture(run: collect.Results) -> None:
+    table, gained = languages.accuracy([run]), languages.gains([run])
+    said = str(remarks.sampling.languages(languages.means(gained), gained, table))
+    count = len({language for language, _ in table.index})
+    assert f"mean of {count} languages ({len(run.corpora)} treebanks)" in said
+    assert "Search is to blame" in said
+    labels = {label.get_text() for label in drawn(languages.picture(gained), "another").axes[0].get_yticklabels()}
+    assert labels == {f"{language}, {corpus}" for language, corpus in table.index}
+
+
+def test_without_results_it_says_so() -> None:
+    table, gained = languages.accuracy([]), languages.gains([])
+    assert "no such part" in str(remarks.sampling.languages(languages.means(gained), gained, table))
+    assert not len(languages.picture(gained))
