@@ -41,7 +41,9 @@ def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Resu
     ours = gained.loc["sampling full less combined"].xs("es_conll07", level="corpus")
     assert np.allclose(ours.to_numpy(), kept.to_numpy(float))
     assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in sampling.LANGUAGES]
-    assert len(gained) == len(sampling.LANGUAGES) * len(run.corpora)
+    lists = {50: 12, 500: 5}
+    assert len(gained) == 3 * len(run.corpora) + sum(lists.values())
+    assert all(len(gained.loc[f"sampling full less sampling full, best of {k}"]) == n for k, n in lists.items())
 
 
 def test_what_the_paper_has_stands_beside_its_languages(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:

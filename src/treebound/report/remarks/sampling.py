@@ -60,7 +60,7 @@ def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) ->
     errors = table["search errors, %"].droplevel("language")
     yield (
         f"Search is to blame where the right tree scores more than the one found: in {span(errors, '{:.1f} %')} of the "
-        "sentences of a treebank. In all others that are wrong the model itself prefers a wrong tree.",
+        "sentences of a treebank. In all others that are wrong the model itself scores a wrong tree above the right.",
         table,
     )
 

@@ -88,8 +88,9 @@ def means(gained: pd.DataFrame) -> pd.DataFrame:
 
 
 def picture(gained: pd.DataFrame) -> pd.DataFrame:
-    """`gains` as `plots.gains.gains` takes them, a line a treebank and a colour a pair."""
+    """`gains` but for those of lists, as `plots.gains.gains` takes them: a line a treebank and a colour a pair."""
     data = gained.reset_index()
+    data = data[~data["pair"].str.contains("best of")]
     return data.assign(corpus=data["language"] + ", " + data["corpus"], system=data["pair"])
 
 

@@ -26,12 +26,15 @@ UNLABELLED = "-unlabelled"  #: end of the names of models that learn heads alone
 
 def ways(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The pairs, and those of models that learn heads alone."""
-    heads = [tuple(name + UNLABELLED * name.startswith("sampling") for name in pair) for pair in pairs]
-    return [*pairs, *((one, other) for one, other in heads)]
+    alone = {name: name + UNLABELLED * name.startswith("sampling") for pair in pairs for name in pair}
+    return [*pairs, *((alone[one], alone[other]) for one, other in pairs if "best of" not in other)]
 
 
-#: by languages: all global features with exact search and with none, and those of none with exact search
-LANGUAGES = (("sampling full", "combined"), ("sampling full", "sampling turbo"), ("sampling turbo", "combined"))
+#: by languages: all global features with exact search and with none, those of none with exact search; search with lists
+LANGUAGES = (
+    *(("sampling full", "combined"), ("sampling full", "sampling turbo"), ("sampling turbo", "combined")),
+    *(("sampling full", f"sampling full, best of {k}") for k in LISTS),
+)
 #: rows that are compared: these, and each way of learning
 PAIRS = (
     *ways(LANGUAGES),
@@ -40,7 +43,6 @@ PAIRS = (
     ("sampling full-published", "sampling full-neighbour"),
     ("sampling full-published", "sampling full-gold"),
     ("sampling full-neighbour", "sampling full-gold"),
-    *(("sampling full", f"sampling full, best of {k}") for k in LISTS),
     ("sampling small", "carreras+grandchild+sibling"),
 )
 KEPT = "sampling-gains"  #: what a reference keeps of `gains`
