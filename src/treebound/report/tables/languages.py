@@ -42,7 +42,7 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
                 if language in PUBLISHED:
                     row |= {f"published, {name}": value for name, value in printed.loc[PUBLISHED[language]].items()}
                 rows[language, corpus] = row
-    index = pd.MultiIndex.from_tuples(list(rows), names=["language", "corpus"]) if rows else None
+    index = pd.MultiIndex.from_tuples(list(rows) or [("", "")], names=["language", "corpus"])[: len(rows)]
     data = pd.DataFrame(list(rows.values()), index=index)
     order = [name for name in ROWS if name in data] + [name for name in data if name not in ROWS]
     return data[order].sort_index(level="language", sort_remaining=False, kind="stable").dropna(axis=1, how="all")
