@@ -40,7 +40,7 @@ def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Resu
     kept = sampling.gains(run, [("sampling full-unlabelled", "combined")])
     ours = gained.loc["sampling full less combined"].xs("es_conll07", level="corpus")
     assert np.allclose(ours.to_numpy(), kept.to_numpy(float))
-    assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in sampling.LANGUAGES]
+    assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in languages.COMPARED]
     lists = {50: 12, 500: 5}
     assert len(gained) == 3 * len(run.corpora) + sum(lists.values())
     assert all(len(gained.loc[f"sampling full less sampling full, best of {k}"]) == n for k, n in lists.items())

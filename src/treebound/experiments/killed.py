@@ -32,22 +32,17 @@ def mend() -> None:
     Of `rwlock` nothing is kept: whoever held a lock beside the killed one goes on without it. `dvc.lock` loses the
     entry that it breaks off in: DVC's run cache has what it and any after it have made, and nothing runs again.
     """
-    if _broken(MADE, _whole):
-        with _locked("lock"):
-            if _broken(MADE, _whole):  # and not just now being written
-                text = MADE.read_text(encoding="utf-8", errors="ignore")
-                entries = [match.start() for match in re.finditer(r"^  \S", text, re.MULTILINE)]
-                if len(entries) > 1:
-                    with atomic.replacing(MADE) as file:
-                        file.write(text[: entries[-1]].encode())
-                else:
-                    MADE.unlink()
-                say(f"{MADE} was half-written: its last entry is dropped")
-    if _broken(LOCKED, json.loads):
-        with _locked("rwlock.lock"):
-            if _broken(LOCKED, json.loads):
-                LOCKED.unlink()
-                say(f"{LOCKED} was half-written: removed")
+    _mend(MADE, "lock", _whole, _cut)
+    _mend(LOCKED, "rwlock.lock", json.loads, Path.unlink)
+
+
+def _mend(path: Path, lock: str, parse: Callable[[str], Any], repair: Callable[[Path], None]) -> None:
+    """Repair a file that cannot be parsed, and is not just now being written."""
+    if _broken(path, parse):
+        with _locked(lock):
+            if _broken(path, parse):
+                repair(path)
+                say(f"{path} was half-written: {'its last entry is dropped' if path.exists() else 'removed'}")
 
 
 def _broken(path: Path, parse: Callable[[str], Any]) -> bool:
@@ -55,19 +50,36 @@ def _broken(path: Path, parse: Callable[[str], Any]) -> bool:
         parse(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return False
-    except (ValueError, AttributeError, yaml.YAMLError):
+    except (ValueError, yaml.YAMLError):
         return True
     return False
 
 
+def _entries(text: str) -> list[int]:
+    """Where the entries of a `dvc.lock` begin."""
+    return [match.start() for match in re.finditer(r"^  \S", text, re.MULTILINE)]
+
+
 def _whole(text: str) -> None:
-    """Raises ValueError or YAMLError where DVC would refuse a file that breaks off here."""
-    stages = (yaml.load(text, Loader=yaml.CSafeLoader) or {}).get("stages")
-    last = list(stages.values())[-1] if stages else None
+    """Raises ValueError or YAMLError where DVC would refuse a `dvc.lock` that breaks off here: only its end can."""
+    begins = _entries(text)
+    entry = yaml.load(text[begins[-1] :], Loader=yaml.CSafeLoader) if begins else None
+    last = next(iter(entry.values())) if isinstance(entry, dict) else None
     if not text.endswith("\n") or not isinstance(last, dict) or None in last.values():
         raise ValueError("breaks off")
     if any(None in made.values() for made in last.get("outs", []) + last.get("deps", [])):
         raise ValueError("breaks off in what a stage has read or made")
+
+
+def _cut(path: Path) -> None:
+    """Drop the last entry of a `dvc.lock`, or the file where there is no other."""
+    text = path.read_text(encoding="utf-8", errors="ignore")
+    begins = _entries(text)
+    if len(begins) > 1:
+        with atomic.replacing(path) as file:
+            file.write(text[: begins[-1]].encode())
+    else:
+        path.unlink()
 
 
 def _locked(name: str) -> AbstractContextManager:

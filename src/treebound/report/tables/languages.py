@@ -10,21 +10,21 @@ import pandas as pd
 from treebound.report.collect import Results
 from treebound.report.tables import sampling
 
-FULL, TURBO, EXACT = "sampling full", "sampling turbo", "combined"
+#: pairs of rows that are compared
+COMPARED = (*sampling.GLOBAL, *sampling.LISTED)
 #: rows that are shown, where a corpus has them
-ROWS = ("carreras", EXACT, TURBO, FULL, *(f"{FULL}, best of {k}" for k in sampling.LISTS))
+ROWS = ("carreras", sampling.EXACT, sampling.TURBO, sampling.FULL, *(other for _, other in sampling.LISTED))
 #: languages that the paper has, too: our code -> its name, whose figures are columns of its Table 2
 PUBLISHED = {
     **{"cs": "Czech", "en": "English", "es": "Spanish", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese"},
     **{"sv": "Swedish", "tr": "Turkish", "zh": "Chinese"},
 }
-DIFFERENCES = ["difference", "low", "high", "words", "p"]
 
 
 def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
     """Index (language, corpus): UAS of ROWS, search errors (%), and what the paper has of the language.
 
-    The search errors are sentences whose right tree scores more than the one that FULL finds.
+    The search errors are sentences whose right tree scores more than the one that `sampling full` finds.
     """
     printed, rows = sampling.published_accuracy(), {}
     for results in runs:
@@ -36,8 +36,8 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
                 for name, row in sampling.rows_of(results, corpus).items()
             }
             row = {name: float(of.loc[named[name], "uas"]) for name in ROWS if named.get(name) in of.index}
-            if FULL in row:
-                full = of.loc[named[FULL]]
+            if sampling.FULL in row:
+                full = of.loc[named[sampling.FULL]]
                 row["search errors, %"] = 100 * float(full["search_errors"]) / float(full["sentences"])
                 if language in PUBLISHED:
                     row |= {f"published, {name}": value for name, value in printed.loc[PUBLISHED[language]].items()}
@@ -49,22 +49,22 @@ def accuracy(runs: Sequence[Results]) -> pd.DataFrame:
 
 
 def gains(runs: Sequence[Results]) -> pd.DataFrame:
-    """Index (pair, language, corpus): `sampling.gains` of `sampling.LANGUAGES`, a pair as `A less B`."""
+    """Index (pair, language, corpus): `sampling.gains` of COMPARED, a pair as `A less B`."""
     parts = []
     for results in runs:
         languages = dict(_places(results))
-        found = sampling.gains(results, sampling.ways(sampling.LANGUAGES)).reset_index()
+        found = sampling.gains(results, [*sampling.ways(sampling.GLOBAL), *sampling.LISTED]).reset_index()
         if found.empty:
             continue
         for side in ("row", "other"):
             found[side] = found[side].str.removesuffix(sampling.UNLABELLED)
         found["pair"] = found["row"] + " less " + found["other"]
         parts.append(found.assign(language=found["corpus"].map(languages)))
-    data = pd.concat(parts) if parts else pd.DataFrame(columns=["pair", "language", "corpus", *DIFFERENCES])
-    order = [f"{row} less {other}" for row, other in sampling.LANGUAGES]
+    data = pd.concat(parts) if parts else pd.DataFrame(columns=["pair", "language", "corpus", *sampling.DIFFERENCES])
+    order = list(map(_less, COMPARED))
     data["pair"] = pd.Categorical(data["pair"], order)
     data = data.sort_values(["pair", "language"], kind="stable").astype({"pair": str})
-    return data.set_index(["pair", "language", "corpus"])[DIFFERENCES].astype(float)
+    return data.set_index(["pair", "language", "corpus"])[sampling.DIFFERENCES].astype(float)
 
 
 def means(gained: pd.DataFrame) -> pd.DataFrame:
@@ -90,8 +90,13 @@ def means(gained: pd.DataFrame) -> pd.DataFrame:
 def picture(gained: pd.DataFrame) -> pd.DataFrame:
     """`gains` but for those of lists, as `plots.gains.gains` takes them: a line a treebank and a colour a pair."""
     data = gained.reset_index()
-    data = data[~data["pair"].str.contains("best of")]
+    data = data[data["pair"].isin(list(map(_less, sampling.GLOBAL)))]
     return data.assign(corpus=data["language"] + ", " + data["corpus"], system=data["pair"])
+
+
+def _less(pair: tuple[str, str]) -> str:
+    """What a pair is called."""
+    return f"{pair[0]} less {pair[1]}"
 
 
 def _places(results: Results) -> list[tuple[str, str]]:

@@ -27,17 +27,18 @@ UNLABELLED = "-unlabelled"  #: end of the names of models that learn heads alone
 def ways(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The pairs, and those of models that learn heads alone."""
     alone = {name: name + UNLABELLED * name.startswith("sampling") for pair in pairs for name in pair}
-    return [*pairs, *((alone[one], alone[other]) for one, other in pairs if "best of" not in other)]
+    return [*pairs, *((alone[one], alone[other]) for one, other in pairs)]
 
 
-#: by languages: all global features with exact search and with none, those of none with exact search; search with lists
-LANGUAGES = (
-    *(("sampling full", "combined"), ("sampling full", "sampling turbo"), ("sampling turbo", "combined")),
-    *(("sampling full", f"sampling full, best of {k}") for k in LISTS),
-)
+FULL, TURBO, EXACT = "sampling full", "sampling turbo", "combined"
+#: by languages: all global features with exact search and with none, and those of none with exact search
+GLOBAL = ((FULL, EXACT), (FULL, TURBO), (TURBO, EXACT))
+#: search with lists of the same model's trees
+LISTED = tuple((FULL, f"{FULL}, best of {k}") for k in LISTS)
 #: rows that are compared: these, and each way of learning
 PAIRS = (
-    *ways(LANGUAGES),
+    *ways(GLOBAL),
+    *LISTED,
     ("sampling shared", "carreras+grandchild+sibling"),
     ("sampling full", "sampling full-published"),
     ("sampling full-published", "sampling full-neighbour"),
@@ -45,6 +46,7 @@ PAIRS = (
     ("sampling full-neighbour", "sampling full-gold"),
     ("sampling small", "carreras+grandchild+sibling"),
 )
+DIFFERENCES = ["difference", "low", "high", "words", "p"]  #: columns of `gains`
 KEPT = "sampling-gains"  #: what a reference keeps of `gains`
 #: % of the proved projective optima, at so many words per CPU second: of models without head bigrams, and with them
 TARGETS = {False: (99.5, 4000), True: (98.0, 1000)}
@@ -110,7 +112,7 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     The interval is that of paired words. No lines where a run lacks a row; a reference that is committed without its
     sentences has what it kept of PAIRS.
     """
-    keys, columns = ["corpus", "row", "other"], ["difference", "low", "high", "words", "p"]
+    keys, columns = ["corpus", "row", "other"], DIFFERENCES
     if not results.keeps_sentences:
         kept = results.kept_table(KEPT).reindex(columns=[*keys, *columns]).set_index(keys)
         return kept[kept.index.droplevel("corpus").isin(pairs)]
