@@ -79,4 +79,5 @@ def test_without_results_it_says_so() -> None:
     table, gained = languages.accuracy([]), languages.gains([])
     assert "no such part" in str(remarks.sampling.languages(languages.means(gained), gained, table))
     assert not len(languages.picture(gained))
+    assert not len(table)
     assert table.index.names == ["language", "corpus"]  # what the page asks for
