@@ -141,6 +141,9 @@ def test_a_stage_of_all_corpora_brings_those(run: Path) -> None:
 def test_a_row_of_one_corpus_is_added_to_those_of_others(run: Path, kept: Path) -> None:
     name, ours = "transition-greedy", parameters.load(run / "params.yaml")
     one = {"system": "transition", "model": "greedy", "corpora": [ours.corpora[1]], "timed": True}
+    path = kept / "metrics" / "benchmark" / ours.corpora[1] / "transition.json"  # the speed of one corpus is known
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps([{"row": name}]))
     for old, wanted in ((None, [ours.corpora[2]]), (one, ours.corpora[1:3]), (one | {"model": "x"}, [ours.corpora[2]])):
         settings = yaml.safe_load((kept / "params.yaml").read_text())
         settings["decode"] = {name: old} if old else {}
@@ -148,7 +151,12 @@ def test_a_row_of_one_corpus_is_added_to_those_of_others(run: Path, kept: Path) 
         renewal.renew(run, kept, [f"decode_transition@{ours.corpora[2]}-{name}"], ORIGIN)
         row = yaml.safe_load((kept / "params.yaml").read_text())["decode"][name]
         assert row["corpora"] == list(wanted)
-        assert row["timed"] == bool(old)
+        assert row["timed"] is False
+    (path.parent.parent / ours.corpora[2]).mkdir()
+    (path.parent.parent / ours.corpora[2] / path.name).write_bytes(path.read_bytes())
+    renewal.renew(run, kept, [f"decode_transition@{ours.corpora[2]}-{name}"], ORIGIN)
+    row = yaml.safe_load((kept / "params.yaml").read_text())["decode"][name]
+    assert row["timed"]  # now that of all its corpora is
 
 
 def test_one_corpus_of_a_stage_can_be_renewed_alone(run: Path, kept: Path) -> None:

@@ -17,6 +17,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,11 @@ import yaml
 from treebound.core.errors import InputError
 from treebound.experiments import needs, stage
 from treebound.experiments import run as pipeline
+from treebound.experiments.params import ROOMS
 from treebound.support import yamlfile
 from treebound.support.atomic import replacing
 
+BENCHMARK = Path("metrics", "benchmark")
 ROWS = "decode"  #: of these parameters a stage has rows, not all
 COMMON = frozenset({"seed", "slice"})  #: what every part of a reference has alike
 
@@ -101,9 +104,30 @@ def merged(kept: dict[str, Any], run: dict[str, Any], do: dict[str, Any], items:
             old, wanted = rows.get(name, {}), row.get("corpora", run["corpora"])
             if _what_it_does(old) == _what_it_does(row):
                 made |= set(old.get("corpora", kept["corpora"]))
-            some = {"corpora": [c for c in wanted if c in made], "timed": bool(row.get("timed") or old.get("timed"))}
+            some = {"corpora": [c for c in wanted if c in made], "timed": row.get("timed", not row.get("corpora"))}
             rows[name] = row if made >= set(wanted) else row | some
     return result | {ROWS: rows}
+
+
+def _timed_where_measured(target: Path, kept: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a reference whose rows are `timed` where the run's are, and all their speeds are known."""
+
+    @cache
+    def measured(room: str, corpus: str) -> set[str]:
+        path = target / BENCHMARK / corpus / f"{room}.json"
+        return {row["row"] for row in json.loads(path.read_text(encoding="utf-8"))} if path.is_file() else set()
+
+    def known(name: str, row: dict[str, Any]) -> bool:
+        room = ROOMS[row.get("system", "graph")]
+        return all(name in measured(room, corpus) for corpus in row.get("corpora") or kept["corpora"])
+
+    rows = dict(kept[ROWS])
+    for name, row in rows.items():
+        planned = run[ROWS].get(name, row)
+        wanted = planned.get("timed", not planned.get("corpora"))
+        if (wanted and known(name, row)) != row.get("timed", not row.get("corpora")):
+            rows[name] = row | {"timed": bool(wanted and known(name, row))}
+    return kept | {ROWS: rows}
 
 
 def _what_it_does(row: dict[str, Any]) -> dict[str, Any]:
@@ -136,6 +160,7 @@ def renew(folder: Path, target: Path, names: Sequence[str], origin: Source) -> i
     _bring_times(folder, target, wanted)
     for do, items in stages.values():
         kept = merged(kept, run, do, items)
+    kept = _timed_where_measured(target, kept, run)
     if _is_whole(info, target, state, every):
         info, kept = _as_one(info, origin), run
         _drop_others(target, {path for found in every.values() for path in found})
