@@ -341,6 +341,8 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     assert [line.get_xdata().tolist() for line in panel.lines] == [[4.5, 10.0], [4.0, 10.0]]
     trained = tables.step_training(data)["dev"]
     assert trained["heads a word"].dropna().tolist() == [10.0, 4.0, 4.5]
+    unlike = results(tmp_path / "unlike", {"base": MADE_UP["base"], "narrow": found["narrow"]}, name="unlike")
+    assert tables.step_arcs(tables.steps([unlike])).empty, "the base is of before they were counted"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
     assert "run `python -m treebound.experiments.run steps`" in repr(remarks.steps.pruned(nothing))

@@ -137,7 +137,7 @@ def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
     """Accuracy on dev against what pruning leaves: the base and the trainings that prune otherwise; `data`: `steps`.
 
     One row a place and training: heads_a_word, threshold, learnt (with it, by a jackknifed pruner), UAS, LAS (NaN: no
-    labels). No rows of runs from before these heads were counted.
+    labels). No rows of places where the base or all others are of before these heads were counted.
     """
     rows = [
         {"place": row["place"], "training": row["name"], "heads_a_word": row["heads_a_word"]}
@@ -148,5 +148,5 @@ def step_arcs(data: pd.DataFrame) -> pd.DataFrame:
         and (row["name"] == row["base"] or row["spec"]["threshold"] > 0)
     ]
     found = pd.DataFrame(rows, columns=["place", "training", "heads_a_word", "threshold", "learnt", *RIGHT])
-    pruned = found[found["threshold"] > 0]["place"]
-    return found[found["place"].isin(set(pruned))].reset_index(drop=True)
+    places = [set(rows["place"]) for rows in (found[found["threshold"] == 0], found[found["threshold"] > 0])]
+    return found[found["place"].isin(set.intersection(*places))].reset_index(drop=True)
