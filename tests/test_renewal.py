@@ -100,7 +100,17 @@ def test_a_reference_that_is_all_of_one_commit_says_only_that(run: Path, kept: P
     assert info["commit"] == "d" * 40
     assert info["checksums"] == {"tr_twt": {"test": "b"}, "en_ewt": {"test": "e"}}
     assert "renewed" not in info
-    assert {source["commit"] for source in info["sittings"].values()} == {"a" * 40, "d" * 40}
+    first = [one for one in info["sittings"] if one.startswith(f"{with_metrics[0]}@")]
+    assert all(set(info["sittings"][one]) == {"needs"} for one in first), "what is the run's own is said once"
+    others = [source for one, source in info["sittings"].items() if one not in first]
+    assert all(set(source) == {"commit", "date", "needs"} for source in others)
+    assert {source["commit"] for source in others} == {"a" * 40}
+    assert first
+    # a part of it again, at a third: of which commit the others are is not lost
+    renewal.renew(whole, kept, ["decode_transition"], ORIGIN | {"commit": "e" * 40})
+    last = json.loads((kept / "run.json").read_text())
+    assert last["commit"] == "e" * 40
+    assert {one.get("commit") for one in last["sittings"].values()} == {None, "a" * 40, "d" * 40}
     assert not old.exists()
     assert yaml.safe_load((kept / "params.yaml").read_text()) == yaml.safe_load((run / "params.yaml").read_text())
     assert (kept / "metrics/timing/stages.csv").read_text() == "decode@tr_twt-arc,2.0,1.0\n"

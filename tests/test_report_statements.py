@@ -127,14 +127,13 @@ def test_the_readme_says_which_gains_are_significant() -> None:
 def test_a_run_that_becomes_the_reference_says_so(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
-    info = {"commit": "f" * 40, "date": "2031-01-02", "carried": "the peers: at 0123", "machine": {"cpu": "invented"}}
+    info = {"commit": "f" * 40, "date": "2031-01-02", "machine": {"cpu": "invented"}}
     (copy / collect.ORIGIN).write_text(json.dumps(info))
     (results,) = collect.provenances(copy)  # no second column for the reference that it replaces
     assert (results.name, results.title) == ("reference", "the reference run")
     facts = tables.provenance([results])["reference"]
     assert facts["commit"] == "f" * 12
     assert facts["date"] == "2031-01-02"
-    assert facts["computed before"] == "the peers: at 0123"
     assert facts["machine"] == "cpu invented"
     assert collect.this_run(root).title == RUN
 

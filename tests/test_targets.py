@@ -15,7 +15,7 @@ import pytest
 
 from treebound.core.errors import InputError
 from treebound.report import remarks
-from treebound.report.again import project
+from treebound.report.again import NOT_KEPT, again, project
 from treebound.report.show import Table
 from treebound.report.tables import targets as tables
 
@@ -147,3 +147,14 @@ def test_the_pages_of_the_reference_show_what_is_kept(tmp_path: Path) -> None:
     table = tables.targets(project(checkout / "results" / "reference", tmp_path / "project"))
     kept = json.loads((checkout / "results" / "reference" / "targets.json").read_text())
     assert len(table) == len(kept) > 20, "a name stands there twice"
+
+
+def test_pages_that_show_models_read_where_the_reference_was_computed(tmp_path: Path) -> None:
+    computed = tmp_path / "computed"
+    with pytest.raises(InputError, match="nothing was computed here"):
+        again(BENCHMARKS.parent, tmp_path / "notebooks", computed=computed)
+    for name in NOT_KEPT:
+        (computed / name.strip("/")).mkdir(parents=True)
+        (computed / name.strip("/") / "kept").write_text(name)
+    root = project(BENCHMARKS.parent / "results" / "reference", tmp_path / "project", computed)
+    assert [(root / name.strip("/") / "kept").read_text() for name in NOT_KEPT] == list(NOT_KEPT)

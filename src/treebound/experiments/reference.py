@@ -159,13 +159,9 @@ def main() -> None:
     )
     parser.add_argument("--main-only", action="store_true", help="leave the other languages to another sitting")
     parser.add_argument("--multilingual", action="store_true", help="renew the other languages alone; the rest stays")
-    parser.add_argument(
-        "--carried", metavar="TEXT", help="for run.json: what was computed at an earlier commit and taken over by hand"
-    )
     arguments = parser.parse_args()
     part = arguments.multilingual or bool(arguments.stages)
     more = arguments.multilingual or not (arguments.main_only or part)
-    carried = {"carried": arguments.carried} if arguments.carried else {}
     try:
         head = commit()
         for folder, overlay in ((FOLDER, OVERLAY), (MORE_FOLDER, MORE_OVERLAY))[: 1 + more]:
@@ -181,7 +177,7 @@ def main() -> None:
         if more:
             compute(MORE_FOLDER, "decode")
             collect_more(FOLDER / RESULTS / MULTILINGUAL, head)
-        run = origin(FOLDER, head) | carried
+        run = origin(FOLDER, head)
         stage.write_json(FOLDER / ORIGIN, run)  # the pages are those of the reference and say so
         compute(FOLDER)
         if commit() != head:

@@ -203,9 +203,13 @@ def _is_whole(info: dict[str, Any], target: Path, state: needs.State, every: Map
 
 
 def _as_one(info: dict[str, Any], origin: Source) -> dict[str, Any]:
-    """run.json of a reference that is all of one commit."""
+    """run.json of a reference that is all of one commit; of a sitting what differs from that, and what it needs."""
     sittings = info.get("sittings", {}) | info["renewed"]
-    sums = {k: v for of in (info, *sittings.values(), origin) for k, v in of["checksums"].items()}
+    sums = {k: v for of in (info, *sittings.values(), origin) for k, v in of.get("checksums", {}).items()}
+    before = {k: v for k, v in info.items() if k in ("commit", "date", "machine")}
+    for name, of in sittings.items():
+        own = {k: v for k, v in of.get("checksums", {}).items() if sums[k] != v}
+        sittings[name] = {k: v for k, v in (before | of | {"checksums": own}).items() if v and v != origin.get(k)}
     return origin | {"checksums": sums, "sittings": sittings, "code": info["code"]}
 
 

@@ -1,9 +1,10 @@
 """The tables, figures and pages of the committed reference made again from its metrics, with today's wording.
 
-    python -m treebound.report.again [--notebooks build/again] [--out FOLDER]
+    python -m treebound.report.again [--notebooks build/again] [--computed FOLDER] [--out FOLDER]
 
 Nothing is computed: no model, no parse. A page that needs a model, or single sentences, which a reference is committed
-without, is taken over from its report as it is, and so is a table that needs parses. With --out, the pages alone.
+without, is taken over from its report as it is, and so is a table that needs parses. With --computed, the folder in
+which the reference was computed, such a page reads them there. With --out, the pages alone.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ from treebound.report.tables.targets import KEPT
 NOT_KEPT = ("/results/models/", "/results/predictions/", "/data/converted/")
 
 
-def project(kept: Path, root: Path) -> Path:
-    """A project in the folder `root` whose own run is the reference in `kept`, as it was before its pages were made."""
+def project(kept: Path, root: Path, computed: Path | None = None) -> Path:
+    """A project in the folder `root` whose own run is the reference in `kept`, as it was before its pages were made.
+
+    computed  folder in which the reference was computed; what was committed without is linked from there
+    """
     (root / "results" / "reference").mkdir(parents=True)
     shutil.copyfile(kept / "params.yaml", root / "params.yaml")
     shutil.copyfile(kept.parents[1] / "dvc.yaml", root / "dvc.yaml")
@@ -40,21 +44,28 @@ def project(kept: Path, root: Path) -> Path:
     shutil.copyfile(kept / "run.json", root / collect.ORIGIN)
     if (targets := kept / KEPT.name).is_file():
         shutil.copyfile(targets, root / KEPT)
+    if computed:
+        for name in (name.strip("/") for name in NOT_KEPT):
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).symlink_to(computed / name, target_is_directory=True)
     return root
 
 
-def again(checkout: Path, notebooks: Path, out: Path | None = None) -> list[str]:
+def again(checkout: Path, notebooks: Path, out: Path | None = None, computed: Path | None = None) -> list[str]:
     """Execute the notebooks of a checkout into `notebooks` and render them into `out`; what was taken over, and why.
 
-    out  folder of the pages; None to put pages, tables and figures in the place of the reference's
+    out       folder of the pages; None to put pages, tables and figures in the place of the reference's
+    computed  folder in which the reference was computed, with its models and parses; None where it is gone
 
-    Raises InputError where there is no reference.
+    Raises InputError where there is no reference, or nothing computed in that folder.
     """
     kept, pages, said, before = checkout / "results" / "reference", [], [], Path.cwd()
     if not (kept / "run.json").is_file():
         raise InputError("no reference run", path=kept, hint="make reference")
+    if computed and not (computed / "results" / "predictions").is_dir():
+        raise InputError("nothing was computed here", path=computed, hint="the folder of the run, build/reference")
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(root := project(kept, Path(folder) / "project"))
+        os.chdir(root := project(kept, Path(folder) / "project", computed))
         try:
             if out is None:
                 said += export(root, kept)
@@ -77,12 +88,14 @@ def main(argv: list[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m treebound.report.again", description=__doc__.partition("\n")[0])
     parser.add_argument("--notebooks", type=Path, default=Path("build/again"), help="where executed notebooks are kept")
+    parser.add_argument("--computed", type=Path, help="folder in which the reference was computed: build/reference")
     parser.add_argument("--out", type=Path, help="folder for the pages alone, instead of all in results/reference")
     args = parser.parse_args(argv)
 
     def work() -> None:
         out = args.out.resolve() if args.out else None
-        for line in again(collect.find_root().resolve(), args.notebooks.resolve(), out):
+        computed = args.computed.resolve() if args.computed else None
+        for line in again(collect.find_root().resolve(), args.notebooks.resolve(), out, computed):
             print(line, file=sys.stderr)
 
     return status(work)

@@ -22,9 +22,8 @@ def provenance(results: Sequence[Results]) -> pd.DataFrame:
         machine |= machine.pop("versions", {})
         columns[r.name] = {
             "commit": str(r.info["commit"])[:12] if "commit" in r.info else "the sources in this folder",
-            "computed before": str(r.info.get("carried", "nothing")),
             "computed later": renewed(r.info.get("renewed", {})) or "nothing",
-            "computed at commits with the same code": renewed(r.info.get("sittings", {})) or "nothing",
+            "computed at commits with the same code": renewed(_elsewhere(r.info)) or "nothing",
             "date": str(r.info.get("date", "not recorded: the same run gives the same pages")),
             "machine": ", ".join(f"{k} {v}" for k, v in machine.items()) or "the one that computed this report",
             "test sets (sha256)": ", ".join(f"{corpus} {total[:12]}" for corpus, total in sums.items()),
@@ -48,6 +47,11 @@ def renewed(stages: dict[str, Any]) -> str:
         f"{', '.join(_shown(kind, names) for kind, names in kinds.items())}: at {commit}, {date}"
         for (commit, date), kinds in of.items()
     )
+
+
+def _elsewhere(info: dict[str, Any]) -> dict[str, Any]:
+    """The stages of a reference's sittings that were computed at another commit than its own."""
+    return {name: info | one for name, one in info.get("sittings", {}).items() if "commit" in one}
 
 
 def _shown(kind: str, names: Sequence[str]) -> str:
