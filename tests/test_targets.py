@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,8 @@ import pytest
 
 from treebound.core.errors import InputError
 from treebound.report import remarks
-from treebound.report.again import NOT_KEPT, again, project
+from treebound.report.again import NOT_KEPT, again, project, shows_what_is_not_kept
+from treebound.report.execute import read
 from treebound.report.show import Table
 from treebound.report.tables import targets as tables
 
@@ -154,7 +156,15 @@ def test_pages_that_show_models_read_where_the_reference_was_computed(tmp_path: 
     with pytest.raises(InputError, match="nothing was computed here"):
         again(BENCHMARKS.parent, tmp_path / "notebooks", computed=computed)
     for name in NOT_KEPT:
-        (computed / name.strip("/")).mkdir(parents=True)
-        (computed / name.strip("/") / "kept").write_text(name)
+        (computed / name).mkdir(parents=True)
+        (computed / name / "kept").write_text(name)
     root = project(BENCHMARKS.parent / "results" / "reference", tmp_path / "project", computed)
-    assert [(root / name.strip("/") / "kept").read_text() for name in NOT_KEPT] == list(NOT_KEPT)
+    assert [(root / name / "kept").read_text() for name in NOT_KEPT] == list(NOT_KEPT)
+
+
+def test_pages_that_show_what_is_not_kept_say_so() -> None:
+    """All that read sentences, models or converted treebanks of a run, and no others."""
+    named = re.compile(r'"models" /|"converted" /|sentences\(|\.marked\(')
+    for path in (BENCHMARKS.parent / "notebooks").glob("*.ipynb"):
+        code = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
+        assert shows_what_is_not_kept(path) == bool(named.search(code)), path.name

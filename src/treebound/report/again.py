@@ -2,9 +2,10 @@
 
     python -m treebound.report.again [--notebooks build/again] [--computed FOLDER] [--out FOLDER]
 
-Nothing is computed: no model, no parse. A page that needs a model, or single sentences, which a reference is committed
-without, is taken over from its report as it is, and so is a table that needs parses. With --computed, the folder in
-which the reference was computed, such a page reads them there. With --out, the pages alone.
+Nothing is computed: no model, no parse. A page that shows models or single sentences (a code cell of its notebook is
+tagged `computed`), which a reference is committed without, is taken over from its report as it is, and so is a table
+that needs parses. With --computed, the folder in which the reference was computed, such a page reads them there. With
+--out, the pages alone.
 """
 
 from __future__ import annotations
@@ -16,17 +17,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-from treebound.core.errors import InputError, TreeboundError
+from treebound.core.errors import InputError
 from treebound.experiments import params as parameters
 from treebound.report import collect
 from treebound.report.command import status
-from treebound.report.execute import execute
+from treebound.report.execute import execute, read
 from treebound.report.export import export
 from treebound.report.render import render
 from treebound.report.tables.targets import KEPT
 
 #: folders of what a reference is committed without
-NOT_KEPT = ("/results/models/", "/results/predictions/", "/data/converted/")
+NOT_KEPT = ("results/models", "results/predictions", "data/converted")
+#: of a notebook's cell that reads them, and what a page shows by it
+TAG, SHOWN = "computed", "models or single sentences"
 
 
 def project(kept: Path, root: Path, computed: Path | None = None) -> Path:
@@ -45,7 +48,7 @@ def project(kept: Path, root: Path, computed: Path | None = None) -> Path:
     if (targets := kept / KEPT.name).is_file():
         shutil.copyfile(targets, root / KEPT)
     if computed:
-        for name in (name.strip("/") for name in NOT_KEPT):
+        for name in NOT_KEPT:
             (root / name).parent.mkdir(exist_ok=True)
             (root / name).symlink_to(computed / name, target_is_directory=True)
     return root
@@ -70,18 +73,21 @@ def again(checkout: Path, notebooks: Path, out: Path | None = None, computed: Pa
             if out is None:
                 said += export(root, kept)
             for name in parameters.load(checkout / "params.yaml").notebooks:
-                older = kept / "report" / f"{name}.html"
-                try:
-                    pages.append(execute(checkout / "notebooks" / f"{name}.ipynb", notebooks / f"{name}.ipynb"))
-                except TreeboundError as error:
-                    if not any(part in str(error) for part in NOT_KEPT):
-                        raise
-                    said.append(f"{'taken over' if older.is_file() else 'left out'}: {name} ({error})")
+                source, older = checkout / "notebooks" / f"{name}.ipynb", kept / "report" / f"{name}.html"
+                if computed or not shows_what_is_not_kept(source):
+                    pages.append(execute(source, notebooks / f"{name}.ipynb"))
+                else:
+                    said.append(f"{'taken over' if older.is_file() else 'left out'}: {name}, which shows {SHOWN}")
                     pages += [older] * older.is_file()
             render(pages, out or kept / "report")
         finally:
             os.chdir(before)
     return said
+
+
+def shows_what_is_not_kept(notebook: Path) -> bool:
+    """Whether one of its cells is tagged so. Raises InputError where there is no such notebook."""
+    return any(TAG in cell.metadata.get("tags", ()) for cell in read(notebook).cells)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -182,6 +182,9 @@ class Remarks:
         """The others."""
         return Remarks(self.sentences[1:])
 
+    def __add__(self, other: Remarks) -> Remarks:
+        return Remarks(self.sentences + other.sentences)
+
     def __repr__(self) -> str:
         return " ".join(self.sentences)
 

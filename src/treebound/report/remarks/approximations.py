@@ -6,7 +6,7 @@ import pandas as pd
 
 from treebound.experiments.approximations import EXACT
 from treebound.experiments.made_up import MADE_UP
-from treebound.report.sentences import Said, about, each, listing
+from treebound.report.sentences import Said, about, each, listing, span
 from treebound.report.show import NOTHING
 from treebound.report.tables.approximations import SAME
 
@@ -17,15 +17,25 @@ ONE_RUN = "One run, not tested, with one seed where a decoder draws: speeds that
 @about(HOW)
 def answer(table: pd.DataFrame) -> Said:
     """About `tables.approximations.worth`: which approximation, if any, is worth it."""
-    won = table.groupby(level=["model", "space"], sort=False)["worth it"].any()
-    real = {key: same for key, same in won.items() if key[0] not in MADE_UP}
+    won = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
+    made_up = won.index.get_level_values("model").isin(MADE_UP)
     yield (
-        f"With {sum(real.values())} of {len(real)} models and spaces some approximation is faster than {EXACT} at the "
-        f"same accuracy (to {SAME} points of UAS), with {won.sum() - sum(real.values())} of {len(won) - len(real)} "
-        f"kinds of made-up scores at the same trees. {ONE_RUN}"
+        f"Approximations that are faster than {EXACT} and as accurate, to {SAME} points of UAS: "
+        f"{_how_many(won[~made_up])}. With made-up scores, where finding as many best trees counts as accurate: "
+        f"{_how_many(won[made_up])}. {ONE_RUN}",
+        table,
     )
     for (model, space), rows in each(table, ["model", "space"]):
         yield _answer(str(model), str(space), rows), rows
+
+
+def _how_many(won: pd.DataFrame) -> str:
+    """In each space, of so many approximations."""
+    return listing(
+        f"{span(rows['sum'], '{:.0f}') if rows['sum'].nunique() > 1 else rows['sum'].iloc[0]} of {rows['size'].max()} "
+        f"in {space} trees"
+        for space, rows in won.groupby(level="space", sort=False)
+    )
 
 
 def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
