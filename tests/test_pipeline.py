@@ -149,6 +149,14 @@ def test_stages_that_may_run_side_by_side_do_not_wait_for_each_other(tmp_path: P
     assert [(need, kind) for need, kind in needs if group[need] >= group[kind]] == []
 
 
+def test_stages_that_take_longest_run_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run.longest_first(["b", "a"]) == ["b", "a"], "no reference here"
+    run.EXPECTED.parent.mkdir(parents=True)
+    run.EXPECTED.write_text("short,1.0,1.0\nlong,3.0,3.0\nmiddle,9.0,9.0\nmiddle,2.0,2.0\n")
+    assert run.longest_first(["short", "new", "middle", "long", "newer"]) == ["new", "newer", "long", "middle", "short"]
+
+
 # --- the pipeline itself, on 40 sentences and two models ---
 
 TINY = {
@@ -253,6 +261,15 @@ def test_the_ablation_decodes_the_same_sentences_with_every_configuration(projec
 
 def test_nothing_runs_twice(project: Path) -> None:
     assert stale(project) == set()
+
+
+def test_a_page_is_not_made_again_for_what_the_run_noted_after_it(copy: Path) -> None:
+    dvc(copy, "repro", "--single-item", "notebooks@10-corpora")
+    with contextlib.chdir(copy):
+        run.keep_time("notebooks@10-corpora", 1.0, 1.0)
+    assert "up to date" in dvc(copy, "status", "notebooks@10-corpora")
+    (copy / "results/metrics/decode/tr_twt/arc.json").write_text("{}\n")
+    assert "modified" in dvc(copy, "status", "notebooks@10-corpora")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -26,8 +27,8 @@ from treebound.experiments import killed, plan
 from treebound.experiments.stage import METRICS, say
 from treebound.support import warm
 
-#: kinds of stages in order, in groups whose stages may run side by side: those that take longest first, so that no core
-#: is idle at a group's end for long. `train` stands for `train_peers` as well: what every room of `systems` has
+#: kinds of stages in order, in groups whose stages may run side by side. `train` stands for `train_peers` as well: what
+#: every room of `systems` has
 GROUPS = (
     *(("fetch",), ("convert", "derivations"), ("tagger",), ("ccg-treebank",), ("pruner",)),
     ("ccg-train", "train", "steps", "in-the-loop", "cross-validation"),
@@ -43,8 +44,11 @@ ALONE = frozenset(
 )
 #: kinds whose stages take hardly longer than an interpreter, a kernel of Jupyter and DVC take to start: they share them
 SHORT = frozenset({"notebooks"})
-#: stage, seconds by the clock and of CPU, DVC's own among them: a line whenever one has run, the last of a stage counts
+#: stage, seconds by the clock and of CPU, DVC's own among them: a line for each run, the last of a stage counts.
+#: It grows once pages have read it, which is no reason to make them again: .dvcignore names it
 TIMES = METRICS / "timing" / "stages.csv"
+#: the same of the reference run
+EXPECTED = Path("results", "reference", *TIMES.parts[1:])
 #: what their interpreter imports before it is asked, and for which surroundings
 IMPORTED = (
     *("papermill", "nbclient", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "pandas"),
@@ -128,11 +132,31 @@ def reproduce_groups(targets: Sequence[str], jobs: int) -> None:
         ran |= bool(stages)
 
 
-def reproduce(stages: Sequence[str], jobs: int, each: int = 1) -> bool:
-    """Run these stages, which do not depend on each other; True if all succeeded.
+def longest_first(stages: Sequence[str]) -> list[str]:
+    """Stages in the order that leaves no core idle at their end for long: by the time of each in the reference run.
 
-    each  stages that one DVC runs, one after another, up to one that fails
+    Those that it does not have come first, in the order given.
     """
+    lines = EXPECTED.read_text(encoding="utf-8").splitlines() if EXPECTED.is_file() else []
+    took = {name: float(wall) for name, wall, _ in (line.split(",") for line in lines)}
+    return sorted(stages, key=lambda name: -took.get(name, math.inf))
+
+
+def reproduce(stages: Sequence[str], jobs: int) -> bool:
+    """Run these stages, which do not depend on each other, so many at a time; True if all succeeded."""
+    return reproduce_parts([[name] for name in longest_first(stages)], jobs)
+
+
+def reproduce_short(stages: Sequence[str], jobs: int) -> bool:
+    """As `reproduce`, for SHORT stages: as many DVCs as jobs, one warm interpreter for all."""
+    if len(stages) <= jobs:
+        return reproduce(stages, jobs)
+    with warm.interpreter(IMPORTED, SURROUNDINGS):
+        return reproduce_parts([stages[job::jobs] for job in range(jobs)], jobs)
+
+
+def reproduce_parts(parts: Sequence[Sequence[str]], jobs: int) -> bool:
+    """Run the stages of each part by one DVC, one after another, up to one that fails; True if all succeeded."""
 
     def some(part: Sequence[str]) -> bool:
         code, wall, cpu = timed(part)
@@ -143,15 +167,7 @@ def reproduce(stages: Sequence[str], jobs: int, each: int = 1) -> bool:
         return code == 0
 
     with ThreadPoolExecutor(jobs) as pool:
-        return all(list(pool.map(some, [stages[i : i + each] for i in range(0, len(stages), each)])))
-
-
-def reproduce_short(stages: Sequence[str], jobs: int) -> bool:
-    """As `reproduce`, for SHORT stages: as many DVCs as jobs, one warm interpreter for all."""
-    if len(stages) <= jobs:
-        return reproduce(stages, jobs)
-    with warm.interpreter(IMPORTED, SURROUNDINGS):
-        return reproduce(stages, jobs, each=-(-len(stages) // jobs))
+        return all(list(pool.map(some, parts)))
 
 
 def main() -> None:
