@@ -24,7 +24,7 @@ from treebound.report import (
     show,
     tables,
 )
-from treebound.report.tables import ilp
+from treebound.report.tables import approximations, ccg, ilp
 from treebound.report.tables.rows import main_rows
 
 REPOSITORY = Path(__file__).parents[1]
@@ -225,6 +225,25 @@ def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path
     seen = collect.this_run(copy).convert().attrs["seen"]
     assert seen["tr_twt"] == ["lemma", "feats"]
     assert seen["zh_gsd"] == []
+
+
+# --- several runs on one page
+
+
+def test_a_corpus_that_two_runs_have_is_one() -> None:
+    assert sentences.how_many_corpora(["a, reference", "b, reference", "a, this run"]) == "2 corpora (a in two runs)"
+    assert sentences.how_many_corpora(["a"]) == "1 corpus"
+
+
+def test_sums_over_corpora_count_no_sentence_twice(this: collect.Results) -> None:
+    once = [dataclasses.replace(this, name="reference")]
+    twice = [*once, this]
+    assert str(remarks.ccg.translated(ccg.translated(twice))) == str(remarks.ccg.translated(ccg.translated(once)))
+    for contest in (approximations.contest, ilp.contest):
+        pd.testing.assert_frame_equal(approximations.of_one_run(contest(twice)), contest(once))
+    pd.testing.assert_frame_equal(approximations.over_time(twice), approximations.over_time(once))
+    learners = [[tables.comparison(runs, name) for name in ("perceptron", "mira")] for runs in (once, twice)]
+    assert str(remarks.gains.learners(*learners[1])) == str(remarks.gains.learners(*learners[0]))
 
 
 # --- pruning, speed, length

@@ -7,6 +7,7 @@ under `about`, which keeps the cells that each rests on, so that they can be rea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import Any
@@ -59,6 +60,14 @@ def told_apart(index: pd.Index) -> list[str]:
 def listing(parts: Iterable[Any], nothing: str = "none") -> str:
     """Things side by side, or that there are none."""
     return ", ".join(map(named, parts)) or nothing
+
+
+def how_many_corpora(names: Iterable[str]) -> str:
+    """How many corpora rows of such names have, `tr_twt` or `tr_twt, this run`: one that two runs have is one."""
+    counted = Counter(name.partition(", ")[0] for name in names)
+    twice = [name for name, count in counted.items() if count > 1]
+    more = f" ({listing(twice)} in two runs)" if twice else ""
+    return f"{len(counted)} {'corpus' if len(counted) == 1 else 'corpora'}{more}"
 
 
 def difference(row: Any) -> str:

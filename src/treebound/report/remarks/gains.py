@@ -84,7 +84,8 @@ def learners(perceptron: pd.DataFrame, mira: pd.DataFrame) -> Remarks:
     """About the tables of two learners: the same systems on the same corpora."""
     tables = (data[data.index.get_level_values(0) != PEERS] for data in (perceptron, mira))
     ours = [data.drop(columns=["published", ""], level=0) for data in tables]
-    return _learners((ours[1] - ours[0]).stack([0, 1], future_stack=True).dropna())
+    gap = (ours[1] - ours[0]).stack([0, 1], future_stack=True).dropna()
+    return _learners(gap[~gap.droplevel(-2).index.duplicated()])  # a pair that two runs have is one
 
 
 @about("The learners have no system in common.")

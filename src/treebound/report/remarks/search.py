@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from treebound.report.sentences import Said, about, each, listing, span
+from treebound.report.sentences import Said, about, each, how_many_corpora, listing, span
 
 
 @about()
@@ -18,8 +18,8 @@ def tuning(data: pd.DataFrame) -> Said:
         for name, rows in ours
     )
     yield (
-        f"On the same scores and sentences of {len(published)} corpora the published search takes {times}. One run, "
-        "without a test; calls of one dynamic program cost other times than those of another."
+        f"On the same scores and sentences of {how_many_corpora(published.index)} the published search takes {times}. "
+        "One run, without a test; calls of one dynamic program cost other times than those of another."
     )
     parts = (
         f"{'the first' if row.sentences < row.of else 'all'} {row.sentences:,}"
@@ -60,7 +60,7 @@ def ablation(data: pd.DataFrame, ranking: pd.DataFrame) -> Said:
     first, others = data["configuration"].iloc[0], ranking.drop(data["configuration"].iloc[0])
     yield (
         f"The other configurations take {span(others['ms'])} times the time of {first} and {span(others['DP calls'])} "
-        f"times its calls (geometric means over {data['corpus'].nunique()} corpora of "
+        f"times its calls (geometric means over {how_many_corpora(data['corpus'].unique())} of "
         f"{data['sentences'].max()} sentences each at most, one run, without a test).",
         ranking,
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from treebound.report.sentences import ONE_SEED, Said, about, difference, each, listing, span
+from treebound.report.sentences import ONE_SEED, Said, about, difference, each, how_many_corpora, listing, span
 
 #: sentences that a bin of lengths must hold to be spoken of
 ENOUGH = 10
@@ -33,7 +33,7 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
     for rows, who in ((found[~printed], "k = 10 against no pruning"), (found[printed], "Published")):
         if len(rows):
             gains = f"{span(rows['speed'], '{:.1f}')} times the speed, at {span(rows['UAS'], '{:+.2f}')} UAS"
-            yield f"{who}: {gains} ({len(rows)} corpora; not tested).", rows
+            yield f"{who}: {gains} ({how_many_corpora(rows.index.get_level_values(0))}; not tested).", rows
     if printed.all():
         yield "No k was compared with no pruning here."
         return

@@ -30,6 +30,11 @@ def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     return data[data["corpus"].isin(wanted)] if wanted and len(data) else data
 
 
+def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the first run that has any: what is summed over corpora counts no sentence of two runs twice."""
+    return data[data["run"] == data["run"].iloc[0]] if len(data) else data
+
+
 def sums(data: pd.DataFrame, keys: Sequence[str] = KEYS) -> pd.DataFrame:
     """Over all lengths; index: keys and solver. What is not known of some sentence is not known of the sum."""
     index = [*keys, "solver"]
@@ -184,9 +189,10 @@ def front(data: pd.DataFrame) -> pd.DataFrame:
 def over_time(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
     """A row a model, space, decoder and CPU time: % of the sentences with the best tree, with a proof, by then.
 
-    Over all corpora and runs.
+    Over all corpora of the first run that has any.
     """
-    rows = [row for r in results for row in r.approximations_within() if not wanted or row["corpus"] in wanted]
+    of_runs = ([row for row in r.approximations_within() if not wanted or row["corpus"] in wanted] for r in results)
+    rows = next(filter(None, of_runs), [])
     long = [
         {**{name: row[name] for name in ("model", "space", "solver", "sentences")}, "ms": ms, "best": best, "proved": p}
         for row in rows
