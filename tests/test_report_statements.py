@@ -25,7 +25,7 @@ from treebound.report import (
     tables,
 )
 from treebound.report.tables import approximations, ccg, ilp
-from treebound.report.tables.rows import main_rows
+from treebound.report.tables.rows import main_rows, of_one_run
 
 REPOSITORY = Path(__file__).parents[1]
 RUN = "this run"
@@ -240,7 +240,7 @@ def test_sums_over_corpora_count_no_sentence_twice(this: collect.Results) -> Non
     twice = [*once, this]
     assert str(remarks.ccg.translated(ccg.translated(twice))) == str(remarks.ccg.translated(ccg.translated(once)))
     for contest in (approximations.contest, ilp.contest):
-        pd.testing.assert_frame_equal(approximations.of_one_run(contest(twice)), contest(once))
+        pd.testing.assert_frame_equal(of_one_run(contest(twice)), contest(once))
     pd.testing.assert_frame_equal(approximations.over_time(twice), approximations.over_time(once))
     learners = [[tables.comparison(runs, name) for name in ("perceptron", "mira")] for runs in (once, twice)]
     assert str(remarks.gains.learners(*learners[1])) == str(remarks.gains.learners(*learners[0]))

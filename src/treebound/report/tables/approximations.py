@@ -15,6 +15,7 @@ from treebound.experiments.approximations import EXACT, WITHIN
 from treebound.experiments.made_up import MADE_UP
 from treebound.report.collect import Results
 from treebound.report.show import NOTHING
+from treebound.report.tables.rows import of_one_run
 
 KEYS = ["run", "corpus", "model", "space"]
 SUMS = ["sentences", "words", "known", "proved", "found", "best", "bounded", "wrong", "search_errors"]
@@ -28,11 +29,6 @@ def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     parts = [r.approximations().assign(run=r.name) for r in results]
     data = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     return data[data["corpus"].isin(wanted)] if wanted and len(data) else data
-
-
-def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the first run that has any: what is summed over corpora counts no sentence of two runs twice."""
-    return data[data["run"] == data["run"].iloc[0]] if len(data) else data
 
 
 def sums(data: pd.DataFrame, keys: Sequence[str] = KEYS) -> pd.DataFrame:
@@ -191,16 +187,18 @@ def over_time(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.Data
 
     Over all corpora of the first run that has any.
     """
-    of_runs = ([row for row in r.approximations_within() if not wanted or row["corpus"] in wanted] for r in results)
-    rows = next(filter(None, of_runs), [])
+    rows = [row | {"run": r.name} for r in results for row in r.approximations_within()]
+    keys = ("run", "model", "space", "solver", "sentences")
     long = [
-        {**{name: row[name] for name in ("model", "space", "solver", "sentences")}, "ms": ms, "best": best, "proved": p}
+        {**{name: row[name] for name in keys}, "ms": ms, "best": best, "proved": p}
         for row in rows
+        if not wanted or row["corpus"] in wanted
         for ms, best, p in zip(WITHIN, row["best"], row["proved"], strict=True)
     ]
     if not long:
         return pd.DataFrame()
-    data = pd.DataFrame(long).groupby(["model", "space", "solver", "ms"], sort=False).sum().reset_index()
+    data = of_one_run(pd.DataFrame(long)).drop(columns="run")
+    data = data.groupby(["model", "space", "solver", "ms"], sort=False).sum().reset_index()
     for name in ("best", "proved"):
         data[name] = 100 * data[name] / data["sentences"]
     return data

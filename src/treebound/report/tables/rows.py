@@ -53,6 +53,14 @@ def stacked(results: Sequence[Results], wanted: Sequence[str], frame: str) -> pd
     return pd.concat(parts, ignore_index=True)
 
 
+def of_one_run(data: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the first run that has any: what is summed over corpora counts no sentence of two runs twice.
+
+    data  with a column `run`
+    """
+    return data[data["run"] == data["run"].iloc[0]] if len(data) else data
+
+
 def agreed(data: pd.DataFrame) -> pd.DataFrame:
     """Rows that several provenances share become one, whose column `in` names them; rows that differ stay apart."""
     keys = [column for column in data.columns if column != "provenance"]
