@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from numba import njit
 from synthetic import synthetic_treebank
 
 from treebound.factors import FAMILIES
@@ -20,6 +19,7 @@ from treebound.kernels.features.memory import add_row, prefetch
 from treebound.kernels.features.scoring import LINE, arc_variant, only_in, pair_variant, side_of
 from treebound.kernels.features.templates import unpacked_arcs, unpacked_families
 from treebound.kernels.features.updates import margin, merge
+from treebound.support.jit import kernel as njit
 
 BEYOND_ARCS = tuple(f for f in FAMILIES if f != "arc")
 BITS = 16

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-from treebound.kernels import inner as kernels_inner
+from treebound.support.jit import inner as kernels_inner
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 MODULE = """
 import numpy as np
 from numba import njit
-from treebound.kernels.inner import PACKAGES
+from treebound.support.jit.inner import PACKAGES
 from numba.core import event
 
 PACKAGES.add("sums")

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import treebound
-from treebound.kernels.cache import CheckedFile, folder_of, sources_of
-from treebound.kernels.compiled import compiled
+from treebound.support.jit.cache import CheckedFile, folder_of, sources_of
+from treebound.support.jit.compiled import compiled
 
 PACKAGE = Path(treebound.__file__).parent
 FUNCTION = "from numba import njit\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
 SCRIPT = """
-import sys, treebound.kernels
+import sys, treebound.support.jit
 sys.path.insert(0, sys.argv[1])
 import small
 print(small.twice(21), sum(small.twice.stats.cache_hits.values()))
@@ -112,13 +112,13 @@ def test_data_of_another_signature_is_not_taken(tmp_path: Path) -> None:
 
 TAKE = """
 import sys
-from treebound.kernels.cache import Turn
+from treebound.support.jit.cache import Turn
 turn = Turn(sys.argv[1])
 turn.take()
 print(flush=True)
 """
 TOGETHER = """
-import sys, time, treebound.kernels
+import sys, time, treebound.support.jit
 from pathlib import Path
 folder = Path(sys.argv[1])
 sys.path.insert(0, str(folder))
@@ -147,9 +147,7 @@ def test_of_processes_that_start_together_one_compiles_and_nothing_is_lost(tmp_p
 
 
 def test_a_process_that_ended_while_it_compiled_holds_nobody_up(tmp_path: Path) -> None:
-    script = (
-        "import os, sys; from treebound.kernels.cache import Turn; Turn(sys.argv[1]).take(); os.kill(os.getpid(), 9)"
-    )
+    script = "import os, sys; from treebound.support.jit.cache import Turn; Turn(sys.argv[1]).take(); os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "f.nbi.lock")], check=False)
     assert CheckedFile(str(tmp_path), "f", "stamp").load("a signature") is None
 
@@ -160,7 +158,7 @@ def test_who_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyP
     other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert other.stdout is not None
     assert other.stdout.readline() == b"\n"
-    monkeypatch.setattr("treebound.kernels.cache._PATIENCE", 0.1)
+    monkeypatch.setattr("treebound.support.jit.cache._PATIENCE", 0.1)
     cached = CheckedFile(str(tmp_path), "f", "stamp")
     started = time.monotonic()
     assert cached.load("a signature") is None
@@ -174,7 +172,7 @@ def test_the_state_of_a_file_is_that_of_all_whose_functions_constants_and_types_
     counted = sources_of(PACKAGE / "evaluation" / "compiled" / "stars.py")
     assert PACKAGE / "evaluation" / "compiled" / "stars.py" in counted
     assert PACKAGE / "evaluation" / "compiled" / "tables.py" in counted, "constants"
-    assert PACKAGE / "kernels" / "cache.py" in counted, "how it is kept"
+    assert PACKAGE / "support" / "jit" / "cache.py" in counted, "how it is kept"
     assert PACKAGE / "decoders" / "__init__.py" not in counted
     counted = sources_of(PACKAGE / "decoders" / "exact" / "branch_and_bound" / "search.py")
     assert {PACKAGE / "core" / "dtypes.py", PACKAGE / "kernels" / "bounded.py"} <= set(counted)
@@ -204,7 +202,7 @@ def test_what_compiles_is_kept_by_its_own_state_wherever_it_stands() -> None:
     script = """
 import treebound.kernels.features.hashing as module
 from numba.core.dispatcher import Dispatcher
-from treebound.kernels.cache import folder_of
+from treebound.support.jit.cache import folder_of
 from pathlib import Path
 functions = [f for f in vars(module).values() if isinstance(f, Dispatcher) and f.py_func.__module__ == module.__name__]
 print(functions and {f._cache.cache_path for f in functions} == {str(folder_of(Path(module.__file__)))})

@@ -12,7 +12,7 @@ from numba.core.errors import TypingError
 from numba.core.runtime import _nrt_python, rtsys
 from numba.extending import overload
 
-import treebound.kernels
+import treebound.support.jit
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -42,7 +42,7 @@ def handed_on(nested, times):
 
 
 def test_every_reference_is_given_back():
-    assert treebound.kernels.CACHE_DIR
+    assert treebound.support.jit.CACHE_DIR
     _nrt_python.memsys_enable_stats()
     array = np.arange(3.0)
     nested = Nested(Pair(array, None), Pair(np.ones(2), None), 0)

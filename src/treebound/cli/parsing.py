@@ -114,7 +114,7 @@ def parse(
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
-    from treebound.kernels.compiled import compiled
+    from treebound.support.jit.compiled import compiled
     from treebound.systems.registry import load
 
     choose("config", (config,), ("tuned", "published"))

@@ -31,7 +31,7 @@ WITHOUT = frozenset(
     }
 )
 #: rooms and modules that change no result: where files lie, how they are written, how many processes there are
-PLUMBING = ("support", "kernels.cache", "experiments.params", "experiments.plan")
+PLUMBING = ("support", "experiments.params", "experiments.plan")
 #: modules that choose what they run by name, from a registry that imports it then: any of these rooms' modules
 BY_NAME = {
     "experiments.approximations": "decoders",

@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.chart.hypergraph import NEG
+from treebound.support.jit import kernel
 
 
 class Pairs(NamedTuple):
@@ -66,7 +66,7 @@ class Counts(NamedTuple):
     score: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_pairs(arcs, phi, unit):
     """Pairs of the factors arcs int32[F, 2] that score something, with even shares. O(F)."""
     F = len(phi)
@@ -86,7 +86,7 @@ def make_pairs(arcs, phi, unit):
     return Pairs(number[:c], e[:c], f[:c], score[:c], share[:c])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_products(arcs, phi, unit, start):
     """Products of the factors arcs int32[F, r] (negative: no arc) that score something; shares numbered from start."""
     F, r = arcs.shape
@@ -121,7 +121,7 @@ def make_products(arcs, phi, unit, start):
     return Products(first[: c + 1], var[:k], number[:k], score[:c], share[:k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apply_shares(pairs, products, weight):
     """Add the bounds' coefficients to float64[V] weight; returns the sum of their constants. O(F)."""
     constant = 0.0
@@ -147,7 +147,7 @@ def apply_shares(pairs, products, weight):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_pairs(pairs, alive, certain, theta, weight, settled):
     """Drop pairs of dead variables, fold those of certain ones into the other's score, in place; (Pairs, constant).
 
@@ -186,7 +186,7 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
     return Pairs(number[:c], e[:c], f[:c], phi[:c], share[:c]), constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_products(products, alive, certain, theta, weight, settled):
     """As `fold_pairs`: certain variables leave a product, a product of one variable is its score. O(K)."""
     first, var, number, phi, share = products
@@ -254,7 +254,7 @@ def fold_products(products, alive, certain, theta, weight, settled):
     return Products(first[: c + 1], var[:k], number[:k], phi[:c], share[:k]), constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_pairs(pairs, z, direction):
     """At the tree z int8[V]: (score of the pairs that fire, number of shares that can lower the bound).
 
@@ -287,7 +287,7 @@ def visit_pairs(pairs, z, direction):
     return score, moved
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def set_pair(pairs, i, share, weight):
     """Give pair i another share (put into its range); returns what the bound's constant changes by."""
     phi = pairs.phi[i]
@@ -304,7 +304,7 @@ def set_pair(pairs, i, share, weight):
     return delta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_products(products, z, on):
     """As `visit_pairs`; OUT on int32[F]: number of a factor's variables that are on. O(K)."""
     first, var, _, phi, share = products
@@ -331,7 +331,7 @@ def visit_products(products, z, on):
     return score, moved
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_products(products, z, on, alpha, unit, weight):
     """A subgradient step of length alpha on the shares; returns what the bound's constant changes by. O(K).
 
@@ -374,7 +374,7 @@ def move_products(products, z, on, alpha, unit, weight):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_slack(pairs, products, z, gap):
     """gap[v] += what the bounds of the factors of variable v exceed their scores by at the tree z. O(K)."""
     for i in range(len(pairs.phi)):
@@ -407,7 +407,7 @@ def add_slack(pairs, products, z, gap):
             gap[var[j]] += slack
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def range_counts(index, alive, certain, low, high):
     """OUT int32[n + 1] low, high: how many modifiers each word can have. O(A)."""
     low[:] = 0
@@ -418,7 +418,7 @@ def range_counts(index, alive, certain, low, high):
             low[index.head[a]] += certain[a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def majorants(counts, slope, low, high, best):
     """Sum over words of max_c (f(c) - slope c) over low <= c <= high; OUT best int32[n + 1]: the c that attains it."""
     total = 0.0
@@ -442,7 +442,7 @@ def majorants(counts, slope, low, high, best):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_counts(counts, number, best):
     """At a tree whose words have number int32[n + 1] modifiers: (score, squared length of the subgradient). O(n)."""
     score = 0.0
@@ -456,7 +456,7 @@ def visit_counts(counts, number, best):
     return score, moved
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend(pairs, products, theta, z, weight):
     """Arc weights of the paper's lower bound pi at its best p for the tree z (section 3.4).
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.kernels.arcs.numbering import ArcIndex
@@ -21,6 +20,7 @@ from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.head_stars.scoring import score_head, score_heads
 from treebound.kernels.head_stars.tables import NO_ARCS, StarTables, star_tables
 from treebound.kernels.reference import read_only
+from treebound.support.jit import kernel
 
 #: families of one head and the arc into it that speak of what is selected alone
 STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
@@ -98,7 +98,7 @@ def joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np
     return read_only(arcs), read_only(score)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay_out(scoring, arcs):
     """(Tree of the arcs into all words, int32[n]; its score). O(A + n d^3), d the largest number of modifiers."""
     index = scoring.arc_index
@@ -114,7 +114,7 @@ def lay_out(scoring, arcs):
     return tree, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move(scoring, tree, b):
     """Take arc b into its word; the change of the score. O(d^3), and the factors of two arcs."""
     m = scoring.arc_index.mod[b]
@@ -127,7 +127,7 @@ def move(scoring, tree, b):
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gain(scoring, tree, b, c):
     """What arc b, and c unless it is NONE, would add to the score in the place of the arcs into their words."""
     index = scoring.arc_index
@@ -154,7 +154,7 @@ def gain(scoring, tree, b, c):
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def change_of(scoring, tree, heads, m, h):
     """What head h for word m adds to the score of the tree int32[n + 1] heads; -inf where no such arc is a candidate.
 
@@ -179,7 +179,7 @@ def change_of(scoring, tree, heads, m, h):
     return gain(scoring, tree, b, NONE)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arc_between(index, h, m):
     """The arc from h to m, NONE where it is no candidate. O(heads of m)."""
     for i in range(index.into_start[m], index.into_start[m + 1]):
@@ -188,7 +188,7 @@ def arc_between(index, h, m):
     return NONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fired(factors, z, a):
     """Score of the factors of arc a whose other arcs are all selected."""
     score = 0.0
@@ -202,7 +202,7 @@ def _fired(factors, z, a):
     return score
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _select(scoring, tree, b):
     """Select arc b instead of the one into its word; change of the score without stars."""
     arc, factors = scoring.arc, scoring.factors

@@ -129,7 +129,7 @@ def compiles(recipe: Recipe) -> bool:
 
     Judged by the kernels of the first sentence that are compiled last.
     """
-    from treebound.kernels.compiled import compiled
+    from treebound.support.jit.compiled import compiled
 
     of_systems = {
         "graph": ["kernels.features.updates.step"],

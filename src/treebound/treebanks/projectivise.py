@@ -7,10 +7,11 @@ the words between h and m; two arcs cross if each has exactly one end strictly i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from treebound.support.jit import kernel
 
 
-@njit(cache=True)
+@kernel
 def crossing(heads):
     """IN heads int32[n + 1]. Returns bool[n + 1]: whether the arc into m crosses some other arc. Time O(n^2)."""
     n = heads.shape[0] - 1
@@ -29,7 +30,7 @@ def crossing(heads):
     return out
 
 
-@njit(cache=True)
+@kernel
 def is_projective(heads):
     """IN heads int32[n + 1]. Returns True if no two arcs cross, arcs of the root included. Time O(n^2)."""
     return not crossing(heads).any()
@@ -43,14 +44,14 @@ def in_space(heads: np.ndarray, projective: bool, single_root: bool) -> bool:
     return (not single_root or np.count_nonzero(heads[1:] == 0) == 1) and (not projective or bool(is_projective(heads)))
 
 
-@njit(cache=True)
+@kernel
 def _dominates(heads, h, w):
     while w > 0 and w != h:
         w = heads[w]
     return w == h
 
 
-@njit(cache=True)
+@kernel
 def projectivise(heads):
     """Lift the shortest non-projective arc to the head of its head until there is none (Nivre & Nilsson 2005, s. 3).
 

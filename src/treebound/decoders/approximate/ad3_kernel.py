@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.chart.best_tree import OracleScratch, best_tree, keep_arcs, oracle_scratch, tree_variables
@@ -20,6 +19,7 @@ from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.modifiers import StarScratch, star_scratch
 from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
 from treebound.kernels.head_stars.tables import Multipliers
+from treebound.support.jit import kernel
 
 MOST = 16  #: configurations that a factor keeps
 NEW = 6  #: configurations that come into a factor in one step, at most
@@ -61,7 +61,7 @@ class _Oracles(NamedTuple):
     star: StarScratch
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def meet(graph, task, eta, iterations):
     """(arcs' means float64[A], Hulls, steps) once all copies agree, or after `iterations`.
 
@@ -103,7 +103,7 @@ def meet(graph, task, eta, iterations):
     return mean, hulls, steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def round_to_tree(graph, task, mean, out):
     """OUT int32[n]: arcs of the tree with the largest sum of means; whether there is one. O(chart)."""
     index = task.arcs
@@ -118,7 +118,7 @@ def round_to_tree(graph, task, mean, out):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hulls(task):
     """Of a sentence: no configuration yet."""
     index, products = task.arcs, task.products
@@ -148,7 +148,7 @@ def _hulls(task):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(graph, task):
     """Scratch of the oracles."""
     index = task.arcs
@@ -162,7 +162,7 @@ def _begin(graph, task):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _approach(graph, task, hulls, oracles, s, eta):
     """Move the point of factor s to the one that is nearest to its target; False where it has no configuration."""
     lo, hi, q = hulls.first[s], hulls.first[s + 1], hulls.q
@@ -194,7 +194,7 @@ def _approach(graph, task, hulls, oracles, s, eta):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_configuration(graph, task, hulls, oracles, s, eta):
     """Of factor s under the scores target - q, into oracles.row; returns what it scores beside its arcs, over eta."""
     index, n = task.arcs, len(task.arcs.right) - 1
@@ -215,7 +215,7 @@ def _best_configuration(graph, task, hulls, oracles, s, eta):
     return _best_of_product(hulls, oracles, s, task.products.phi[s - n - 2] / eta)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_of_product(hulls, oracles, s, phi):
     """All arcs, which score phi beside their own; or those that gain, but for the least of them if all do."""
     lo, hi, row = hulls.first[s], hulls.first[s + 1], oracles.row
@@ -234,7 +234,7 @@ def _best_of_product(hulls, oracles, s, phi):
     return phi
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_star(task, hulls, oracles, h, eta):
     """The star of word h, as `_best_configuration`."""
     index, stars, row = task.arcs, oracles.stars, oracles.row
@@ -264,7 +264,7 @@ def _best_star(task, hulls, oracles, h, eta):
     return value / eta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest(hulls, s):
     """OUT shares of the configurations of factor s: those of the point of their hull that maximises
 
@@ -294,7 +294,7 @@ def nearest(hulls, s):
             share[k, s] = share[k, s] / total if total > 0.0 else 1.0 / size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _on_plane(hulls, s, size):
     """The shares, of any sign, that maximise the same where they need only sum to 1: a linear system."""
     rows, system, right = hulls.rows, np.zeros((size + 1, size + 1)), np.ones(size + 1)

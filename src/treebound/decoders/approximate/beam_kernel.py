@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.forest import arc_number, clear, link, worth
 from treebound.kernels.chart.hypergraph import NEG
+from treebound.support.jit import kernel
 
 SHIFT, LEFT, RIGHT = range(3)
 
@@ -31,7 +31,7 @@ class Beam(NamedTuple):
     forest: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def beam_search(ints, reals, ahead, width):
     """(score, arcs int32[n] by word) of the best sequence; (NEG, ...) where none of the beam ends in a tree.
 
@@ -66,7 +66,7 @@ def beam_search(ints, reals, ahead, width):
     return one.score[0], arcs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _empty(n, width):
     return Beam(
         np.empty(width),
@@ -77,21 +77,21 @@ def _empty(n, width):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _store(ints, forest, i):
     """Keep the forest of the buffers as that of hypothesis i; its five arrays stand one behind the other."""
     start = ints[at.ARC_INTO]
     forest[i] = ints[start : start + forest.shape[1]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _load(ints, forest, i):
     """Make the forest of hypothesis i that of the buffers."""
     start = ints[at.ARC_INTO]
     ints[start : start + forest.shape[1]] = forest[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand(ints, reals, ahead, beam, i, following, c):
     """Write what can follow hypothesis i, whose forest is loaded, from place c; NONE in place of an arc: a shift."""
     n, one_root = ints[at.N], ints[at.ONE_ROOT] == 1
@@ -114,7 +114,7 @@ def _expand(ints, reals, ahead, beam, i, following, c):
     return c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apply(ints, beam, i, b, out, j):
     """Hypothesis j of `out`: hypothesis i with arc b, or with the next word shifted where that is NONE."""
     size, word = beam.size[i], beam.word[i]

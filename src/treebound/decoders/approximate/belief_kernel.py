@@ -6,13 +6,14 @@ Oracle: tests/test_belief_propagation.py enumerates the settings of a factor's a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from treebound.support.jit import kernel
 
 MOST = 1.0 - 1e-12  #: no belief is more certain, or messages would be infinite
 LARGEST = 50.0  #: of a factor's logarithm
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def send(products, phi, belief, message, damping, total):
     """Every factor tells each of its arcs how much likelier it is in, given what the others think.
 
@@ -42,7 +43,7 @@ def send(products, phi, belief, message, damping, total):
     return moved
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _without(belief, message):
     """The probability of an arc without one of the messages that went into it."""
     p = min(MOST, max(1.0 - MOST, belief))

@@ -5,15 +5,14 @@ Oracle: tests/test_climbing.py scores every tree and every neighbour.
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.core.problem import NONE
 from treebound.kernels.tree_moves import gain, lay_out, move
+from treebound.support.jit import kernel
 
 ENOUGH = 1e-6  #: a smaller gain may be rounding
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb_heads(scoring, arcs):
     """(score, arcs int32[n]) of a tree no neighbour of which scores more; begins at the tree `arcs`.
 
@@ -37,7 +36,7 @@ def climb_heads(scoring, arcs):
     return total, tree.into[1:].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_of_word(scoring, tree, m):
     """(gain, arc into m, arc into the old root or NONE) of the best neighbour with another head for m; NONE: none."""
     index, single_root = scoring.arc_index, scoring.part_index.single_root
@@ -62,7 +61,7 @@ def _best_of_word(scoring, tree, m):
     return most, one, two
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _below(index, into, u, m):
     """Whether u is m or hangs below it."""
     while u != 0 and u != m:
@@ -70,7 +69,7 @@ def _below(index, into, u, m):
     return u == m
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _root(index, z):
     """The first word that hangs below 0."""
     for a in range(index.start[0], index.start[1]):

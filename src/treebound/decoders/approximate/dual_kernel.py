@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.arcs.numbering import ArcIndex
@@ -31,6 +30,7 @@ from treebound.kernels.head_stars.modifiers import StarScratch, star_scratch
 from treebound.kernels.head_stars.scoring import score_heads
 from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
 from treebound.kernels.head_stars.tables import Multipliers, StarTables
+from treebound.support.jit import kernel
 
 NODE_LIMIT = 20_000  #: sets tried for one star, before an upper bound has to do
 
@@ -87,7 +87,7 @@ class _Work(NamedTuple):
     scratch: StarScratch
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def agree(graph, task, start, rate, iterations):
     """Projected subgradient steps until tree, stars and products agree, or `iterations` are used up: Agreed.
 
@@ -130,7 +130,7 @@ def agree(graph, task, start, rate, iterations):
     return Agreed(value, best.arcs, bound, best.child, best.parent, best.share, used)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(graph, task, start):
     """The first multipliers, no star solved."""
     index = task.arcs
@@ -154,7 +154,7 @@ def _begin(graph, task, start):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _score_tree(graph, task, work):
     """(full score of the tree of the last `best_tree`, its size); it is laid into work.z and work.into."""
     index = task.arcs
@@ -166,7 +166,7 @@ def _score_tree(graph, task, work):
     return score + score_heads(index, task.parts, task.tables, work.z, work.into, work.taken, work.score), size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step(task, work, alpha):
     """Raise what a star wants and the tree has not, and the other way round; what the shares' constants change by."""
     index, stars, z, weight = task.arcs, work.stars, work.z, work.weight

@@ -8,7 +8,6 @@ the many later sets cost little. Oracle: tests/test_reranking.py enumerates all 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling.forest import lay
@@ -21,9 +20,10 @@ from treebound.kernels.chart.best_tree import (
     without_losers,
 )
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def k_best(graph, index, weight, single_root, k):
     """(values float64[t], arcs int32[t, n] by word, trees computed) of the t <= k best trees, best first.
 
@@ -71,7 +71,7 @@ def k_best(graph, index, weight, single_root, k):
     return value[order[:found]], arcs[order[:found]], calls
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep(graph, index, chosen, scratch, value, listed, out):
     """The arcs of the tree of the last `best_tree` into int32[n] out, by word."""
     if value <= NEG_TEST:
@@ -82,7 +82,7 @@ def _keep(graph, index, chosen, scratch, value, listed, out):
         out[index.mod[a] - 1] = a
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cut(graph, index, weight, single_root, least, chosen, scratch):
     """The graph without what no tree of at least `least` uses; `weight` becomes NEG where that is true of an arc."""
     most = np.empty(len(weight))
@@ -95,7 +95,7 @@ def _cut(graph, index, weight, single_root, least, chosen, scratch):
     return without_losers(graph, edges, items, scratch)[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_of_open(value, done):
     """Where the best tree stands that was not taken yet, the first of equals; NONE: there is none."""
     top = NONE
@@ -105,7 +105,7 @@ def _best_of_open(value, done):
     return top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _worst_of_open(value, done):
     """Where a better tree may be written, an empty place if there is one; NONE: all were taken."""
     worst = NONE
@@ -115,7 +115,7 @@ def _worst_of_open(value, done):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_in_full(ints, reals, arcs):
     """(score, row) of the tree, int32[t, n], that scores most under all families; buffers as of `sampling.forest`."""
     most, best = NEG, 0

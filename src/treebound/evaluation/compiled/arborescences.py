@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-import treebound.kernels  # noqa: F401  # places the cache of compiled code
 from treebound.evaluation.compiled.tables import NO
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_score(n, head, mod, score):
     """The score of the best tree over some arcs (Chu & Liu 1965, Edmonds 1967); NO where there is none.
 
@@ -59,7 +58,7 @@ def best_score(n, head, mod, score):
         nodes, count = fewer, left
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(n, single_root, head, mod, alive, score, threshold):
     """bool[A]: the arcs whose best tree over the arcs `alive` scores more than `threshold` (NO: any tree at all).
 

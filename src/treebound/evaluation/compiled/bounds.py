@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-import treebound.kernels  # noqa: F401  # places the cache of compiled code
 from treebound.core.problem import NONE
 from treebound.evaluation.compiled.tables import NO
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_pairs(first, second, phi, share, first_score, second_score):
     """Bound parts of two, `first` and `second` being their places in the scores, which are added to.
 
@@ -33,7 +32,7 @@ def add_pairs(first, second, phi, share, first_score, second_score):
     return -1, constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(arcs, phi, share, arc_score):
     """As `add_pairs`, for parts of several arcs with a share each, NONE where there is none."""
     constant = np.int64(0)
@@ -54,7 +53,7 @@ def add_rows(arcs, phi, share, arc_score):
     return -1, constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_valency(arcs, scores, slope, alive, certain, arc_score):
     """The constant of the lines above all counts that are still possible; NO where none is allowed."""
     constant = np.int64(0)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-import treebound.kernels  # noqa: F401  # places the cache of compiled code
 from treebound.evaluation.compiled.tables import NO, Arcs, Tables
+from treebound.support.jit import kernel
 
 
 class Edges(NamedTuple):
@@ -60,7 +59,7 @@ class _Chart(NamedTuple):
     items: _Items
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _no_items(n, arcs, heads):
     A, deg = len(arcs.head), np.diff(arcs.out_first)
     slots = A + 1 if heads else n + 1
@@ -75,7 +74,7 @@ def _no_items(n, arcs, heads):
     return _Items(complete, half, half_at, between, between_at, np.array([0, 1]), heads)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(edges, sizes, table, place, rest):
     """Write an edge, whose head is the item at `place` of `table`; `rest` are its other fields. The edges, or more."""
     if table[place] < 0:
@@ -90,7 +89,7 @@ def _add(edges, sizes, table, place, rest):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _above(arcs, heads, h):
     """Where the arcs above h stand in `Arcs.into`; one place, for no arc, where there is none or it is not kept."""
     if heads and h > 0:
@@ -98,7 +97,7 @@ def _above(arcs, heads, h):
     return 0, 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slot(arcs, heads, h, j):
     """(arc above h, -1 for none, slot of h with it) at place j of what `_above` gives."""
     if not heads:
@@ -106,7 +105,7 @@ def _slot(arcs, heads, h, j):
     return (-1, len(arcs.head)) if h == 0 else (arcs.into[j], arcs.into[j])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _between_siblings(edges, chart, h, d, width):
     n, alive, arcs, _, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -132,7 +131,7 @@ def _between_siblings(edges, chart, h, d, width):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _incomplete(edges, chart, h, d, width):
     n, alive, arcs, scores, adjacent_at, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -165,7 +164,7 @@ def _incomplete(edges, chart, h, d, width):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _complete(edges, chart, h, d, width):
     n, alive, arcs, scores, _, items = chart
     deg = arcs.out_first[h + 1] - arcs.out_first[h]
@@ -196,7 +195,7 @@ def _complete(edges, chart, h, d, width):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
     """The edges (int64[E, 6]: the fields of `Edges` in their order) and the number of items.
 
@@ -232,7 +231,7 @@ def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
     return edges[: items.sizes[0]].copy(), items.sizes[1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def modifier_score(arcs, scores, deg, h, x, s, b):
     """What a modifier adds; NO where forbidden. x: the arc above h, s: rank of the nearer modifier; -1 for none."""
     rank = arcs.rank_out[b]
@@ -255,7 +254,7 @@ def modifier_score(arcs, scores, deg, h, x, s, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def end_score(arcs, scores, deg, h, x, side, last):
     """What the farthest modifier (its rank, -1 for none) of a side (0: left) adds; NO where forbidden."""
     if x < 0 or len(scores.outermost) == 0:
@@ -266,7 +265,7 @@ def end_score(arcs, scores, deg, h, x, side, last):
     return scores.outermost[scores.outermost_at[h] + arcs.rank_in[x] * (deg + 2) + place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def above(edges, arc_score, pair_score, threshold):
     """bool[E]: the edges whose best derivation scores more than `threshold`, NO for any derivation at all.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-import treebound.kernels  # noqa: F401  # places the cache of compiled code
 from treebound.core.problem import LONGEST_COMB
 from treebound.evaluation.compiled.charts import end_score, modifier_score
 from treebound.evaluation.compiled.tables import NO
+from treebound.support.jit import kernel
 
 BARRED = NO // 2  #: what is below cannot be chosen
 
@@ -57,7 +56,7 @@ class _Star(NamedTuple):
     must: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def total(rules, arcs, scores, known, living, multipliers, loss):
     """The sum over heads of their best star, less multipliers; NO where a word has none. `known` is brought up to date.
 
@@ -105,7 +104,7 @@ def total(rules, arcs, scores, known, living, multipliers, loss):
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best(rules, arcs, scores, h, x, living, u):
     """The best star of h below x, NO where there is none."""
     single_root, projective = rules
@@ -142,7 +141,7 @@ def _best(rules, arcs, scores, h, x, living, u):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_score(single_root, scores, h, count):
     """What depends on the number of modifiers alone; NO where it is impossible."""
     if h == 0:
@@ -152,7 +151,7 @@ def count_score(single_root, scores, h, count):
     return scores.valency[h, min(count, scores.last[h])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def comb_score(scores, a, run):
     """The combs that arc a completes, as the last of a run of neighbours; NO where one is forbidden."""
     found = np.int64(0)
@@ -164,7 +163,7 @@ def comb_score(scores, a, run):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _side(arcs, scores, star, side, u, cap):
     """int64[cap + 1]: the best score of one side by its number of modifiers, `cap` standing for larger ones, too."""
     h, x = star.h, star.x
@@ -206,7 +205,7 @@ def _side(arcs, scores, star, side, u, cap):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_gains(arcs, scores, star, u, pair):
     """int64[size], doubled: the most that each modifier can add, its pairs counted half; BARRED where none can."""
     h, x, size = star.h, star.x, len(star.below)
@@ -232,7 +231,7 @@ def _first_gains(arcs, scores, star, u, pair):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _added(arcs, scores, star, u, pair, i, before, taken):
     """(what modifier i adds to the `taken` ones (bool by rank), or NO; the length of the run that it ends).
 
@@ -263,7 +262,7 @@ def _added(arcs, scores, star, u, pair, i, before, taken):
     return value, longer
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pairs(arcs, scores, star):
     """int64[size, size]: what pairs of the modifiers score."""
     size = len(star.below)
@@ -278,7 +277,7 @@ def _pairs(arcs, scores, star):
     return pair
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search(single_root, arcs, scores, star, u):
     """The best modifiers where pairs and triples of them score: depth first, bounded by every modifier's own gain plus
     half its positive pairs. Exact; exponential in their number at worst.

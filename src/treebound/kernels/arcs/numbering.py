@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from treebound.support.jit import kernel
 
 
 class ArcIndex(NamedTuple):
@@ -26,7 +27,7 @@ class ArcIndex(NamedTuple):
     into_start: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_arcs(n, allowed):
     """ArcIndex of the arcs with allowed[h, m] (bool[n + 1, n + 1]). O(n^2)."""
     count = 0
@@ -67,7 +68,7 @@ def index_arcs(n, allowed):
     return ArcIndex(head, mod, start, right, into, into_start)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arcs_of_tree(index, heads):
     """int32[n]: the arc into each word of a tree, -1 where the tree uses an arc that is not a candidate. O(arcs)."""
     n = len(heads) - 1

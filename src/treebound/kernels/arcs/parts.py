@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import MAX_COUNT, NONE, NONE_OUTER
 from treebound.kernels.arcs.wide_parts import (
@@ -22,6 +21,7 @@ from treebound.kernels.arcs.wide_parts import (
     tri_siblings,
     valencies,
 )
+from treebound.support.jit import kernel
 
 ARC, ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, GRANDCHILD, SIBLING = range(5)
 HEAD_BIGRAM, GREAT_GRANDCHILD, TRI_SIBLING, COMB, GRAND_SIBLING, VALENCY, PATTERN = range(5, 12)
@@ -56,7 +56,7 @@ class PartIndex(NamedTuple):
     projective: bool
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def index_parts(index, single_root, projective=True):
     """PartIndex. O(arcs * modifiers)."""
     head, mod, start, right = index.head, index.mod, index.start, index.right
@@ -110,7 +110,7 @@ def index_parts(index, single_root, projective=True):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_parts(code, index, parts):
     """Number of parts of a family. O(1), but for those that are counted by listing: see `kernels.arcs.wide_parts`.
 
@@ -131,7 +131,7 @@ def count_parts(code, index, parts):
     return count_usual_parts(code, index, parts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_usual_parts(code, index, parts):
     """As `count_parts`, of a family in USUAL."""
     A = len(index.head)
@@ -149,7 +149,7 @@ def count_usual_parts(code, index, parts):
     return A if code == ARC else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_parts(code, index, parts):
     """(arcs int32[F, r], words int32[F, 4]) of a family, as `fill_parts` writes them. O(F)."""
     F = count_parts(code, index, parts)
@@ -159,7 +159,7 @@ def list_parts(code, index, parts):
     return arcs, words
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_parts(code, index, parts, arcs, words):
     """Write the parts of a family: arcs int32[F, r] as in `PartTable`, words int32[F, 4], NONE in empty slots. O(F).
 
@@ -181,7 +181,7 @@ def fill_parts(code, index, parts, arcs, words):
         fill_usual_parts(code, index, parts, arcs, words)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_usual_parts(code, index, parts, arcs, words):
     """As `fill_parts`, for a family in USUAL."""
     head, mod, start, right = index.head, index.mod, index.start, index.right
@@ -229,7 +229,7 @@ def fill_usual_parts(code, index, parts, arcs, words):
             words[a, 0], words[a, 1], words[a, 2], words[a, 3] = head[a], mod[a], NONE, NONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below_rank(index, parts, a, c):
     """Rank of arc c = (m, g) among the arcs that can hang below a = (h, m), or -1. O(1)."""
     m = index.mod[a]
@@ -240,7 +240,7 @@ def below_rank(index, parts, a, c):
     return parts.below[a, 0] + r if r < parts.below[a, 1] else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sibling_rank(index, i, j):
     """Rank of the pair i < j of arcs of one head among that head's sibling parts. O(1)."""
     h = index.head[i]
@@ -250,7 +250,7 @@ def sibling_rank(index, i, j):
     return x * (2 * k - x - 1) // 2 + y - x - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _modifiers(index, arc_into):
     """(first int32[n + 2], arcs int32[n], pairs) of a tree: arcs out of h, ascending by modifier, are arcs[first[h] :
     first[h + 1]]; pairs of arcs with one head are so many. O(n).
@@ -272,7 +272,7 @@ def _modifiers(index, arc_into):
     return first, arcs, pairs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parts_of_tree(code, index, parts, arc_into):
     """int32[*]: the parts of a family that a tree selects; arc_into as of `arcs_of_tree`.
 

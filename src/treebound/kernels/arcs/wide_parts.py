@@ -8,12 +8,12 @@ tests/strategies.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import LONGEST_COMB, NONE, SHORTEST_COMB
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _cross(head, mod, a, b):
     """Arcs a and b cross when drawn above the words, the root standing at position 0."""
     low_a, high_a = min(head[a], mod[a]), max(head[a], mod[a])
@@ -23,12 +23,12 @@ def _cross(head, mod, a, b):
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _write(words, p, w0, w1, w2, w3):
     words[p, 0], words[p, 1], words[p, 2], words[p, 3] = w0, w1, w2, w3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def head_bigrams(index, parts, arcs, words):
     """Arcs into two neighbouring words that can stand together; words (head of m, m, head of m + 1, m + 1). O(F)."""
     head, mod, into, into_start = index.head, index.mod, index.into, index.into_start
@@ -51,7 +51,7 @@ def head_bigrams(index, parts, arcs, words):
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def great_grandchildren(index, parts, arcs, words):
     """Chains a -> g -> h -> m; words (a, g, h, m). O(grandchild parts * arcs of a word)."""
     head, mod = index.head, index.mod
@@ -74,7 +74,7 @@ def great_grandchildren(index, parts, arcs, words):
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tri_siblings(index, parts, arcs, words):
     """Three modifiers of one word; words (h, x, y, z), x < y < z. O(F)."""
     mod, start = index.mod, index.start
@@ -90,7 +90,7 @@ def tri_siblings(index, parts, arcs, words):
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def combs(index, parts, arcs, words):
     """Runs of consecutive words below one head; words (h, nearest, farthest, NONE). O(arcs)."""
     mod = index.mod
@@ -112,7 +112,7 @@ def combs(index, parts, arcs, words):
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grand_siblings(index, parts, arcs, words):
     """An arc with an adjacent-sibling part below it; words (g, h, s or NONE, m). O(F)."""
     head, mod = index.head, index.mod
@@ -129,7 +129,7 @@ def grand_siblings(index, parts, arcs, words):
     return p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def valencies(index, parts, arcs, words):
     """Numbers of modifiers of a word; (word, count) in place of arcs, and words (h, count, NONE, NONE). O(F)."""
     p = 0
@@ -141,7 +141,7 @@ def valencies(index, parts, arcs, words):
     return p
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def grand_sibling_rank(index, parts, a, s, b):
     """Rank of (a, s or NONE, b) among the parts of arc a. O(1)."""
     h = index.mod[a]
@@ -152,7 +152,7 @@ def grand_sibling_rank(index, parts, a, s, b):
     return offset + (b - first) * (b - first + 1) // 2 + (0 if s == NONE else 1 + s - first)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def products_of_tree(arcs, arc_into, size):
     """int32[*]: the parts (rows of int32[F, r], padded with NONE) all of whose arcs a tree selects. O(F).
 

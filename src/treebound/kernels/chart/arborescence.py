@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.support.jit import kernel
 
 
 class ArborescenceScratch(NamedTuple):
@@ -54,7 +54,7 @@ class ArborescenceScratch(NamedTuple):
 NEW, ON_PATH, DONE = range(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arborescence_scratch(n, A):
     """Scratch for sentences of up to n words and A arcs."""
     return ArborescenceScratch(
@@ -73,7 +73,7 @@ def arborescence_scratch(n, A):
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _begin(index, weight, scratch):
     """Every word is a component, entered by its arcs that are not forbidden. O(A)."""
     scratch.component[0] = 0
@@ -91,7 +91,7 @@ def _begin(index, weight, scratch):
         scratch.parent[w], scratch.state[w], scratch.dual[w] = -1, NEW, 0.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _enter(index, top, cycle, root_last, arc_max, scratch):
     """(best arc that enters the component on top of the path, -1: none; what is left of it).
 
@@ -135,7 +135,7 @@ def _enter(index, top, cycle, root_last, arc_max, scratch):
     return arg, best
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _merge(k, top, t, scratch):
     """Path k .. top becomes component t, in place k; the parts stay above it until it has taken its arc. O(words)."""
     first, last, path = scratch.first, scratch.last, scratch.path
@@ -158,7 +158,7 @@ def _merge(k, top, t, scratch):
     path[k] = t
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
     """Contract until every component is reached from the root.
 
@@ -211,7 +211,7 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
     return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arborescence(index, weight, n, single_root, arcs, arc_max, scratch):
     """Score of the best tree, projective or not, NEG if there is none.
 
@@ -260,7 +260,7 @@ def arborescence(index, weight, n, single_root, arcs, arc_max, scratch):
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maximum_arborescence(score):
     """int32[n + 1] heads of the best tree rooted in node 0, ties to the lower head; heads[1] = -2 if there is none.
 

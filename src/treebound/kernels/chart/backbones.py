@@ -23,12 +23,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.arcs.parts import NONE, below_rank
 from treebound.kernels.arcs.wide_parts import grand_sibling_rank
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
 from treebound.kernels.reference import read_only
+from treebound.support.jit import kernel
 
 ABSENT = read_only(np.zeros(0, np.float64))
 
@@ -63,7 +63,7 @@ class _Writer(NamedTuple):
     size: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _writer(items, edges):
     """An empty hypergraph with room for so many items and edges; its axiom is there."""
     first = np.empty(items + 2, np.int32)
@@ -78,7 +78,7 @@ def _writer(items, edges):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _edge(out, edges, left, right, var, weight):
     """One more edge of the next item, unless impossible (tails below 0 do not exist); how many edges there are then.
 
@@ -91,7 +91,7 @@ def _edge(out, edges, left, right, var, weight):
     return edges + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _close(out, edges):
     """Number of the item that the edges since the last one make; -1 where there are none."""
     i = out.size[0]
@@ -102,7 +102,7 @@ def _close(out, edges):
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _finish(out, edges):
     """The hypergraph whose goal consists of the edges since the last item (of none where there is no tree)."""
     items = out.size[0] + 1
@@ -110,14 +110,14 @@ def _finish(out, edges):
     return Hypergraph(out.first[: items + 1], out.left[:edges], out.right[:edges], out.var[:edges], out.weight[:edges])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _too_large():
     """A hypergraph without items beside the axiom."""
     none = np.zeros(0, np.int32)
     return Hypergraph(np.zeros(1, np.int32), none, none, none, np.zeros(0, np.float64))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arcs_by_length(index, n):
     """(order int32[A], first int32[n + 2]): arcs grouped by |h - m|. O(A + n)."""
     A = len(index.head)
@@ -135,7 +135,7 @@ def arcs_by_length(index, n):
     return order, first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pairs_by_length(index, parts, n):
     """(pairs int32[P, 2], first int64[n + 2]): all (s, b) of adjacent-sibling parts, grouped by |m - s|. O(P + n).
 
@@ -159,7 +159,7 @@ def pairs_by_length(index, parts, n):
     return pairs, first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def no_grandchild(index, parts, outermost, a, side):
     """Score of 'no modifier' on a side (0 left, 1 right) of the modifier of arc a. O(1)."""
     if len(outermost) == 0:
@@ -168,7 +168,7 @@ def no_grandchild(index, parts, outermost, a, side):
     return outermost[parts.outermost[a] + (0 if (side == 0) == inner else 1)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def eisner_graph(index, n, single_root, limit):
     """First-order hypergraph; empty if it might exceed `limit` edges.
 
@@ -222,7 +222,7 @@ def eisner_graph(index, n, single_root, limit):
 
 # not split: with a function for each kind of item it takes 2.4 times as long on sentences of 17 words, as numba hands
 # structures over by value
-@njit(cache=True, nogil=True)
+@kernel
 def carreras_graph(index, parts, scores, limit):
     """Second-order hypergraph of Carreras (2007); scores: ChartScores.
 
@@ -332,7 +332,7 @@ def carreras_graph(index, parts, scores, limit):
 
 
 # not split, as `carreras_graph`
-@njit(cache=True, nogil=True)
+@kernel
 def grandparent_sibling_graph(index, parts, scores, limit):
     """Hypergraph in the shape of Koo & Collins (2010) Model 1; scores: ChartScores.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.chart.arborescence import ArborescenceScratch, arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import best_variables, compact, inside, mark
 from treebound.kernels.reference import where_none
+from treebound.support.jit import kernel
 
 
 class OracleScratch(NamedTuple):
@@ -100,7 +100,7 @@ def without_losers(graph, edges, items, scratch):
     return graph, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay_tree(index, theta, chosen, size, z, modifiers):
     """Put a tree into z int8[V] (zeros) and count its modifiers, int32[n + 1]; its score under theta. O(n)."""
     modifiers[:] = 0
@@ -113,14 +113,14 @@ def lay_tree(index, theta, chosen, size, z, modifiers):
     return score
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lift_tree(chosen, size, z):
     """Take a tree out of z again. O(n)."""
     for i in range(size):
         z[chosen[i]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_arcs(chosen, size, A, out):
     """The arcs among the chosen variables into int32[n] out."""
     c = 0

@@ -8,16 +8,16 @@ make up a tree, which is then the best one; else Eisner's algorithm (1996) finds
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.support.jit import kernel
 
 FOUND, NO_TREE, NOT_A_SCORE = range(3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_tree(score, projective, single_root, heads):
     """(FOUND, NO_TREE or NOT_A_SCORE, score of the best tree, largest absolute score, their sum).
 
@@ -61,7 +61,7 @@ def best_tree(score, projective, single_root, heads):
     return FOUND, value, largest, total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_tree(heads, projective, single_root):
     """Whether heads int32[n + 1] are a tree of the space. O(n), projective O(n^2)."""
     n = len(heads) - 1
@@ -86,7 +86,7 @@ def is_tree(heads, projective, single_root):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arborescence(weight, single_root, heads):
     """As `eisner`, for trees that may cross."""
     n = len(weight) - 1
@@ -104,7 +104,7 @@ def _arborescence(weight, single_root, heads):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def eisner(weight, single_root, heads):
     """Whether there is a projective tree; the best one into heads[1:]. Ties go to the leftmost split. O(n^3).
 
@@ -168,7 +168,7 @@ def eisner(weight, single_root, heads):
     return True
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@kernel(fastmath={"nnan", "nsz"})
 def _best_join(one, other, first, last):
     """The largest one[k] + other[k] for first <= k < last, not below NEG."""
     best = NEG
@@ -177,7 +177,7 @@ def _best_join(one, other, first, last):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _where(one, other, first, last):
     """The first k of `_best_join`."""
     best = _best_join(one, other, first, last)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from treebound.support.jit import kernel
 
 NEG = -1e30  # "impossible"; -inf would give NaN in sums
 NEG_TEST = -1e29
@@ -33,7 +34,7 @@ class Hypergraph(NamedTuple):
     weight: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def inside(graph, score, value, best):
     """Best derivation of every item, ties to the first edge; score float64[V] of the variables, 0 of none.
 
@@ -56,7 +57,7 @@ def inside(graph, score, value, best):
     return value[items - 1] if items > 1 else NEG
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_variables(graph, none, best, out, stack, beyond=True):
     """Variables of the goal's best derivation into `out`; returns (sum of the edges' own weights, how many variables).
 
@@ -83,13 +84,13 @@ def best_variables(graph, none, best, out, stack, beyond=True):
     return local, c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_arcs(graph, none, best, out, stack):
     """Its variables below `none` (arcs) into `out` int32[n]; returns the sum of the edges' own weights."""
     return best_variables(graph, none, best, out, stack, False)[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark(graph, score, value, cut, outside, keep, var_max):
     """Outside pass: keep[e] tells whether the best tree through edge e has a value > cut.
 
@@ -129,7 +130,7 @@ def mark(graph, score, value, cut, outside, keep, var_max):
     return edges, kept_items
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compact(graph, outside, keep, edges, items):
     """The hypergraph of the kept edges and of the items that still have one; outside, keep as left by `mark`. O(E)."""
     first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight

@@ -6,10 +6,11 @@ Oracle: tests enumerate all trees.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def log_inside_outside(graph, score, inner, outer, marginal):
     """Log partition function; marginal float64[V] receives the probability of every variable ("none" is unused).
 

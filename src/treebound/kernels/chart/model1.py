@@ -25,12 +25,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.arcs.parts import NONE, below_rank
 from treebound.kernels.arcs.wide_parts import grand_sibling_rank
 from treebound.kernels.chart.backbones import arcs_by_length, no_grandchild, pairs_by_length
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.support.jit import kernel
 
 NOTHING = -1  #: no split, no modifier
 COMPLETE, INCOMPLETE, SIBLINGS = range(3)  #: C, I, S in the reconstruction
@@ -56,7 +56,7 @@ class Chart(NamedTuple):
     siblings: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(x, y, lo, hi):
     """(value, gap) of the best gap lo < j <= hi of two rows of C. O(hi - lo)."""
     top = NEG_TEST
@@ -69,7 +69,7 @@ def _split(x, y, lo, hi):
     return (top if arg >= 0 else NEG), arg
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _side(index, parts, a, h, rightward):
     """(first arc of h on a side, how many of them can hang below a, place of the first one's I(a, .))."""
     A = len(index.head)
@@ -80,7 +80,7 @@ def _side(index, parts, a, h, rightward):
     return index.start[h], parts.below[a, 0], parts.grandchild[a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _complete(index, parts, chart, a, j):
     """(value, b) of C(a, j) for a half span of at least two words. O(k)."""
     A = len(index.head)
@@ -103,21 +103,21 @@ def _complete(index, parts, chart, a, j):
     return (top if arg >= 0 else NEG), arg
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _meeting(index, chart, a, b):
     """(value, gap) of I(a, b) in Model 0, before its own scores. O(n)."""
     h, m = index.head[b], index.mod[b]
     return _split(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _between(index, chart, s, b):
     """(value, gap) of S(s, b). O(n)."""
     x, y = index.mod[s], index.mod[b]
     return _split(chart.complete[s], chart.complete[b], min(x, y), max(x, y))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_sibling(index, parts, chart, a, b):
     """(value, s or NOTHING for none, gap of b's inner half) of I(a, b) in Model 1, before grandchild and arc. O(k)."""
     A = len(index.head)
@@ -146,7 +146,7 @@ def _next_sibling(index, parts, chart, a, b):
     return (value if value > NEG_TEST else NEG), arg, gap
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_complete(index, parts, chart, n, d, single_root):
     """C(a, .) of all half spans of d + 1 words. O(A k)."""
     head, mod = index.head, index.mod
@@ -162,7 +162,7 @@ def _fill_complete(index, parts, chart, n, d, single_root):
         chart.complete[A, d + 1] = _complete(index, parts, chart, A, d + 1)[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _score_of(index, parts, chart, a, b):
     """(place of I(a, b), grandchild(a, b) + arc b); place NOTHING where b cannot hang below a. O(1)."""
     A = len(index.head)
@@ -175,7 +175,7 @@ def _score_of(index, parts, chart, a, b):
     return part, chart.grandchild[part] + chart.arc[b]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_root(index, chart, n, single_root):
     """(value, b) of the best tree and its root arc (NOTHING where there may be several)."""
     A = len(index.head)
@@ -191,13 +191,13 @@ def _best_root(index, chart, n, single_root):
     return (top if arg >= 0 else NEG), arg
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(stack, i, kind, a, x):
     """An item that is still to be taken apart."""
     stack[i, 0], stack[i, 1], stack[i, 2] = kind, a, x
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tree(index, parts, chart, n, single_root, third):
     """(value, arcs int32[n]) from filled tables; no arcs where there is no tree. third: Model 1. O(n (n + k))."""
     head, mod = index.head, index.mod
@@ -250,7 +250,7 @@ def _tree(index, parts, chart, n, single_root, third):
     return value, out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def model0(index, parts, arc, grandchild):
     """Best projective tree under arcs and all grandchildren.
 
@@ -291,7 +291,7 @@ def model0(index, parts, arc, grandchild):
     return _tree(index, parts, chart, n, single_root, False)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def model1(index, parts, arc, scores):
     """Best projective tree under arcs, adjacent siblings, all grandchildren and grand-siblings.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
+from treebound.support.jit import kernel
 
 M1 = -7046029254386353131  #: 0x9E3779B97F4A7C15, odd: x = (x ^ atom) * M1 for every atom in turn
 M2 = -4658895280553007687  # 0xBF58476D1CE4E5B9
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def finish(x):
     """Spread the entropy of a joined hash over all its bits."""
     x ^= x >> 31

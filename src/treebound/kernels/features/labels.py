@@ -11,25 +11,25 @@ fixed point of a finished model are the same for both, and label scores are exac
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.features.memory import add_row, prefetch
 from treebound.kernels.features.scoring import LINE, PAD, arc_variant, hash_all
 from treebound.kernels.features.templates import unpacked, unpacked_arcs
+from treebound.support.jit import kernel
 
 NONE = -1  #: no word in this place of the tree
 CONTEXT = 7  #: words of an arc within its tree: h m g l r a z
 _M1 = -7046029254386353131  # 0x9E3779B97F4A7C15, odd
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _start(x, variant, place):
     """Where the row of a hashed feature joined with a variant begins."""
     x = x + variant * _M1
     return place.first + (((x ^ (x >> 29)) >> 4) & place.mask) * LINE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_rows(templates, tokens, rows, variant, weights, place, out):
     """out[i] += rows of all templates over the words rows[:, i], joined with variant[i]; out [N, L]. O(N T L)."""
     T, (N, L) = len(templates.seed), out.shape
@@ -45,7 +45,7 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
             add_row(out, i, weights, _start(x[t, i], variant[i], place), L)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _emit_rows(templates, tokens, rows, variant, label, out, c):
     """Append the slots of label[i] in the rows of all templates over rows[:, i]; returns the new count. O(N T)."""
     slots, signs, sign, place = out
@@ -59,12 +59,12 @@ def _emit_rows(templates, tokens, rows, variant, label, out, c):
     return c
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _direction(h, m):
     return 1 if m > h else 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_words(templates, tokens, n, rows, direction, weights, place, out):
     """As `_add_rows` for rows int32[1, N] of n words and the root, each summed once per direction."""
     N, L = out.shape
@@ -84,7 +84,7 @@ def _add_words(templates, tokens, n, rows, direction, weights, place, out):
         add_row(out, i, each, known[direction[i], rows[0, i]] * L, L)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_labels(templates, tokens, n, head, mod, weights, place, out):
     """out[a, y] += score of label y on arc a. O((n T_word + A T_pair) L).
 
@@ -107,7 +107,7 @@ def score_labels(templates, tokens, n, head, mod, weights, place, out):
     _add_rows(t_far, tokens, rows, far, weights, place, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def label_features(groups, tokens, head, mod, label, out, c):
     """Append the weight slots of label[i] on the arc head[i] -> mod[i]; returns the new count. O(arcs T)."""
     t_head, t_mod, t_pair, t_far = groups
@@ -125,7 +125,7 @@ def label_features(groups, tokens, head, mod, label, out, c):
     return _emit_rows(t_far, tokens, rows, far, label, out, c)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def context_words(heads):
     """int32[CONTEXT, n]: the words around the arc into each word m = 1..n of a tree, NONE where there is none. O(n).
 
@@ -151,7 +151,7 @@ def context_words(heads):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _context_rows(words, n):
     """Rows of the token table of `words`, and the direction of each arc."""
     rows = np.empty(words.shape, np.int32)
@@ -164,21 +164,21 @@ def _context_rows(words, n):
     return rows, direction
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_context(templates, tokens, words, weights, place, out):
     """out[i, y] += score of label y for words[:, i] of `context_words`; templates and out as of `score_labels`."""
     rows, direction = _context_rows(words, words.shape[1])
     _add_rows(unpacked(templates, np.int64(0))[0], tokens, rows, direction, weights, place, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def context_features(templates, tokens, words, n, label, out, c):
     """Append the weight slots of label[i] for words[:, i] of a sentence of n words; returns the new count."""
     rows, direction = _context_rows(words, n)
     return _emit_rows(templates, tokens, rows, direction, label, out, c)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_labels(scores, labels, gold, cost):
     """(float64[A], int32[A]): value and number of each row's best of the first `labels` labels, ties to the lowest.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.features.scoring import _M1, LINE, PAD, _finish
 from treebound.kernels.features.templates import Templates
+from treebound.support.jit import kernel
 
 ROOT, OUTSIDE = -1, -2  #: heads that are not words of the pattern
 MAX_ARCS = 6
@@ -42,7 +42,7 @@ class PatternIndex(NamedTuple):
     templates: Templates
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _arc(index, h, m):
     """Number of the candidate arc h -> m, or -1."""
     for i in range(index.into_start[m], index.into_start[m + 1]):
@@ -51,7 +51,7 @@ def _arc(index, h, m):
     return np.int32(-1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_arcs(patterns, q, places, index, row):
     """The arcs of product q at a match into int32[MAX_ARCS] row; the place of the one whose head is outside.
 
@@ -71,7 +71,7 @@ def _find_arcs(patterns, q, places, index, row):
     return open_
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pattern_parts(patterns, which, places, index):
     """Parts of the matches of a sentence whose arcs are all candidates. O(parts k).
 
@@ -118,7 +118,7 @@ def pattern_parts(patterns, which, places, index):
     return arcs[:c], words[:c]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _hash(templates, t, tokens, words):
     """Hash of template t over a part's words."""
     x = templates.seed[t]
@@ -128,7 +128,7 @@ def _hash(templates, t, tokens, words):
     return _finish(x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pattern_scores(patterns, words, tokens, weights, mask):
     """float64[F] scores of parts, words as `pattern_parts` returns them. O(F templates)."""
     out = np.zeros(len(words))
@@ -141,7 +141,7 @@ def pattern_scores(patterns, words, tokens, weights, mask):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pattern_features(patterns, words, chosen, tokens, out, c):
     """Append the weight slots of the parts `chosen`, which count their coefficients; returns the new count."""
     slots, signs, sign, (_, mask) = out

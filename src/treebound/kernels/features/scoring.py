@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import LONGEST_COMB, SHORTEST_COMB
 from treebound.kernels.arcs.numbering import index_arcs
@@ -40,6 +39,7 @@ from treebound.kernels.features.hashing import finish as _finish
 from treebound.kernels.features.memory import prefetch, sum_of
 from treebound.kernels.features.templates import unpacked_arcs, unpacked_families
 from treebound.kernels.reference import where_none
+from treebound.support.jit import kernel
 
 
 class Place(NamedTuple):
@@ -67,13 +67,13 @@ AHEAD = 32  #: features between the one whose weights are asked for and the one 
 BATCH = 256  #: arcs or parts whose features are hashed before their weights are read
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _slots(mask):
     """What of a hash is a slot, `mask` being what of it is a line once the offset is shifted away."""
     return mask * LINE + LINE - 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _feature(templates, t, tokens, r0, r1, r2, r3):
     """Hash of template t over the words in rows r0, r1, r2, r3 of the token table."""
     x = templates.seed[t]
@@ -84,13 +84,13 @@ def _feature(templates, t, tokens, r0, r1, r2, r3):
     return _finish(x)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _row(word, n):
     """Row of a word in the token table: NONE and NONE_OUTER stand behind the padding."""
     return word + PAD if word >= 0 else n + 2 * PAD - word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arc_variant(h, m):
     """Variant of the arc h -> m, 1..14."""
     d = m - h if m > h else h - m
@@ -98,7 +98,7 @@ def arc_variant(h, m):
     return 1 + (7 if m > h else 0) + b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_variant(i, j, side):
     """Variant of the words i and j of a larger part whose third word is on `side`, 1..15."""
     d = abs(j - i)
@@ -106,14 +106,14 @@ def pair_variant(i, j, side):
     return 1 + 4 * side if min(i, j) < 0 else near if d > 0 else 13 + side
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def side_of(k, i, j):
     """0 if word k is left of i and j, 1 if between, 2 if right of both; an empty slot stands with the other word."""
     lo, hi = min(i, j), max(i, j)
     return (k >= (hi if lo < 0 else lo)) + (k > hi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def between_tags(tag, h, m, seen, stamp, out):
     """Positions of the first word of every distinct tag strictly between h and m, into `out`; returns how many."""
     lo, hi = (h, m) if h < m else (m, h)
@@ -126,7 +126,7 @@ def between_tags(tag, h, m, seen, stamp, out):
     return c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def local_tags(tag):
     """int32[n + 1]: of every word the first one with the same tag, which numbers the tags of a sentence. O(n^2)."""
     # sorting would be faster beyond some hundred words, and takes seconds to compile
@@ -139,7 +139,7 @@ def local_tags(tag):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_all(templates, t, tokens, rows, first, keep, x):
     """x[i] = hash & keep of template t over the words in rows[:, first + i] (int32[*, N]), for all i of x (int64[*]).
 
@@ -160,7 +160,7 @@ def hash_all(templates, t, tokens, rows, first, keep, x):
         x[i] = _finish(x[i]) & keep
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
     """out[i] += weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i].
 
@@ -184,7 +184,7 @@ def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
             out[first + i] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
     """As `_add_all` for pairs of words: out[q, side] for each of the three sides, with variants[q, side]."""
     T = span[1] - span[0]
@@ -207,7 +207,7 @@ def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
             out[q, 0], out[q, 1], out[q, 2] = x0, x1, x2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _word_lines(templates, tokens, n, weights, mask):
     """float64[n + 1, LINE]: per word the sum of its unigram templates' weights by variant (0: by itself)."""
     out = np.zeros((n + 1, LINE), np.float64)
@@ -225,7 +225,7 @@ def _word_lines(templates, tokens, n, weights, mask):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
     """float64[A] arc scores. O(A (T + distance)).
 
@@ -271,7 +271,7 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _with_runs(tokens, n):
     """tokens with a column for every run of SHORTEST_COMB .. LONGEST_COMB words, a hash of each attribute in turn.
 
@@ -291,12 +291,12 @@ def _with_runs(tokens, n):
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _run_row(w, size, n):
     return n + 2 * PAD + 4 + (w - 1) * (LONGEST_COMB - SHORTEST_COMB + 1) + size - SHORTEST_COMB
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _part_row(code, words, p, slot, n):
     """Row in the token table of the word in a slot of part p, for families of four words."""
     if code == COMB and slot == 3:
@@ -305,7 +305,7 @@ def _part_row(code, words, p, slot, n):
     return _row(words[p, slot], n)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _score_counts(families, f, words, tokens, n, weights, mask, out):
     """Scores of valency parts: a word's templates are hashed once for all its counts. O(n T + F T)."""
     rows = np.empty((1, n + 1), np.int32)
@@ -320,7 +320,7 @@ def _score_counts(families, f, words, tokens, n, weights, mask, out):
             out[p] += sum_of(weights, s, s ^ (1 + words[p, 1]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_parts(families, f, words, tokens, n, weights, mask, out):
     """Scores of the parts `words` (int32[F, 4]) of family f, other than valency, into out float64[F].
 
@@ -367,7 +367,7 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
     _add_all(families.part, span, tokens, rows, variant, weights, mask, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _silence(code, words, out):
     """Score 0 for the parts that a non-projective listing has and no tree: those with an arc and its reverse. O(F)."""
     for p in range(len(words)):
@@ -412,7 +412,7 @@ def _score(wide, families, f, words, tokens, n, weights, mask, out):
         score_parts(families, f, words, tokens, n, weights, mask, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_sentence(templates, tokens, tag, allowed, single_root, projective, weights, mask):
     """Everything that a decoder needs of a sentence, in one call.
 
@@ -452,7 +452,7 @@ def score_sentence(templates, tokens, tag, allowed, single_root, projective, wei
     return index, parts, arc, first, arcs, words, scores
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _emit(x, v, mask, sign, slots, signs, c):
     slots[c] = x & _slots(mask)
     slots[c + 1] = slots[c] ^ v
@@ -461,7 +461,7 @@ def _emit(x, v, mask, sign, slots, signs, c):
     return c + 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arc_features(arc_templates, tokens, tag, arcs, head, mod, out, c):
     """Append the weight slots of the given arcs to an Output; returns the new count."""
     slots, signs, sign, (_, mask) = out
@@ -486,7 +486,7 @@ def arc_features(arc_templates, tokens, tag, arcs, head, mod, out, c):
     return c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def part_features(families, f, words, chosen, tokens, n, out, c):
     """Append the weight slots of the parts `chosen` of family f to an Output; returns the new count."""
     slots, signs, sign, (_, mask) = out
@@ -511,7 +511,7 @@ def part_features(families, f, words, chosen, tokens, n, out, c):
     return c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def only_in(first, second):
     """Elements of `first` that are not in `second` (int32 arrays; both are sorted in place)."""
     first.sort()

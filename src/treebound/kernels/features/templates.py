@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from treebound.support.jit import kernel
 
 
 class Templates(NamedTuple):
@@ -58,7 +59,7 @@ def packed_families(families: FamilyTemplates) -> np.ndarray:
     return np.concatenate([[len(code)], code, slot.ravel(), part_first, pair_first, packed((part, pair))])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpacked(array, at):
     """(Templates, place behind them) of those that begin at a place of a packed array."""
     T, K = array[at], array[at + 1]
@@ -69,7 +70,7 @@ def unpacked(array, at):
     return Templates(array[seed:start], array[start:slot], array[slot:offset], array[offset:attr], array[attr:end]), end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpacked_arcs(array):
     """(head, modifier, pair, between or far) Templates, and the place behind them."""
     head, at = unpacked(array, np.int64(0))
@@ -79,7 +80,7 @@ def unpacked_arcs(array):
     return (head, modifier, pair, last), at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpacked_families(array, at):
     """The FamilyTemplates that begin at a place of a packed array."""
     F = array[at]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.features.scoring import arc_features, score_arcs
 from treebound.kernels.features.templates import unpacked_arcs
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge(slots, signs, rates, count, scratch):
     """Merge equal slots of a feature difference, in place; scratch float32[table] is 0 and left so.
 
@@ -34,7 +34,7 @@ def merge(slots, signs, rates, count, scratch):
     return c, norm
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def margin(weights, slots, signs, count):
     """Inner product of the weights and a merged feature difference."""
     total = 0.0
@@ -43,7 +43,7 @@ def margin(weights, slots, signs, count):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step(weights, sums, time, slots, signs, rates, count, size):
     """weights += size * rates * difference; sums += time * update: the average is weights - sums / total time."""
     for i in range(count):
@@ -52,7 +52,7 @@ def step(weights, sums, time, slots, signs, rates, count, size):
         sums[slots[i]] += time * d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest_mean(weights, sums, examples):
     """Largest absolute value of the averages, weights - sums / examples. O(table)."""
     largest = 0.0
@@ -61,7 +61,7 @@ def largest_mean(weights, sums, examples):
     return largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def round_means(weights, sums, examples, unit):
     """int32[table]: the integers nearest to unit times the averages. O(table)."""
     rounded = np.empty(len(weights), np.int32)
@@ -78,7 +78,7 @@ class AdaGrad(NamedTuple):
     rate: float
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pruner_step(arc_templates, tokens, tag, gold, learner, out):
     """One AdaGrad step on the log-likelihood of each word's gold head among all heads; returns the loss.
 
@@ -115,7 +115,7 @@ def pruner_step(arc_templates, tokens, tag, gold, learner, out):
     return loss
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_arcs(n):
     """(head, mod) int32 of all arcs in canonical order."""
     A = n * n
@@ -132,7 +132,7 @@ def all_arcs(n):
     return head, mod
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_heads(templates, tokens, tag, weights, mask, k, within):
     """bool[n + 1, n + 1] (head first): the k best heads of every word, ties to the lower head; of these, the ones that
     score at most `within` less than the best one. O(n^2 (T + k)).

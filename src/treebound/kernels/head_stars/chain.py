@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import MAX_COUNT
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.support.jit import kernel
 
 OUT, FREE, IN = range(3)  #: state of a candidate modifier
 COUNTS = MAX_COUNT + 1
@@ -42,7 +42,7 @@ class ChainScratch(NamedTuple):
     chosen: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chain_scratch(K):
     """ChainScratch for heads of up to K modifiers, and as many arcs into them."""
     return ChainScratch(
@@ -58,7 +58,7 @@ def chain_scratch(K):
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def best_choice(mods, status, gain, follow, end, scratch):
     """The best set of modifiers (`Modifiers`) in whichever way they are scored; OUT scratch.chosen.
 
@@ -73,7 +73,7 @@ def best_choice(mods, status, gain, follow, end, scratch):
     return best_counted_chain(mods.size, mods.left, status, gain, follow, end, mods.count_score, scratch)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_free(k, status, gain, count_score, chosen):
     """Best set of modifiers that score one by one, plus count_score[how many]. OUT chosen. O(k last).
 
@@ -124,7 +124,7 @@ def best_free(k, status, gain, count_score, chosen):
     return top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_chain(k, left, status, gain, trans, end, scratch):
     """Best set of modifiers along both sides: gains, transitions and ends. OUT scratch.chosen. O(k^2)."""
     best, back, chosen = scratch.best, scratch.back, scratch.chosen
@@ -174,7 +174,7 @@ def best_chain(k, left, status, gain, trans, end, scratch):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
     """As `best_chain`, plus count_score[number of modifiers], as of `best_free`. O(k^2 last)."""
     best, back, back_count, chosen = scratch.best, scratch.back, scratch.back_count, scratch.chosen

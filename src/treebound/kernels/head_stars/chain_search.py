@@ -11,7 +11,6 @@ Oracle: tests/test_stars.py tries every set.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.chart.hypergraph import NEG_TEST
@@ -26,12 +25,13 @@ from treebound.kernels.head_stars.set_search import (
     open_bound,
     take,
 )
+from treebound.support.jit import kernel
 
 ROOT_STEPS = 10
 NODE_STEPS = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_shares(pair):
     """float64[F]: shares of pairs to begin with, of their first modifier where positive, s where negative."""
     out = np.empty(len(pair), np.float64)
@@ -40,7 +40,7 @@ def first_shares(pair):
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _bound(depth, f, mods, worth, scratch):
     """What no set exceeds at a node with f free modifiers; OUT scratch.chain.chosen, the set that attains it."""
     sets, share = scratch.sets, scratch.share
@@ -74,7 +74,7 @@ def _bound(depth, f, mods, worth, scratch):
     return total + best_choice(mods, state, weight, worth.follow, worth.end, scratch.chain)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _slacks(depth, f, mods, scratch):
     """What the chosen set has less than its bound, and the number of pairs that have a part in it. O(f^2 + runs).
 
@@ -123,7 +123,7 @@ def _slacks(depth, f, mods, scratch):
     return slack, moved
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_chain(mods, worth, floor, unit, node_limit, scratch):
     """Best set of modifiers if it is better than `floor`; arguments and results as of `search_modifiers`.
 
@@ -195,7 +195,7 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
             take(depth, arg, k, pairs[arg], sets)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _slack(t, of_one, of_other, one, other):
     """How much more than its score a pair t counts, with these shares and choices."""
     if t > 0.0:
@@ -205,7 +205,7 @@ def _slack(t, of_one, of_other, one, other):
     return of_one - t if one == 1 else -of_one
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _improve(t, alpha, i, j, share, chosen):
     """A step of length alpha on the shares of the pair t of modifiers i and j."""
     if t > 0.0:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.arcs.wide_parts import LONGEST_COMB, SHORTEST_COMB
@@ -17,6 +16,7 @@ from treebound.kernels.head_stars.chain import COUNTS, FREE, IN, OUT, ChainScrat
 from treebound.kernels.head_stars.chain_search import first_shares
 from treebound.kernels.head_stars.set_search import SetScratch, set_scratch
 from treebound.kernels.head_stars.tables import pair_rank, triple_rank
+from treebound.support.jit import kernel
 
 COMB_SIZES = LONGEST_COMB - SHORTEST_COMB + 1
 
@@ -95,7 +95,7 @@ class StarScratch(NamedTuple):
     sets: SetScratch
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def star_scratch(index, tables):
     """Scratch for the stars of a sentence. O(K^2), with triples O(K^3)."""
     K = 1
@@ -121,7 +121,7 @@ def star_scratch(index, tables):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def modifiers_of(h, index, parts, tables, alive, scratch):
     """Modifiers of head h. O(k^2), with triples O(k^3)."""
     k, left = _candidates(h, index, alive, scratch)
@@ -152,7 +152,7 @@ def modifiers_of(h, index, parts, tables, alive, scratch):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _candidates(h, index, alive, scratch):
     """(number of modifiers, of those on the left); OUT scratch.item, place, base, spread. O(k * arcs into one)."""
     k, left = 0, 0
@@ -175,7 +175,7 @@ def _candidates(h, index, alive, scratch):
     return k, left
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _counts(h, parts, tables, count_score):
     """(last count that matters, 0 if none does; constant); OUT count_score."""
     last = 0
@@ -192,7 +192,7 @@ def _counts(h, parts, tables, count_score):
     return last, constant
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _neighbours(h, index, parts, adjacent, size, scratch):
     """OUT scratch.chain.trans: scores of neighbours, 0 without any; size: as of `_candidates`. O(k^2)."""
     trans, item = scratch.chain.trans, scratch.item
@@ -205,7 +205,7 @@ def _neighbours(h, index, parts, adjacent, size, scratch):
             trans[j, i + 1] = adjacent[first + item[i]] if len(adjacent) > 0 else 0.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _pairs(k, candidates, sibling, first, scratch):
     """What shares of pairs add whatever is chosen; OUT scratch.sets.pairs[-1], share, spread. O(k^2).
 
@@ -233,7 +233,7 @@ def _pairs(k, candidates, sibling, first, scratch):
     return shift
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _triples(k, candidates, tri_sibling, first, scratch):
     """Positive triples are shared out: scratch.spread. O(k^3)."""
     spread, place = scratch.spread, scratch.place
@@ -247,7 +247,7 @@ def _triples(k, candidates, tri_sibling, first, scratch):
                     spread[v] += t / 3
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _combs(h, tables, alive, scratch):
     """Number of runs of modifiers; OUT scratch.comb, comb_items; positive ones are shared out: scratch.spread."""
     comb, comb_items = scratch.comb, scratch.comb_items
@@ -276,7 +276,7 @@ def _combs(h, tables, alive, scratch):
     return combs
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def worth_under(o, a, index, parts, tables, mods, u, scratch):
     """OUT row o of scratch.status, gain and chain.end under arc a. False if a certain one cannot be there. O(k)."""
     h, g = mods.head, index.head[a]
@@ -312,7 +312,7 @@ def worth_under(o, a, index, parts, tables, mods, u, scratch):
     return possible
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def follow_under(o, a, index, parts, tables, mods, scratch):
     """float64[k, k + 1]: scores of neighbours under arc a, with grand-siblings where there are any. O(k^2)."""
     trans, trans_x, scores = scratch.chain.trans, scratch.chain.trans_x, tables.grand_sibling

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.core.problem import NONE
 from treebound.kernels.arcs.parts import below_rank, sibling_rank
 from treebound.kernels.arcs.wide_parts import grand_sibling_rank
 from treebound.kernels.head_stars.tables import triple_rank
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_head(index, parts, tables, z, into, taken, h):
     """Score of the parts in `tables` at one head; arguments as of `score_heads`."""
     start, right = index.start, index.right
@@ -75,7 +74,7 @@ def score_head(index, parts, tables, z, into, taken, h):
     return score
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_heads(index, parts, tables, z, into, taken, out):
     """OUT out float64[n + 1]: score of the parts in `tables` (StarTables) at each head of a tree; returns their sum.
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.chain import FREE, IN, OUT, best_choice
 from treebound.kernels.head_stars.tables import triple_rank
+from treebound.support.jit import kernel
 
 ROUNDING = 1e-3  #: shares of thirds are not exact; bounds of integers are integers up to this
 
@@ -50,7 +50,7 @@ class SetScratch(NamedTuple):
     low: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_scratch(K, triples):
     """SetScratch for sets of up to K modifiers. O(K^2), with triples O(K^3)."""
     return SetScratch(
@@ -68,7 +68,7 @@ def set_scratch(K, triples):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def beats(bound, best, unit):
     """Could something under `bound` be better than `best`?"""
     if unit > 0.0:
@@ -76,7 +76,7 @@ def beats(bound, best, unit):
     return bound > best
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def begin(worth, k, sets):
     """The node that a search starts at; no certain modifier is taken yet. O(k)."""
     sets.constant[0] = 0.0
@@ -85,7 +85,7 @@ def begin(worth, k, sets):
         sets.linear[0, i] = worth.gain[i]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def take(depth, v, k, row, sets):
     """Put free modifier v in at a depth; its pairs (row) become scores of the others. O(k)."""
     linear = sets.linear[depth]
@@ -95,7 +95,7 @@ def take(depth, v, k, row, sets):
         linear[i] += row[i]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def begin_child(depth, k, sets):
     """The node below one begins as it. O(k)."""
     sets.constant[depth + 1] = sets.constant[depth]
@@ -104,7 +104,7 @@ def begin_child(depth, k, sets):
         sets.linear[depth + 1, i] = sets.linear[depth, i]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def branch_on(depth, v, wanted, upper, sets):
     """Branch on modifier v, first as it is `wanted`: IN or OUT, which is returned. upper: bound of the node."""
     first = IN if wanted else OUT
@@ -114,7 +114,7 @@ def branch_on(depth, v, wanted, upper, sets):
     return first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def go_back(depth, value, unit, bound, other):
     """The last depth above this one whose other child may be better than `value`; -1: none. O(depth)."""
     for d in range(depth - 1, -1, -1):
@@ -123,7 +123,7 @@ def go_back(depth, value, unit, bound, other):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_bound(depth, upper, value, unit, bound, other):
     """What no set exceeds where the search is cut off at a node with bound `upper`. O(depth)."""
     for d in range(depth):
@@ -134,7 +134,7 @@ def open_bound(depth, upper, value, unit, bound, other):
     return max(upper, value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _triple(mods, i, j, v):
     """Score of the triple of local modifiers i, j, v in any order."""
     x, y, z = mods.place[i], mods.place[j], mods.place[v]
@@ -147,7 +147,7 @@ def _triple(mods, i, j, v):
     return mods.tri[mods.tri_first + triple_rank(mods.candidates, x, y, z)]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _copy(k, table, out):
     """OUT out: the first k rows and columns of a table."""
     for i in range(k):
@@ -155,7 +155,7 @@ def _copy(k, table, out):
             out[i, j] = table[i, j]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _take(depth, v, mods, sets):
     """`take`, and its triples become pairs of the others. O(k), with triples O(k^2)."""
     row = sets.pairs[depth if len(mods.tri) > 0 else -1]
@@ -170,7 +170,7 @@ def _take(depth, v, mods, sets):
                         row[j, i] += t
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _share_pairs(depth, k, table, sets):
     """(free modifiers, modifiers that are in, whether pairs tie free ones); OUT free, high, low, weight. O(k^2)."""
     state, linear, free = sets.state[depth], sets.linear[depth], sets.free
@@ -203,7 +203,7 @@ def _share_pairs(depth, k, table, sets):
     return f, count, tied
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _share_triples(f, mods, sets):
     """Whether triples tie free modifiers; OUT high, low, weight. O(f^3)."""
     free, high, low, weight = sets.free, sets.high, sets.low, sets.weight
@@ -229,7 +229,7 @@ def _share_triples(f, mods, sets):
     return tied
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _share_combs(depth, mods, sets):
     """(score of the runs that are in, whether others tie free modifiers); OUT high, low, weight. O(runs)."""
     comb, comb_items, state = mods.comb, mods.comb_items, sets.state[depth]
@@ -257,7 +257,7 @@ def _share_combs(depth, mods, sets):
     return fixed, tied
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def free_members(items, state):
     """(free members of a run, whether one is out)."""
     members = 0
@@ -270,7 +270,7 @@ def free_members(items, state):
     return members, False
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _settle(depth, f, count, mods, sets):
     """Whether a free modifier could be decided: one that cannot help is out, one that cannot hurt is in. O(f k)."""
     count_score = mods.count_score
@@ -295,7 +295,7 @@ def _settle(depth, f, count, mods, sets):
     return settled
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _with_best(total, depth, f, mods, worth, scratch):
     """total plus the best sum of weights, those that are in weighing nothing, in whichever way modifiers are scored."""
     sets, weight = scratch.sets, scratch.sets.weight
@@ -310,7 +310,7 @@ def _with_best(total, depth, f, mods, worth, scratch):
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _improve_shares(f, table, sets):
     """Better shares: from modifiers with weight to those without, and negative pairs for two with weight.
 
@@ -340,7 +340,7 @@ def _improve_shares(f, table, sets):
     return shift
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
     """Best set of modifiers if it is better than `floor`.
 

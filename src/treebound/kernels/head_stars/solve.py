@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
@@ -26,6 +25,7 @@ from treebound.kernels.head_stars.chain_search import search_chain
 from treebound.kernels.head_stars.modifiers import Worth, follow_under, modifiers_of, worth_under
 from treebound.kernels.head_stars.set_search import ROUNDING, beats, search_modifiers
 from treebound.kernels.head_stars.tables import pair_rank
+from treebound.support.jit import kernel
 
 
 class Stars(NamedTuple):
@@ -45,7 +45,7 @@ class Stars(NamedTuple):
     dirty: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def no_stars(A, n):
     """Stars that are still to be solved."""
     return Stars(
@@ -53,7 +53,7 @@ def no_stars(A, n):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scratch):
     """S_h of every head that is dirty.
 
@@ -88,7 +88,7 @@ def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scr
     return overflows, nodes
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _solve_root(mods, u, stars, scratch):
     """The star of the root."""
     k, item, chain = mods.size, scratch.item, scratch.chain
@@ -105,7 +105,7 @@ def _solve_root(mods, u, stars, scratch):
             stars.y[item[j]] = chain.chosen[j]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch):
     """The best star under each arc into the head; with sets only its bound x_bound, by shares, is found."""
     h, k, item, chain = mods.head, mods.size, scratch.item, scratch.chain
@@ -148,7 +148,7 @@ def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scr
                 stars.y[item[j]] = chosen[j]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _search_sets(index, parts, tables, mods, w, stars, node_limit, scratch):
     """The best star by searches over sets, first under the arc that promises most: (1 if only bounded, sets tried)."""
     h, k, unit, chain = mods.head, mods.size, tables.unit, scratch.chain

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.arcs.wide_parts import LONGEST_COMB
 from treebound.kernels.reference import read_only
+from treebound.support.jit import kernel
 
 NO_ARCS = np.empty((0, LONGEST_COMB), np.int32)
 
@@ -64,13 +64,13 @@ class Multipliers(NamedTuple):
     parent: np.ndarray
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def pair_rank(k, x, y):
     """Rank of x < y among the pairs of k, lexicographically. O(1)."""
     return x * (2 * k - x - 1) // 2 + y - x - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def triple_rank(k, x, y, z):
     """Rank of x < y < z among the triples of k, lexicographically. O(1)."""
     a, b = k - x, k - y

@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.features.hashing import M1, finish
+from treebound.support.jit import kernel
 
 
 class Lattice(NamedTuple):
@@ -53,7 +53,7 @@ class Weights(NamedTuple):
     mask: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lattice(group, lists):
     """The lattice of a sentence from the lists of its words, int32[n]. O(C)."""
     first = np.zeros(len(group) + 1, np.int32)
@@ -65,7 +65,7 @@ def lattice(group, lists):
     return Lattice(first, tags)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emissions(context, choices, table, mask):
     """float64[C]: scores of the categories of every word without transitions. O(C T)."""
     out = np.zeros(len(choices.tags), np.float64)
@@ -77,7 +77,7 @@ def emissions(context, choices, table, mask):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forward_backward(emission, choices, potential, alpha, beta, local, scale):
     """Log partition function; afterwards alpha * beta is the marginal of every category. O(sum c_i c_i+1).
 
@@ -130,7 +130,7 @@ def forward_backward(emission, choices, potential, alpha, beta, local, scale):
     return log_z + np.log(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def marginals(emission, choices, potential):
     """(log partition function, float64[C] probability of every category of every word); zeros where it is -inf."""
     c = len(choices.tags)
@@ -141,7 +141,7 @@ def marginals(emission, choices, potential):
     return log_z, alpha * beta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_sequence(emission, choices, transition, out):
     """Score of the best sequence, whose numbers in choices.tags go to out int32[n]; ties to the first. O(sum c c')."""
     first, tags = choices.first, choices.tags
@@ -174,7 +174,7 @@ def best_sequence(emission, choices, transition, out):
     return top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_gold(features, gold, weights):
     """Add the features of the sequences `gold` int32[W] to weights (table and transition as counts). O(W T)."""
     border = len(weights.transition) - 1
@@ -198,7 +198,7 @@ class Sums(NamedTuple):
     scale: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_expected(context, choices, potential, sums, counts):
     """Add the expected features of a sentence's sequences to `counts` (Weights). O(C T + sum c_i c_i+1)."""
     first, tags, border = choices.first, choices.tags, len(potential) - 1
@@ -219,7 +219,7 @@ def add_expected(context, choices, potential, sums, counts):
         counts.transition[tags[x], border] += alpha[x] * beta[x]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect(features, weights, potential, counts):
     """Add the expected features of all sequences to `counts`; returns the sum of the log partition functions.
 

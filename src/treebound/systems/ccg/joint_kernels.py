@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
+from treebound.support.jit import kernel
 from treebound.systems.ccg.chain import forward_backward
 from treebound.systems.ccg.packing import Chart
 from treebound.systems.ccg.rule_features import LEAF
@@ -28,7 +28,7 @@ class Chain(NamedTuple):
     scale: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compact(chart, unit):
     """(the edges and items of a chart from which the goal is made, in their order, the largest size of a weight).
 
@@ -65,7 +65,7 @@ def compact(chart, unit):
     return Chart(Hypergraph(first, left, right, var, weight), rule, category, head, state, cells), most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scale(first, message):
     """The largest of every word 0, none below FAINTEST; -inf stays."""
     for i in range(len(first) - 1):
@@ -77,7 +77,7 @@ def _scale(first, message):
                 message[x] = max(message[x] - top, FAINTEST)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chain_messages(emission, outside, choices, potential, memory, out):
     """Logarithms of f b e to out float64[V], given those of the messages o; False where no sequence is possible.
 
@@ -96,7 +96,7 @@ def chain_messages(emission, outside, choices, potential, memory, out):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chart_messages(belief, messages, first, out):
     """Logarithms of o to out float64[V]: the chart's beliefs without the messages that went in. O(V)."""
     for x in range(len(out)):
@@ -104,7 +104,7 @@ def chart_messages(belief, messages, first, out):
     _scale(first, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def most_expected(graph, rule, probability, messages, value, best):
     """Best edges int32[I] by the sum of the probabilities of items that a word or a combination made. O(E).
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from treebound.support.jit import kernel
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts, Packed, sentence_of
 from treebound.systems.ccg.decoding import Adaptive, Found, Supertagged
@@ -74,7 +74,7 @@ def _spans(derivation: Derivation) -> list[tuple[int, int, Derivation]]:
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _share(sentence, chart, wanted, right, linked, out):
     """As `shared`. wanted int32[n + 1, n + 1, MOST] gold categories of spans, right int32[n] of words, -1 for none."""
     graph, n = chart.graph, len(sentence.form)

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.chart.hypergraph import Hypergraph
 from treebound.kernels.features.hashing import M1
+from treebound.support.jit import kernel
 from treebound.systems.ccg.grammar import (
     BACKWARD,
     BACKWARD_COMPOSITION,
@@ -84,7 +84,7 @@ def workspace(limit: int) -> Workspace:
     return Workspace._make([*items, *of_edges, np.zeros(edges), *of_cells, *keys])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _find(ws, size, wanted):
     """The place of an item's key in the table of the cell, or the empty place where it goes."""
     place = ((wanted * M1) >> 33) & (size - 1)
@@ -93,7 +93,7 @@ def _find(ws, size, wanted):
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _item(ws, size, begin, count, category, head, state):
     """(item, items, size) of what a step makes in the cell whose items are begin .. count - 1; it may be new."""
     wanted = ((np.int64(category) * STATES + state) << 32) | head
@@ -112,7 +112,7 @@ def _item(ws, size, begin, count, category, head, state):
     return count, count + 1, size
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _state(kind, left, right):
     """The state of what a combination makes of two states, -1 where the normal form forbids it."""
     if left == COMPOSED_FORWARD and kind in (FORWARD, FORWARD_COMPOSITION):
@@ -124,7 +124,7 @@ def _state(kind, left, right):
     return COMPOSED_BACKWARD if kind == BACKWARD_COMPOSITION else PLAIN
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _combine(ws, tables, cell, i, j, begin, unknown):
     """All combinations over words i .. j - 1, as edges of the cell; returns (items, edges, size, unknown pairs).
 
@@ -159,7 +159,7 @@ def _combine(ws, tables, cell, i, j, begin, unknown):
     return count, edges, size, missing
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _change(ws, tables, begin, count, edges, size):
     """Unary steps on the items of a cell; returns (items, edges), edges -1 if there are too many."""
     start = begin
@@ -177,7 +177,7 @@ def _change(ws, tables, begin, count, edges, size):
     return count, edges
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sorted_in(ws, begin, count, edges, written, none):
     """Put the edges of a cell behind those that are written, item by item in the order in which they were found."""
     for i in range(begin, count + 1):
@@ -202,7 +202,7 @@ def _sorted_in(ws, begin, count, edges, written, none):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build(sentence, tables, ws, limit, unknown):
     """(DONE or TOO_LARGE, items, edges, unknown pairs, cells) of a sentence's chart without scores.
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.features.hashing import M1, finish
+from treebound.support.jit import kernel
 from treebound.systems.ccg.grammar import OTHER
 
 MOST = 20  #: features of a step
@@ -41,12 +41,12 @@ class Sentence(NamedTuple):
     word: np.ndarray
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _join(x, y):
     return (x ^ y) * M1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_slots(sentence, tables, variable, mask, out):
     """Write the places of the weights of a lexical category to `out` int64[MOST]; returns how many."""
     i, x = sentence.word[variable], _join(tables.category_hash[sentence.category[variable]], 1)
@@ -55,7 +55,7 @@ def leaf_slots(sentence, tables, variable, mask, out):
     return 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def single_slots(sentence, rule_hash, head, mask, out):
     """The same for a unary step or a root, whose head is a variable."""
     i, x = sentence.word[head], _join(rule_hash, 2)
@@ -65,7 +65,7 @@ def single_slots(sentence, rule_hash, head, mask, out):
     return 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def binary_slots(sentence, tables, rule, left, right, mask, out):
     """The same for a combination by a rule of two constituents whose heads are the variables left and right."""
     a, b = sentence.word[left], sentence.word[right]
@@ -102,7 +102,7 @@ def binary_slots(sentence, tables, rule, left, right, mask, out):
     return 17
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_slots(sentence, tables, chart, edge, mask, out):
     """The places of the weights of an edge of a chart; returns how many there are."""
     rule, left = chart.rule[edge], chart.graph.left[edge]
@@ -116,7 +116,7 @@ def step_slots(sentence, tables, chart, edge, mask, out):
     return single_slots(sentence, tables.unary_hash[UNARY - rule], chart.head[left], mask, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def total(weights, slots, count):
     """Sum of some weights."""
     x = 0.0
@@ -125,7 +125,7 @@ def total(weights, slots, count):
     return x
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _used(graph):
     """bool[I]: whether a derivation of the whole uses an item; of all items where there is none. O(E)."""
     items = len(graph.first) - 1
@@ -140,7 +140,7 @@ def _used(graph):
     return used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_steps(sentence, tables, chart, weights):
     """Write the scores of the edges of a chart to chart.graph.weight. O(E).
 
@@ -157,7 +157,7 @@ def score_steps(sentence, tables, chart, weights):
                 graph.weight[e] = total(weights, slots, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expect_steps(sentence, tables, chart, inner, outer, score, counts):
     """Add every step's features times its probability to counts float64[2^bits].
 

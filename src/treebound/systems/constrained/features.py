@@ -8,27 +8,27 @@ with the direction of the arc (features of one word) or its direction and distan
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.features.scoring import PAD, _feature, arc_variant, between_tags, local_tags
+from treebound.support.jit import kernel
 
 _MIX = -7046029254386353131
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _row(x, variant, mask):
     """Row of feature x joined with a variant (0: by itself)."""
     x = (x ^ (variant * 0x632BE59BD9B4E019)) * _MIX
     return (x ^ (x >> 29)) & mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(weights, row, out):
     for c in range(weights.shape[1]):
         out[c] += weights[row, c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _word_scores(templates, tokens, n, weights, mask):
     """float64[n + 1, 2, columns]: the one-word features of every word, for arcs to the left and to the right."""
     out = np.zeros((n + 1, 2, weights.shape[1]))
@@ -41,7 +41,7 @@ def _word_scores(templates, tokens, n, weights, mask):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
     """float64[A, labels] scores. O(A labels (T + distance)).
 
@@ -76,7 +76,7 @@ def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _emit(x, variant, columns, label, out, c):
     slots, signs, sign, (_, mask) = out
     first = _row(x, variant, mask) * columns
@@ -85,7 +85,7 @@ def _emit(x, variant, columns, label, out, c):
     return c + 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def labelled_features(arc_templates, tokens, tag, labelled_arc, columns, out, c):
     """Append the places in the flat weight table of the features of an arc (h, m, label); returns the new count."""
     h, m, label = labelled_arc

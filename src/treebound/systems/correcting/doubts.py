@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.treebank import Treebank
+from treebound.support.jit import kernel
 from treebound.systems.tagging.sequence import ORDERS, Candidates, Table, best_tags, contexts
 from treebound.systems.tagging.tagger import Tagger
 from treebound.systems.tagging.words import word_table
@@ -68,7 +68,7 @@ def doubts(tagger: Tagger, treebank: Treebank, unit: float | None = None) -> tup
     return Doubts(tags, [sorted_[w, : count[w]] / unit for w in range(treebank.words)]), unit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _deficits(templates, context, group, lists, single, table, own, out):
     """Deficits of a sentence's tags into out float64[n, tags]; own int32[n], which are changed and restored.
 

@@ -9,7 +9,6 @@ Oracles: tests/test_sampling_globals.py: scores from scratch, exact distribution
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.chains import draw_words, propose, taken
@@ -24,13 +23,14 @@ from treebound.decoders.approximate.sampling.moves import (
     span,
     undo,
 )
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.catalogue import refresh
 from treebound.systems.sampling.globals.view import mark_path
 
 COLDEST = 0.0  #: the temperature at which the best is always taken
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def resample(ints, reals, view, m, temperature, rng):
     """Give word m a head drawn from exp(score / temperature), all else as it is; the gain (Zhang et al., 3.2.1).
 
@@ -57,7 +57,7 @@ def resample(ints, reals, view, m, temperature, rng):
     return reals[values + i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def free_gain(ints, reals, view, m, temperature):
     """temperature * log of the sum of exp(gain / temperature) over the heads that `resample` draws from.
 
@@ -74,7 +74,7 @@ def free_gain(ints, reals, view, m, temperature):
     return top + temperature * np.log(_mass(ints, reals, count, top, temperature))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weigh(ints, reals, view, m):
     """Take m off its head; (possible heads at FOUND, which was its own, the largest gain, which the view knows).
 
@@ -102,7 +102,7 @@ def _weigh(ints, reals, view, m):
     return count, stay, top, last
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mass(ints, reals, count, top, temperature):
     """The sum of exp((gain - top) / temperature) of what `_weigh` found."""
     total = 0.0
@@ -111,7 +111,7 @@ def _mass(ints, reals, count, top, temperature):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _global(ints, view, m, one, two):
     """The score of global features once m hangs from `two` and not from `one`."""
     mark_path(ints, view, m)
@@ -120,7 +120,7 @@ def _global(ints, view, m, one, two):
     return refresh(ints, view)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def swap_arcs(ints, reals, view, count):
     """`exchange` with global features; the gain of both."""
     before = view.total[0]
@@ -128,14 +128,14 @@ def swap_arcs(ints, reals, view, count):
     return gain + _near_arcs(ints, view, count) - before
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_back(ints, view, count):
     """Undo `swap_arcs`."""
     undo(ints, count)
     _near_arcs(ints, view, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _near_arcs(ints, view, count):
     """The score of global features after `count` arcs at OLD gave way to those at NEW, or the other way round."""
     for i in range(count):
@@ -146,7 +146,7 @@ def _near_arcs(ints, view, count):
     return refresh(ints, view)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gibbs(ints, reals, view, temperature, rng):
     """A step whose stationary distribution is exp(score / temperature), as `chains.gibbs`; the gain.
 
@@ -165,7 +165,7 @@ def gibbs(ints, reals, view, temperature, rng):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(ints, reals, view, words, temperature, rng):
     """A step of Metropolis & Hastings over crossing trees, as `chains.walk`; the gain (Zhang et al., 3.2.2).
 
@@ -190,7 +190,7 @@ def walk(ints, reals, view, words, temperature, rng):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(ints, reals, view, rng):
     """Make moves that gain something, word by word around the sentence, until none does; the gain.
 
@@ -212,7 +212,7 @@ def climb(ints, reals, view, rng):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rotated(ints, reals, view, m):
     """Put word m above its head if that is better; the gain."""
     count = rotation(ints, m, True)
@@ -221,7 +221,7 @@ def _rotated(ints, reals, view, m):
     return _kept_if_better(ints, reals, view, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rooted(ints, reals, view, m):
     """Make m the only root, the old one hanging from it, if that is better; the gain."""
     root = ints[ints[at.FIRST]]
@@ -233,7 +233,7 @@ def _rooted(ints, reals, view, m):
     return _kept_if_better(ints, reals, view, 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _kept_if_better(ints, reals, view, count):
     gain = swap_arcs(ints, reals, view, count)
     if gain > ENOUGH:

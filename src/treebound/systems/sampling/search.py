@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.forest import arc_into, head_of, lay
 from treebound.decoders.approximate.sampling.starts import draw
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.catalogue import score_all
 from treebound.systems.sampling.moves import climb, gibbs, walk
 
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     words: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(ints, reals, view, graph, starts, plan, rng, best):
     """Runs from the tree int32[n] `best`, then from drawn ones; the best score, its arcs in `best`; and the runs.
 
@@ -64,7 +64,7 @@ def search(ints, reals, view, graph, starts, plan, rng, best):
     return value, plan.restarts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal(ints, reals, view, plan, rng):
     """A chain of plan.sweeps * n steps under a falling temperature."""
     steps = plan.sweeps * ints[at.N]
@@ -75,7 +75,7 @@ def anneal(ints, reals, view, plan, rng):
         temperature *= fall
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step(ints, reals, view, method, words, temperature, rng):
     """A step of a chain; the gain."""
     if method == WALK:
@@ -93,7 +93,7 @@ class Pair(NamedTuple):
     gold: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
     """Steps of a chain until two successive trees break their constraint; (steps left, errors less).
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.features.hashing import M1, finish
+from treebound.support.jit import kernel
 
 ORDERS = 3
 PAD = 2  #: rows of padding before and after the words of a sentence
@@ -75,7 +75,7 @@ class Table(NamedTuple):
     tags: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contexts(templates, rows, n):
     """int64[n, T]: what every template sees of the words around every position, hashed. O(n K).
 
@@ -91,19 +91,19 @@ def contexts(templates, rows, n):
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _base(context, history, mask):
     """First weight of the feature that joins a context with a number for the tags before (0: none)."""
     return finish((context ^ history) * M1) & mask
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _history(before, last, tags):
     """A number from 1 for the two tags before a position; `before` is -1 where only the last one counts."""
     return (before + 1) * (tags + 2) + last + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_tags(templates, context, group, candidates, table, gold, cost, out):
     """Write the best tag sequence of a sentence to out int32[n]; returns its score, an exact int64.
 
@@ -172,7 +172,7 @@ def best_tags(templates, context, group, candidates, table, gold, cost, out):
     return score
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update(templates, context, sequence, i, table, sums, sign, time):
     """Add `sign` to the weights of position i's features, and sign * time to their sums."""
     weights, mask, tags = table
@@ -186,7 +186,7 @@ def _update(templates, context, sequence, i, table, sums, sign, time):
             sums[slot] += sign * time
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def train_epoch(templates, words, order, candidates, table, sums, cost, time):
     """One pass of the structured perceptron (Collins 2002) over the sentences in `order`; returns the wrong tags.
 
@@ -216,7 +216,7 @@ def train_epoch(templates, words, order, candidates, table, sums, cost, time):
     return wrong
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tag_sentences(templates, rows, starts, offsets, group, candidates, table):
     """int32[W]: the best tags of all sentences; sentence s has the columns starts[s] .. of `rows`, padding included."""
     out = np.empty(offsets[-1], np.int32)

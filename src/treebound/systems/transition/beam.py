@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from treebound.support.jit import kernel
 from treebound.systems.transition.configuration import ROWS, System, allowed, most_transitions, start, take, tree
 from treebound.systems.transition.extraction import extract
 from treebound.systems.transition.linear import add, add_up, find_rows
@@ -48,14 +48,14 @@ def make_beam(system: System, width: int, words: int) -> Beam:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin(machine, beam, n):
     start(machine.system, beam.tables[0, 0], n, machine.root)
     beam.score[0, 0] = 0.0
     beam.size[0] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(beam, k, count, score, i, j):
     """Sequence i continued by j, into step k's sorted list of `count` ones if it is good enough; the new count.
 
@@ -74,7 +74,7 @@ def _insert(beam, k, count, score, i, j):
     return min(count + 1, width)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _advance(machine, linear, tokens, beam, k):
     """Step k of all sequences; whether one of them has not ended after it. O(B (T C + n))."""
     now, new, width = k % 2, (k + 1) % 2, tokens.shape[1] + 2
@@ -106,7 +106,7 @@ def _advance(machine, linear, tokens, beam, k):
     return going
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parse_with_beam(machine, linear, words, beam, heads, labels):
     """Write the trees of the best sequences to heads and labels, int32[W] each; float64[S], their scores."""
     total = np.zeros(len(words.offsets) - 1)
@@ -122,7 +122,7 @@ def parse_with_beam(machine, linear, words, beam, heads, labels):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sequence(beam, k, place):
     """The transitions of the sequence at a place of the beam after step k, those after its end left out."""
     out = np.empty(k + 1, np.int32)
@@ -135,7 +135,7 @@ def _sequence(beam, k, place):
     return out[:length]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _credit(machine, linear, sums, tokens, sequence, since, step):
     """Add amount to the weights of a sequence's transitions from number `since`. step: (amount, time)."""
     c = np.zeros((ROWS, tokens.shape[1] + 2), np.int32)
@@ -151,7 +151,7 @@ def _credit(machine, linear, sums, tokens, sequence, since, step):
         take(machine.system, c, machine.classes.kind[j], machine.classes.label[j])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _violation(machine, linear, tokens, gold, beam, early):
     """The step after which to learn from the best sequence of the beam, -1 where that is the gold one."""
     n = tokens.shape[1]
@@ -186,7 +186,7 @@ def _violation(machine, linear, tokens, gold, beam, early):
     return k - 1 if early else found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def beam_epoch(machine, linear, sums, words, gold, order, beam, rule):
     """One pass of the structured perceptron over the sentences in `order`; returns how many were updated.
 

@@ -22,11 +22,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-import treebound.kernels  # noqa: F401  # where compiled code is kept
 from treebound.core.dtypes import NO_HEAD
 from treebound.core.registry import Registry
+from treebound.support.jit import kernel
 
 #: kinds of transitions; those from LEFT_ARC on have a label
 SHIFT, REDUCE, SWAP, LEFT_ARC, RIGHT_ARC = range(5)
@@ -75,13 +74,13 @@ SYSTEMS.register("arc-hybrid", System((T0, S0), (S1, S0), False, False, True))
 SYSTEMS.register("swap", System((S0, S1), (S1, S0), False, True, True))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def most_transitions(system, n):
     """Upper bound of the number of transitions of a sentence of n words."""
     return (3 if system.single else 2) * n + (n * (n - 1) if system.swap else 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(system, c, n, root_label):
     """Make c int32[ROWS, >= n + 2] the initial configuration, every word unattached with the label of roots. O(n)."""
     for i in range(n + 1):
@@ -96,25 +95,25 @@ def start(system, c, n, root_label):
         c[SIZES, 2] = 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def stacked(c, i):
     """The word at depth i of the stack (0 is the top), NO_HEAD if there is none."""
     return c[STACK, c[SIZES, 0] - 1 - i] if i < c[SIZES, 0] else NO_HEAD
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def ahead(c, i):
     """The i-th word of the buffer, NO_HEAD if there is none."""
     return c[BUFFER, c[SIZES, 1] - 1 - i] if i < c[SIZES, 1] else NO_HEAD
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def at(c, place):
     """The word at T0, S0 or S1, NO_HEAD if there is none."""
     return ahead(c, 0) if place == T0 else stacked(c, place - S0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def allowed(system, c):
     """Bits of the kinds that may be taken next (bit SHIFT, ...); 0 in a terminal configuration. O(1)."""
     kinds = 0
@@ -135,7 +134,7 @@ def allowed(system, c):
     return kinds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take(system, c, kind, label):
     """Apply a transition that is allowed. O(1)."""
     if kind == SHIFT:
@@ -158,7 +157,7 @@ def take(system, c, kind, label):
         _take_back(c)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_back(c):
     """The last unattached word from the stack into the buffer, if it is not the only one. O(1) amortised."""
     while c[SIZES, 0] > 0 and c[HEAD, stacked(c, 0)] != NO_HEAD:
@@ -170,7 +169,7 @@ def _take_back(c):
         c[SIZES, 2] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _push(c):
     """The next word onto the stack."""
     c[STACK, c[SIZES, 0]] = ahead(c, 0)
@@ -178,7 +177,7 @@ def _push(c):
     c[SIZES, 1] -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remove_second(c):
     """The word below the top of the stack, back to the front of the buffer."""
     top = c[SIZES, 0] - 1
@@ -188,7 +187,7 @@ def _remove_second(c):
     c[SIZES, 0] = top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _attach(c, h, d, label):
     """The arc h -> d, and what features ask about the modifiers of h. Arcs may come in any order (swap)."""
     c[HEAD, d] = h
@@ -206,7 +205,7 @@ def _attach(c, h, d, label):
         c[inner, h] = d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tree(c, heads, labels):
     """Write the arcs to heads and labels, int32[n] each; a word without a head is attached to 0."""
     for i in range(len(heads)):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.dtypes import NO_HEAD
+from treebound.support.jit import kernel
 from treebound.systems.transition.configuration import (
     HEAD,
     LABEL,
@@ -68,7 +68,7 @@ class Words(NamedTuple):
         return Words(self.offsets[i : j + 1] - a, tokens, self.heads[a:b], self.labels[a:b])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(c, place, path):
     """The word at an address, NO_HEAD if there is none."""
     word = stacked(c, place) if place >= 0 else ahead(c, -1 - place)
@@ -79,7 +79,7 @@ def _find(c, place, path):
     return word
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bucket(distance):
     """1 .. 4, 5 to 6, 7 to 10, and more."""
     if distance <= 4:
@@ -87,7 +87,7 @@ def _bucket(distance):
     return 5 if distance <= 6 else 6 if distance <= 10 else 7
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extract(c, tokens, cells, out):
     """Write the instance of a configuration to out int32[m]; tokens int32[COLUMNS, n] of its sentence. O(m)."""
     for i in range(len(cells.function)):
@@ -112,7 +112,7 @@ def extract(c, tokens, cells, out):
             out[i] = NONE if other < 0 else FIRST + _bucket(abs(word - other))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def derivations(system, words, c, root_label):
     """(moves int32[N, 2], counts int64[S], derivable bool[S]): the static oracle's transitions of all sentences.
 
@@ -136,7 +136,7 @@ def derivations(system, words, c, root_label):
     return moves[:total].copy(), counts, derivable
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def instances(system, cells, words, c, root_label, moves, counts):
     """int32[N, m]: the instance before every one of the moves of `derivations`. O(N m)."""
     out = np.empty((len(moves), len(cells.function)), np.int32)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.features.hashing import M1, finish
+from treebound.support.jit import kernel
 from treebound.systems.transition.configuration import LEFT_ARC, ROWS, System, allowed, at, start, take, tree
 from treebound.systems.transition.encoding import Classes
 from treebound.systems.transition.extraction import Cells, Words, extract
@@ -28,7 +28,7 @@ class Machine(NamedTuple):
     root: int
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def best_class(classes, kinds, scores):
     """(kind, class) of the highest score among the kinds that are allowed; ties go to the class listed first."""
     best, best_kind = -1, -1
@@ -40,7 +40,7 @@ def best_class(classes, kinds, scores):
     return best_kind, best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parse_greedily(machine, linear, words, c, heads, labels):
     """Write the trees of all sentences to heads and labels, int32[W] each; c is long enough for all. O(W T C).
 
@@ -67,7 +67,7 @@ def parse_greedily(machine, linear, words, c, heads, labels):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def explore_epoch(machine, linear, sums, words, order, c, explore, time):
     """One pass of training with a dynamic oracle (Goldberg & Nivre 2013); returns (wrong transitions, instances seen).
 
@@ -105,7 +105,7 @@ def explore_epoch(machine, linear, sums, words, order, c, explore, time):
     return wrong, time
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _price(system, c, heads, labels, cost, kind, label):
     """Cost of a transition, a wrong label on an arc to the right head included."""
     if kind >= LEFT_ARC and cost[kind] < FORBIDDEN:
@@ -116,7 +116,7 @@ def _price(system, c, heads, labels, cost, kind, label):
     return cost[kind]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cheapest(system, c, classes, heads, labels, cost, scores):
     """(class, cost) of the transition that costs least; of several, of the one that scores most."""
     best, least = 0, 2 * FORBIDDEN
@@ -166,7 +166,7 @@ def parse_in_step(machine: Machine, scorer: Scorer, words: Words, batch: int = 1
     return heads, labels
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _waiting(machine, words, several, low):
     """(numbers of configurations that are not terminal, their instances)."""
     active = np.empty(len(several), np.int64)
@@ -181,7 +181,7 @@ def _waiting(machine, words, several, low):
     return active[:count], X[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow(machine, several, active, best):
     """Take the given class in every active configuration that allows it; the numbers of the others, int64."""
     left = np.empty(len(active), np.int64)
@@ -197,7 +197,7 @@ def _follow(machine, several, active, best):
     return left[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _advance(machine, several, active, scores):
     """Take the best transition of every active configuration."""
     for k in range(len(active)):

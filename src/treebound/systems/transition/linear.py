@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.hashing import hash_string
 from treebound.kernels.features.hashing import M1, finish
+from treebound.support.jit import kernel
 from treebound.systems.transition.feature_models import FeatureModel
 
 LINE = 16  #: weights of a cache line
@@ -63,7 +63,7 @@ def averaged(linear: Linear, sums: np.ndarray, examples: float) -> Linear:
     return linear._replace(weights=mean)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_rows(linear, x, out):
     """Write the first weight of every feature of instance x to out int64[T]. O(T)."""
     joins = linear.joins
@@ -74,7 +74,7 @@ def find_rows(linear, x, out):
         out[t] = (finish(value) & linear.mask) * linear.stride
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_up(weights, rows, out):
     """Write the scores of all C classes to out float32[C]. O(T C)."""
     classes = len(out)
@@ -85,7 +85,7 @@ def add_up(weights, rows, out):
             out[k] += row[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add(weights, sums, rows, k, amount, time):
     """Add an amount to the weights of class k, and `time` times it to their sums. O(T)."""
     for base in rows:
@@ -93,7 +93,7 @@ def add(weights, sums, rows, k, amount, time):
         sums[base + k] += amount * time
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def perceptron_epoch(linear, sums, X, y, order, classes, time):
     """One pass over instances X int32[N, m] with classes y in `order`; returns how many were wrong.
 
@@ -114,7 +114,7 @@ def perceptron_epoch(linear, sums, X, y, order, classes, time):
     return wrong
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_scores(linear, X, classes):
     """float32[N, C]: the scores of instances X int32[N, m]."""
     out = np.empty((len(X), classes), np.float32)
@@ -125,7 +125,7 @@ def all_scores(linear, X, classes):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_all_rows(linear, X):
     """int64[N, T]: the first weight of every feature of instances X int32[N, m]."""
     out = np.empty((len(X), len(linear.joins.seed)), np.int64)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.dtypes import NO_HEAD
+from treebound.support.jit import kernel
 from treebound.systems.transition.configuration import (
     BUFFER,
     HEAD,
@@ -59,7 +59,7 @@ class Gold(NamedTuple):
     rank: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def understand(heads, labels):
     """The Gold of a tree, int32[n] heads (0: the root) and labels of its words. O(n)."""
     n = len(heads)
@@ -87,7 +87,7 @@ def understand(heads, labels):
             return Gold(head, label, modifiers, first, rank)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_kind(system, c, gold):
     """The kind of transition that the static oracle takes next, -1 where there is none. O(1).
 
@@ -112,7 +112,7 @@ def next_kind(system, c, gold):
     return SHIFT if kinds & (1 << SHIFT) else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dependent_of(system, c, kind):
     """The word that the arc of a transition attaches, NO_HEAD if it draws none."""
     if kind < LEFT_ARC:
@@ -120,7 +120,7 @@ def dependent_of(system, c, kind):
     return at(c, system.left[1] if kind == LEFT_ARC else system.right[1])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def derive(system, c, gold, root_label):
     """(int32[T, 2] kinds and labels, -1 for none; whether they give back the tree). c is any configuration. O(T)."""
     n = len(gold.heads) - 1
@@ -141,7 +141,7 @@ def derive(system, c, gold, root_label):
     return moves[:count], same
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def costs(system, c, heads, out):
     """Write to out int32[5] what each kind of transition costs: right heads in reach before it, but not after it.
 

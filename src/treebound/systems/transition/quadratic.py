@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-import treebound.kernels  # noqa: F401  # where compiled code is kept
+from treebound.support.jit import kernel
 
 #: decisions nearer to 0 are added up in LIBSVM's order, so that rounding falls as it does there
 CLOSE = 1e-6
@@ -47,13 +46,13 @@ class Pools(NamedTuple):
     kernel: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pool_of(pools, x, step):
     """The pool that makes a decision about an instance."""
     return pools.pool[step, min(x[pools.split], pools.pool.shape[1] - 1)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare(pools, p, x, agreeing, values):
     """Write the kernel of x and every support vector s of pool p to values[s]. O(m l).
 
@@ -72,7 +71,7 @@ def compare(pools, p, x, agreeing, values):
         out[s] = pools.kernel[here[s]]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def _product(weights, vectors, values):
     """The scalar product of weights and the values of some vectors, in any order."""
     total = 0.0
@@ -81,7 +80,7 @@ def _product(weights, vectors, values):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decision(pools, p, i, j, values):
     """LIBSVM's decision value for classes number i < j of pool p: i wins if it is above 0. O(their vectors).
 
@@ -99,7 +98,7 @@ def decision(pools, p, i, j, values):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _beats(pools, p, i, j, values):
     """Whether class number i wins against j."""
     if i < j:
@@ -107,7 +106,7 @@ def _beats(pools, p, i, j, values):
     return not decision(pools, p, j, i, values) > 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _votes(pools, p, values, out):
     """How often each class of pool p wins, to out int32[k]."""
     out[:] = 0
@@ -116,7 +115,7 @@ def _votes(pools, p, values, out):
             out[i if decision(pools, p, i, j, values) > 0 else j] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_votes(pools, X, classes, step):
     """int32[N, classes]: the votes of all instances in one decision; -1 for classes that their pools do not have."""
     out = np.full((len(X), classes), -1, np.int32)
@@ -132,7 +131,7 @@ def all_votes(pools, X, classes, step):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def winners(pools, X, step):
     """int64[N]: the class with most votes in one decision, of several the first in LIBSVM's order, of all instances."""
     out = np.empty(len(X), np.int64)

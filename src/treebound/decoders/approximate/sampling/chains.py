@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling import buffers as at
@@ -31,6 +30,7 @@ from treebound.decoders.approximate.sampling.moves import (
     undo,
 )
 from treebound.decoders.approximate.sampling.starts import draw
+from treebound.support.jit import kernel
 
 GREEDY, GIBBS, WALK = range(3)
 MANY = 2**62  #: no limit
@@ -71,7 +71,7 @@ class Found(NamedTuple):
     seen: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(ints, reals, graph, starts, plan, rng, found):
     """Runs of the plan from drawn trees; OUT found, which holds what was found before.
 
@@ -107,7 +107,7 @@ def search(ints, reals, graph, starts, plan, rng, found):
             arcs[:] = starts.into
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(ints, reals, limit, first, last):
     """Make moves that gain something until none is found, or `limit` arcs were scored; the gain.
 
@@ -139,7 +139,7 @@ def climb(ints, reals, limit, first, last):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tree_code(ints):
     """A number that tells the forest's tree from others, but for one in 2^60."""
     code = 0
@@ -148,7 +148,7 @@ def tree_code(ints):
     return code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend_plainly(ints, reals, m):
     """The first of the simple moves of word m that gains something; the gain."""
     gain = ascend(ints, reals, m)
@@ -159,7 +159,7 @@ def ascend_plainly(ints, reals, m):
     return gain if gain > 0.0 else ascend_pair(ints, reals, m)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_changes(ints):
     """Mark the words that have another head than at the last call, both heads, and all their modifiers."""
     into, kept, head = ints[at.ARC_INTO], ints[at.KEPT], ints[at.HEAD]
@@ -171,7 +171,7 @@ def mark_changes(ints):
             ints[kept + x] = ints[into + x]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_around(ints, h):
     """Mark h and its modifiers as words near which something has changed."""
     mark = ints[at.MARK]
@@ -182,7 +182,7 @@ def mark_around(ints, h):
         c = ints[ints[at.NEXT] + c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anneal(ints, reals, plan, limit, rng):
     """A chain of plan.sweeps * n steps under a falling temperature, or until `limit` arcs were scored; the gain."""
     n, total = ints[at.N], 0.0
@@ -200,7 +200,7 @@ def anneal(ints, reals, plan, limit, rng):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gibbs(ints, reals, temperature, rng):
     """A step whose stationary distribution is exp(score / temperature): a word's head drawn anew, or two words swapped.
 
@@ -218,7 +218,7 @@ def gibbs(ints, reals, temperature, rng):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def taken(gain, temperature, rng):
     """Whether the second of two trees is drawn, which scores `gain` more, by exp(score / temperature) of both."""
     if gain < 0.0:
@@ -227,7 +227,7 @@ def taken(gain, temperature, rng):
     return uniform(rng) < 1.0 / (1.0 + at_temperature(-gain, temperature))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk(ints, reals, words, temperature, rng):
     """A step of Metropolis & Hastings over crossing trees; (gain, whether it was accepted).
 
@@ -253,7 +253,7 @@ def walk(ints, reals, words, temperature, rng):
     return 0.0, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_words(ints, words, rng):
     """Mark so many different words 1, or all there are, and put the arcs into them at OLD; their number."""
     n, mark, count = ints[at.N], ints[at.MARK], 0
@@ -267,7 +267,7 @@ def draw_words(ints, words, rng):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def propose(ints, reals, count, rng):
     """Wilson's loop-erased walks over the words marked 1, whose arcs are at OLD; the arcs that they get, to NEW.
 
@@ -295,7 +295,7 @@ def propose(ints, reals, count, rng):
         ints[new + i] = ints[chosen + ints[mod + ints[old + i]]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_arc(ints, reals, m, rng):
     """An arc into word m with probability ~ S_SHARE. O(heads of m)."""
     first, end = ints[at.INTO] + ints[ints[at.INTO_START] + m], ints[at.INTO] + ints[ints[at.INTO_START] + m + 1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from treebound.support.jit import kernel
 
 _STEP, _MIX, _MIX_AGAIN = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform(state):
     """A number in [0, 1), a multiple of 2^-53."""
     state[0] += _STEP
@@ -19,7 +20,7 @@ def uniform(state):
     return np.float64((z ^ (z >> _31)) >> _11) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below(state, n):
     """An integer in 0 .. n - 1."""
     return int(uniform(state) * n)

@@ -10,32 +10,31 @@ Oracle: tests/test_sampling_moves.py scores every tree of long walks from scratc
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.kernels.head_stars.tables import pair_rank, triple_rank
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def arc_into(ints, m):
     """The arc into word m, NONE for 0 and where there is none."""
     return ints[ints[at.ARC_INTO] + m]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def head_of(ints, m):
     """The head of a word that has one."""
     return ints[ints[at.HEAD] + ints[ints[at.ARC_INTO] + m]]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def arc_number(ints, h, m):
     """The arc from h to m, NONE where it is no candidate or forbidden."""
     return ints[ints[at.NUMBER] + h * (ints[at.N] + 1) + m]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear(ints, reals):
     """Make the forest empty; its score."""
     n, total = ints[at.N], 0.0
@@ -48,7 +47,7 @@ def clear(ints, reals):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay(ints, reals, arcs):
     """Make the forest that of the arcs, int[*]; its score."""
     total = clear(ints, reals)
@@ -57,7 +56,7 @@ def lay(ints, reals, arcs):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def attach(ints, reals, b):
     """Put in arc b, whose word has none; what that adds to the score."""
     gain = worth(ints, reals, b)
@@ -65,13 +64,13 @@ def attach(ints, reals, b):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def detach(ints, reals, m):
     """Take away the arc into word m; what that takes from the score."""
     return worth(ints, reals, unlink(ints, m))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def link(ints, b):
     """Put in arc b, whose word has none, and score nothing."""
     h, m = ints[ints[at.HEAD] + b], ints[ints[at.MOD] + b]
@@ -91,7 +90,7 @@ def link(ints, b):
     ints[ints[at.ARC_INTO] + m] = b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unlink(ints, m):
     """Take away the arc into word m, which is returned, and score nothing."""
     b = arc_into(ints, m)
@@ -109,7 +108,7 @@ def unlink(ints, m):
     return b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def worth(ints, reals, b):
     """What arc b would add to the score of the forest, where its word has no head."""
     ints[at.SCORED] += 1
@@ -121,7 +120,7 @@ def worth(ints, reals, b):
     return total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _below(ints, a, c):
     """Rank of arc c = (m, g) among those that can hang below a = (h, m)."""
     m = ints[ints[at.MOD] + a]
@@ -129,13 +128,13 @@ def _below(ints, a, c):
     return c - ints[ints[at.START] + m] if c < right else ints[ints[at.BELOW] + 2 * a] + c - right
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _adjacent(ints, reals, s, b, first):
     """Score of b with the next sibling s, or NONE, on its inner side, where `first` is the first arc on their side."""
     return reals[ints[at.S_ADJACENT] + ints[ints[at.ADJACENT] + b] + (0 if s == NONE else 1 + s - first)]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _grand_sibling(ints, reals, a, s, b, first):
     """Score of the same below arc a."""
     offset = 0
@@ -146,7 +145,7 @@ def _grand_sibling(ints, reals, a, s, b, first):
     return reals[ints[at.S_GRAND_SIBLING] + ints[ints[at.GRAND_SIBLING] + a] + rank]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _outermost(ints, reals, a, left, c):
     """Score of the outermost modifier c, or NONE, of the modifier of a, on its left or on its right."""
     p = ints[at.S_OUTERMOST] + ints[ints[at.OUTERMOST] + a]
@@ -156,7 +155,7 @@ def _outermost(ints, reals, a, left, c):
     return reals[p if left == inner_left else p + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _at_head(ints, reals, b):
     """What b adds to the parts at its head: siblings, counts, and these below the arc into the head."""
     h, m, into, following = ints[ints[at.HEAD] + b], ints[ints[at.MOD] + b], ints[at.ARC_INTO], ints[at.NEXT]
@@ -191,7 +190,7 @@ def _at_head(ints, reals, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _among_siblings(ints, reals, b):
     """What b adds to the pairs, triples and numbers of the modifiers of its head."""
     h, into, following = ints[ints[at.HEAD] + b], ints[at.ARC_INTO], ints[at.NEXT]
@@ -219,7 +218,7 @@ def _among_siblings(ints, reals, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _at_modifier(ints, reals, b):
     """What b adds to the parts of its modifier's modifiers."""
     total = 0.0
@@ -246,7 +245,7 @@ def _at_modifier(ints, reals, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _with_neighbours(ints, reals, b):
     """What b adds to the pairs with the arcs into the words beside its own."""
     m, into, rank, total = ints[ints[at.MOD] + b], ints[at.ARC_INTO], ints[at.RANK], 0.0
@@ -260,7 +259,7 @@ def _with_neighbours(ints, reals, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _in_factors(ints, reals, b):
     """Score of the listed factors of b whose other arcs are all there."""
     total, width = 0.0, ints[at.WIDTH]

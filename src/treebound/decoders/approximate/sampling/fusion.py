@@ -10,14 +10,13 @@ Oracle: tests/test_sampling_chains.py.
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.forest import arc_into
 from treebound.decoders.approximate.sampling.moves import ENOUGH, exchange, undo
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fuse(ints, reals, arcs):
     """Take the fragments that gain something from the tree int[n] arcs; the gain. O(n depth), scoring what differs."""
     n, here, there, fragment = ints[at.N], ints[at.HERE], ints[at.THERE], ints[at.FRAGMENT]
@@ -39,7 +38,7 @@ def fuse(ints, reals, arcs):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _descendants(ints, arcs):
     """Write to HERE and THERE what tells the sets of descendants apart, in the forest and in the tree of the arcs.
 
@@ -59,7 +58,7 @@ def _descendants(ints, arcs):
             x = ints[head + arcs[x - 1]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exchange_fragment(ints, reals, arcs, m):
     """Take the words of m's fragment, m the first of them, from the arcs if that gains something; the gain."""
     fragment, old, new, count = ints[at.FRAGMENT], ints[at.OLD], ints[at.NEW], 0

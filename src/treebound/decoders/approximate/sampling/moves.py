@@ -10,7 +10,6 @@ Oracle: tests/test_sampling_moves.py.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling import buffers as at
@@ -25,11 +24,12 @@ from treebound.decoders.approximate.sampling.forest import (
     unlink,
     worth,
 )
+from treebound.support.jit import kernel
 
 ENOUGH = 1e-6  #: a smaller gain may be rounding
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def span(ints, m):
     """(first, last) word of the subtree of m where arcs do not cross."""
     low, high = m, m
@@ -40,7 +40,7 @@ def span(ints, m):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_heads(ints, m, low, high):
     """How many heads m may have where it has none; they are written to FOUND.
 
@@ -73,7 +73,7 @@ def find_heads(ints, m, low, high):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reaches_root(ints, u):
     """Whether u hangs from 0 in the forest."""
     while u != 0 and arc_into(ints, u) != NONE:
@@ -81,7 +81,7 @@ def reaches_root(ints, u):
     return u == 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend(ints, reals, m):
     """Give word m its best head; the gain. The only root of a tree stays."""
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
@@ -100,7 +100,7 @@ def ascend(ints, reals, m):
     return most - lost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def resample(ints, reals, m, temperature, rng):
     """Give word m a head drawn from exp(score / temperature), all else as it is (Gibbs); the gain. Always accepted."""
     if head_of(ints, m) == 0 and ints[at.ONE_ROOT]:
@@ -123,13 +123,13 @@ def resample(ints, reals, m, temperature, rng):
     return reals[values + i] - lost
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def at_temperature(gain, temperature):
     """exp(gain / temperature) of a gain that is not positive, 0 where it is very small."""
     return np.exp(gain / temperature) if gain > -700.0 * temperature else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rotation(ints, m, far):
     """How many arcs change where m comes above its head, those out to OLD and those in to NEW; 0: no such move.
 
@@ -157,7 +157,7 @@ def rotation(ints, m, far):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rotate(ints, reals, m):
     """Exchange word m and its head, nothing else; (gain, number of arcs for `undo`), (0, 0) if that is no move."""
     count = rotation(ints, m, False)
@@ -166,7 +166,7 @@ def rotate(ints, reals, m):
     return exchange(ints, reals, count), count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend_rotated(ints, reals, m):
     """Put word m above its head, below the head that is then best for it, if that is better; the gain."""
     h, count = head_of(ints, m), rotation(ints, m, True)
@@ -200,7 +200,7 @@ def ascend_rotated(ints, reals, m):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend_to_root(ints, reals, m):
     """Make m the only root, the old one hanging from it, where arcs may cross, if that is better; the gain."""
     root = ints[ints[at.FIRST]]
@@ -216,7 +216,7 @@ def ascend_to_root(ints, reals, m):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange(ints, reals, count):
     """Take `count` arcs at OLD out and put those at NEW in, into the same words; the gain."""
     old, new, gain = ints[at.OLD], ints[at.NEW], 0.0
@@ -227,7 +227,7 @@ def exchange(ints, reals, count):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def undo(ints, count):
     """Take back an `exchange` of `count` arcs."""
     old, new = ints[at.OLD], ints[at.NEW]
@@ -237,7 +237,7 @@ def undo(ints, count):
         link(ints, ints[old + i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend_pair(ints, reals, m):
     """Give m and the next modifier on its side the head that is best for both, if that is better; the gain."""
     s, h = ints[ints[at.NEXT] + m], head_of(ints, m)
@@ -260,7 +260,7 @@ def ascend_pair(ints, reals, m):
     return most - lost
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ascend_followed(ints, reals, m):
     """Give m another head, or the place of its head, and whoever hung from either the best head then; the gain.
 
@@ -270,7 +270,7 @@ def ascend_followed(ints, reals, m):
     return gain if gain > ENOUGH else _followed_above(ints, reals, m)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _headed_anew(ints, reals, m):
     """`ascend_followed` for another head."""
     if (head_of(ints, m) == 0 and ints[at.ONE_ROOT]) or ints[ints[at.FIRST] + m] == NONE:
@@ -294,7 +294,7 @@ def _headed_anew(ints, reals, m):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _followed_above(ints, reals, m):
     """`ascend_followed` for the place of the head."""
     h, count = head_of(ints, m), rotation(ints, m, True)
@@ -319,14 +319,14 @@ def _followed_above(ints, reals, m):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def save(ints, m, count):
     """Write the arc into m to OLD, behind the `count` that are there; how many there are then."""
     ints[ints[at.OLD] + count] = arc_into(ints, m)
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def save_modifiers(ints, h, count):
     """The same for all modifiers of h."""
     c = ints[ints[at.FIRST] + h]
@@ -336,7 +336,7 @@ def save_modifiers(ints, h, count):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restore(ints, count):
     """Put back the `count` arcs at OLD."""
     for i in range(count):

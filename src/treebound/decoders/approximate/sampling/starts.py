@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.decoders.approximate.sampling.chance import uniform
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.chart.arborescence import ArborescenceScratch, arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
+from treebound.support.jit import kernel
 
 
 class Starts(NamedTuple):
@@ -58,7 +58,7 @@ def starts_of(
     return (graph, made) if value > NEG_TEST else None
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def inside_shares(graph, log, share):
     """Logarithm of the sum over all derivations; of every edge the running share of its item into float64[E] share.
 
@@ -81,7 +81,7 @@ def inside_shares(graph, log, share):
     return inner[items - 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(graph, starts, rng):
     """Draw a tree: the arc into every word into `starts.into`. O(n edges of an item), or an arborescence."""
     if graph is not None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.problem import NONE
 from treebound.decoders.exact.branch_and_bound.state import changed
@@ -25,6 +24,7 @@ from treebound.kernels.head_stars.modifiers import StarScratch, star_scratch
 from treebound.kernels.head_stars.scoring import score_heads
 from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
 from treebound.kernels.head_stars.tables import StarTables
+from treebound.support.jit import kernel
 
 NODE_LIMIT = 20_000  #: steps of the search for one star, before an upper bound has to do
 
@@ -67,7 +67,7 @@ class StarState(NamedTuple):
     scratch: StarScratch
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def star_state(index, handover):
     """A StarState for a sentence: no star solved yet. None for None."""
     if handover is None:
@@ -90,7 +90,7 @@ def star_state(index, handover):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mode_of(star):
     """Which stars are in force."""
     if star is None:
@@ -98,19 +98,19 @@ def mode_of(star):
     return star.mode[0]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _tables(star):
     return star.handover.later if star.mode[0] == ALL_STARS else star.handover.first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spoil_stars(star):
     """All stars have to be solved again."""
     if star is not None:
         star.stars.dirty[:] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_stars(star, task, multipliers, weight, alive):
     """Solve the stars that are dirty: (whether every head has one, whether an arc was removed)."""
     if star is None:
@@ -127,7 +127,7 @@ def settle_stars(star, task, multipliers, weight, alive):
     return True, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _even_parents(stars, index, w, weight, alive):
     """Give the arcs into every dirty head the multipliers w under which its star is worth the same with each of them.
 
@@ -150,7 +150,7 @@ def _even_parents(stars, index, w, weight, alive):
     return removed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def total_of_stars(star):
     """What the stars add to the bound."""
     if star is None:
@@ -158,7 +158,7 @@ def total_of_stars(star):
     return star.stars.value.sum() if star.mode[0] != NO_STARS else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def charge_stars(star, index, weight, arc_max):
     """arc_max[a] -= what the star of the word of arc a loses where a is chosen. O(A)."""
     if star is None:
@@ -170,7 +170,7 @@ def charge_stars(star, index, weight, arc_max):
             arc_max[a] -= star.stars.value[index.mod[a]] - star.stars.x_bound[a]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_stars(star, task, multipliers, alive, z, chosen):
     """At the tree of the chosen variables: (score of the stars' parts, on how many arcs they disagree, in each role).
 
@@ -191,7 +191,7 @@ def visit_stars(star, task, multipliers, alive, z, chosen):
     return score, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_stars(star, task, z, chosen, size):
     """Score of the stars' parts at the tree of the chosen variables; star.into and star.score are filled."""
     if star is None:
@@ -203,7 +203,7 @@ def score_stars(star, task, z, chosen, size):
     return score_heads(index, task.parts, _tables(star), z, star.into, star.taken, star.score)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _follow_tree(star, task, multipliers, alive):
     """Make every star choose the tree's arc into its head (star.into), and its best modifiers then."""
     index, into, was, one = task.arcs, star.into, star.was, star.one
@@ -222,7 +222,7 @@ def _follow_tree(star, task, multipliers, alive):
             alive[index.into[i]] = was[index.into[i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
     """A subgradient step of length alpha; OUT star.stars.dirty: heads whose star has to be solved again. O(A)."""
     if star is None:
@@ -247,7 +247,7 @@ def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
             dirty[m] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_star_slack(star, index, multipliers, alive, z, gap):
     """gap[a] += slack of a star whose tree and whose choice disagree on arc a. O(A)."""
     if star is None:
@@ -271,7 +271,7 @@ def add_star_slack(star, index, multipliers, alive, z, gap):
                 gap[stars.x[h]] += slack
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hand_over(star, task, state, scratch):
     """Turn the shares of same-head factors into multipliers; the stars score these factors from now on.
 
@@ -295,7 +295,7 @@ def hand_over(star, task, state, scratch):
     return changed(state, state.graph, pairs, products)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hand_over_pairs(handover, given, state, scratch):
     """(pairs that are left, change of the bound's constant); `given`: those of the task, before folding. O(K)."""
     pairs, theta, u, w = state.pairs, state.theta, state.multipliers.child, state.multipliers.parent
@@ -332,7 +332,7 @@ def _hand_over_pairs(handover, given, state, scratch):
     return Pairs(pairs.number[keep], pairs.e[keep], pairs.f[keep], pairs.phi[keep], pairs.share[keep]), constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hand_over_products(handover, task, state, scratch, constant):
     """As `_hand_over_pairs`, adding to a constant; the places of the shares say which product is which. O(K)."""
     given, products, theta, u = task.products, state.products, state.theta, state.multipliers.child

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST, best_arcs, inside
+from treebound.support.jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_order_tree(index, n, single_root, theta):
     """int32[n]: the arc into each word of the best projective tree of theta float64[A + 1]; none if there is no tree.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.decoders.exact.branch_and_bound.agreement import score_stars, star_state
 from treebound.kernels.bounded import ascend, visit_counts, visit_pairs, visit_products
 from treebound.kernels.chart.best_tree import best_tree, keep_arcs, lay_tree, lift_tree, oracle_scratch, tree_variables
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.support.jit import kernel
 
 MOST = 20  #: trees that are tried
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb(graph, task, handover):
     """Alternate the tree and the shares of pi: (best score, its arcs int32[n], trees computed).
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.decoders.exact.branch_and_bound.state import (
     EVERYTHING,
@@ -28,6 +27,7 @@ from treebound.decoders.exact.branch_and_bound.state import (
 from treebound.decoders.exact.branch_and_bound.trace import recorded
 from treebound.kernels.chart.best_tree import OracleScratch, keep_arcs, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_variables, inside
+from treebound.support.jit import kernel
 
 EPSILON = 1e-8  #: the paper's precision of the stopping test
 MAX_STEPS = (
@@ -85,7 +85,7 @@ def flat_factors(task: Task) -> Factors:
     return Factors(first, var, np.concatenate((pairs.phi, products.phi[wide])))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project_simplex(q):
     """Euclidean projection of q onto the probability simplex, in place (Duchi et al. 2008). O(r log r)."""
     r = len(q)
@@ -105,7 +105,7 @@ def project_simplex(q):
         q[j] = max(0.0, q[j] - shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fix(index, fixed, a, value):
     """Fix arc a; value 1 forbids the modifier's other arcs and every crossing arc, in place. O(A)."""
     head, mod = index.head, index.mod
@@ -121,7 +121,7 @@ def _fix(index, fixed, a, value):
             fixed[b] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _linear(theta, fixed, factors, p, weight):
     """Arc weights of psi(p, .) into `weight`; returns its constant. O(sum of factor sizes)."""
     first, var, phi = factors
@@ -142,7 +142,7 @@ def _linear(theta, fixed, factors, p, weight):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decide(fixed, factors, p):
     """Exact shares for factors whose arcs are all fixed, in place."""
     first, var, phi = factors
@@ -164,7 +164,7 @@ def _decide(fixed, factors, p):
             p[lo + 1] = 1.0 - p[lo]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _on(factors, c, z):
     """How many variables of factor c the tree z has."""
     on = 0
@@ -173,7 +173,7 @@ def _on(factors, c, z):
     return on
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _visit(factors, p, z, score, gap):
     """score plus that of the factors at the tree z; OUT gap: slack of the factors of each variable. O(K)."""
     first, var, phi = factors
@@ -197,7 +197,7 @@ def _visit(factors, p, z, score, gap):
     return score
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step(factors, p, z, alpha):
     """A projected subgradient step of length alpha, in place. O(K log r)."""
     first, var, phi = factors
@@ -216,7 +216,7 @@ def _step(factors, p, z, alpha):
                 project_simplex(p[lo : lo + 2])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start(factors, unit):
     """(longest step, duals of the root)."""
     first, _, phi = factors
@@ -234,7 +234,7 @@ def _start(factors, unit):
     return alpha, p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _search_node(graph, task, factors, node, alpha, limit, scratch):
     """(the node with its own bound, whether that closes it, DP calls), after steps until nothing moves or the limit."""
     p, fixed, bound, lower, propose = node
@@ -279,7 +279,7 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
             return Node(p, fixed, bound, lower, propose), solved, steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_level(survivors, index, best, unit):
     """The children of the nodes that the best score leaves open; one branching arc for all of them."""
     top = NEG
@@ -302,7 +302,7 @@ def _next_level(survivors, index, best, unit):
     return level
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_published(graph, task, factors, max_dp_calls, max_nodes):
     """Best tree and its certificate, with the paper's search; Found without a record.
 

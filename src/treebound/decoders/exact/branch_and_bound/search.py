@@ -23,7 +23,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from treebound.decoders.exact.branch_and_bound.agreement import (
     add_star_slack,
@@ -107,11 +106,12 @@ from treebound.kernels.chart.best_tree import (
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.reference import where_none
+from treebound.support.jit import kernel
 
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(graph, task, handover, known, options):
     """Best tree and its certificate.
 
@@ -163,7 +163,7 @@ def search(graph, task, handover, known, options):
     return Found(run.best, bound, run.best_arcs, status, dp_calls, nodes, root_solved, recorded(run.log, size))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def root_state(graph, task, arcs, record):
     """The state that a search begins with; arcs: how many have multipliers."""
     pairs, products = task.pairs, task.products
@@ -176,7 +176,7 @@ def root_state(graph, task, arcs, record):
     return State(graph, pairs, products, task.theta, weight, np.zeros(slopes), multipliers, settled, offset)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin_node(run, node):
     """Make the state of a node that of the run: its parent's, and what is decided."""
     run.scratch.trace[:] = 0.0
@@ -186,7 +186,7 @@ def begin_node(run, node):
         decide(run.task.arcs, run.state.weight, node.branch, node.value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_node(run, star, bound, root, number, dp_calls):
     """Lower the bound of the node whose state is run.state by steps on its dual variables, and its graph with it.
 
@@ -259,7 +259,7 @@ def search_node(run, star, bound, root, number, dp_calls):
     return bound, done, dp_calls
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tree_of_weights(run):
     """The largest weight of a tree, which bounds the node but for constants."""
     scratch = run.scratch
@@ -267,19 +267,19 @@ def tree_of_weights(run):
     return best_tree(run.state.graph, run.task.arcs, run.state.weight, single_root, scratch.chosen, scratch.oracle)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rounding(run, value):
     """What real numbers of this size may differ by and count as equal."""
     return 1e-9 * max(1.0, abs(value), abs(run.state.offset[0]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def counting(run, star):
     """Whether numbers of modifiers are bounded by majorants: stars score them, too."""
     return len(run.task.counts.first) > 0 and mode_of(star) != ALL_STARS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(run, star, refold):
     """Fold what is decided, if that has changed, and solve stars: whether there may be a tree."""
     if refold:
@@ -295,7 +295,7 @@ def settle(run, star, refold):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold(run, star):
     """Drop the factors that are decided from the state; OUT scratch.alive, certain, low, high. O(V + K)."""
     weight, alive, certain = run.state.weight, run.scratch.alive, run.scratch.certain
@@ -313,7 +313,7 @@ def fold(run, star):
     run.state = changed(run.state, run.state.graph, pairs, products)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def upper_bound(run, star, value):
     """The bound of a node whose best tree weighs `value`. O(n)."""
     bound = value + run.state.offset[0]
@@ -323,7 +323,7 @@ def upper_bound(run, star, value):
     return bound
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit(run, star):
     """The last tree, laid into scratch.z: (its score, number of variables, how slack the bound is there). O(V + K).
 
@@ -352,7 +352,7 @@ def visit(run, star):
     return score, size, moved
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def eliminate(run, star, beyond, marking, last, number):
     """Remove arcs and edges whose trees cannot beat the best one, if `marking`; find ambiguities where they are used.
 
@@ -392,7 +392,7 @@ def eliminate(run, star, beyond, marking, last, number):
     return removed, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_over(run, star):
     """All that is of one head becomes the stars'."""
     if star is not None:
@@ -417,7 +417,7 @@ def move_by_scheme(scheme, run, alpha, moves, final):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move(run, star, alpha, moves, final):
     """A step of length alpha on the dual variables with slack; of so many at this node, perhaps the last. O(V + K)."""
     unit, weight, offset = run.task.unit, run.state.weight, run.state.offset
@@ -432,7 +432,7 @@ def move(run, star, alpha, moves, final):
         move_slopes(run.task.arcs, run.task.counts, run.state.slope, modifiers, wanted, alpha, weight)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def branching(run, star):
     """The arc to branch on after the last tree, -1 where every arc is decided. O(V + K)."""
     z, gap = run.scratch.z, run.scratch.gap

@@ -6,16 +6,16 @@ Oracle: tests/test_search.py holds every scheme to the same optimum and checks i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.bounded import set_pair
 from treebound.kernels.chart.hypergraph import NEG
 from treebound.kernels.reference import where_none
+from treebound.support.jit import kernel
 
 MOMENTUM, AVERAGED, BLOCK_COORDINATE = 1, 2, 3  #: Polyak's, the usual one, is None: the others are compiled when used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_length(rho, gap, moved, unit):
     """Polyak's: rho times the gap over the squared length of the subgradient; at least 1 for integers."""
     alpha = rho * gap / moved
@@ -38,7 +38,7 @@ def traces(scheme):
     return scheme in (MOMENTUM, AVERAGED)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_pairs(pairs, direction, alpha, weight):
     """A subgradient step of length alpha on the shares of pairs; returns the change of the bound's constant. O(F)."""
     constant = 0.0
@@ -48,7 +48,7 @@ def move_pairs(pairs, direction, alpha, weight):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_with_momentum(pairs, direction, alpha, trace, unit, weight):
     """As `move_pairs`, with 0.5 of the step before added; trace float64[shares] holds that, by number. O(F)."""
     constant = 0.0
@@ -61,7 +61,7 @@ def move_with_momentum(pairs, direction, alpha, trace, unit, weight):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def average_pairs(pairs, count, last, trace, unit, weight):
     """Add the shares to trace float64[shares]; with the last of `count` steps, they become their mean. O(F)."""
     constant = 0.0
@@ -73,7 +73,7 @@ def average_pairs(pairs, count, last, trace, unit, weight):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ambiguities(index, arc_max, out):
     """OUT float64[A]: by how much the best tree with an arc beats the best one without it, from max-marginals."""
     for m in range(1, len(index.right)):
@@ -89,7 +89,7 @@ def ambiguities(index, arc_max, out):
             out[index.into[i]] = x - (second if x == top else top)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def even_out(pairs, ambiguity, degree, unit, weight):
     """Block-coordinate step: every pair evens out its part of its variables' ambiguities; returns the change of the
     constant.
@@ -111,7 +111,7 @@ def even_out(pairs, ambiguity, degree, unit, weight):
     return constant
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_slopes(index, counts, slope, number, wanted, alpha, weight):
     """A subgradient step of length alpha on the slopes of `majorants`. O(A)."""
     for h in range(len(slope)):
@@ -122,7 +122,7 @@ def move_slopes(index, counts, slope, number, wanted, alpha, weight):
                 weight[a] += delta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_count_slack(index, counts, slope, number, wanted, gap):
     """gap[a] += slack of the majorant of the head of a, at a tree with number[h] modifiers of h. O(A)."""
     for h in range(len(slope)):

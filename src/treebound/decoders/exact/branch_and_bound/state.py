@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.decoders.exact.branch_and_bound.share_steps import evens_out, traces
 from treebound.decoders.exact.branch_and_bound.trace import Log, Record
@@ -17,6 +16,7 @@ from treebound.kernels.chart.best_tree import OracleScratch, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.reference import by_reference
+from treebound.support.jit import kernel
 
 DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 SLACK, MAX_MARGINAL = range(2)
@@ -178,7 +178,7 @@ class Run:
     best_arcs: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_scratch(graph, task, options):
     """Scratch for a task and all that is left of its graph later."""
     A, n, V = len(task.arcs.head), len(task.arcs.right) - 1, len(task.theta)
@@ -203,7 +203,7 @@ def search_scratch(graph, task, options):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def closed(bound, value, unit, rounding):
     """No tree under `bound` beats `value`. unit > 0: scores are integers, and bounds are known to within `rounding`."""
     if unit > 0.0:
@@ -211,7 +211,7 @@ def closed(bound, value, unit, rounding):
     return bound <= value + 1e-9 * max(1.0, abs(value))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def conclude(value, open_bound, status):
     """(bound, status) of a finished search; open_bound is the largest bound of a node that a limit left open."""
     if status == LIMIT:
@@ -219,7 +219,7 @@ def conclude(value, open_bound, status):
     return value, (INFEASIBLE if value <= NEG_TEST else OPTIMAL)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_node(open_nodes, order):
     """Take the next node of the list."""
     last = len(open_nodes) - 1
@@ -239,13 +239,13 @@ def next_node(open_nodes, order):
     return taken
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spent(limit, used):
     """Whether a limit (0: none) is reached."""
     return limit > 0 and used >= limit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copied(state):
     """The state of a node, free to be changed."""
     p, q, m = state.pairs, state.products, state.multipliers
@@ -262,7 +262,7 @@ def copied(state):
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def changed(state, graph, pairs, products):
     """The state with another graph and other factors."""
     return State(
@@ -278,7 +278,7 @@ def changed(state, graph, pairs, products):
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decide(index, weight, arc, value):
     """Forbid what contradicts the decision on an arc, by its weight."""
     if value == 0:
@@ -290,7 +290,7 @@ def decide(index, weight, arc, value):
                 weight[index.into[i]] = NEG
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_certain(index, alive, certain):
     """OUT certain bool[V]: arcs that are the only ones into their words. O(A)."""
     certain[:] = False
@@ -305,7 +305,7 @@ def find_certain(index, alive, certain):
             certain[only] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def branching_arc(index, weight, certain, gap, ambiguity):
     """The undecided arc with the largest slack; if ambiguities are given, the most ambiguous of those with slack.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.kernels.reference import where_none
+from treebound.support.jit import kernel
 
 NO_STARS, SOME_STARS, ALL_STARS = range(3)  #: head stars: none, those from the beginning, all of them
 
@@ -96,7 +96,7 @@ def log_bound(log, node, bound):
         keep_step(log, node, log.latest[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_step(log, node, dual):
     """The duals of a bound become part of the proof."""
     log.step_node.append(node)
@@ -104,7 +104,7 @@ def keep_step(log, node, dual):
     log.latest.clear()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stacked(rows, width):
     """float64[len(rows), width]."""
     out = np.empty((len(rows), width))
@@ -129,7 +129,7 @@ def recorded(log, size):
     return Record(stacked(log.calls, of_calls), stacked(log.nodes, of_nodes), step_node, stacked(log.step_dual, size))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dual_variables(state, stars):
     """All dual variables, in the order of `Record`: factors still in play, those that were settled, slopes, stars."""
     pairs, products, slope = state.pairs, state.products, state.slope

@@ -7,11 +7,10 @@ arguments are coordinated, all conjuncts are arguments, MOST at most.
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.forest import head_of
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import (
     COORDINATOR,
     LOWER,
@@ -24,7 +23,7 @@ from treebound.systems.sampling.globals.view import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(ints, view, w):
     """Which way it is attached, the governor and the arguments."""
     seen, h = view.seen, head_of(ints, w)
@@ -53,7 +52,7 @@ def see(ints, view, w):
     return count
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _argument(view, m, count):
     if view.words[PUNCTUATION, m]:
         return count
@@ -61,7 +60,7 @@ def _argument(view, m, count):
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """Each argument with the preposition and the governor, as words and tags."""
     words, governor, i = view.words, view.seen[1], 0

@@ -6,11 +6,11 @@ A new one is a file with `see` and `name` (`view`), a line of `table`, and one i
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.core.hashing import hash_string
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.kernels.features.hashing import finish
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals import (
     attachment,
     coordination,
@@ -43,7 +43,7 @@ def codes_of(names: tuple[str, ...]) -> np.ndarray:
 SALT = np.int64(hash_string("|".join(FEATURES)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(code, ints, view, w):
     """What feature `code` sees at anchor w, into view.seen; how many integers."""
     if code == 0:
@@ -61,7 +61,7 @@ def see(code, ints, view, w):
     return crossing.see(ints, view, w)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """The hashed names of what was seen, into view.names; how many."""
     if code == 0:
@@ -79,7 +79,7 @@ def name(code, view, w, count):
     return crossing.name(code, view, w, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look(f, ints, view, w):
     """Score feature number f of the view at anchor w, unless it was seen so before."""
     code = view.codes[f]
@@ -98,7 +98,7 @@ def look(f, ints, view, w):
     view.held[f, w] = view.values[slot]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def anchored(anchors, ints, view, w):
     """Whether w is such an anchor, whatever has moved."""
     if anchors == TREE:
@@ -110,7 +110,7 @@ def anchored(anchors, ints, view, w):
     return w > 0 and (anchors == PATHS or ints[at.PROJECTIVE] == 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refresh(ints, view):
     """Score what the moves near marked words have changed; the score of all global features. Marks are taken away.
 
@@ -138,7 +138,7 @@ def refresh(ints, view):
     return view.total[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_all(ints, view):
     """The score of all global features of the tree, from scratch: after its weights, or the tree, became others."""
     view.held[:] = 0.0
@@ -152,7 +152,7 @@ def score_all(ints, view):
     return refresh(ints, view)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def append(ints, view, sign, slots, signs, count):
     """Append the weight slots of all global features of the tree with `sign`; the new count. `room` must be there."""
     find_spans(ints, view)

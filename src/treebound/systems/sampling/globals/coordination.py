@@ -6,10 +6,9 @@ from it; it hangs from the right one, which hangs from the left one; it hangs fr
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling.forest import head_of
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import (
     COARSE,
     HIGH,
@@ -25,7 +24,7 @@ from treebound.systems.sampling.globals.view import (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(ints, view, w):
     """How it is attached, the conjuncts, and how many words they reach from the coordinator; 0: to none."""
     seen, h, left, right = view.seen, head_of(ints, w), last_left(ints, view, w), first_right(ints, view, w)
@@ -43,7 +42,7 @@ def see(ints, view, w):
     return 5
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """Tags, whether they are the same, lengths and their difference, with and without the coordinator."""
     seen, words = view.seen, view.words

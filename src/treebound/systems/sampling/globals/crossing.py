@@ -5,13 +5,12 @@ Zhang et al. (2014), section 4, after Martins et al. (2011).
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.decoders.approximate.sampling.forest import head_of
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import LOWER, TAG, begin, join, put
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(ints, view, w):
     """The head where the arc into w is not projective, else nothing. O(length depth)."""
     h = head_of(ints, w)
@@ -25,7 +24,7 @@ def see(ints, view, w):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """That it is so; with either word, with either tag, with both."""
     if count == 0:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import HIGH, LOW, TAG, begin, bin_of, join, put
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(ints, view, w):
     """The words before and after, and the bin of the length."""
     low, high = view.place[LOW, w], view.place[HIGH, w]
@@ -15,7 +14,7 @@ def see(ints, view, w):
     return 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """Either side alone, and both with and without the length."""
     tags, length = view.words[TAG], view.seen[2]

@@ -5,15 +5,14 @@ Zhang et al. (2014), section 4. The paper's feature is a real number; here each 
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.forest import head_of
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import PUNCTUATION, TAG, begin, join, put
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(ints, view, w):
     """The tenth, and the word that hangs from the root last."""
     n, depth = ints[at.N], 0
@@ -27,7 +26,7 @@ def see(ints, view, w):
     return 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """By itself and with the tag of the root word."""
     tenth, root = view.seen[0], view.seen[1]

@@ -5,13 +5,12 @@ Zhang et al. (2014), section 4.
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.decoders.approximate.sampling import buffers as at
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import COARSE, HIGH, LOW, PUNCTUATION, TAG, begin, bin_of, join, put
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(ints, view, w):
     """The bin of the length, and the flags."""
     low, high = view.place[LOW, w], view.place[HIGH, w]
@@ -20,7 +19,7 @@ def see(ints, view, w):
     return 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """With the fine and the coarse tag."""
     length, flags = view.seen[0], view.seen[1]

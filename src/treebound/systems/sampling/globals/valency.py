@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from treebound.core.problem import NONE
 from treebound.decoders.approximate.sampling import buffers as at
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import LOWER, PUNCTUATION, TAG, begin, bin_of, join, put
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def see(ints, view, w):
     """The modifiers in the order of the sentence."""
     count, m = 0, ints[ints[at.FIRST] + w]
@@ -21,7 +20,7 @@ def see(ints, view, w):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name(code, view, w, count):
     """The number, on each side and on both, and the string, with the tag of the word; the number with its form."""
     tags, left = view.words[TAG], 0

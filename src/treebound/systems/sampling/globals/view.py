@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from treebound.core.hashing import hash_string
 from treebound.core.problem import NONE
@@ -19,6 +18,7 @@ from treebound.decoders.approximate.sampling.forest import head_of
 from treebound.factors.templates import ATTRIBUTES
 from treebound.features.tokens import PAD
 from treebound.kernels.features.hashing import M1, finish
+from treebound.support.jit import kernel
 
 # rows of `View.words`
 TAG, COARSE, LOWER, PUNCTUATION, COORDINATOR, PREPOSITION = range(6)
@@ -83,26 +83,26 @@ _HASHES = {
 }
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def join(x, y):
     """A hash that goes on with y."""
     return (x ^ y) * M1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def begin(code, template):
     """The hash that a feature's template begins with."""
     return finish((np.int64(code) * 64 + template + 1) * M1)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def put(view, i, x):
     """Name number i; the number of the next."""
     view.names[i] = finish(x)
     return i + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bin_of(length):
     """Bin of a number of words: 0, 1, 2, 3, 4, 5-6, 7-10, 11-20, more."""
     if length <= 4:
@@ -110,7 +110,7 @@ def bin_of(length):
     return 5 if length <= 6 else 6 if length <= 10 else 7 if length <= 20 else 8
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_spans(ints, view):
     """LOW and HIGH of every word. O(n) steps for most trees, O(n depth) for the worst."""
     n, place = ints[at.N], view.place
@@ -125,7 +125,7 @@ def find_spans(ints, view):
             u = head_of(ints, u)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_path(ints, view, w):
     """Mark w and the words above it: those whose modifiers or spans a move near w may have changed."""
     place, marked = view.place, view.marked
@@ -136,7 +136,7 @@ def mark_path(ints, view, w):
         w = head_of(ints, w)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_right(ints, view, h):
     """The first modifier to the right of h that is no punctuation, NONE: there is none."""
     m = ints[ints[at.FIRST] + h]
@@ -145,7 +145,7 @@ def first_right(ints, view, h):
     return m
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def last_left(ints, view, h):
     """The last modifier to the left of h that is no punctuation, NONE: there is none."""
     m = ints[ints[at.LAST] + h]

@@ -7,11 +7,11 @@ one that came in, whose weights are learnt from jackknifed tags.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from treebound.factors.templates import ATTRIBUTES
 from treebound.features.tokens import EXTRA, PAD
 from treebound.kernels.features.hashing import finish
+from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.view import begin, join
 
 #: places, seen from a word, of the tags and of the words that a template of the paper joins
@@ -51,7 +51,7 @@ def with_given(rows: np.ndarray) -> np.ndarray:
     return np.vstack((rows, rows[TAG]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name_tags(rows, w, names):
     """The hashed names of all features at word w into names int64[len(TEMPLATES)]; rows as of `with_given`."""
     for k in range(len(_FIRST) - 1):
@@ -61,7 +61,7 @@ def name_tags(rows, w, names):
         names[k] = finish(x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_tags(rows, first, last, weights, names):
     """The score of the features at words first .. last, both cut off at the ends of the sentence."""
     mask, total = len(weights) - 1, 0.0

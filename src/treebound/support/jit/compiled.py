@@ -1,7 +1,7 @@
 """Whether a command begins at once, or has to compile first."""
 
-from treebound.kernels.cache import folder_of
 from treebound.support.imports import PACKAGE, path_of
+from treebound.support.jit.cache import folder_of
 
 
 def compiled(*functions: str) -> bool:

@@ -34,7 +34,7 @@ except ImportError:  # not on Windows: there every process compiles for itself
 
 _CHECKSUM = 16  #: bytes
 _PATIENCE = 600.0  #: seconds, after which a function is compiled that another process seems to compile
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[2]
 _said: set[str] = set()
 _content = functools.cache(Path.read_bytes)
 

@@ -17,7 +17,7 @@ import llvmlite.binding as llvm
 from numba.core import caching, codegen, cpu, dispatcher, sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
-from treebound.kernels.compiler import without_collector
+from treebound.support.jit.compiler import without_collector
 
 PACKAGES = {"treebound"}  #: whose functions are compiled so, with what these call; functions of others are left alone
 _INNER = "inner"
