@@ -147,8 +147,9 @@ def test_of_processes_that_start_together_one_compiles_and_nothing_is_lost(tmp_p
 
 
 def test_a_process_that_ended_while_it_compiled_holds_nobody_up(tmp_path: Path) -> None:
-    script = "import os, sys; from treebound.support.jit.cache import Turn; Turn(sys.argv[1]).take(); os.kill(os.getpid(), 9)"
-    subprocess.run([sys.executable, "-c", script, str(tmp_path / "f.nbi.lock")], check=False)
+    take = "import os, sys\nfrom treebound.support.jit.cache import Turn\nTurn(sys.argv[1]).take()\n"
+    command = [sys.executable, "-c", take + "os.kill(os.getpid(), 9)", str(tmp_path / "f.nbi.lock")]
+    subprocess.run(command, check=False)
     assert CheckedFile(str(tmp_path), "f", "stamp").load("a signature") is None
 
 
