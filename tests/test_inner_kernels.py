@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,29 +11,26 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-from treebound.support.jit import inner as kernels_inner
+from treebound.support.jit import kernel
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 MODULE = """
 import numpy as np
-from numba import njit
-from treebound.support.jit.inner import PACKAGES
 from numba.core import event
+from treebound.support.jit import kernel
 
-PACKAGES.add("sums")
-
-@njit(cache=True)
+@kernel
 def smallest(x):
     if len(x) == 0:
         raise ValueError("no numbers")
     return x.min()
 
-@njit(cache=True)
+@kernel
 def twice(x):
     return 2 * smallest(x)
 
-@njit(cache=True)
+@kernel
 def thrice(x):
     return 3 * smallest(x)
 
@@ -53,7 +51,9 @@ def run(folder: Path, calls: str) -> str:
         f"from sums import *; x = np.array([5, 3, 4]); print({calls}, "
         "[name for name in Compiled.names if name in globals()])"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -67,14 +67,8 @@ def test_is_compiled_once_for_kernels_and_whole_when_called_from_python(tmp_path
     assert run(tmp_path, "smallest(x), thrice(x), twice(x)") == "3 9 6 []"
 
 
-@pytest.fixture
-def of_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The functions of this file count as the package's."""
-    monkeypatch.setattr(kernels_inner, "PACKAGES", {__name__.partition(".")[0]})
-
-
 def test_functions_of_others_are_compiled_as_ever():
-    """They may need the ways in that inner functions lack, such as pointers to them."""
+    """They may need entry points that inner functions lack, such as pointers to functions."""
     from numba import types
 
     @njit(types.int64(types.int64))
@@ -90,17 +84,16 @@ def test_functions_of_others_are_compiled_as_ever():
         return functions[i](x)
 
     assert outer(1) == 4
-    assert not any(made.library.inner for made in inner.overloads.values())
+    assert not any(hasattr(version.library, "inner") for version in inner.overloads.values())
     assert chosen((inner, inner), 1, 1) == 2
 
 
-@pytest.mark.usefixtures("of_package")
 def test_has_no_machine_code_until_python_calls_it():
-    @njit
+    @kernel
     def inner(x):
         return x + 1
 
-    @njit
+    @kernel
     def outer(x):
         return inner(x) * 2
 
@@ -116,15 +109,14 @@ def test_has_no_machine_code_until_python_calls_it():
     assert outer(1.5) == 5.0
 
 
-@pytest.mark.usefixtures("of_package")
 def test_errors_of_inner_functions_reach_python():
-    @njit
+    @kernel
     def inner(x):
         if len(x) == 0:
             raise ValueError("no numbers")
         return x[0]
 
-    @njit
+    @kernel
     def outer(x):
         return inner(x)
 

@@ -13,24 +13,25 @@ from pathlib import Path
 import pytest
 
 import treebound
-from treebound.support.jit.cache import CheckedFile, folder_of, sources_of
-from treebound.support.jit.compiled import compiled
+from treebound.support.jit import files
+from treebound.support.jit.cache import is_compiled
+from treebound.support.jit.files import folder_of, sources_of
 
 PACKAGE = Path(treebound.__file__).parent
-FUNCTION = "from numba import njit\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
+FUNCTION = "from treebound.support.jit import kernel\n\n@kernel\ndef twice(x):\n    return 2 * x\n"
 SCRIPT = """
 import sys, treebound.support.jit
 sys.path.insert(0, sys.argv[1])
 import small
-print(small.twice(21), sum(small.twice.stats.cache_hits.values()))
+print(eval("small." + sys.argv[2]), sum(small.twice.stats.cache_hits.values()))
 """
 
 
-def twice(folder: Path, cache: Path, **environment: str) -> tuple[str, list[str]]:
+def twice(folder: Path, cache: Path, call: str = "twice(21)", **environment: str) -> tuple[str, list[str]]:
     """What a program prints that calls a cached function: its value, and how often it was found; and its errors."""
     (folder / "small.py").write_text(FUNCTION)
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(folder)],
+        [sys.executable, "-c", SCRIPT, str(folder), call],
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache), **environment},
         capture_output=True,
         text=True,
@@ -42,15 +43,14 @@ def twice(folder: Path, cache: Path, **environment: str) -> tuple[str, list[str]
 def test_damaged_compiled_code_is_compiled_again_with_one_line(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert twice(tmp_path, cache) == ("42 0", [])
-    for suffix in (".nbi", ".nbc"):
-        (damaged,) = (path for path in cache.rglob(f"*{suffix}") if path.name.startswith("small"))
-        content = bytearray(damaged.read_bytes())
-        content[len(content) // 2] ^= 1
-        damaged.write_bytes(content)
-        value, errors = twice(tmp_path, cache)
-        assert value == "42 0"
-        assert len(errors) == 1
-        assert errors[0].startswith("treebound: damaged compiled code in ")
+    (damaged,) = (path for path in cache.rglob("small*.kernel"))
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    value, errors = twice(tmp_path, cache)
+    assert value == "42 0"
+    assert len(errors) == 1
+    assert errors[0].startswith("treebound: damaged compiled code in ")
     assert twice(tmp_path, cache) == ("42 1", []), "it has been kept again"
 
 
@@ -61,7 +61,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     value, errors = twice(tmp_path, tmp_path / "cache", HOME=str(tmp_path / "home"), TMPDIR=str(tmp_path))
     assert value == "42 0"
     assert [line.split(" in ")[0] for line in errors] == ["treebound: compiled code cannot be kept"] * 2
-    assert not list(tmp_path.rglob("*.nbi"))
+    assert not list(tmp_path.rglob("*.kernel"))
     assert not list(tmp_path.glob("treebound-*")), "the folder of the run is gone with it"
 
 
@@ -79,40 +79,33 @@ def damages(content: bytes, seed: int) -> list[bytes]:
     return [damage for damage in [*flipped, *cut, *other] if damage != content]
 
 
-@pytest.mark.parametrize("which", ["index", "data"])
-def test_no_damage_is_unpickled(which: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def cached() -> CheckedFile:
-        return CheckedFile(str(tmp_path), "f", "stamp")
-
-    cached().save("a signature", ["code"])
-    assert cached().load("a signature") == ["code"]
-    path = tmp_path / {"index": "f.nbi", "data": "f.1.nbc"}[which]
+def test_no_damage_is_unpickled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "f.kernel"
+    files.write(path, pickle.dumps(("key", ["code"])))
     whole = path.read_bytes()
+    assert files.read(path) == ("key", ["code"])
     for damage in damages(whole, seed=1):
         path.write_bytes(damage)
-        assert cached().load("a signature") is None
-    cached().save("a signature", ["code"])
-    assert cached().load("a signature") == ["code"]
-    assert len(capsys.readouterr().err.splitlines()) == 1, "it is said once"
+        assert files.read(path) is None
+    assert len(capsys.readouterr().err.splitlines()) == 1, "a process reports damage once"
 
 
-def test_data_of_another_signature_is_not_taken(tmp_path: Path) -> None:
-    """Processes that fill a cache together number files alike: the index may be of one, the data of another."""
-    one, two = (CheckedFile(str(tmp_path), "f", "stamp") for _ in range(2))
-    one.save("a", "code of a")
-    (tmp_path / "f.nbi").unlink()
-    two.save("b", "code of b")  # takes the place of a's
-    (tmp_path / "f.1.nbc").rename(tmp_path / "kept")
-    (tmp_path / "f.nbi").unlink()
-    one.save("a", "code of a")
-    (tmp_path / "kept").rename(tmp_path / "f.1.nbc")
-    assert one.load("a") is None
-    assert CheckedFile(str(tmp_path), "f", "another state of the source").load("a") is None
+def test_code_of_another_key_is_not_used(tmp_path: Path) -> None:
+    """A file under the name of another version is compiled again: the key that it stores tells."""
+    cache = tmp_path / "cache"
+    assert twice(tmp_path, cache) == ("42 0", [])
+    assert twice(tmp_path, cache, call="twice(1.5)") == ("3.0 0", [])
+    one, two = cache.rglob("small*.kernel")
+    first, second = one.read_bytes(), two.read_bytes()
+    one.write_bytes(second)
+    two.write_bytes(first)
+    assert twice(tmp_path, cache) == ("42 0", [])
+    assert twice(tmp_path, cache) == ("42 1", [])
 
 
 TAKE = """
 import sys
-from treebound.support.jit.cache import Turn
+from treebound.support.jit.files import Turn
 turn = Turn(sys.argv[1])
 turn.take()
 print(flush=True)
@@ -147,25 +140,22 @@ def test_of_processes_that_start_together_one_compiles_and_nothing_is_lost(tmp_p
 
 
 def test_a_process_that_ended_while_it_compiled_holds_nobody_up(tmp_path: Path) -> None:
-    take = "import os, sys\nfrom treebound.support.jit.cache import Turn\nTurn(sys.argv[1]).take()\n"
-    command = [sys.executable, "-c", take + "os.kill(os.getpid(), 9)", str(tmp_path / "f.nbi.lock")]
+    take = "import os, sys\nfrom treebound.support.jit.files import Turn\nTurn(sys.argv[1]).take()\n"
+    command = [sys.executable, "-c", take + "os.kill(os.getpid(), 9)", str(tmp_path / "f.lock")]
     subprocess.run(command, check=False)
-    assert CheckedFile(str(tmp_path), "f", "stamp").load("a signature") is None
+    files.Turn(tmp_path / "f.lock").take()
 
 
-def test_who_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compilation of another process may have failed, and it go on with other things."""
-    command = [sys.executable, "-c", TAKE + "input()", tmp_path / "f.nbi.lock"]
+def test_a_process_that_waits_too_long_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compilation of another process may have failed while the process goes on with something else."""
+    command = [sys.executable, "-c", TAKE + "input()", tmp_path / "f.lock"]
     other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert other.stdout is not None
     assert other.stdout.readline() == b"\n"
-    monkeypatch.setattr("treebound.support.jit.cache._PATIENCE", 0.1)
-    cached = CheckedFile(str(tmp_path), "f", "stamp")
+    monkeypatch.setattr("treebound.support.jit.files._PATIENCE", 0.1)
     started = time.monotonic()
-    assert cached.load("a signature") is None
-    assert time.monotonic() - started > 0.1
-    cached.save("a signature", ["code"])
-    assert cached.load("a signature") == ["code"]
+    files.Turn(tmp_path / "f.lock").take()
+    assert 0.1 < time.monotonic() - started < 60
     other.communicate(b"\n")
 
 
@@ -173,7 +163,7 @@ def test_the_state_of_a_file_is_that_of_all_whose_functions_constants_and_types_
     counted = sources_of(PACKAGE / "evaluation" / "compiled" / "stars.py")
     assert PACKAGE / "evaluation" / "compiled" / "stars.py" in counted
     assert PACKAGE / "evaluation" / "compiled" / "tables.py" in counted, "constants"
-    assert PACKAGE / "support" / "jit" / "cache.py" in counted, "how it is kept"
+    assert PACKAGE / "support" / "jit" / "cache.py" in counted, "the format of the cache"
     assert PACKAGE / "decoders" / "__init__.py" not in counted
     counted = sources_of(PACKAGE / "decoders" / "exact" / "branch_and_bound" / "search.py")
     assert {PACKAGE / "core" / "dtypes.py", PACKAGE / "kernels" / "bounded.py"} <= set(counted)
@@ -203,7 +193,7 @@ def test_what_compiles_is_kept_by_its_own_state_wherever_it_stands() -> None:
     script = """
 import treebound.kernels.features.hashing as module
 from numba.core.dispatcher import Dispatcher
-from treebound.support.jit.cache import folder_of
+from treebound.support.jit.files import folder_of
 from pathlib import Path
 functions = [f for f in vars(module).values() if isinstance(f, Dispatcher) and f.py_func.__module__ == module.__name__]
 print(functions and {f._cache.cache_path for f in functions} == {str(folder_of(Path(module.__file__)))})
@@ -214,4 +204,4 @@ print(functions and {f._cache.cache_path for f in functions} == {str(folder_of(P
 
 def test_a_function_that_is_not_there_is_not_said_to_be_missing_its_code() -> None:
     with pytest.raises(ValueError, match="no function kernels"):
-        compiled("kernels.features.scoring.no_such_function")
+        is_compiled("kernels.features.scoring.no_such_function")

@@ -1,4 +1,4 @@
-"""What numba's compiler is spared: references are counted as before, and what was found once is not found wrongly."""
+"""The compiler of kernels: references are counted, refused calls stay refused, and the collector is on afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba.core.errors import TypingError
 from numba.core.runtime import _nrt_python, rtsys
 from numba.extending import overload
 
-import treebound.support.jit
+from treebound.support.jit import kernel
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -28,7 +28,7 @@ class Nested(NamedTuple):
     size: int
 
 
-@njit
+@kernel
 def handed_on(nested, times):
     """A tuple of tuples of arrays, some made anew, through variables, lists and calls."""
     kept = [nested]
@@ -42,7 +42,6 @@ def handed_on(nested, times):
 
 
 def test_every_reference_is_given_back():
-    assert treebound.support.jit.CACHE_DIR
     _nrt_python.memsys_enable_stats()
     array = np.arange(3.0)
     nested = Nested(Pair(array, None), Pair(np.ones(2), None), 0)
@@ -70,7 +69,7 @@ def _only_integers(x):
     return None
 
 
-@njit
+@kernel
 def call_twice(x):
     return only_integers(x) + only_integers(x)
 
@@ -81,3 +80,28 @@ def test_calls_that_are_refused_stay_refused_and_the_collector_is_on_again():
         with pytest.raises(TypingError):
             call_twice(1.5)
         assert gc.isenabled()
+
+
+def test_host_and_kernels_call_an_overloaded_function_in_turns():
+    """Numba keeps one table of implementations for all targets: each target must find its own."""
+
+    @njit
+    def host(x):
+        return np.sort(x).sum() + only_integers(1)
+
+    @kernel
+    def ours(x):
+        return np.sort(x).sum() + only_integers(1)
+
+    @njit
+    def host_later(x):
+        return np.sort(x)[0] + only_integers(2)
+
+    @kernel
+    def ours_later(x):
+        return np.sort(x)[0] + only_integers(2)
+
+    array = np.array([3.0, 1.0])
+    assert [function(array) for function in (host, ours, host_later, ours_later)] == [6.0, 6.0, 4.0, 4.0]
+    integers = np.array([3, 1])
+    assert [function(integers) for function in (ours_later, host_later, ours, host)] == [4, 4, 6, 6]

@@ -114,7 +114,7 @@ def parse(
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.decoders.confidence import Assess
-    from treebound.support.jit.compiled import compiled
+    from treebound.support.jit.cache import is_compiled
     from treebound.systems.registry import load
 
     choose("config", (config,), ("tuned", "published"))
@@ -142,7 +142,7 @@ def parse(
     if derivations is not None and not derives(parser):
         raise InputError("only CCG parsers make derivations", path=model, hint="leave out --derivations")
     how = Parsing(parser, assess, certificates is not None, derivations is not None)
-    if hasattr(parser, "problem") and not compiled("kernels.features.scoring.score_sentence"):
+    if hasattr(parser, "problem") and not is_compiled("kernels.features.scoring.score_sentence"):
         say("compiling, once per machine: a minute or two")
     with _proofs(certificates, certificates and proofs_of(parser)) as prove, _auto(derivations) as derive:
 

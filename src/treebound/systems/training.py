@@ -129,7 +129,7 @@ def compiles(recipe: Recipe) -> bool:
 
     Judged by the kernels of the first sentence that are compiled last.
     """
-    from treebound.support.jit.compiled import compiled
+    from treebound.support.jit.cache import is_compiled
 
     of_systems = {
         "graph": ["kernels.features.updates.step"],
@@ -141,7 +141,7 @@ def compiles(recipe: Recipe) -> bool:
     kernels = list(of_systems.get(recipe.system, []))
     if getattr(recipe.settings, "space", "") == "non-projective":
         kernels.append("decoders.approximate.climb_kernel.climb_heads")
-    return not compiled(*kernels)
+    return not is_compiled(*kernels)
 
 
 def train(progress: Progress | None, job: Job) -> Trained:

@@ -1,0 +1,198 @@
+"""Folders of compiled code, and files that are used only if they are whole.
+
+Numba unpickles its cache files and runs the machine code in them unchecked: a damaged file raises any error, or crashes
+the process. Here every file begins with a checksum. A damaged file is reported in one line on standard error and
+compiled again. If no folder can be written, compiled code is kept for the process only.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import inspect
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numba
+
+from treebound.support.imports import PACKAGE, closure, imported, module_of, path_of
+
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
+_CHECKSUM = 16  #: bytes
+_PATIENCE = 600.0  #: seconds after which a process compiles a function that another process seems to compile
+_reported: set[str] = set()
+_content = functools.cache(Path.read_bytes)
+
+
+def report(message: str) -> None:
+    """Print a message on standard error, once in a process."""
+    if message not in _reported and sys.stderr is not None:
+        _reported.add(message)
+        print(f"treebound: {message}", file=sys.stderr, flush=True)
+
+
+def sources_of(path: Path, package: Path = PACKAGE) -> list[Path]:
+    """Return a file that compiles functions, and the modules of the package that it imports, directly or not."""
+    inside = path.is_relative_to(package)
+    modules = closure([module_of(path, package)] if inside else imported(path, package), package, packages=False)
+    return sorted({path, *(source for module in modules if (source := path_of(module, package)))})
+
+
+def folder_of(path: Path, package: Path = PACKAGE) -> Path:
+    """Return the folder for the compiled functions of a file.
+
+    A function is compiled together with the functions that it calls, which may be defined in other files. Every state
+    of these files has a folder of its own. All copies of the package share it.
+    """
+    name = module_of(path, package) if path.is_relative_to(package) else path.stem
+    return cache_folder() / f"{name}-{_state(path, package)}"
+
+
+@functools.cache
+def _state(path: Path, package: Path) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sources_of(path, package):
+        name = source.relative_to(package) if source.is_relative_to(package) else source.name
+        digest.update(str(name).encode() + b"\0" + _content(source))
+    return digest.hexdigest()
+
+
+def can_cache(function: Any) -> bool:
+    """Return whether a function is defined in a file, whose state tells whether compiled code is up to date."""
+    try:
+        return os.path.isfile(inspect.getfile(function))
+    except TypeError:
+        return False
+
+
+def cache_folder(package: Path = PACKAGE) -> Path:
+    """Return the folder of all compiled code: in NUMBA_CACHE_DIR, else in the checkout, else in the user's cache.
+
+    If none of these can be written, a temporary folder is returned, which is removed when the process ends.
+    """
+    return _cache_folder(numba.config.CACHE_DIR, package)
+
+
+@functools.cache
+def _cache_folder(configured: str, package: Path) -> Path:
+    project = package.parents[1]
+    user = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "treebound")
+    if configured:
+        wanted = Path(configured, "treebound")
+    elif (project / "pyproject.toml").is_file():
+        wanted = project / ".numba_cache"
+    else:
+        wanted = user
+    for folder in (wanted, user):
+        if is_writable(folder):
+            return folder
+        report(f"compiled code cannot be kept in {folder}; it is compiled again, which takes minutes")
+    return _temporary_folder()
+
+
+@functools.cache
+def usable(folder: Path) -> Path:
+    """Return the folder, or a temporary one if it cannot be written."""
+    if is_writable(folder):
+        return folder
+    report(f"compiled code cannot be kept in {folder.parent}; it is compiled again, which takes minutes")
+    return _temporary_folder() / folder.name
+
+
+@functools.cache
+def _temporary_folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="treebound-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def is_writable(folder: Path) -> bool:
+    """Return whether files can be created in a folder, which is created if necessary."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+class Turn:
+    """The right to compile one version of a function: a file lock, which the system removes with the process.
+
+    Of several processes that need the version, one compiles it and the others wait. Processes take turns in the order
+    of calls, so no two processes wait for each other. Where file locks do not work, every process compiles for itself.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._file: BinaryIO | None = None
+
+    def take(self) -> None:
+        """Wait until no other process has the turn. The process that has it may take it again."""
+        if self._file is not None or fcntl is None:
+            return
+        deadline = time.monotonic() + _PATIENCE  # a process whose compilation failed keeps its turn until it ends
+        try:
+            file = open(self._path, "ab")  # noqa: SIM115 - closing the file ends the turn
+            while True:
+                try:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except (BlockingIOError, PermissionError):
+                    if time.monotonic() > deadline:
+                        break
+                    time.sleep(0.05)
+            self._file = file
+        except OSError:
+            pass
+
+    def end(self) -> None:
+        """Let another process take the turn."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def read(path: Path) -> Any:
+    """Return the value that `write` stored; None if there is no such file or if it is damaged."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        content = b""
+    checksum, content = content[:_CHECKSUM], content[_CHECKSUM:]
+    if checksum != _checksum(content):
+        report(f"damaged compiled code in {path.parent}; it is compiled again")
+        return None
+    return pickle.loads(content)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Store pickled content with a checksum. Report in one line if the disk does not take it."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_checksum(content) + content)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        report(f"compiled code cannot be kept in {path.parent}: {error.strerror or error}")
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
