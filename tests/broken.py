@@ -454,13 +454,13 @@ CERTIFICATES: dict[str, tuple[Callable[[bytes], bytes], tuple[str, ...]]] = {
 
 #: what was parsed, changed afterwards: (old, new, what is said)
 PARSED: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "a-word": ("# score = ", "# score = x", ("sentence 1: ",)),
-    "nan": ("# score = ", "# score = nan#", ("sentence 1: ",)),
-    "another-score": ("# score = ", "# score = 1", ("sentence 1: ",)),
-    "no-score": ("# score = ", "# points = ", ("sentence 1: ", "score")),
-    "no-status": ("# status = ", "# state = ", ("sentence 1: ", "status")),
-    "another-status": ("# status = ", "# status = in", ("sentence 1: ", "status")),
-    "a-bound-that-is-none": ("# bound = ", "# bound = --", ("sentence 1: ", "bound")),
+    "a-word": ("# treebound_score = ", "# treebound_score = x", ("sentence 1: ",)),
+    "nan": ("# treebound_score = ", "# treebound_score = nan#", ("sentence 1: ",)),
+    "another-score": ("# treebound_score = ", "# treebound_score = 1", ("sentence 1: ",)),
+    "no-score": ("# treebound_score = ", "# points = ", ("sentence 1: ", "score")),
+    "no-status": ("# treebound_status = ", "# state = ", ("sentence 1: ", "status")),
+    "another-status": ("# treebound_status = ", "# treebound_status = in", ("sentence 1: ", "status")),
+    "a-bound-that-is-none": ("# treebound_bound = ", "# treebound_bound = --", ("sentence 1: ", "bound")),
     "a-cycle": ("\t0\t", "\t1\t", ("sentence 1: ",)),
     "head-99": ("\t0\t", "\t99\t", ("head-99.parsed:", "head 99 in a sentence of")),
     "no-head": ("\t0\t", "\t_\t", ("",)),

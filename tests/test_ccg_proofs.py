@@ -86,7 +86,9 @@ def test_fragments_are_those_of_the_parser(folder: Path, capsys: pytest.CaptureF
     check(folder, "fragments", *options)
     capsys.readouterr()
     text = (folder / "fragments.conllu").read_text()
-    changed = re.sub(r"# score = (.*)\n# bound = inf", r"# score = 1\n# bound = inf", text)
+    changed = re.sub(
+        r"# treebound_score = (.*)\n# treebound_bound = inf", r"# treebound_score = 1\n# treebound_bound = inf", text
+    )
     assert changed != text
     (folder / "fragments.conllu").write_text(changed)
     check(folder, "fragments", *options)
@@ -191,7 +193,7 @@ def test_claims_of_every_kind(how: Checking, sentences: list[Sentence]) -> None:
         assert look(how, one.text, one.proof) == Checked([], "optimal")
         assert look(how, one.text, encoded(decoded(one.proof))) == Checked([], "optimal")
         assert look(how, one.text, None).verdict == "faulty"
-        (score,) = map(float, re.findall("# score = (.*)", one.text))
+        (score,) = map(float, re.findall("# treebound_score = (.*)", one.text))
         for claim, verdict in (
             ((score, score + 1, "gap"), "bounded"),
             ((score, score + 1, "optimal"), "faulty"),
@@ -264,7 +266,7 @@ def test_whatever_is_done_to_a_file_no_other_derivation_passes_for_the_best(
     rng, counts = np.random.default_rng(1), Counter[str]()
     for one in sentences:
         lie = one.proof | {"derivation": one.other}
-        honest = claiming(one.false, float(re.findall("# score = (.*)", one.false)[0]), np.inf, "heuristic")
+        honest = claiming(one.false, float(re.findall("# treebound_score = (.*)", one.false)[0]), np.inf, "heuristic")
         assert look(how, honest, lie).verdict == "scored"
         assert look(how, one.false, lie).verdict == "faulty"
         for _ in range(100):

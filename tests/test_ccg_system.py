@@ -246,7 +246,7 @@ def test_whatever_comes_is_parsed(folder: Path, tmp_path: Path) -> None:
         for i in range(count):
             assert (found.heads(i) == 0).sum() == 1
             assert len(found.heads(i)) > 1
-    assert "status = limit" in out.read_text()
+    assert "treebound_status = limit" in out.read_text()
     assert derived[-1].name.startswith("2.")
     assert "NUMPARSE=0" in (tmp_path / "out.auto").read_text()
     dev = read(folder / "dev.auto").treebank

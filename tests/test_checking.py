@@ -52,7 +52,7 @@ def second(files):
 
 
 def with_comment(text, key, value):
-    return re.sub(rf"(?m)^# {key} = .*$", f"# {key} = {value}", text)
+    return re.sub(rf"(?m)^# treebound_{key} = .*$", f"# treebound_{key} = {value}", text)
 
 
 def test_what_parse_wrote_is_proved(files, parser):
@@ -90,7 +90,7 @@ def test_numbers_that_are_none_are_faults(files, parser, key, value):
 @pytest.mark.parametrize("status", ["gap", "limit", "heuristic", "infeasible", "nonsense", "OPTIMAL", "", "optimal "])
 def test_every_status_is_held_to_its_promise(files, parser, status):
     text = second(files)
-    bound = int(re.search(r"# bound = (-?\d+)", text)[1])
+    bound = int(re.search(r"# treebound_bound = (-?\d+)", text)[1])
     lower, higher, open_ = (with_comment(text, "bound", b) for b in (bound - 1, bound + 5, "inf"))
     verdicts = [look(parser, with_comment(t, "status", status)).verdict for t in (text, lower, higher, open_)]
     assert verdicts == {
@@ -104,7 +104,7 @@ def test_every_status_is_held_to_its_promise(files, parser, status):
 def test_claims_given_twice_or_not_at_all(files, parser):
     text = second(files)
     for key in ("score", "bound", "status"):
-        (comment,) = re.findall(rf"(?m)^# {key} = .*\n", text)
+        (comment,) = re.findall(rf"(?m)^# treebound_{key} = .*\n", text)
         assert f"{key} is not given" in look(parser, text.replace(comment, "")).faults
         assert f"{key} is given 2 times" in look(parser, text.replace(comment, comment + "#" + comment[2:])).faults
 
@@ -126,7 +126,7 @@ def test_other_trees_with_their_own_scores(files, parser):
         for i, head in zip(words, every[row][1:], strict=True):
             fields = lines[i].split("\t")
             lines[i] = "\t".join([*fields[:6], str(head), *fields[7:]])
-        other = re.sub(r"# kbest.*\n", "", "\n".join(lines))
+        other = re.sub(r"# treebound_kbest.*\n", "", "\n".join(lines))
         for status, bound in (("optimal", score[row]), ("limit", score[row]), ("gap", score[order[0]] - 1)):
             lie = with_comment(with_comment(other, "score", int(score[row])), "bound", int(bound))
             assert look(parser, with_comment(lie, "status", status)).verdict == "faulty"
@@ -139,7 +139,7 @@ def test_false_infeasibility(files, parser):
     for key, value in (("score", "-inf"), ("bound", "-inf"), ("status", "infeasible")):
         text = with_comment(text, key, value)
     assert look(parser, text, prove=False).faults == ["kbest gives trees, though none is claimed"]
-    text = re.sub(r"# kbest.*\n", "", text)
+    text = re.sub(r"# treebound_kbest.*\n", "", text)
     assert look(parser, text).verdict == "faulty"
     assert look(parser, text, prove=False).verdict == "unproved"
     limit = with_comment(with_comment(text, "status", "limit"), "bound", "inf")
@@ -149,15 +149,15 @@ def test_false_infeasibility(files, parser):
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (r"# kbest = -?\d+:", "# kbest = 7:"),
-        (r"# kbest = (-?\d+: [\d ]+)", r"# kbest = \1 | \1"),
-        (r"# kbest = [^|]*\| ", "# kbest = "),
-        (r"(# kbest = .*) \| .*", r"\1 | nan: 0 0 0 0 0 0"),
-        (r"(# kbest = .*) \| .*", r"\1 | 5: 0 1"),
-        (r"(# kbest = .*) \| .*", r"\1 |"),
-        (r"# kbest_complete = yes", "# kbest_complete = maybe"),
-        (r"# kbest = .*\n", ""),
-        (r"(# kbest = .*\n)", r"\1\1"),
+        (r"# treebound_kbest = -?\d+:", "# treebound_kbest = 7:"),
+        (r"# treebound_kbest = (-?\d+: [\d ]+)", r"# treebound_kbest = \1 | \1"),
+        (r"# treebound_kbest = [^|]*\| ", "# treebound_kbest = "),
+        (r"(# treebound_kbest = .*) \| .*", r"\1 | nan: 0 0 0 0 0 0"),
+        (r"(# treebound_kbest = .*) \| .*", r"\1 | 5: 0 1"),
+        (r"(# treebound_kbest = .*) \| .*", r"\1 |"),
+        (r"# treebound_kbest_complete = yes", "# treebound_kbest_complete = maybe"),
+        (r"# treebound_kbest = .*\n", ""),
+        (r"(# treebound_kbest = .*\n)", r"\1\1"),
     ],
 )
 def test_trees_of_a_list_are_checked(files, parser, old, new):
@@ -194,7 +194,7 @@ def test_trees_are_those_of_the_heads_that_parse_kept(files, tmp_path):
 
 
 def test_faults_are_those_of_any_number_of_workers(files):
-    text = (files / "parsed.conllu").read_text().replace("# bound = ", "# bound = 1")
+    text = (files / "parsed.conllu").read_text().replace("# treebound_bound = ", "# treebound_bound = 1")
     one, two = (run("check", files / "m.npz", "-", "--workers", w, stdin=text) for w in (1, 2))
     assert (one.returncode, one.stdout, one.stderr) == (two.returncode, two.stdout, two.stderr)
     assert one.returncode == 1

@@ -139,7 +139,7 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     text = conllu(SENTENCES, annotated=False)
     assert run("parse", model, "-o", parsed, stdin=text).returncode == 0
     written = parsed.read_text()
-    for line in ("# sent_id = 0", "# score = ", "# bound = ", "# status = optimal"):
+    for line in ("# sent_id = 0", "# treebound_score = ", "# treebound_bound = ", "# treebound_status = optimal"):
         assert line in written
     assert [line.split("\t")[6] for line in written.splitlines() if "\t" in line] == [
         str(h) for s in SENTENCES for *_, h in s
@@ -177,25 +177,31 @@ def test_confidence_in_misc_and_comments(model: Path) -> None:
     assert done.returncode == 0, done.stderr
     columns = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
     misc = [dict(item.split("=") for item in column[9].split("|")) for column in columns]
-    assert all(float(word["Margin"]) >= 0 for word in misc)
-    assert all(0 <= float(word["Marginal"]) <= 1.000001 for word in misc)
-    assert misc[-1] == {"Margin": "inf", "Marginal": "1"}  # the sentence of one word
-    lists = [line for line in done.stdout.splitlines() if line.startswith("# kbest = ")]
-    scores = [line.removeprefix("# score = ") for line in plain.splitlines() if line.startswith("# score = ")]
+    assert all(float(word["TreeboundMargin"]) >= 0 for word in misc)
+    assert all(0 <= float(word["TreeboundMarginal"]) <= 1.000001 for word in misc)
+    assert misc[-1] == {"TreeboundMargin": "inf", "TreeboundMarginal": "1"}  # the sentence of one word
+    lists = [line for line in done.stdout.splitlines() if line.startswith("# treebound_kbest = ")]
+    scores = [
+        line.removeprefix("# treebound_score = ")
+        for line in plain.splitlines()
+        if line.startswith("# treebound_score = ")
+    ]
     sentences = [[word for word in block.splitlines() if "\t" in word] for block in done.stdout.split("\n\n")[:-1]]
     for words, trees in zip(sentences[:3], lists[:3], strict=True):
-        best, second = (int(tree.partition(":")[0]) for tree in trees.removeprefix("# kbest = ").split(" | "))
-        assert min(int(word.rpartition("Margin=")[2].partition("|")[0]) for word in words) == best - second, "one unit"
+        best, second = (int(tree.partition(":")[0]) for tree in trees.removeprefix("# treebound_kbest = ").split(" | "))
+        assert min(int(word.rpartition("TreeboundMargin=")[2].partition("|")[0]) for word in words) == best - second, (
+            "one unit"
+        )
     heads = " ".join(str(head) for *_, head in SENTENCES[0])
-    assert lists[0].startswith(f"# kbest = {scores[0]}: {heads} | ")
+    assert lists[0].startswith(f"# treebound_kbest = {scores[0]}: {heads} | ")
     assert [line.count(" | ") for line in lists] == [1, 1, 1, 0]
-    assert done.stdout.count("# kbest_complete = yes\n") == 4
+    assert done.stdout.count("# treebound_kbest_complete = yes\n") == 4
     # what is there stays, but for what another parse claimed
     how = ("--margins", "--kbest", 3, "--threshold", 0)
-    again = run("parse", model, *how, stdin=done.stdout.replace("\tMargin=", "\tGloss=x|Margin="))
-    assert "\tGloss=x|Margin=inf" in again.stdout
-    assert "Marginal" not in again.stdout
-    assert again.stdout.count("# kbest = ") == 4
+    again = run("parse", model, *how, stdin=done.stdout.replace("\tTreeboundMargin=", "\tGloss=x|TreeboundMargin="))
+    assert "\tGloss=x|TreeboundMargin=inf" in again.stdout
+    assert "TreeboundMarginal" not in again.stdout
+    assert again.stdout.count("# treebound_kbest = ") == 4
     windows = "\r\n".join(again.stdout.split("\n"))
     assert run("parse", model, stdin=windows).stdout == plain.replace("\t_\n", "\tGloss=x\n")  # read as text
     mixed = "# text = ours\n" + done.stdout
@@ -239,7 +245,7 @@ def test_without_labels(model: Path, tmp_path: Path) -> None:
 def test_standard_input_is_the_same_as_files(model: Path) -> None:
     gold = model.with_name("dev.conllu")
     from_file = run("parse", model, gold)
-    assert from_file.stdout.count("# status = ") == 4
+    assert from_file.stdout.count("# treebound_status = ") == 4
     assert run("parse", model, stdin=gold.read_text()).stdout == from_file.stdout
     assert run("parse", model, "-", stdin=gold.read_text()).stdout == from_file.stdout
     assert run("parse", model, gold, "--workers", 2).stdout == from_file.stdout
@@ -256,7 +262,7 @@ def test_workers_change_no_byte_of_a_longer_text(model: Path, tmp_path: Path) ->
     blocks = blocks.replace("\n2\tcat", "\n1.1\t_\t_\t_\t_\t_\t_\t_\t_\t_\n2\tcat", 30)
     text.write_bytes(blocks.encode())
     one = run("parse", model, text)
-    assert one.stdout.count("# status = optimal") == 320
+    assert one.stdout.count("# treebound_status = optimal") == 320
     assert run("parse", model, text, "--workers", 3).stdout == one.stdout
     assert run("parse", model, "--workers", 2, stdin=text.read_bytes().decode()).stdout == one.stdout
     proofs = [tmp_path / "one.gz", tmp_path / "two.gz"]
@@ -269,7 +275,7 @@ def test_workers_change_no_byte_of_a_longer_text(model: Path, tmp_path: Path) ->
     assert faulty.returncode == 1
     assert faulty.stdout == run("parse", model, stdin=broken).stdout
     assert one.stdout.startswith(faulty.stdout)
-    assert faulty.stdout.count("# status = optimal") == 300
+    assert faulty.stdout.count("# treebound_status = optimal") == 300
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -305,7 +311,8 @@ def test_published_configuration_agrees(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("# score = ", "# score = 1"), ("\t0\troot", "\t2\troot"), ("\t0\troot", "\t0\tdep")]
+    ("old", "new"),
+    [("# treebound_score = ", "# treebound_score = 1"), ("\t0\troot", "\t2\troot"), ("\t0\troot", "\t0\tdep")],
 )
 def test_check_finds_what_was_tampered_with(model: Path, old: str, new: str) -> None:
     parsed = run("parse", model, model.with_name("dev.conllu")).stdout
@@ -316,7 +323,7 @@ def test_check_finds_what_was_tampered_with(model: Path, old: str, new: str) -> 
 
 def test_check_needs_comments(model: Path) -> None:
     assert_one_line(
-        run("check", model, model.with_name("dev.conllu")), "sentence 1: no comments score, bound and status"
+        run("check", model, model.with_name("dev.conllu")), "sentence 1: no comments treebound_score, treebound_bound, treebound_status"
     )
 
 

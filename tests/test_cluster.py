@@ -162,7 +162,7 @@ def test_the_command_line(text: Path, workers: distributed.LocalCluster, parser:
     done = run("parse", model, "-o", there, "--scheduler", workers.scheduler_address, stdin=text.read_text())
     assert done.returncode == 0, done.stderr
     assert there.read_bytes() == here.read_bytes()
-    assert there.read_text().count("# status = optimal") == 400
+    assert there.read_text().count("# treebound_status = optimal") == 400
     broken = text.read_text().replace("\n1\t", "\n7\t", 1)
     done = run("parse", model, "-o", there, "--scheduler", workers.scheduler_address, stdin=broken)
     assert_one_line(done, "<stdin>:2: ")

@@ -75,7 +75,7 @@ def test_train_parse_and_evaluate(folder: Path, tmp_path: Path) -> None:
     summary = evaluate(dev, [p.heads for p in parses], names).summary
     assert summary["uas"] > 70
     assert summary["las"] > 0.8 * summary["uas"], "labels are learnt"
-    assert out.read_text().count("# status = heuristic") == len(dev)
+    assert out.read_text().count("# treebound_status = heuristic") == len(dev)
     scores = parser.scores_of_trees(dev.with_heads(np.concatenate([p.heads[1:] for p in parses])))
     assert scores == [p.value for p in parses]
     right = np.array(parser.scores_of_trees(dev))

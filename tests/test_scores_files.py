@@ -63,22 +63,28 @@ def test_trees_of_a_file(scores: list[dict[str, Any]], form: str, workers: int, 
     for i, x in enumerate(scores):
         parse = treebound.decode(**x, space="non-projective", k_best=3)
         assert parsed.treebank.heads(i).tolist() == parse.heads.tolist()
-        assert f"# score = {parse.value!r}\n" in parsed.blocks[i]
-        assert "# status = optimal\n" in parsed.blocks[i]
-        assert any(line.startswith("# kbest = ") and line.count("|") == 2 for line in parsed.blocks[i]) == (i != 1)
+        assert f"# treebound_score = {parse.value!r}\n" in parsed.blocks[i]
+        assert "# treebound_status = optimal\n" in parsed.blocks[i]
+        assert any(line.startswith("# treebound_kbest = ") and line.count("|") == 2 for line in parsed.blocks[i]) == (
+            i != 1
+        )
         labels = ["_"] * SIZES[i] if form == "positional" else [NAMES[x] for x in parse.labels[1:]]
         assert list(parsed.treebank[i].strings("deprel")) == labels
-        assert all("Margin=" in parsed.blocks[i][row] for row in parsed.rows[i])
-        assert all("Marginal=" in parsed.blocks[i][row] for row in parsed.rows[i])
+        assert all("TreeboundMargin=" in parsed.blocks[i][row] for row in parsed.rows[i])
+        assert all("TreeboundMarginal=" in parsed.blocks[i][row] for row in parsed.rows[i])
 
 
 def test_integers_are_written_as_integers(tmp_path: Path) -> None:
     np.savez(tmp_path / "s.npz", np.array([[0, 5, 1], [0, 0, 2], [0, 7, 0]]))
     done = run("decode", tmp_path / "s.npz", "--multi-root", "--margins")
-    assert done.stdout.splitlines()[:3] == ["# score = 8", "# bound = 8", "# status = optimal"]
+    assert done.stdout.splitlines()[:3] == [
+        "# treebound_score = 8",
+        "# treebound_bound = 8",
+        "# treebound_status = optimal",
+    ]
     assert done.stdout.splitlines()[3:5] == [
-        "1\t_\t_\t_\t_\t_\t2\t_\t_\tMargin=1",
-        "2\t_\t_\t_\t_\t_\t0\t_\t_\tMargin=1",
+        "1\t_\t_\t_\t_\t_\t2\t_\t_\tTreeboundMargin=1",
+        "2\t_\t_\t_\t_\t_\t0\t_\t_\tTreeboundMargin=1",
     ]
 
 

@@ -196,7 +196,7 @@ def test_constrained_parsing_from_the_command_line(folder: Path, tmp_path: Path,
     call("parse", model, folder / "dev.conllu", "-o", out)
     found, gold = read(out).treebank, read(folder / "dev.conllu").treebank
     assert (found.head == gold.head).mean() > 0.7
-    assert "# status = optimal" in out.read_text()
+    assert "# treebound_status = optimal" in out.read_text()
     parser = treebound.load(model)
     parses = parser.parse(gold, workers=2)
     assert [p.heads.tolist() for p in parses] == [found.heads(i).tolist() for i in range(len(found))]
@@ -295,7 +295,7 @@ def test_a_new_system_is_a_room_and_a_line(folder: Path, tmp_path: Path, monkeyp
     call("parse", model, folder / "dev.conllu", "-o", out)
     found = read(out).treebank
     assert all(found.heads(i)[2] == 0 for i in range(len(found)))
-    assert "# score" not in out.read_text()
+    assert "# treebound_score" not in out.read_text()
     list_ = tmp_path / "list.yaml"
     files = {name: str(folder / f"{name}.conllu") for name in ("train", "dev")}
     list_.write_text(json.dumps({"models": {"a": {"system": "toy", "seed": 2, **files}}}))

@@ -78,7 +78,7 @@ def test_train_parse_and_evaluate(
     scores = evaluate(dev, [found.heads(i) for i in range(len(found))], [s.strings("deprel") for s in found]).summary
     assert f"dev UAS {scores['uas']:.2f}, LAS {scores['las']:.2f}" in said
     assert scores["uas"] > 70
-    assert out.read_text().count("# status = heuristic") == len(dev)
+    assert out.read_text().count("# treebound_status = heuristic") == len(dev)
     call("evaluate", gold, out)
 
 

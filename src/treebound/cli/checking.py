@@ -24,13 +24,12 @@ from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.evaluation.certificates import Certificate, certificate_faults, check_parse
 from treebound.evaluation.proofs import proof
 from treebound.systems.graph.parser import Parser
+from treebound.treebanks.claims import CLAIMS, COMMENT, KBEST, claims_in, number_in
 from treebound.treebanks.document import Document
 
 #: what is verified about a sentence: that its tree is the best, that none exceeds its bound, that there is none; that
 #: it has the score alone, no more being claimed; that much alone, though more is claimed; nothing: there are faults
 Verdict = Literal["optimal", "bounded", "infeasible", "scored", "unproved", "faulty"]
-CLAIMS = ("score", "bound", "status")
-_NUMBER = re.compile(r"-?(\d{1,300}|\d{1,20}\.\d{1,330}(e[+-]\d{1,3})?|\d(\.\d{1,20})?e[+-]\d{1,3}|inf)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -139,48 +138,26 @@ def _proposed(parser: Parser, problem: Problem, bound: float) -> Certificate | N
 
 def comments_in(parsed: str, claimed: Claimed) -> tuple[dict[str, str], list[str]]:
     """What the comments of a sentence claim, and what is wrong about how they do."""
-    found: dict[str, list[str]] = {}
-    for line in claimed.document.blocks[0]:
-        if line.startswith("#"):
-            key, equals, value = line[1:].partition("=")
-            if equals:
-                found.setdefault(key.strip(), []).append(value.strip())
+    found = claims_in(claimed.document, 0).comments
     if not any(key in found for key in CLAIMS):
         raise InputError(
-            f"sentence {claimed.number}: no comments score, bound and status",
+            f"sentence {claimed.number}: no comments {', '.join(COMMENT + key for key in CLAIMS)}",
             path=parsed,
             hint="give a file that `treebound parse` wrote",
         )
     faults = [f"{key} is not given" for key in CLAIMS if key not in found]
-    faults += [f"{key} is given {len(found[key])} times" for key in (*CLAIMS, *_KBEST) if len(found.get(key, ())) > 1]
+    faults += [f"{key} is given {len(found[key])} times" for key in (*CLAIMS, *KBEST) if len(found.get(key, ())) > 1]
     for key in ("score", "bound"):
         faults += [f"{key} {value[:40]!r} is no number" for value in found.get(key, ())[:1] if number_in(value) is None]
     return {key: values[0] for key, values in found.items()}, faults
 
 
-_KBEST = ("kbest", "kbest_complete")
-
-
-def number_in(text: str) -> Any:
-    """An exact integer, a float, or None where it is neither nor an infinity."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    value = int(text) if text.lstrip("-").isdecimal() else float(text)
-    return None if math.isinf(value) and "inf" not in text else value
-
-
 def _ignored(document: Document, comments: dict[str, str]) -> frozenset[str]:
-    """What a sentence claims besides and nothing here verifies."""
-    misc = {item.partition("=")[0] for row in document.rows[0] for item in _misc(document.blocks[0][row])}
-    ignored = {f"{key.lower()}s" for key in ("Margin", "Marginal") if key in misc}
+    """Return the other claims of a sentence, which nothing here verifies."""
+    ignored = {f"{key.lower()}s" for key in claims_in(document, 0).misc}
     if comments.get("kbest_complete") == "yes":
         ignored.add("that lists of k best trees are complete")
     return frozenset(ignored)
-
-
-def _misc(line: str) -> list[str]:
-    fields = line.rstrip("\r\n").split("\t")
-    return fields[9].split("|") if len(fields) > 9 else []
 
 
 def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], space: Space) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from treebound.cli.checking import Checked, Claimed, Verdict, comments_in, number_in
+from treebound.cli.checking import Checked, Claimed, Verdict, comments_in
 from treebound.core.parse import Parse
 from treebound.evaluation.certificates import claim_faults as status_faults
 from treebound.evaluation.joint_proofs import Claim, Proof, claim_faults, decoded
@@ -28,6 +28,7 @@ from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.words import words_of
 from treebound.treebanks.ccg.columns import heads_of
 from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.claims import number_in
 from treebound.treebanks.document import Document
 
 

@@ -53,12 +53,17 @@ Scheduler = Annotated[
 Margins = Annotated[
     bool,
     typer.Option(
-        "--margins", help="MISC Margin: what the best tree without the word's arc scores less. [default: none]"
+        "--margins",
+        help="Write TreeboundMargin= into MISC: the score difference between the best tree and the best tree without "
+        "this arc. [default: none]",
     ),
 ]
 
 Marginals = Annotated[
-    bool, typer.Option("--marginals", help="MISC Marginal: probability of the word's arc. [default: none]")
+    bool,
+    typer.Option(
+        "--marginals", help="Write TreeboundMarginal= into MISC: the probability of the word's arc. [default: none]"
+    ),
 ]
 
 MANY = 1_000_000_000  #: more than this of anything is a mistake, and does not fit into what kernels count with

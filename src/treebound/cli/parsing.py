@@ -93,7 +93,12 @@ def parse(
         ),
     ] = 1.0,
     kbest: Annotated[
-        int, typer.Option(min=0, max=MANY, help="Comment kbest: scores and heads of the so many best trees; 0: none.")
+        int,
+        typer.Option(
+            min=0,
+            max=MANY,
+            help="Write the N best trees, with their scores, as a comment treebound_kbest. 0 writes none.",
+        ),
     ] = 0,
     certificates: Annotated[
         Path | None,
@@ -107,7 +112,7 @@ def parse(
         ),
     ] = None,
 ) -> None:
-    """Parse CoNLL-U; comments of each sentence give its score, the proved bound and the status.
+    """Parse CoNLL-U; the comments treebound_score, treebound_bound and treebound_status tell what is proved.
 
     Scores, bounds, margins and the scores of k-best trees are integers of graph models, in one unit, that of their
     weights: 1.0 of a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
@@ -152,7 +157,7 @@ def parse(
             for lines in done.derivations:
                 derive(lines)
 
-        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads)
+        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads, clears=True)
 
 
 def tag(
@@ -182,23 +187,32 @@ def _annotate(
     scheduler: str | None,
     also: Callable[[Written], None] | None = None,
     read: tuple[str, ...] = (),
+    clears: bool = False,
 ) -> None:
     """Read files in parts, annotate and write them in order; few parts are in memory at a time.
 
     also  what is done besides with every part
     read  columns that a model looks at: a warning says which of them the input lacks
+    clears  heads and claims are written: a warning says where claims of older versions stay in the input's comments
     """
     from treebound.support.workers import spread
+    from treebound.treebanks.claims import has_older_claims
     from treebound.treebanks.document import stream
 
     def parts() -> Iterator[Document]:
         for path in files or [Path("-")]:
-            sentences = 0
+            sentences, older = 0, False
             for i, document in enumerate(
                 stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False)
             ):
                 if i == 0:
                     _warn_of_empty(document.treebank, read, path)
+                if not older and clears and has_older_claims(document):
+                    older = True
+                    say(
+                        f"treebound: warning: {_name(path)}: comments score, bound and status as older versions of "
+                        "treebound wrote them are kept; they say nothing about the new trees"
+                    )
                 sentences += len(document)
                 yield document.to_conllu()
             if not sentences:

@@ -25,7 +25,12 @@ def decode(
         bool, typer.Option("--multi-root", help="Sentences may have several roots. [default: one]")
     ] = False,
     k_best: Annotated[
-        int, typer.Option(min=1, max=MANY, help="Comment kbest: scores and heads of the so many best trees; 1: none.")
+        int,
+        typer.Option(
+            min=1,
+            max=MANY,
+            help="Write the N best trees, with their scores, as a comment treebound_kbest. 1 writes none.",
+        ),
     ] = 1,
     margins: Margins = False,
     marginals: Marginals = False,

@@ -7,8 +7,8 @@ A file of patterns is TOML, one table a pattern, and `about`, a line on what the
     arcs = "a -> than -> rather, than -> b"
     features = ["a.lower b.lower"]
 
-`match` lists words in the order of the text, separated by spaces. Words that stand side by side here do so in the text;
-a gap between two of them is written as a number of words.
+`match` lists words in the order of the text, separated by spaces; a no-break space belongs to a value. Words that stand
+side by side here do so in the text; a gap between two of them is written as a number of words.
 
 - ``rather``: the word *rather* in any case; it is also the word's name.
 - ``a:upos=ADP|SCONJ``: a word named *a* with one of these tags. Tests are ``attribute=value|value``, ``!=`` (none of
@@ -52,6 +52,7 @@ MAX_WAYS = 4
 MAX_GAP = 30
 SHIPPED = files("treebound.factors") / "patterns"
 
+_BLANKS = re.compile("[ \t\r\n]+")  # no others: a no-break space is a character of a value
 _NAME = r"[^\W\d][\w'’-]*"
 _TEST = re.compile(r"(?:(?P<attribute>[a-z]+)(?P<kind>!=|=|~))?(?P<value>.+)", re.DOTALL)
 _GAP = re.compile(r"(\d*)\.\.(\d*)(\??)")
@@ -209,7 +210,7 @@ def _match(text: str) -> tuple[tuple[str, ...], tuple[tuple[Test, ...], ...], tu
     written: list[str] = []
     gaps: list[Gap] = []
     gap: Gap | None = None
-    for item in text.split():
+    for item in filter(None, _BLANKS.split(text)):
         if found := _GAP.fullmatch(item):
             if not names or gap is not None:
                 raise _Fault(f"gap {item} does not stand between two words", "put a word on each side of a gap")

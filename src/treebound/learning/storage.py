@@ -25,6 +25,7 @@ import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked
 
+from treebound.core import cells
 from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.support.atomic import replacing
 
@@ -51,7 +52,7 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 # --- types of header fields ---
 
 #: a string that fits into a column of a treebank
-Entry = Annotated[str, Field(pattern=r"^[^\t\n\r\x00]+$")]
+Entry = Annotated[str, Field(pattern=cells.PATTERN)]
 Names = Annotated[tuple[Entry, ...], AfterValidator(_distinct)]
 #: what templates may speak about, in a model's header
 Attributes = Annotated[

@@ -34,9 +34,10 @@ from typing import Any
 
 import numpy as np
 
+from treebound.core.cells import HINT as CELLS
+from treebound.core.cells import is_cell
 from treebound.core.errors import InputError
 from treebound.scores.statement import TENSORS
-from treebound.treebanks.document import fits
 
 ARRAYS = ("arc", "labels", "allowed", *TENSORS)
 _HINT = "treebound.scores.archive describes the file"
@@ -110,9 +111,9 @@ def _strings(path: str | Path, arrays: dict[str, np.ndarray], name: str) -> tupl
         raise InputError(f"{name} is {_shape(array)}", path=path, hint="give strings in one dimension")
     strings = tuple(array.tolist())
     for i, string in enumerate(strings):
-        if not fits(string):
+        if not is_cell(string):
             reason = f"{name}[{i}], {string[:30]!r}, does not fit into a column"
-            raise InputError(reason, path=path, hint="strings are not empty and have no tabs")
+            raise InputError(reason, path=path, hint=CELLS)
     return strings
 
 

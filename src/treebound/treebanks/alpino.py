@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from treebound.core.cells import HINT, is_cell
 from treebound.treebanks.brackets import BadTree
 
 #: daughters that head a constituent, best first
@@ -34,7 +35,6 @@ HEADS = ("hd", "cmp", "crd", "rhd", "whd", "dlink", "nucl", "dp", "cnj", "mwp")
 ORPHANED = ("vc", "body", "predc", "ld", "pc", "obj1", "obj2", "su", "mod", "det")
 PUNCTUATION = "punct"
 TOP = "--"
-_CONTROL = frozenset("\t\n\r\0")
 
 
 @dataclass
@@ -143,6 +143,8 @@ def _node(attributes: dict[str, str], line: int) -> Node:
     for key in ("rel", "begin", "end"):
         if not attributes.get(key):
             raise _Bad(line, f"node without {key}", "add the attribute")
+        if not is_cell(attributes[key]):
+            raise _Bad(line, f"{key} {attributes[key][:30]!r} does not fit into a column", HINT)
     begin, end = attributes["begin"], attributes["end"]
     for text in (begin, end):
         if not (text.isascii() and text.isdecimal() and len(text) < 10):
@@ -150,8 +152,8 @@ def _node(attributes: dict[str, str], line: int) -> Node:
     word = attributes.get("word")
     if word is not None:
         for key, value in (("word", word), ("pos", attributes.get("pos", "")), ("root", attributes.get("root", "_"))):
-            if not value or value.strip() != value or not _CONTROL.isdisjoint(value):
-                raise _Bad(line, f"{key} {value[:30]!r} does not fit into a column", "it must be text without tabs")
+            if not is_cell(value):
+                raise _Bad(line, f"{key} {value[:30]!r} does not fit into a column", HINT)
     return Node(
         attributes["rel"], line, int(begin), int(end), attributes.get("pos", ""), attributes.get("root", "_"), word
     )

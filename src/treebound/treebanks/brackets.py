@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from treebound.treebanks.head_rules import PENN, HeadRules, dependency_label
 
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+#: within a word, only blanks of ASCII separate: a no-break space is one of its characters
+_TOKEN = re.compile(r"[()]|[^ \t\r\f\v()]+")
 
 
 @dataclass
@@ -67,7 +68,8 @@ def parse(text: str, traces: bool = False) -> Iterator[Node | BadTree]:
             # not blank and not a bracket: it stops whatever tree it stands in
             tokens.append(("\0", number, True))
             continue
-        tokens.extend((match.group(), number, match.start() == 0) for match in _TOKEN.finditer(line))
+        matches = (match for match in _TOKEN.finditer(line) if not match.group().isspace())
+        tokens.extend((match.group(), number, match.start() == 0) for match in matches)
     i = 0
     while i < len(tokens):
         try:

@@ -1,71 +1,172 @@
-"""What a parse claims, as CoNLL-U says it: comments of its score, bound and status, MISC of how sure each arc is."""
+"""The claims of a parse in CoNLL-U: comments for score, bound and status, MISC for the confidence of each arc.
+
+Every name begins with `treebound_` or `Treebound`, so that comments and MISC of the user's own are never touched.
+Versions of before this rule wrote bare names: `# status = optimal`, `Margin=7`. These are read where a sentence has no
+new names and all of its claims have exactly the form that those versions wrote. They are never deleted, as they may
+just as well be the user's own.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 
-from treebound.core.parse import Parse
-from treebound.treebanks.document import Document
+from treebound.core.parse import Parse, Status
+from treebound.treebanks.document import Document, comment_key, item_key
 
-#: comments and values in MISC that a parse claims; those of another parse say nothing about this one
-_COMMENT = re.compile(r"#\s*(score|bound|status|kbest|kbest_complete)\s*=")
-_MISC = ("Margin=", "Marginal=")
+CLAIMS = ("score", "bound", "status")
+KBEST = ("kbest", "kbest_complete")
+CONFIDENCE = ("Margin", "Marginal")
+COMMENT, MISC = "treebound_", "Treebound"  #: prefixes of our keys
+_COMMENTS = {f"{COMMENT}{name}" for name in (*CLAIMS, *KBEST)}
+_ITEMS = {f"{MISC}{name}" for name in CONFIDENCE}
+
+_NUMBER = re.compile(r"-?(\d{1,300}|\d{1,20}\.\d{1,330}(e[+-]\d{1,3})?|\d(\.\d{1,20})?e[+-]\d{1,3}|inf)", re.ASCII)
+_TREE = rf"{_NUMBER.pattern}:( \d{{1,9}})+"
+#: the exact forms that older versions wrote
+_OLDER = {
+    "score": _NUMBER,
+    "bound": _NUMBER,
+    "status": re.compile("|".join(get_args(Status))),
+    "kbest": re.compile(rf"{_TREE}( \| {_TREE})*", re.ASCII),
+    "kbest_complete": re.compile("yes|no"),
+}
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claims of one sentence as they are written.
+
+    comments  the values of each of CLAIMS and KBEST that is there, in the order of the file
+    misc      those of CONFIDENCE that some word has
+    older     under the bare names of older versions
+    """
+
+    comments: dict[str, list[str]]
+    misc: frozenset[str]
+    older: bool = False
+
+
+# --- writing ---
 
 
 def comments_of(parse: Parse) -> list[str]:
-    """What is proved about a sentence. Integer scores are written as integers, real ones with all their digits."""
-    lines = [f"score = {number(parse.value)}", f"bound = {number(parse.bound)}", f"status = {parse.status}"]
+    """Return the comments of a sentence. Integer scores are written as integers, real ones with all their digits."""
+    values = {"score": number(parse.value), "bound": number(parse.bound), "status": str(parse.status)}
     if math.isnan(parse.value):  # of a parser that gives none
-        return lines[2:]
-    if parse.confidence is not None and parse.confidence.trees:
+        values = {"status": values["status"]}
+    elif parse.confidence is not None and parse.confidence.trees:
         trees = (f"{number(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
-        complete = "yes" if parse.confidence.complete else "no"
-        lines += [f"kbest = {' | '.join(trees)}", f"kbest_complete = {complete}"]
-    return lines
+        values["kbest"] = " | ".join(trees)
+        values["kbest_complete"] = "yes" if parse.confidence.complete else "no"
+    return [f"{COMMENT}{name} = {value}" for name, value in values.items()]
 
 
 def number(x: float) -> str:
-    """A score."""
+    """Return a score as text."""
     return str(int(x)) if float(x).is_integer() else repr(float(x))
 
 
 def misc_of(parse: Parse) -> list[dict[str, str]]:
-    """Margin, in the unit of the scores in comments, and Marginal of every word, as far as they are known."""
-    found, out = parse.confidence, []
+    """Return the known margin, in the unit of the scores in comments, and marginal of every word."""
+    confidence, out = parse.confidence, []
     for m in range(1, len(parse.heads)):
         known = {}
-        if found is not None and found.margins is not None and not np.isnan(found.margins[m]):
-            known["Margin"] = number(found.margins[m])
-        if found is not None and found.marginals is not None and not np.isnan(found.marginals[m]):
-            known["Marginal"] = f"{found.marginals[m]:.6g}"
+        if confidence is not None and confidence.margins is not None and not np.isnan(confidence.margins[m]):
+            known[f"{MISC}Margin"] = number(confidence.margins[m])
+        if confidence is not None and confidence.marginals is not None and not np.isnan(confidence.marginals[m]):
+            known[f"{MISC}Marginal"] = f"{confidence.marginals[m]:.6g}"
         out.append(known)
     return out
 
 
+# --- taking away ---
+
+
 def without_claims(document: Document) -> Document:
-    """A document of CoNLL-U without what an earlier parse claimed. Most have nothing of the kind, and cost a look."""
+    """Return a document of CoNLL-U without the claims of an earlier parse, under our names alone.
+
+    Most documents have none, and cost a look.
+    """
     blocks: list[list[str]] = []
     all_rows: list[Sequence[int]] = []
     for block, rows in zip(document.blocks, document.rows, strict=True):
-        kept = [line for line in block if not _COMMENT.match(line)]
+        kept = [line for line in block if not (line.startswith("#") and comment_key(line) in _COMMENTS)]
         gone = len(block) - len(kept)  # comments stand before words
         moved = [row - gone for row in rows]
         for row in moved:
-            if any(name in kept[row] for name in _MISC):
-                kept[row] = _unclaimed(kept[row])
+            if MISC in kept[row]:
+                kept[row] = _unclaimed(kept[row], document.layout.misc)
         blocks.append(kept)
         all_rows.append(moved)
     return replace(document, blocks=blocks, rows=all_rows)
 
 
-def _unclaimed(line: str) -> str:
-    """A word's line without claims in MISC, its last column."""
-    text = line.rstrip("\r\n")
-    before, tab, misc = text.rpartition("\t")
-    left = "|".join(item for item in misc.split("|") if not item.startswith(_MISC))
-    return f"{before}{tab}{left or '_'}{line[len(text) :]}"
+def _unclaimed(line: str, position: int | None) -> str:
+    """Return a word's line without our items of MISC."""
+    if position is None:
+        return line
+    fields = line.split("\t")
+    text = fields[position].rstrip("\r\n")
+    end = fields[position][len(text) :]
+    fields[position] = ("|".join(item for item in text.split("|") if item_key(item) not in _ITEMS) or "_") + end
+    return "\t".join(fields)
+
+
+# --- reading ---
+
+
+def claims_in(document: Document, i: int) -> Claims:
+    """Return the claims of sentence i: those under our names, else those under the bare names of older versions."""
+    block = document.blocks[i]
+    comments = [line.rstrip("\r\n") for line in block if line.startswith("#")]
+    found: dict[str, list[str]] = {}
+    for line in comments:
+        key = comment_key(line)
+        if key in _COMMENTS:
+            found.setdefault(key.removeprefix(COMMENT), []).append(line.partition("=")[2].strip(" \t"))
+    items = {item for row in document.rows[i] for item in _items(block[row], document.layout.misc)}
+    keys = {item_key(item) for item in items}
+    misc = frozenset(name for name in CONFIDENCE if f"{MISC}{name}" in keys)
+    if found:
+        return Claims(found, misc)
+    if older := _older(comments):
+        numbers = {key for key, _, value in (item.partition("=") for item in items) if _NUMBER.fullmatch(value)}
+        return Claims(older, misc | (numbers & {*CONFIDENCE}), older=True)
+    return Claims({}, misc)
+
+
+def has_older_claims(document: Document) -> bool:
+    """Return whether a sentence has claims under the bare names of older versions."""
+    return any(_older([line.rstrip("\r\n") for line in block if line[0] == "#"]) for block in document.blocks)
+
+
+def _older(comments: Sequence[str]) -> dict[str, list[str]]:
+    """Return the claims under bare names, if the three are there once each, as older versions wrote them; else none."""
+    found: dict[str, list[str]] = {}
+    for line in comments:
+        name, equals, value = line.removeprefix("# ").partition(" = ")
+        if equals and name in _OLDER and line.startswith("# "):
+            found.setdefault(name, []).append(value)
+    exact = {name for name, values in found.items() if len(values) == 1 and _OLDER[name].fullmatch(values[0])}
+    if not exact.issuperset(CLAIMS):
+        return {}
+    return {name: found[name] for name in (*CLAIMS, *(KBEST if exact.issuperset(KBEST) else ()))}
+
+
+def _items(line: str, position: int | None) -> list[str]:
+    """Return the items of MISC in a word's line."""
+    return [] if position is None else line.split("\t")[position].rstrip("\r\n").split("|")
+
+
+def number_in(text: str) -> Any:
+    """Return an exact integer, a float, or None where the text is neither nor an infinity."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    value = int(text) if text.lstrip("-").isdecimal() else float(text)
+    return None if math.isinf(value) and "inf" not in text else value

@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from treebound.core.cells import HINT, is_cell, is_line
 from treebound.core.dtypes import INDEX, OFFSET
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
@@ -49,8 +50,6 @@ _SUFFIXES = {
     ".xml": "alpino",
     ".auto": "auto",
 }
-
-_CONTROL = frozenset("\t\n\r\0")
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ class Document:
         heads     per sentence int[n + 1], as decoders return them (entry 0 is the root's and is ignored)
         labels    per sentence n strings, for DEPREL
         comments  per sentence lines `key = value`; one with the same key is replaced, others go after the last comment
-        misc      per sentence n mappings, for MISC: a key that is there is replaced, others go to the end
+        misc      per sentence n mappings, for MISC: `key=` that is there is replaced, others go to the end
         columns   name of a string column (for instance xpos) -> per sentence n strings
 
         Raises InputError where the file cannot be written, a label or comment does not fit into one field or line, or
@@ -162,20 +161,20 @@ class Document:
                 if misc is not None and self.layout.misc is not None:
                     if len(misc[i]) != len(rows):
                         raise ValueError(f"sentence {i}: {len(misc[i])} entries of MISC for {len(rows)} words")
-                    old = [block[row].split("\t")[self.layout.misc].strip() for row in rows]
+                    old = [block[row].split("\t")[self.layout.misc].rstrip("\r\n") for row in rows]
                     block = _with_column(block, rows, self.layout.misc, map(_merged_misc, old, misc[i]))
                 if comments is not None:
                     block = _with_comments(block, comments[i])
-                file.write("".join(block).encode(self.encoding))
+                file.write(_encoded("".join(block), self.encoding))
             file.write("".join(self.tail).encode(self.encoding))
 
     def to_conllu(self) -> Document:
         """The same sentences as CoNLL-U in UTF-8, with an empty line after each; itself where it is that already."""
         if self.layout is CONLLU and self.encoding == "utf-8" and not self.bom:
             if all(block[-1] in BLANK for block in self.blocks):
-                return replace(self, tail=[]) if self.tail else self
+                return self
             closed = [block if block[-1] in BLANK else _closed(block) for block in self.blocks]
-            return replace(self, blocks=closed, tail=[])
+            return replace(self, blocks=closed)
         if self.layout is CONLLU:
             return replace(self, encoding="utf-8", bom=False).to_conllu()
         columns = [self.treebank.strings(name) for name in STRING_COLUMNS]
@@ -410,16 +409,20 @@ def _conllu_line(i: int, word: Sequence[Any]) -> str:
     return f"{i}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{'_' if head < 0 else head}\t{deprel}\t_\t_\n"
 
 
-def fits(value: str) -> bool:
-    """Whether a text can stand in a column."""
-    return bool(value) and value.strip() == value and _CONTROL.isdisjoint(value)
+def _encoded(text: str, encoding: str) -> bytes:
+    """Return the bytes of a text. Raises InputError for a character that the encoding lacks."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        reason = f"{text[error.start]!r} cannot be written in {encoding}"
+        raise InputError(reason, hint="call to_conllu() first, which gives UTF-8") from None
 
 
 def _with_column(block: list[str], rows: Sequence[int], position: int, values: Iterable[str]) -> list[str]:
     block = list(block)
     for row, value in zip(rows, values, strict=True):
-        if not fits(value):
-            raise InputError(f"{value!r} does not fit into a column", hint="values are not empty and have no tabs")
+        if not is_cell(value):
+            raise InputError(f"{value!r} does not fit into a column", hint=HINT)
         fields = block[row].split("\t")
         end = fields[position][len(fields[position].rstrip("\r\n")) :]
         fields[position] = value + end
@@ -428,11 +431,11 @@ def _with_column(block: list[str], rows: Sequence[int], position: int, values: I
 
 
 def _merged_misc(old: str, new: Mapping[str, str]) -> str:
-    """A MISC column with other values; what has no new one stays, in its place."""
+    """Return a MISC column with other values of some keys. All other items stay as they are, in their order."""
     if not new:
         return old
-    kept = [item for item in old.split("|") if item != "_" and item.partition("=")[0] not in new]
     added = [f"{key}={value}" for key, value in new.items()]
+    kept = [] if old == "_" else [item for item in old.split("|") if item_key(item) not in new]
     if bad := [item for item in added if "|" in item or " " in item]:
         raise InputError(f"{bad[0]!r} does not fit into MISC", hint="values have no spaces and no |")
     return "|".join(kept + added)
@@ -441,18 +444,25 @@ def _merged_misc(old: str, new: Mapping[str, str]) -> str:
 def _with_comments(block: list[str], comments: Sequence[str]) -> list[str]:
     first = next(i for i, line in enumerate(block) if line not in BLANK)
     last = next(i for i in range(first, len(block)) if not block[i].startswith("#"))
-    keys = {_key(comment) for comment in comments}
-    kept = [line for line in block[first:last] if _key(line[1:]) not in keys]
+    keys = {comment_key(f"#{comment}") for comment in comments} - {None}
+    kept = [line for line in block[first:last] if comment_key(line) not in keys]
     end = "\r\n" if block[last].endswith("\r\n") else "\n"
     for comment in comments:
-        if not _CONTROL.isdisjoint(comment):
-            raise InputError(f"comment {comment!r} is not one line", hint="it must have no line ends and no tabs")
+        if not is_line(comment):
+            raise InputError(f"comment {comment!r} is not one line", hint="comments have no line ends and no NUL")
     return block[:first] + kept + [f"# {comment}{end}" for comment in comments] + block[last:]
 
 
-def _key(comment: str) -> str | None:
-    key, equals, _ = comment.partition("=")
-    return key.strip() if equals else None
+def comment_key(line: str) -> str | None:
+    """Return the key of a comment `# key = value`, None of other comments. Blanks are those of ASCII."""
+    key, equals, _ = line[1:].partition("=")
+    return key.strip(" \t") if equals else None
+
+
+def item_key(item: str) -> str | None:
+    """Return the key of an item `Key=value` of MISC, None of other items."""
+    key, equals, _ = item.partition("=")
+    return key if equals else None
 
 
 def _closed(block: list[str]) -> list[str]:
@@ -471,7 +481,7 @@ def concatenate(documents: Sequence[Document]) -> Document:
         return parts[0]
     joined = io.BytesIO()
     for part in parts:
-        part.write(joined)
+        replace(part, tail=[]).write(joined)
     joined.seek(0)
     whole = read(joined, "conllu")
     return replace(whole, skipped=[s for part in parts for s in part.skipped])

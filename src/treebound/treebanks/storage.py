@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from treebound.core.cells import is_cell
 from treebound.core.dtypes import INDEX, NO_HEAD, OFFSET
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
@@ -84,7 +85,7 @@ def _strings(text: np.ndarray, ends: np.ndarray) -> Vocabulary:
     if bounds[-1] != len(data):
         raise ValueError("vocabulary")
     vocabulary = Vocabulary(data[a:b].decode() for a, b in pairwise(bounds))
-    if len(vocabulary) != len(ends):
+    if len(vocabulary) != len(ends) or not all(map(is_cell, vocabulary.strings)):
         raise ValueError("vocabulary")
     return vocabulary
 

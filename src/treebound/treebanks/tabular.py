@@ -79,6 +79,7 @@ def parse_sentence(
     split = [line.split("\t") for line in lines[first:]]
     widths = set(map(len, split))
     text = "".join(lines)
+    # fields are cells as `core.cells` defines them: found here for all lines at once
     if (
         len(widths) > 1
         or not layout.least <= min(widths) <= layout.most
