@@ -195,14 +195,18 @@ def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None) -> It
 
 def _counted(path: Path, needed: bool) -> tuple[Any, str, int]:
     """What to read, its name, and the number of its sentences; 0 where they cannot be counted first and need not be."""
-    from treebound.treebanks.lines import open_lines
+    from treebound.support.compression import READ_ERRORS
+    from treebound.treebanks.lines import damaged, open_lines
 
-    if str(path) != "-" and (path.is_file() or not path.exists()):
-        name, lines = open_lines(path)
-        with lines:
-            return path, name, first_words(lines)
-    name, lines = open_lines(sys.stdin.buffer if str(path) == "-" else path)
-    if not needed:
-        return lines, name, 0
-    kept = list(lines)
+    standard = str(path) == "-"
+    if (standard or (path.exists() and not path.is_file())) and not needed:
+        return (sys.stdin.buffer, "<stdin>", 0) if standard else (path, str(path), 0)
+    name, lines = open_lines(sys.stdin.buffer if standard else path)
+    try:
+        if not standard and path.is_file():
+            with lines:
+                return path, name, first_words(lines)
+        kept = list(lines)
+    except READ_ERRORS as error:
+        raise damaged(name, error) from None
     return kept, name, first_words(kept)

@@ -20,6 +20,7 @@ from treebound.cli.common import (
     Threshold,
     Workers,
     chart_options,
+    check_binary,
     check_files,
     choose,
     derives,
@@ -102,8 +103,8 @@ def parse(
     derivations: Annotated[
         Path | None,
         typer.Option(
-            help="Of a CCG model: .auto file for its derivations, fragments where there is none of the whole. "
-            "[default: none]"
+            help="Of a CCG model: .auto file for its derivations, fragments where there is none of the whole; "
+            "compressed as of --output, - for standard output. [default: none]"
         ),
     ] = None,
 ) -> None:
@@ -119,6 +120,8 @@ def parse(
 
     choose("config", (config,), ("tuned", "published"))
     finite("scale", scale)
+    if certificates is not None:
+        check_binary(certificates, "a file of proofs", compressed=True)
     check_files([model, *files_read(files)], [output, *filter(None, (certificates, derivations))])
     chosen: dict[str, tuple[Any, Any]] = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned")}
     chosen |= {"max_dp_calls": (max_dp_calls, 0), "beam": (beam, 0)}
@@ -215,7 +218,8 @@ def _annotate(
 
 def _sentences(files: list[Path] | None) -> int | None:
     """How many sentences some tabular files hold, for an estimate; None for a pipe, and for what cannot be read."""
-    from treebound.treebanks.lines import READ_ERRORS, open_lines
+    from treebound.support.compression import READ_ERRORS
+    from treebound.treebanks.lines import open_lines
 
     total = 0
     for path in files or [Path("-")]:
@@ -249,12 +253,10 @@ def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] |
         yield None
         return
     from treebound.evaluation.proofs import Writer
-    from treebound.support.atomic import replacing
+    from treebound.support.compression import writing
 
-    with replacing(path) as file:
-        writer = Writer(file, space)
-        yield writer.write
-        writer.close()
+    with writing(path, otherwise=".gz") as file:
+        yield Writer(file, space).write
 
 
 @contextmanager
@@ -266,9 +268,7 @@ def _auto(path: Path | None) -> Iterator[Callable[[list[str]], None]]:
     if path is None:
         yield lambda lines: None
         return
-    from treebound.support.atomic import replacing
-
-    with replacing(path) as file:
+    with output_file(path) as file:
         done = 0
 
         def write(lines: list[str]) -> None:
