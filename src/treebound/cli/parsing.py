@@ -35,15 +35,13 @@ from treebound.core.errors import InputError
 from treebound.support.progress import counting, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from treebound.cli.annotate import Written
-    from treebound.core.treebank import Treebank
     from treebound.treebanks.document import Document
 
 PROVING = ("branch-and-bound", "dual-decomposition", "ad3")  #: decoders that leave a proof
 BATCH = 100  #: sentences that a worker is given at a time
-FEW = 50  #: words of which it is no wonder if none has features
 
 
 def parse(
@@ -114,6 +112,7 @@ def parse(
     weights: 1.0 of a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
     """
     from treebound.cli.annotate import Parsing, parsed
+    from treebound.cli.columns import known_by
     from treebound.decoders.confidence import Assess
     from treebound.support.jit.cache import is_compiled
     from treebound.systems.registry import load
@@ -155,7 +154,8 @@ def parse(
             for lines in done.derivations:
                 derive(lines)
 
-        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads)
+        known = known_by(parser.model)
+        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads, known)
 
 
 def tag(
@@ -173,7 +173,9 @@ def tag(
     from treebound.systems.tagging.several import Taggers
 
     check_files([model, *files_read(files)], [output])
-    _annotate(tagged, Taggers.load(model), files, output, workers, scheduler)
+    taggers = Taggers.load(model)
+    given = taggers.given
+    _annotate(tagged, taggers, files, output, workers, scheduler, None, tuple(given), given)
 
 
 def _annotate(
@@ -185,25 +187,26 @@ def _annotate(
     scheduler: str | None,
     also: Callable[[Written], None] | None = None,
     read: tuple[str, ...] = (),
+    known: Mapping[str, Collection[str]] | None = None,
 ) -> None:
     """Read files in parts, annotate and write them in order; few parts are in memory at a time.
 
-    also  what is done besides with every part
-    read  columns that a model looks at: a warning says which of them the input lacks
+    also   what is done besides with every part
+    read   columns that a model looks at: a warning names those that are empty in the input
+    known  column -> values that the model was trained on: a warning names columns that mostly hold others
     """
+    from treebound.cli.columns import Columns
     from treebound.support.workers import spread
     from treebound.treebanks.document import stream
 
     def parts() -> Iterator[Document]:
         for path in files or [Path("-")]:
-            sentences = 0
-            for i, document in enumerate(
-                stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False)
-            ):
-                if i == 0:
-                    _warn_of_empty(document.treebank, read, path)
+            sentences, columns = 0, Columns(_name(path), read, known or {})
+            for document in stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False):
+                columns.add(document.treebank)
                 sentences += len(document)
                 yield document.to_conllu()
+            columns.finish()
             if not sentences:
                 say(f"treebound: warning: {_name(path)} has no sentences")
 
@@ -231,15 +234,6 @@ def _sentences(files: list[Path] | None) -> int | None:
         except (InputError, *READ_ERRORS):
             return None
     return total or None
-
-
-def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> None:
-    """Say which of these columns the first sentences of a file lack altogether; a few words may lack features."""
-    if treebank.words < FEW:
-        columns = tuple(name for name in columns if name != "feats")
-    empty = [name for name in columns if treebank.words and set(treebank.strings(name)) == {"_"}]
-    if empty:
-        say(f"treebound: warning: {_name(path)}: {', '.join(empty)} empty, which the model reads; see treebound tag")
 
 
 def _name(path: Path) -> str:
