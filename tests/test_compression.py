@@ -92,9 +92,14 @@ def test_an_error_leaves_no_complete_stream_in_a_pipe(tmp_path: Path) -> None:
     content: list[bytes] = []
     reader = threading.Thread(target=lambda: content.append((tmp_path / "pipe.gz").read_bytes()))
     reader.start()
-    with pytest.raises(ValueError, match="half"), compression.writing(tmp_path / "pipe.gz") as file:
-        file.write(TEXT)
-        raise ValueError("half")
+
+    def fail() -> None:
+        with compression.writing(tmp_path / "pipe.gz") as file:
+            file.write(TEXT)
+            raise ValueError("half")
+
+    with pytest.raises(ValueError, match="half"):
+        fail()
     reader.join(60)
     with pytest.raises(EOFError):
         gzip.decompress(content[0] or b"\x1f\x8b")
@@ -110,7 +115,9 @@ def test_binary_outputs_are_refused_on_standard_output_and_under_other_names(tmp
     ):
         done = subprocess.run([TREEBOUND, *arguments], cwd=tmp_path, capture_output=True, text=True)
         assert_one_line(done, "standard output" if "-" in arguments else "not compressed in the way of .GZ")
-    done = subprocess.run([TREEBOUND, "parse", "m", "t.conllu", "--derivations", "-"], cwd=tmp_path, capture_output=True)
+    done = subprocess.run(
+        [TREEBOUND, "parse", "m", "t.conllu", "--derivations", "-"], cwd=tmp_path, capture_output=True
+    )
     assert b"two outputs go to standard output" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["t.conllu"]
 

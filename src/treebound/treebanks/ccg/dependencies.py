@@ -256,7 +256,8 @@ def write_parg(path: str | Path, sentences: Iterable[tuple[str, Derivation]]) ->
     with writing(path) as file:
         for name, derivation in sentences:
             words = [escaped(leaf.word) for leaf in derivation.leaves()]
-            file.write(f'<s id="{escaped(name)}"> {len(words) - 1}\n'.encode())
+            quoted = escaped(name).replace('"', "\\u0022")
+            file.write(f'<s id="{quoted}"> {len(words) - 1}\n'.encode())
             for head, category, slot, filler in dependencies(derivation):
                 line = f"{filler} \t {head} \t {category} \t {slot} \t {words[filler]} {words[head]}\n"
                 file.write(line.encode())

@@ -23,8 +23,10 @@ from treebound.treebanks.ccg.rules import combine, is_raised, unary
 _NODE = re.compile(r"\(<T (\S+) ([01]) ([12])>|\(<L (\S+) (\S+) (\S+) (\S+) (\S+)>\)|\)(?!\S)|(\S+)")
 
 
-#: a character that is a blank to `str.split`, or a backslash that reads as the beginning of an escaped character
+#: a character that is a blank to `str.split`, or a backslash before what would be read as a code
 _ESCAPED = re.compile(r"\s|\\(?=u[0-9a-f]{4})")
+#: the characters that may be written by their codes; the quotation mark only where a name stands between two, in .parg
+_UNESCAPED = re.compile(r'[\s\\"]')
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
@@ -41,7 +43,7 @@ def unescaped(field: str) -> str:
 def _character(match: re.Match[str]) -> str:
     """Return the character that `escaped` has written so; any other code stays as it is."""
     character = chr(int(match[1], 16))
-    return character if _ESCAPED.fullmatch(character) or character == "\\" else match[0]
+    return character if _UNESCAPED.fullmatch(character) else match[0]
 
 
 @dataclass(eq=False, slots=True)
