@@ -64,7 +64,7 @@ def test_a_column_that_was_empty_in_training_may_be_empty(capsys: pytest.Capture
 
 
 def test_a_later_part_is_named_and_a_column_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
-    good, bad = treebank(("N", "nn", "_")), treebank(("N", "q", "_"))
+    good, bad = treebank(("N", "nn", "A=1")), treebank(("N", "q", "A=1"))
     (line,) = warnings(capsys, *[good] * PART, *[bad] * PART, *[bad] * PART)
     assert line.startswith(f", sentences {PART + 1} to {2 * PART}: the model does not know the xpos")
 

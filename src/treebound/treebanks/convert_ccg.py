@@ -89,7 +89,9 @@ def _penn(files: Iterable[tuple[str, bytes]], unmarked: bool) -> _Named:
 def _universal(split: str, treebank: Iterable[Sentence]) -> _Named:
     for number, sentence in enumerate(treebank, 1):
         columns = {name: ["", *sentence.strings(name)] for name in ("form", "xpos", "upos", "deprel")}
-        words = universal.Words(*columns.values(), [int(h) for h in sentence.heads])
+        words = universal.Words(
+            columns["form"], columns["xpos"], columns["upos"], columns["deprel"], [int(h) for h in sentence.heads]
+        )
         yield f"{split}.{number}", universal.translate(words)
 
 
