@@ -16,6 +16,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
+# an environment is tied to its place: one that was copied or moved along with the checkout would run the sources of the
+# old folder, or none; it is replaced by a new one
+PLACED = test "$$(. $(BIN)/activate 2>/dev/null && echo "$$VIRTUAL_ENV")" = "$$(pwd -P)/$(VENV)"
+ifneq ($(shell $(PLACED) && echo here),here)
+.PHONY: $(READY)
+endif
+OUTSIDE := $(PATH)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # a run starts hundreds of Python processes: without byte code each would compile what it imports, two seconds a time
 unexport PYTHONDONTWRITEBYTECODE
@@ -73,8 +80,8 @@ lock:
 
 # --no-compile: byte code is made when a module is first used, not for the many that never are
 $(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "error: Python 3.11 or newer is needed; make PYTHON=/path/to/python3.11")'
-	test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
+	@PATH="$(OUTSIDE)" $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "error: Python 3.11 or newer is needed; make PYTHON=/path/to/python3.11")'
+	{ $(PLACED) && test -x $(BIN)/pip; } || { rm -rf $(VENV) && PATH="$(OUTSIDE)" $(PYTHON) -m venv $(VENV); }
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@

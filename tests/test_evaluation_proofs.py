@@ -29,7 +29,6 @@ def written(problems, certificates):
     writer = Writer(file)
     for problem, certificate in zip(problems, certificates, strict=True):
         writer.add(problem, certificate)
-    writer.close()
     return file.getvalue()
 
 

@@ -75,6 +75,57 @@ def test_a_link_stays_and_its_target_is_replaced(there: bool, tmp_path: Path) ->
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["folder", "link", "target"]
 
 
+OBJECT = "ab/0123456789abcdef0123456789abcd"
+LINKED = [("plain", True), *((name, there) for name in (OBJECT, f"{OBJECT}.dir") for there in (True, False))]
+
+
+@pytest.mark.parametrize(("name", "there"), LINKED)
+def test_a_link_into_a_cache_is_replaced_and_the_cache_left_alone(name: str, there: bool, tmp_path: Path) -> None:
+    """Links of DVC lead to files that are protected from writing and named by their content; these may be gone."""
+    target, output = tmp_path / "cache" / name, tmp_path / "out" / "output"
+    target.parent.mkdir(parents=True)
+    output.parent.mkdir()
+    if there:
+        target.write_bytes(b"old")
+        target.chmod(0o444)
+    output.symlink_to(target)
+    check_writable(output)
+    with pytest.raises(TypeError):
+        write(output, "half")  # type: ignore[arg-type]
+    assert output.is_symlink()
+    write(output)
+    assert output.read_bytes() == b"new"
+    assert not output.is_symlink()
+    assert os.access(output, os.W_OK)
+    assert output.stat().st_mode & 0o200
+    assert target.exists() == there
+    if there:
+        assert target.read_bytes() == b"old"
+        assert stat.S_IMODE(target.stat().st_mode) == 0o444
+    assert [p.name for p in output.parent.iterdir()] == ["output"]
+
+
+@pytest.mark.parametrize("mode", [0o444, 0o644])
+def test_a_hard_link_loses_its_content_to_nobody(mode: int, tmp_path: Path) -> None:
+    (tmp_path / "cached").write_bytes(b"old")
+    (tmp_path / "cached").chmod(mode)
+    os.link(tmp_path / "cached", tmp_path / "output")
+    write(tmp_path / "output")
+    assert (tmp_path / "output").read_bytes() == b"new"
+    assert (tmp_path / "cached").read_bytes() == b"old"
+    assert stat.S_IMODE((tmp_path / "cached").stat().st_mode) == mode
+
+
+def test_a_file_that_is_protected_is_not_replaced(tmp_path: Path) -> None:
+    """Neither by root, whom permissions do not stop."""
+    (tmp_path / "gold").write_bytes(b"gold")
+    (tmp_path / "gold").chmod(0o444)
+    for function in (write, check_writable):
+        with pytest.raises(InputError, match="protected from writing"):
+            function(tmp_path / "gold")
+    assert (tmp_path / "gold").read_bytes() == b"gold"
+
+
 def test_permissions_stay(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_bytes(b"old")

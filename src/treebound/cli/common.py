@@ -23,7 +23,15 @@ CorpusPath = Annotated[
     str | None, typer.Option(help="Folder of a corpus that you have a licence for. [default: the catalogue's source]")
 ]
 
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write. [default: standard output]")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File to write, compressed if its name ends in .gz, .bz2 or .xz; - for standard output. [default: "
+        "standard output]",
+    ),
+]
 
 Threshold = Annotated[
     float | None,
@@ -128,22 +136,47 @@ def files_read(files: list[Path] | None) -> list[Path | None]:
 
 
 def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
-    """Fail now rather than after an hour of work: outputs can be written, and overwrite nothing that is read."""
+    """Fail now rather than after an hour of work: outputs can be written, and overwrite nothing that is read.
+
+    None, or a path `-` among the outputs, stands for a standard stream.
+    """
     from treebound.support.atomic import check_distinct, check_writable
 
-    outputs = list(outputs)
+    outputs = [None if is_standard(path) else path for path in outputs]
+    if outputs.count(None) > 1:
+        raise InputError("two outputs go to standard output", hint="name a file for one of them")
     check_distinct(inputs, outputs)
     for path in outputs:
         if path is not None:
             check_writable(path)
 
 
+def is_standard(path: Path | None) -> bool:
+    """Whether an output is standard output: none is named, or -."""
+    return path is None or str(path) == "-"
+
+
+def check_binary(path: Path, what: str, compressed: bool = False) -> None:
+    """Raise InputError where a file of arrays would be written to standard output, or under a name that misleads.
+
+    what        the content of the file, for the message
+    compressed  whether the content may be compressed as the name says
+    """
+    from treebound.support.compression import suffix_of
+
+    if is_standard(path):
+        raise InputError(f"{what} cannot go to standard output", path=path, hint="name a file")
+    if suffix_of(path) and not compressed:
+        hint = "name it without this ending, for instance .npz"
+        raise InputError(f"{what} is not compressed in the way of {path.suffix}", path=path, hint=hint)
+
+
 @contextmanager
 def output_file(path: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears when it is complete."""
-    from treebound.support.atomic import replacing
+    """Open standard output, or a file that appears when it is complete, compressed if its name says so."""
+    from treebound.support.compression import writing
 
-    with nullcontext(sys.stdout.buffer) if path is None else replacing(path) as file:
+    with nullcontext(sys.stdout.buffer) if path is None or is_standard(path) else writing(path) as file:
         yield file
         file.flush()  # a full disk shows here
 

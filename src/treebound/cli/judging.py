@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from treebound.cli.checking import Checked, Claimed
+    from treebound.cli.columns import Columns
+    from treebound.core.treebank import Treebank
 
 
 def evaluate(
@@ -40,10 +42,12 @@ def evaluate(
 ) -> None:
     """Attachment scores of a parsed file, labelled ones too where both files have labels.
 
+    LAS counts the same words as UAS. A missing label, _, counts as any other label, as in the evaluators of the CoNLL
+    shared tasks: it is right where both files have it. A warning says how many there are.
     Punctuation is what has UPOS PUNCT in GOLD, whatever its form; a file without UPOS has none.
     """
     from treebound.evaluation.attachment import evaluate as score
-    from treebound.evaluation.attachment import has_labels
+    from treebound.evaluation.attachment import is_labelled
     from treebound.evaluation.certificates import tree_faults
     from treebound.learning.survey import PUNCTUATION
 
@@ -73,12 +77,31 @@ def evaluate(
         say(f"treebound: warning: {place}{len(no_trees)} of {len(found)} sentences are no trees, first {first}")
     if all_words:
         truth.meta["punctuation"] = {"column": "upos", "tags": []}
-    labels = [sentence.strings("deprel") for sentence in found] if has_labels(found) else None
+    labels = [sentence.strings("deprel") for sentence in found] if is_labelled(found) else None
+    if labels is not None and is_labelled(truth):
+        _warn_of_labels(gold, truth, predicted, found)
     summary = score(truth, [found.heads(i) for i in range(len(found))], labels).summary
     print(f"sentences\t{summary['sentences']}\nwords scored\t{summary['scored_words']}")
     print(f"UAS\t{summary['uas']:.2f}\ncomplete\t{summary['complete']:.2f}")
     if "las" in summary:
         print(f"LAS\t{summary['las']:.2f}\ncomplete, labelled\t{summary['complete_labelled']:.2f}")
+
+
+def _warn_of_labels(gold: Path, truth: Treebank, predicted: Path, found: Treebank) -> None:
+    """Say which of two files with labels has words without, and if most labels of one are not labels of the other."""
+    from treebound.cli.columns import MOSTLY
+    from treebound.evaluation.attachment import unlabelled
+    from treebound.learning.survey import unseen
+
+    for path, treebank in ((gold, truth), (predicted, found)):
+        if missing := unlabelled(treebank):
+            say(
+                f"treebound: warning: {path}: {missing:,} of {treebank.words:,} words have the label _, "
+                "which counts as any other"
+            )
+    share = unseen(truth, found, "deprel")
+    if share > MOSTLY:
+        say(f"treebound: warning: {predicted}: {100 * share:.0f} % of the labels are none of {gold}")
 
 
 def check(
@@ -115,6 +138,7 @@ def check(
     Faults go to standard output, one a line; there being any, the exit status is 1.
     """
     from treebound.cli.checking import Summary
+    from treebound.cli.columns import Columns, known_by
     from treebound.evaluation.proofs import reading
     from treebound.support.workers import spread
 
@@ -133,7 +157,8 @@ def check(
                 hint="give the file of the same run",
             )
         checked, how = _how(parser, name, certificates if stored else None)
-        results = spread(checked, how, _claims(source, stored, fast, chosen), workers=workers, short=True)
+        columns = Columns(name, parser.reads, known_by(parser.model))
+        results = spread(checked, how, _claims(source, stored, fast, chosen, columns), workers=workers, short=True)
         with closing(results), counting("sentences", total or None) as advance:
             for number, result in enumerate(results, 1):
                 for fault in result.faults:
@@ -176,10 +201,11 @@ def _named(space: str) -> str:
     return space if space == "derivations" else f"{space} trees"
 
 
-def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None) -> Iterator[Claimed]:
+def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None, columns: Columns) -> Iterator[Claimed]:
     """The sentences of a parsed file with their proofs.
 
-    stored  a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
+    stored   a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
+    columns  looks at the columns of all sentences
     """
     from treebound.cli.checking import Claimed
     from treebound.treebanks.document import stream
@@ -189,20 +215,26 @@ def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None) -> It
     for document in stream(source, 1, annotated=False):
         if len(document):
             number += 1
+            columns.add(document.treebank)
             proof = stored.line() if stored else None
             yield Claimed(number, document, proof, not fast and (chosen is None or number in chosen))
+    columns.finish()
 
 
 def _counted(path: Path, needed: bool) -> tuple[Any, str, int]:
     """What to read, its name, and the number of its sentences; 0 where they cannot be counted first and need not be."""
-    from treebound.treebanks.lines import open_lines
+    from treebound.support.compression import READ_ERRORS
+    from treebound.treebanks.lines import damaged, open_lines
 
-    if str(path) != "-" and (path.is_file() or not path.exists()):
-        name, lines = open_lines(path)
-        with lines:
-            return path, name, first_words(lines)
-    name, lines = open_lines(sys.stdin.buffer if str(path) == "-" else path)
-    if not needed:
-        return lines, name, 0
-    kept = list(lines)
+    standard = str(path) == "-"
+    if (standard or (path.exists() and not path.is_file())) and not needed:
+        return (sys.stdin.buffer, "<stdin>", 0) if standard else (path, str(path), 0)
+    name, lines = open_lines(sys.stdin.buffer if standard else path)
+    try:
+        if not standard and path.is_file():
+            with lines:
+                return path, name, first_words(lines)
+        kept = list(lines)
+    except READ_ERRORS as error:
+        raise damaged(name, error) from None
     return kept, name, first_words(kept)

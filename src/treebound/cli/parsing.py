@@ -20,6 +20,7 @@ from treebound.cli.common import (
     Threshold,
     Workers,
     chart_options,
+    check_binary,
     check_files,
     choose,
     derives,
@@ -34,15 +35,13 @@ from treebound.core.errors import InputError
 from treebound.support.progress import counting, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from treebound.cli.annotate import Written
-    from treebound.core.treebank import Treebank
     from treebound.treebanks.document import Document
 
 PROVING = ("branch-and-bound", "dual-decomposition", "ad3")  #: decoders that leave a proof
 BATCH = 100  #: sentences that a worker is given at a time
-FEW = 50  #: words of which it is no wonder if none has features
 
 
 def parse(
@@ -107,8 +106,8 @@ def parse(
     derivations: Annotated[
         Path | None,
         typer.Option(
-            help="Of a CCG model: .auto file for its derivations, fragments where there is none of the whole. "
-            "[default: none]"
+            help="Of a CCG model: .auto file for its derivations, fragments where there is none of the whole; "
+            "compressed as of --output, - for standard output. [default: none]"
         ),
     ] = None,
 ) -> None:
@@ -118,12 +117,15 @@ def parse(
     weights: 1.0 of a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
     """
     from treebound.cli.annotate import Parsing, parsed
+    from treebound.cli.columns import known_by
     from treebound.decoders.confidence import Assess
     from treebound.support.jit.cache import is_compiled
     from treebound.systems.registry import load
 
     choose("config", (config,), ("tuned", "published"))
     finite("scale", scale)
+    if certificates is not None:
+        check_binary(certificates, "a file of proofs", compressed=True)
     check_files([model, *files_read(files)], [output, *filter(None, (certificates, derivations))])
     chosen: dict[str, tuple[Any, Any]] = {"decoder": (decoder, "branch-and-bound"), "config": (config, "tuned")}
     chosen |= {"max_dp_calls": (max_dp_calls, 0), "beam": (beam, 0)}
@@ -157,7 +159,8 @@ def parse(
             for lines in done.derivations:
                 derive(lines)
 
-        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads, clears=True)
+        known = known_by(parser.model)
+        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads, known, clears=True)
 
 
 def tag(
@@ -175,7 +178,9 @@ def tag(
     from treebound.systems.tagging.several import Taggers
 
     check_files([model, *files_read(files)], [output])
-    _annotate(tagged, Taggers.load(model), files, output, workers, scheduler)
+    taggers = Taggers.load(model)
+    given = taggers.given
+    _annotate(tagged, taggers, files, output, workers, scheduler, None, tuple(given), given)
 
 
 def _annotate(
@@ -187,26 +192,26 @@ def _annotate(
     scheduler: str | None,
     also: Callable[[Written], None] | None = None,
     read: tuple[str, ...] = (),
+    known: Mapping[str, Collection[str]] | None = None,
     clears: bool = False,
 ) -> None:
     """Read files in parts, annotate and write them in order; few parts are in memory at a time.
 
-    also  what is done besides with every part
-    read  columns that a model looks at: a warning says which of them the input lacks
+    also    what is done besides with every part
+    read    columns that a model looks at: a warning names those that are empty in the input
+    known   column -> values that the model was trained on: a warning names columns that mostly hold others
     clears  heads and claims are written: a warning says where claims of older versions stay in the input's comments
     """
+    from treebound.cli.columns import Columns
     from treebound.support.workers import spread
     from treebound.treebanks.claims import has_older_claims
     from treebound.treebanks.document import stream
 
     def parts() -> Iterator[Document]:
         for path in files or [Path("-")]:
-            sentences, older = 0, False
-            for i, document in enumerate(
-                stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False)
-            ):
-                if i == 0:
-                    _warn_of_empty(document.treebank, read, path)
+            sentences, older, columns = 0, False, Columns(_name(path), read, known or {})
+            for document in stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False):
+                columns.add(document.treebank)
                 if not older and clears and has_older_claims(document):
                     older = True
                     say(
@@ -215,6 +220,7 @@ def _annotate(
                     )
                 sentences += len(document)
                 yield document.to_conllu()
+            columns.finish()
             if not sentences:
                 say(f"treebound: warning: {_name(path)} has no sentences")
 
@@ -229,7 +235,8 @@ def _annotate(
 
 def _sentences(files: list[Path] | None) -> int | None:
     """How many sentences some tabular files hold, for an estimate; None for a pipe, and for what cannot be read."""
-    from treebound.treebanks.lines import READ_ERRORS, open_lines
+    from treebound.support.compression import READ_ERRORS
+    from treebound.treebanks.lines import open_lines
 
     total = 0
     for path in files or [Path("-")]:
@@ -243,15 +250,6 @@ def _sentences(files: list[Path] | None) -> int | None:
     return total or None
 
 
-def _warn_of_empty(treebank: Treebank, columns: tuple[str, ...], path: Path) -> None:
-    """Say which of these columns the first sentences of a file lack altogether; a few words may lack features."""
-    if treebank.words < FEW:
-        columns = tuple(name for name in columns if name != "feats")
-    empty = [name for name in columns if treebank.words and set(treebank.strings(name)) == {"_"}]
-    if empty:
-        say(f"treebound: warning: {_name(path)}: {', '.join(empty)} empty, which the model reads; see treebound tag")
-
-
 def _name(path: Path) -> str:
     return "<stdin>" if str(path) == "-" else str(path)
 
@@ -263,12 +261,10 @@ def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] |
         yield None
         return
     from treebound.evaluation.proofs import Writer
-    from treebound.support.atomic import replacing
+    from treebound.support.compression import writing
 
-    with replacing(path) as file:
-        writer = Writer(file, space)
-        yield writer.write
-        writer.close()
+    with writing(path, otherwise=".gz") as file:
+        yield Writer(file, space).write
 
 
 @contextmanager
@@ -280,9 +276,7 @@ def _auto(path: Path | None) -> Iterator[Callable[[list[str]], None]]:
     if path is None:
         yield lambda lines: None
         return
-    from treebound.support.atomic import replacing
-
-    with replacing(path) as file:
+    with output_file(path) as file:
         done = 0
 
         def write(lines: list[str]) -> None:

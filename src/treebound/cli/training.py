@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from treebound.cli.common import Output, Scheduler, Workers, check_files, output_file, read_document
+from treebound.cli.common import (
+    Output,
+    Scheduler,
+    Workers,
+    check_binary,
+    check_files,
+    is_standard,
+    output_file,
+    read_document,
+)
 from treebound.cli.options import given, options_of
 from treebound.core.errors import InputError, TreeboundError
 from treebound.learning.reading import Reading
@@ -63,6 +72,7 @@ def train(
     """
     from treebound.systems import training
 
+    check_binary(output, "a model")
     chosen = given(context, settings)
     _check_owner(system, chosen)
     recipe = training.recipe({"system": system, **chosen})  # a fault shows before anything is read
@@ -101,6 +111,8 @@ def train_many(
     from treebound.support.atomic import check_distinct
     from treebound.systems import training
 
+    if is_standard(output):
+        raise InputError("models cannot go to standard output", path=output, hint="name a folder")
     listed = training.listed(models)
     paths = {name: output / f"{name}.npz" for name in listed}
     given = [path for recipe, *files in listed.values() for path in (*files, *recipe.own_files)]

@@ -73,9 +73,18 @@ class Evaluation:
 
 
 def has_labels(treebank: Treebank) -> bool:
-    """Whether every word has a label, so that labelled scores mean something; `_` is none."""
-    none = treebank.vocab["deprel"].get("_")
-    return treebank.words > 0 and not np.any(treebank.columns["deprel"] == none)
+    """Whether every word has a label other than `_`, as training needs it."""
+    return treebank.words > 0 and not unlabelled(treebank)
+
+
+def is_labelled(treebank: Treebank) -> bool:
+    """Whether any word has a label other than `_`, so that labelled scores mean something."""
+    return unlabelled(treebank) < treebank.words
+
+
+def unlabelled(treebank: Treebank) -> int:
+    """Return the number of words whose label is `_`. O(words)."""
+    return int(np.count_nonzero(treebank.columns["deprel"] == treebank.vocab["deprel"].get("_")))
 
 
 def right_labels(gold: Treebank, labels: Sequence[Sequence[str]]) -> np.ndarray:
@@ -96,7 +105,7 @@ def marks(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence
     What a test over single arcs needs of a parse, in a byte a word. heads, labels and errors as of `evaluate`.
     """
     code = np.where(join_heads(gold, heads) == gold.head, HEAD, WRONG)
-    if labels is not None and has_labels(gold):
+    if labels is not None and is_labelled(gold):
         code[(code == HEAD) & right_labels(gold, labels)] = LABELLED
     counts = scored_words(gold)
     spans = zip(gold.offsets[:-1], gold.offsets[1:], strict=True)
@@ -106,7 +115,8 @@ def marks(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence
 def evaluate(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence[str]] | None = None) -> Evaluation:
     """Compare heads, int[n_i + 1] for every sentence i with the root first, with those of `gold`.
 
-    labels  n_i strings for every sentence; labelled scores are given where they are and `gold` has labels
+    labels  n_i strings for every sentence; labelled scores are given where they are and `gold` has labels. A label `_`
+            counts as any other, as in the evaluators of the CoNLL shared tasks: it is right where both files have it
     InputError if `gold` is not annotated or the sentences do not match. O(words).
     """
     import pandas as pd
@@ -132,7 +142,7 @@ def evaluate(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Seque
     )
     frame["complete"] = frame.correct == frame.scored
     frame["complete_all"] = frame.correct_all == frame.n
-    if labels is not None and has_labels(gold):
+    if labels is not None and is_labelled(gold):
         both = right & right_labels(gold, labels)
         frame["correct_labelled"] = per_sentence(both & counts)
         frame["correct_labelled_all"] = per_sentence(both)

@@ -1,4 +1,4 @@
-"""Proofs of parsed sentences in a file, for `treebound check`: JSON Lines, compressed with gzip.
+"""Proofs of parsed sentences in a file, for `treebound check`: JSON Lines, compressed with gzip, bzip2 or xz.
 
 The first line names format, version and tree space, `derivations` for those of `evaluation.joint_proofs`, whose lines
 are of their own. Then one line a sentence, in the order of the parsed file: `null` where nothing was proved, else
@@ -15,9 +15,7 @@ Numbers are written as they are: integers of any size, floats with all their dig
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +29,7 @@ from treebound.core.errors import InputError
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.core.spaces import Space
 from treebound.evaluation.certificates import Certificate, CertNode, Step
+from treebound.support import compression
 
 FORMAT, VERSION = "treebound certificates", 1
 Of = Space | Literal["derivations"]  #: what proofs are about: trees of a space, or derivations
@@ -42,10 +41,10 @@ _ARRAYS = ("shift", "slope", "child", "parent")
 
 
 class Writer:
-    """Certificates into a binary file, one sentence after the other; `close` when all are there."""
+    """Certificates into a stream of bytes, one sentence after the other. `compression.writing` gives such a stream."""
 
     def __init__(self, file: BinaryIO, space: Of = "projective"):
-        self._out = gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0)
+        self._out = file
         self.write(json_line({"format": FORMAT, "version": VERSION, "space": space}))
 
     def add(self, problem: Problem, certificate: Certificate | None) -> None:
@@ -55,10 +54,6 @@ class Writer:
     def write(self, text: bytes) -> None:
         """The proof of the next sentence, as `line` gives it."""
         self._out.write(text)
-
-    def close(self) -> None:
-        """Finish the file's compressed stream; the file itself stays open."""
-        self._out.close()
 
 
 def line(problem: Problem, certificate: Certificate | None) -> bytes:
@@ -147,26 +142,26 @@ def _read(path: Path, number: int, text: bytes) -> Any:
 
 @contextmanager
 def reading(path: Path) -> Iterator[Reader]:
-    """A certificate file. Raises InputError where it cannot be read."""
+    """Open a certificate file. Raises InputError where it cannot be read."""
     try:
-        with gzip.open(path, "rb") as file:
+        file = compression.opened(path)
+    except (OSError, compression.UnreadableError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot be read: {reason}", path=path, hint="name a file of proofs") from None
 
-            def lines() -> Iterator[tuple[int, bytes]]:
-                number = 0
-                try:
-                    while text := file.readline(LONGEST_LINE):
-                        number += 1
-                        if len(text) == LONGEST_LINE:
-                            raise InputError("a line that is too long", path=path, line=number, hint="parse again")
-                        yield number, text
-                except (EOFError, gzip.BadGzipFile, zlib.error):
-                    raise InputError(
-                        "damaged or foreign file", path=path, line=number + 1, hint="parse again"
-                    ) from None
+    def lines() -> Iterator[tuple[int, bytes]]:
+        number = 0
+        try:
+            while text := file.readline(LONGEST_LINE):
+                number += 1
+                if len(text) == LONGEST_LINE:
+                    raise InputError("a line that is too long", path=path, line=number, hint="parse again")
+                yield number, text
+        except compression.READ_ERRORS:
+            raise InputError("damaged or foreign file", path=path, line=number + 1, hint="parse again") from None
 
-            yield Reader(path, lines())
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+    with file:
+        yield Reader(path, lines())
 
 
 def first_shares(table: PartTable, whole: bool, rows: bool) -> np.ndarray:

@@ -175,7 +175,8 @@ def remarks(train: Treebank, dev: Treebank, *, projective: bool, k: int | str) -
         f"{100 * ours.crossing / max(1, ours.sentences):.1f} % with crossing arcs; "
         f"tag {meta['tag']}, attributes {chosen}" + (f", k {k}" if k else "")
     ]
-    read = dict.fromkeys((meta["tag"], meta["coarse"], "xpos", *(a for a in meta["attributes"] if a == "feats")))
+    attributes = [name for name in meta["attributes"] if name == "feats"]
+    read = dict.fromkeys((meta["tag"], meta["coarse"], "xpos", *attributes, "deprel"))
     for column in read:
         share = unseen(train, dev, column)
         if share >= UNSEEN and filled(train, column):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from matplotlib.figure import Figure
 
 from treebound.plots.labels import settle
 from treebound.plots.style import style
+from treebound.support.atomic import replacing
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,10 @@ class Svg:
         return self.markup
 
     def save(self, path: str | Path) -> Path:
-        """Write to `path` (UTF-8) by way of a temporary file in the same folder."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.part")
-        temporary.write_text(self.markup, encoding="utf-8")
-        os.replace(temporary, path)
-        return path
+        """Write to `path` in UTF-8, whole or not at all. Raises InputError."""
+        with replacing(path) as file:
+            file.write(self.markup.encode())
+        return Path(path)
 
 
 #: what XML has no way to hold, not even escaped: control characters, lone surrogates, U+FFFE and U+FFFF

@@ -71,8 +71,9 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
     environment = Environment(
         loader=PackageLoader("treebound.report"), autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True
     )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+    place = Path(os.path.realpath(out))  # a link to a folder stays one
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
         site = Path(folder) / "site"
         for folder_of in ("figures", "tables"):
             (site / folder_of).mkdir(parents=True)
@@ -89,7 +90,7 @@ def render(notebooks: Sequence[Path], out: Path) -> Path:
         )
         script = environment.get_template("script.js").render()
         (site / "script.js").write_text(script, encoding="utf-8")
-        _replace(site, out)
+        _replace(site, place)
     return out / f"{INDEX}.html"
 
 

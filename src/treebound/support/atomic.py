@@ -16,6 +16,8 @@ from treebound.core.errors import InputError
 
 #: where /dev/stdout, /dev/stderr and /dev/fd/N lead on Linux: an open file of this very process
 _OWN = r"/proc/(?:self|thread-self|{})/fd/(\d+)"
+#: the name of an object in a cache of DVC: the checksum of its content, for instance .../md5/ab/cdef0123...
+_CACHED = re.compile(r".*/[0-9a-f]{2}/[0-9a-f]{30}(\.dir)?", re.DOTALL)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -23,18 +25,18 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
     """A binary file that becomes `path` when the block ends well and vanishes when it does not.
 
-    The temporary file lies in the same folder, so that `os.replace` is a rename and a kill leaves the old file. Where
-    `path` is a symbolic link, the file that it leads to is replaced. What is no regular file - a device, a named pipe,
-    /dev/stdout - cannot be replaced and is written to as the block goes on.
+    The temporary file lies in the same folder, so that `os.replace` is a rename and a kill leaves the old file; other
+    hard links to it keep its content. Where `path` is a symbolic link, the file that it leads to is replaced. But a
+    link to a file that is protected from writing, or to an object in a cache of DVC, is replaced itself. What is no
+    regular file - a device, a named pipe, /dev/stdout - cannot be replaced and is written to as the block goes on.
 
     Raises InputError where the folder or the file cannot be written, or the disk is full.
     """
     try:
         stream = _stream(path)
         if stream is None:
-            target = Path(os.path.realpath(path))
+            target, mode = _target(path)
             target.parent.mkdir(parents=True, exist_ok=True)
-            mode = _mode(target)
             handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
@@ -56,8 +58,7 @@ def check_writable(path: str | Path) -> None:
     """Fail now rather than after an hour of work. Raises InputError where `replacing` would, or a folder is missing."""
     try:
         if not _is_stream(path):
-            target = Path(os.path.realpath(path))
-            _mode(target)
+            target, _ = _target(path)
             if not target.parent.is_dir():
                 raise FileNotFoundError(None, "there is no such folder")
             if not os.access(target.parent, os.W_OK):
@@ -93,19 +94,35 @@ def _place(path: str | Path | None, standard: int) -> object:
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
-def _mode(target: Path) -> int:
-    """The permissions of a file that is to be replaced, or of a new one. OSError where it is not to be replaced."""
+def _target(path: str | Path) -> tuple[Path, int]:
+    """Return the file that is replaced when `path` is written, and the permissions of the new file.
+
+    Content that a cache shares with this place is left alone: there, the new file has permissions of its own. Raises
+    OSError where the file must not be replaced.
+    """
+    target = Path(os.path.realpath(path))
     try:
-        found = target.stat().st_mode
+        status = target.stat()
     except FileNotFoundError:
-        umask = os.umask(0)
-        os.umask(umask)
-        return 0o666 & ~umask
-    if not stat.S_ISREG(found):
+        status = None
+    if status is not None and not stat.S_ISREG(status.st_mode):
         raise IsADirectoryError(None, "it is a folder")
-    if not os.access(target, os.W_OK):
+    protected = status is not None and not status.st_mode & 0o222
+    if os.path.islink(path) and (protected or _CACHED.fullmatch(str(target))):
+        folder, name = os.path.split(path)
+        return Path(os.path.realpath(folder)) / name, _new_mode()
+    if status is None or (protected and status.st_nlink > 1):
+        return target, _new_mode()
+    if protected or not os.access(target, os.W_OK):
         raise PermissionError(None, "it is protected from writing")
-    return stat.S_IMODE(found)
+    return target, stat.S_IMODE(status.st_mode)
+
+
+def _new_mode() -> int:
+    """Return the permissions of a file that is not there yet."""
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _is_stream(path: str | Path) -> bool:

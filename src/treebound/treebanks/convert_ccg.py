@@ -89,9 +89,8 @@ def _penn(files: Iterable[tuple[str, bytes]], unmarked: bool) -> _Named:
 def _universal(split: str, treebank: Iterable[Sentence]) -> _Named:
     for number, sentence in enumerate(treebank, 1):
         columns = {name: ["", *sentence.strings(name)] for name in ("form", "xpos", "upos", "deprel")}
-        form = [text.replace(" ", "_") for text in columns["form"]]
         words = universal.Words(
-            form, columns["xpos"], columns["upos"], columns["deprel"], [int(h) for h in sentence.heads]
+            columns["form"], columns["xpos"], columns["upos"], columns["deprel"], [int(h) for h in sentence.heads]
         )
         yield f"{split}.{number}", universal.translate(words)
 

@@ -27,13 +27,13 @@ from treebound.core.dtypes import INDEX, OFFSET
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.support.atomic import replacing
+from treebound.support.compression import READ_ERRORS, stem_of, writing
 from treebound.treebanks import alpino, brackets
 from treebound.treebanks.ccg.columns import heads_of, steps_of
 from treebound.treebanks.ccg.derivation import from_text
 from treebound.treebanks.conllu import CONLLU
 from treebound.treebanks.conllx import CONLL08, CONLLX
-from treebound.treebanks.lines import BLANK, BOM, OPENERS, READ_ERRORS, blocks, decode, known_encoding, open_lines, peek
+from treebound.treebanks.lines import BLANK, BOM, blocks, damaged, decode, known_encoding, open_lines, peek
 from treebound.treebanks.tabular import Layout, Malformed, parse_sentence
 
 #: tabular formats by the name that `read` takes; the other formats hold constituents
@@ -123,7 +123,8 @@ class Document:
     ) -> None:
         """Write the sentences; what is not given stays byte for byte as it was read.
 
-        out       a path, replaced as a whole, or a binary file (also `sys.stdout.buffer`), appended to
+        out       a path, replaced as a whole and compressed if it ends in .gz, .bz2 or .xz; or a binary file (also
+                  `sys.stdout.buffer`), appended to
         heads     per sentence int[n + 1], as decoders return them (entry 0 is the root's and is ignored)
         labels    per sentence n strings, for DEPREL
         comments  per sentence lines `key = value`; one with the same key is replaced, others go after the last comment
@@ -144,7 +145,7 @@ class Document:
         for name in strings:
             if name not in self.layout.columns:
                 raise InputError(f"{self.layout.name} has no column {name}", hint="call to_conllu() first")
-        with replacing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
+        with writing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
             if self.bom:
                 file.write(BOM)
             for i, (block, rows) in enumerate(zip(self.blocks, self.rows, strict=True)):
@@ -197,7 +198,7 @@ def read(
 ) -> Document:
     """Read a whole file.
 
-    source     a path (also .xz, .gz, .bz2) or anything that yields lines as bytes
+    source     a path or anything that yields lines as bytes; a file may be compressed by gzip, bzip2 or xz
     format     one of FORMATS; by default told from the name, else from the first character
     strict     stop at the first malformed line; else skip its sentence and list it in `skipped`
     encoding   of the text; UTF-8 by default
@@ -237,7 +238,7 @@ def stream(
                 context = _Context(path, CONLLU, "utf-8", strict, True, tabular=False)
             yield from _documents(blocks(lines), sentences, context, skipped)
         except READ_ERRORS as error:
-            raise InputError(f"cannot be read: {error}", path=path, hint="is the file whole?") from None
+            raise damaged(path, error) from None
 
 
 @dataclass(frozen=True)
@@ -254,8 +255,7 @@ class _Context:
 
 
 def _sniff(path: str, first: bytes) -> str:
-    name = Path(path)
-    suffix = Path(name.stem).suffix if name.suffix in OPENERS else name.suffix
+    suffix = stem_of(path).suffix.lower()
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
     first = first.lstrip()
@@ -387,6 +387,8 @@ def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Ski
             if not line.strip() or line.startswith("ID="):
                 continue
             derivation = from_text(line)
+            if any(not _CONTROL.isdisjoint(leaf.word + leaf.tag) for leaf in derivation.leaves()):
+                raise ValueError("a word holds a tab, a line end or a NUL, which no column can")
         except (Malformed, ValueError) as error:
             if context.strict:
                 hint = "correct it or leave it out"

@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import lzma
-import zlib
+import io
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import InputError
+from treebound.support import compression
 from treebound.treebanks.tabular import Malformed
 
 BOM = b"\xef\xbb\xbf"
-OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
-#: what reading a damaged compressed file may raise
-READ_ERRORS = (lzma.LZMAError, zlib.error, EOFError, OSError)
 BLANK = ("\n", "\r\n")
 
 
 def open_lines(source: Any) -> tuple[str, Any]:
     """(name for messages, lines as bytes) of a path or of anything that yields lines. Raises InputError."""
-    if not isinstance(source, (str, Path)):
-        return str(getattr(source, "name", "<input>")), source
-    path = Path(source)
+    named = isinstance(source, (str, Path))
+    path = source if named else str(getattr(source, "name", "<input>"))
     try:
-        if path.is_dir():
+        if not named:
+            binary = isinstance(source, (io.RawIOBase, io.BufferedIOBase))
+            return path, compression.decompressed(source) if binary else source
+        if Path(path).is_dir():
             raise InputError("is a folder", path=path, hint="name a treebank file")
-        return str(path), OPENERS.get(path.suffix, open)(path, "rb")
+        return str(path), compression.opened(path)
+    except compression.UnreadableError as error:
+        hint = "unpack it, or give it the name that it should have"
+        raise InputError(f"cannot be read: {error}", path=path, hint=hint) from None
     except (OSError, ValueError) as error:  # the latter of a name that no file can have
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be read: {reason}", path=path, hint="check the name") from None
+
+
+def damaged(path: str | Path, error: Exception) -> InputError:
+    """Return the error for a file whose content cannot be read to its end, or cannot be decompressed."""
+    return InputError(f"cannot be read: {error}", path=path, hint="is the file whole?")
 
 
 def peek(lines: Iterable[bytes]) -> tuple[bytes, bool, Iterator[bytes]]:

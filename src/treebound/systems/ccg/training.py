@@ -20,7 +20,7 @@ import numpy as np
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.learning.checkpoint import key_of
-from treebound.learning.conventions import conventions
+from treebound.learning.conventions import conventions, meta_of
 from treebound.learning.loop import Progress
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts, sentence_of
@@ -55,7 +55,7 @@ def train_model(
 
     InputError where they hold none, or none that the charts can contain.
     """
-    meta, key = conventions(train.meta), key_for(settings, train)
+    meta, key = conventions(meta_of(train)), key_for(settings, train)
     derivations = read_derivations(train, meta["tag"])
     words = words_of(train, meta["tag"])
     cutoff, kept, tag_history = min(cutoff for _, cutoff in levels(settings.beams)), list[Path](), list[dict]()

@@ -29,6 +29,7 @@ from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.features.scoring import only_in
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
+from treebound.learning.conventions import meta_of
 from treebound.learning.difference import Difference
 from treebound.learning.loop import Progress, Show
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
@@ -79,7 +80,9 @@ def train(
         on_dev, task.decoder = decoder, DECODERS[decoder[0]](**decoder[1])
 
     def model(averages: Averages, history: list[dict]) -> Model:
-        return Model(spec, *averages, pruner, train.meta, history, names, patterns=patterns, templates=lines, key=key)
+        return Model(
+            spec, *averages, pruner, meta_of(train), history, names, patterns=patterns, templates=lines, key=key
+        )
 
     def judge(averages: Averages, history: list[dict]) -> dict:
         now = model(averages, history)

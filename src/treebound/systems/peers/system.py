@@ -17,7 +17,7 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.learning.checkpoint import key_of
-from treebound.learning.conventions import Conventions, conventions, under
+from treebound.learning.conventions import Conventions, conventions, meta_of, under
 from treebound.learning.loop import Progress
 from treebound.learning.storage import Format, Header, Layout
 from treebound.learning.system import Labelled, Naming
@@ -96,7 +96,7 @@ class Peers(Labelled):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
             self.peer.train(train, dev, path, seed=settings.seed, **settings.numbers())
-            key, meta = self.key(settings, train, dev), conventions(train.meta)
+            key, meta = self.key(settings, train, dev), conventions(meta_of(train))
             return Model(self.name, settings, path.read_bytes(), meta, key)
 
     def load(self, path: Path) -> Model:

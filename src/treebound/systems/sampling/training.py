@@ -26,6 +26,7 @@ from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.features.scoring import only_in
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
+from treebound.learning.conventions import meta_of
 from treebound.learning.difference import Difference
 from treebound.learning.loop import Progress, Show
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
@@ -68,7 +69,7 @@ def train_model(
     task, key = Training(spec, train, pruner), key_for(spec, train, dev)
 
     def model(averages: Averages, history: list[dict]) -> SamplingModel:
-        return SamplingModel(spec, *averages, pruner, train.meta, history, labels=task.labelling.names, key=key)
+        return SamplingModel(spec, *averages, pruner, meta_of(train), history, labels=task.labelling.names, key=key)
 
     def judge(averages: Averages, history: list[dict]) -> dict:
         what = f"dev, epoch {len(history) + 1}/{spec.epochs}"

@@ -52,6 +52,12 @@ class Taggers:
         """What they predict."""
         return tuple(tagger.column for tagger in self.taggers)
 
+    @property
+    def given(self) -> dict[str, list[str]]:
+        """The column that the taggers read as it stands in their input, with its values in training; mostly none."""
+        first = self.taggers[0]
+        return {first.given: sorted(first.dictionary.given)} if first.given else {}
+
     def apply(self, treebank: Treebank) -> Treebank:
         """The treebank with predicted values in all their columns."""
         for tagger in self.taggers:

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from treebound.support.atomic import replacing
+from treebound.support.compression import writing
 from treebound.treebanks.ccg.categories import Category
-from treebound.treebanks.ccg.derivation import Derivation
+from treebound.treebanks.ccg.derivation import Derivation, escaped
 from treebound.treebanks.ccg.heads import OWN, Indexed, indices
 
 
@@ -253,10 +253,11 @@ def _changed(child: _Sign, category: Category) -> _Sign:
 
 def write_parg(path: str | Path, sentences: Iterable[tuple[str, Derivation]]) -> None:
     """Write the dependencies of named derivations as CCGbank's `.parg`, whole or not at all. Raises InputError."""
-    with replacing(path) as file:
+    with writing(path) as file:
         for name, derivation in sentences:
-            words = [leaf.word for leaf in derivation.leaves()]
-            file.write(f'<s id="{name}"> {len(words) - 1}\n'.encode())
+            words = [escaped(leaf.word) for leaf in derivation.leaves()]
+            quoted = escaped(name).replace('"', "\\u0022")
+            file.write(f'<s id="{quoted}"> {len(words) - 1}\n'.encode())
             for head, category, slot, filler in dependencies(derivation):
                 line = f"{filler} \t {head} \t {category} \t {slot} \t {words[filler]} {words[head]}\n"
                 file.write(line.encode())

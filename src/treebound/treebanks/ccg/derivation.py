@@ -1,7 +1,11 @@
-"""Derivations: trees of categories over words, in CCGbank's machine-readable format `.auto`.
+r"""Derivations: trees of categories over words, in CCGbank's machine-readable format `.auto`.
 
 A derivation is two lines: `ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1`, and one bracketing in which a constituent is
 `(<T CATEGORY HEAD CHILDREN> child child )` and a word `(<L CATEGORY TAG TAG WORD INDEXED-CATEGORY>)`.
+
+Blanks separate the fields. CCGbank has no words with blanks and no way to write them; here, a blank within a word, a
+tag or a name is written as the four hexadecimal digits of its code: `10\u00a0000`. So is a backslash before what would
+be read as such a code. All other words stand as they are, `1\/2` of CCGbank included.
 """
 
 from __future__ import annotations
@@ -12,11 +16,34 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from treebound.core.errors import InputError
-from treebound.support.atomic import replacing
+from treebound.support import compression
 from treebound.treebanks.ccg.categories import Category, parse
 from treebound.treebanks.ccg.rules import combine, is_raised, unary
 
 _NODE = re.compile(r"\(<T (\S+) ([01]) ([12])>|\(<L (\S+) (\S+) (\S+) (\S+) (\S+)>\)|\)(?!\S)|(\S+)")
+
+
+#: a character that is a blank to `str.split`, or a backslash before what would be read as a code
+_ESCAPED = re.compile(r"\s|\\(?=u[0-9a-f]{4})")
+#: the characters that may be written by their codes; the quotation mark only where a name stands between two, in .parg
+_UNESCAPED = re.compile(r'[\s\\"]')
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
+
+
+def escaped(field: str) -> str:
+    """Return a word, tag or name as one field of an `.auto` file, without blanks. Inverse: `unescaped`. O(length)."""
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", field)
+
+
+def unescaped(field: str) -> str:
+    """Return the word, tag or name that a field of an `.auto` file stands for. O(length)."""
+    return _ESCAPE.sub(_character, field) if "\\u" in field else field
+
+
+def _character(match: re.Match[str]) -> str:
+    """Return the character that `escaped` has written so; any other code stays as it is."""
+    character = chr(int(match[1], 16))
+    return character if _UNESCAPED.fullmatch(character) else match[0]
 
 
 @dataclass(eq=False, slots=True)
@@ -68,11 +95,12 @@ def licence(children: tuple[Category, ...], category: Category) -> str:
 def read(path: str | Path) -> Iterator[Entry]:
     """The derivations of an `.auto` file, in order. Raises InputError with file, line, reason."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with compression.opened(path) as file:
             name = ""
-            for number, line in enumerate(file, 1):
+            for number, raw in enumerate(file, 1):
+                line = raw.decode()
                 if line.startswith("ID="):
-                    name = line.split()[0][3:]
+                    name = unescaped(line.split()[0][3:])
                 elif line.strip():
                     try:
                         yield Entry(name or str(number), from_text(line), number)
@@ -81,7 +109,7 @@ def read(path: str | Path) -> Iterator[Entry]:
                             str(error), path=path, line=number, hint="correct it or leave it out"
                         ) from None
                     name = ""
-    except (OSError, UnicodeDecodeError) as error:
+    except (*compression.READ_ERRORS, ValueError) as error:
         raise InputError(f"cannot be read: {error}", path=path, hint="expected an .auto file in UTF-8") from None
 
 
@@ -98,7 +126,7 @@ def from_text(line: str) -> Derivation:
             stack.append((node, int(part.group(3)), []))
             continue
         if part.group(4) is not None:
-            node = Derivation(parse(part.group(4)), word=part.group(7), tag=part.group(5))
+            node = Derivation(parse(part.group(4)), word=unescaped(part.group(7)), tag=unescaped(part.group(5)))
         else:
             if not stack:
                 raise ValueError(f"column {where}: closing bracket without an opening one")
@@ -131,13 +159,14 @@ def to_text(derivation: Derivation, indexed: Callable[[Category], str] = str) ->
             stack.append(None)
             stack.extend(reversed(node.children))
         else:
-            out.append(f"(<L {node.category} {node.tag} {node.tag} {node.word} {indexed(node.category)}>)")
+            tag, word = escaped(node.tag), escaped(node.word)
+            out.append(f"(<L {node.category} {tag} {tag} {word} {indexed(node.category)}>)")
     return " ".join(out)
 
 
 def write(path: str | Path, entries: Iterable[Entry], indexed: Callable[[Category], str] = str) -> None:
-    """Write an `.auto` file, whole or not at all. Raises InputError."""
-    with replacing(path) as file:
+    """Write an `.auto` file, whole or not at all, compressed if its name says so. Raises InputError."""
+    with compression.writing(path) as file:
         for entry in entries:
-            text = f"ID={entry.name} PARSER=GOLD NUMPARSE=1\n{to_text(entry.derivation, indexed)}\n"
+            text = f"ID={escaped(entry.name)} PARSER=GOLD NUMPARSE=1\n{to_text(entry.derivation, indexed)}\n"
             file.write(text.encode("utf-8"))
