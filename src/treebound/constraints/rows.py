@@ -146,6 +146,7 @@ class Variables:
         return (selection.heads[self.mod] == self.head) & (selection.labels[self.mod] == self.label)
 
 
+@runtime_checkable
 class Constraint(Protocol):
     """A family of hard linear constraints.
 
