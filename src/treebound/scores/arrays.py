@@ -55,6 +55,27 @@ def flags(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
     return np.asarray(np.ma.filled(array, False))
 
 
+def brief(value: Any) -> str:
+    """Return the repr of a value in one line of at most 60 characters, for messages."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def is_flag(value: Any) -> bool:
+    """Whether a value is True, False, 0 or 1."""
+    return isinstance(value, int | np.bool_ | np.integer) and value in (0, 1)
+
+
+def is_size(value: Any) -> bool:
+    """Whether a value is a finite number that is at least 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        return False
+    try:
+        return 0.0 <= float(value) < np.inf
+    except (OverflowError, TypeError):  # complex numbers, and integers that no float holds
+        return False
+
+
 def array_of(name: str, given: Any) -> np.ndarray:
     """Return an array, or a masked array, of any dtype. Raises InputError for what cannot be one."""
     if isinstance(given, np.ndarray):

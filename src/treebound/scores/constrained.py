@@ -31,7 +31,7 @@ class Hard:
         """From a corpus that has a file of them, or what `treebound.constraints.parse` gives."""
         if names is None:
             raise InputError("label_names are not given", hint="constraints speak of labels by their names")
-        if isinstance(names, str) or not all(isinstance(name, str) for name in (names if _listed(names) else [0])):
+        if not _listed(names) or not all(isinstance(name, str) for name in names):
             raise InputError(f"label_names is a {type(names).__name__}", hint="give a list of strings")
         found = load(constraints) if isinstance(constraints, str) else constraints
         if not _listed(found) or not all(isinstance(x, Constraint) for x in found):
@@ -52,7 +52,8 @@ class Hard:
 
 
 def _listed(given: Any) -> bool:
-    return isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes) and np.ndim(given) != 0
+    """Whether a value is a list, a tuple or an array of one dimension."""
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
 
 
 def forbidding(statement: Statement, words: Any, hard: Hard) -> Problem:

@@ -20,12 +20,14 @@ from treebound.decoders.confidence import Assess
 from treebound.decoders.door import within_tolerance
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
+from treebound.scores.arrays import brief, is_flag, is_size
 from treebound.scores.arrays import scores as array
 from treebound.scores.constrained import Hard, forbidding, program
 from treebound.scores.masks import HIGHEST
 from treebound.scores.statement import ARGUMENTS, TENSORS, Statement, Tensor, checked_setting, stated
 from treebound.support.workers import spread
 
+MANY = 4096  #: no machine has use for more workers
 BLOCK = 64  #: sentences that a worker takes at a time
 _KNOWN = frozenset(ARGUMENTS) | {"words"}
 _PARTS = ("allowed", "parts", "words", *TENSORS)  #: arguments for which scores of arcs in a matrix are not enough
@@ -84,16 +86,27 @@ def decode_all(
     Scores of arcs, and labels, cost some microseconds a sentence beyond the dynamic program. InputError says which
     sentence, counted from 0.
     """
-    if isinstance(sentences, str | bytes | Mapping) or not isinstance(sentences, Iterable):
-        raise InputError(f"sentences is a {type(sentences).__name__}", hint="give a list: a matrix for each sentence")
-    if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or workers < 1:
-        raise InputError(f"workers = {workers!r}", hint="give a number from 1")
-    if not (hasattr(sentences, "__len__") and hasattr(sentences, "__getitem__")):
-        sentences = list(sentences)
+    if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or not 1 <= workers <= MANY:
+        raise InputError(f"workers = {brief(workers)}", hint=f"give a number from 1 to {MANY}")
+    sentences = _sequence(sentences)
     given = How.of(**how), sentences
     blocks = [range(i, min(i + BLOCK, len(sentences))) for i in range(0, len(sentences), BLOCK)]
     results = chain.from_iterable(spread(_block, given, blocks, workers=workers, short=True))
     return list(progress(results, "decode") if progress else results)
+
+
+def _sequence(sentences: Any) -> Sequence[Any]:
+    """The sentences as something that has a length; a generator becomes a list."""
+    try:
+        if isinstance(sentences, str | bytes | memoryview | Mapping):
+            raise TypeError
+        iter(sentences)
+        sized = hasattr(sentences, "__len__") and hasattr(sentences, "__getitem__")
+        return sentences if sized else list(sentences)
+    except TypeError:
+        raise InputError(
+            f"sentences is a {type(sentences).__name__}", hint="give a list: a matrix for each sentence"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -138,35 +151,40 @@ class How:
         """Raises InputError and UnsupportedError for what cannot be."""
         checked_setting(space, single_root, unit)
         if isinstance(k_best, bool) or not isinstance(k_best, int | np.integer) or k_best < 1:
-            raise InputError(f"k_best = {k_best!r}", hint="give a number from 1")
-        if isinstance(scale, bool) or not isinstance(scale, int | float | np.number) or not 0.0 <= scale < np.inf:
-            raise InputError(f"scale = {scale!r}", hint="give a finite number, at least 0")
+            raise InputError(f"k_best = {brief(k_best)}", hint="give a number from 1")
+        if not is_size(scale):
+            raise InputError(f"scale = {brief(scale)}", hint="give a finite number, at least 0")
+        for name, flag in (("margins", margins), ("marginals", marginals)):
+            if not is_flag(flag):
+                raise InputError(f"{name} = {brief(flag)}", hint="give True or False")
         hard = None if constraints is None else Hard.of(constraints, label_names)
         assess = None
         if k_best > 1 or margins or marginals:
-            assess = Assess(margins, marginals, int(k_best) if k_best > 1 else 0, scale)
-        if hard is not None and decoder == IncrementalProgram.name:
+            assess = Assess(bool(margins), bool(marginals), int(k_best) if k_best > 1 else 0, float(scale))
+        if hard is not None and isinstance(decoder, str) and decoder == IncrementalProgram.name:
             options["constraints"] = hard.constraints
             if assess is not None:
                 raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
-        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
         made = decoder_for(decoder, space, options)
+        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
         return cls(made, space, bool(single_root), unit, assess, hard, kernel)
 
 
 def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
     """A registered decoder for the space. UnsupportedError where it has no such option, or searches another space."""
     if not isinstance(name, str):
-        raise InputError(f"decoder = {name!r}", hint="give the name of a decoder")
+        raise InputError(f"decoder = {brief(name)}", hint="give the name of a decoder")
     try:
         made = DECODERS[name](**options)
-    except TypeError as error:
-        raise UnsupportedError(f"decoder {name!r}: {error}", hint="leave the option out") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UnsupportedError(f"decoder {name!r}: {error}", hint="leave the option out, or give another value") from None
     if made.space == space:
         return made
     try:
         return DECODERS[name](space=space, **options)
-    except (InputError, TypeError):
+    except (InputError, TypeError, ValueError):
         hint = f"space={made.space!r}, or decoder='branch-and-bound'"
         raise UnsupportedError(f"decoder {name!r} does not search {space} trees", hint=hint) from None
 

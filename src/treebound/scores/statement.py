@@ -20,7 +20,7 @@ from treebound.decoders.door import canonical
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
 from treebound.kernels.arcs.parts import index_parts, list_parts
-from treebound.scores.arrays import flags, indices, scores
+from treebound.scores.arrays import brief, flags, indices, is_flag, is_size, scores
 from treebound.scores.masks import highest_mask
 
 SPACES = ("projective", "non-projective")
@@ -187,13 +187,11 @@ def _unmasked(made: Problem, mask: float) -> Problem:
 def checked_setting(space: Any, single_root: Any, unit: Any) -> None:
     """Raise InputError for what is no space, no truth value or no unit."""
     if not isinstance(space, str) or space not in SPACES:
-        raise InputError(f"space = {space!r}", hint="choose from " + ", ".join(SPACES))
-    if not isinstance(single_root, int | np.bool_ | np.integer) or single_root not in (0, 1):
-        raise InputError(f"single_root = {single_root!r}", hint="give True or False")
-    if unit is not None and (
-        isinstance(unit, bool) or not isinstance(unit, int | float | np.number) or not 0.0 <= float(unit) < np.inf
-    ):
-        raise InputError(f"unit = {unit!r}", hint="give 0.0 for real scores, or what 1.0 is in integer scores")
+        raise InputError(f"space = {brief(space)}", hint="choose from " + ", ".join(SPACES))
+    if not is_flag(single_root):
+        raise InputError(f"single_root = {brief(single_root)}", hint="give True or False")
+    if unit is not None and not is_size(unit):
+        raise InputError(f"unit = {brief(unit)}", hint="give 0.0 for real scores, or what 1.0 is in integer scores")
 
 
 def _too_large(made: Problem, total: float, most: float) -> InputError:
