@@ -54,9 +54,7 @@ ARGUMENTS = [(), ("labels",), ("siblings",), ("grandparents",), ("labels", "adja
 @every_root
 @pytest.mark.parametrize("names", ARGUMENTS, ids="+".join)
 @tries(12, 100)
-def test_masks_are_as_if_they_were_infinite(
-    names: tuple[str, ...], single_root: bool, space: str, tries: int
-) -> None:
+def test_masks_are_as_if_they_were_infinite(names: tuple[str, ...], single_root: bool, space: str, tries: int) -> None:
     rng = np.random.default_rng(len(names) + 7 * single_root)
     how: dict[str, Any] = {"space": space, "single_root": single_root}
     more = {"k_best": 4, "margins": True, "marginals": True}
@@ -172,7 +170,9 @@ def test_what_no_tree_does_without_is_counted_or_named() -> None:
     assert parse.value == pytest.approx(2 - 1e8)
     assert treebound.check(treebound.problem(arc), parse) == []
     arc[:, 2] = -1e32
-    with pytest.raises(InputError, match=r"arc\[0, 2\] is -1e\+32, and no tree does without such scores; allow another"):
+    with pytest.raises(
+        InputError, match=r"arc\[0, 2\] is -1e\+32, and no tree does without such scores; allow another"
+    ):
         treebound.decode(arc)
     with pytest.raises(InputError, match=r"sum to 1.2e\+31 in absolute values; scale them below 1e\+20"):
         treebound.decode(np.full((4, 4), 1e30) * np.eye(4)[[1, 2, 3, 0]] * 4)

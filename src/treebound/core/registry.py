@@ -28,9 +28,7 @@ class Registry(Generic[T]):
         try:
             return self._items[name]
         except KeyError:
-            raise InputError(
-                f"unknown {self.kind} {name!r}", hint="choose from " + ", ".join(self._items)
-            ) from None
+            raise InputError(f"unknown {self.kind} {name!r}", hint="choose from " + ", ".join(self._items)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)

@@ -92,6 +92,8 @@ def array_of(name: str, given: Any) -> np.ndarray:
         raise
     except Exception as error:  # whatever another library raises
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+        if isinstance(given, list | tuple) and isinstance(error, ValueError):
+            reason = "lists of different lengths, or not of numbers"
         raise InputError(f"{name}: {reason}", hint=_GIVE) from None
 
 

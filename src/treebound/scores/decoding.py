@@ -179,7 +179,9 @@ def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
     except InputError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise UnsupportedError(f"decoder {name!r}: {error}", hint="leave the option out, or give another value") from None
+        raise UnsupportedError(
+            f"decoder {name!r}: {error}", hint="leave the option out, or give another value"
+        ) from None
     if made.space == space:
         return made
     try:
