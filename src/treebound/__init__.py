@@ -4,12 +4,16 @@ parser = treebound.load("model.npz")                  # a trained model: treebou
 parse = treebound.decode(arc, labels=labels)          # scores of one's own: treebound.scores
 parses = treebound.decode_all(arcs, workers=2)
 faults = treebound.check(treebound.problem(arc), parse)
+
+`treebound.InputError` is raised for data and settings that cannot be used.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from treebound.core.errors import InputError
 
 if TYPE_CHECKING:
     from treebound.scores.decoding import decode, decode_all
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
     from treebound.systems.registry import load
 
 __version__ = "0.1.0"
-__all__ = ["check", "decode", "decode_all", "load", "problem"]
+__all__ = ["InputError", "check", "decode", "decode_all", "load", "problem"]
 
 #: where the functions stand; their modules, and compiled code with them, are loaded when one is first asked for
 _HOME = {

@@ -43,7 +43,8 @@ def decode(
 
     SCORES holds a matrix a sentence, [n + 1, n + 1], head first, 0 being the root, as np.savez("scores.npz", *matrices)
     writes them, or as arc_0, arc_1, ..; labels_0, .. are [n + 1, n + 1, L] with label_names, forms the words of all
-    sentences. `python -m pydoc treebound.scores.archive` says all; `treebound.decode` does the same in Python.
+    sentences. -inf forbids an arc, as does a mask such as -1e9 or the smallest float. `python -m pydoc
+    treebound.scores.archive` says all; `treebound.decode` does the same in Python.
     """
     from treebound.scores.command import decoded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -146,6 +146,7 @@ class Variables:
         return (selection.heads[self.mod] == self.head) & (selection.labels[self.mod] == self.label)
 
 
+@runtime_checkable
 class Constraint(Protocol):
     """A family of hard linear constraints.
 

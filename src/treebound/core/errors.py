@@ -15,7 +15,7 @@ class TreeboundError(Exception):
 
 
 class InputError(TreeboundError):
-    """A malformed treebank, parameter or parsed file."""
+    """A malformed treebank, parameter, array or parsed file, or a request that cannot be served."""
 
 
 class FetchError(TreeboundError):
@@ -26,5 +26,5 @@ class ModelError(TreeboundError):
     """A model file that is truncated, foreign, damaged or of another version."""
 
 
-class UnsupportedError(TreeboundError):
+class UnsupportedError(InputError):
     """A decoder was asked for factor families or a tree space that it does not support."""

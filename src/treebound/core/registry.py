@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from treebound.core.errors import TreeboundError
+from treebound.core.errors import InputError
 
 T = TypeVar("T")
 
@@ -28,9 +28,7 @@ class Registry(Generic[T]):
         try:
             return self._items[name]
         except KeyError:
-            raise TreeboundError(
-                f"unknown {self.kind} {name!r}", hint="choose from " + ", ".join(self._items)
-            ) from None
+            raise InputError(f"unknown {self.kind} {name!r}", hint="choose from " + ", ".join(self._items)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)

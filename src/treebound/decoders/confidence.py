@@ -24,7 +24,7 @@ from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.backbones import chart_scores
-from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
+from treebound.kernels.chart.marginals import COARSE, log_inside_outside, matrix_tree_marginals
 
 
 @dataclass(frozen=True)
@@ -76,19 +76,40 @@ def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 
         raise InputError(f"scale = {scale}", hint="give a finite number, at least 0")
     n, scale = problem.n, scale / (problem.unit or 1.0)
     if space == "non-projective":
-        log_z, marginal = matrix_tree_marginals(n, problem.head, problem.mod, scale * problem.arc, problem.single_root)
+        score = _centred(_scaled(problem.arc, scale), problem.mod)
+        log_z, marginal = matrix_tree_marginals(n, problem.head, problem.mod, score, problem.single_root)
         return marginal if log_z > -np.inf else np.full(problem.arcs, np.nan)
     asked = canonical(problem, space)
     problem, (index, parts) = asked.problem, index_of(asked.problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]
-    given = {f: scale * problem.parts[f].score for f in backbone.families & problem.parts.keys()}
+    given = {f: _scaled(problem.parts[f].score, scale) for f in backbone.families & problem.parts.keys()}
     graph = backbone.graph(index, parts, chart_scores(given), MAX_EDGES)
     assert graph is not None  # of a projective backbone
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)
-    log_z = log_inside_outside(graph, np.append(scale * problem.arc, 0.0), np.empty(items), np.empty(items), marginal)
+    score = np.append(_centred(_scaled(problem.arc, scale), problem.mod), 0.0)
+    log_z = log_inside_outside(graph, score, np.empty(items), np.empty(items), marginal)
     if log_z == -np.inf:
         return np.full(problem.arcs, np.nan)
     out = np.empty(problem.arcs)
     out[slice(None) if asked.order is None else asked.order] = marginal[:-1]
     return out
+
+
+def _scaled(score: np.ndarray, scale: float) -> np.ndarray:
+    """The scores times the scale; what is forbidden stays so, under a scale of 0 too."""
+    allowed = score > -np.inf
+    with np.errstate(over="ignore"):
+        out = np.where(allowed, scale * np.where(allowed, score, 0.0), -np.inf)
+    if not np.abs(out[allowed]).sum() < np.inf:
+        raise InputError(f"scale = {scale:.3g}", hint="give a smaller one: a score times the scale is infinite")
+    return out
+
+
+def _centred(score: np.ndarray, mod: np.ndarray) -> np.ndarray:
+    """Scores of arcs less the highest one into each word: the same probabilities, but no digits lost to large scores."""
+    if np.abs(score[score > -np.inf]).max(initial=0.0) < COARSE:
+        return score
+    top = np.full(mod.max(initial=0) + 1, -np.inf)
+    np.maximum.at(top, mod, score)
+    return score - np.where(np.isneginf(top), 0.0, top)[mod]

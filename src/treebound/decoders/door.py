@@ -58,12 +58,12 @@ class CheckedDecoder(ABC):
             hint = f"use {self.instead}" if self.instead != self.name else "leave the family out"
             raise UnsupportedError(f"{self.name} does not score {names}", hint=hint)
         if problem.canonical == self.space:  # as those of parsers are: nothing to be done, many times a second
-            return _within_tolerance(problem, self._decode(problem, **options))
+            return within_tolerance(problem, self._decode(problem, **options))
         given = canonical(problem, self.space)
-        return _within_tolerance(problem, given.restored(self._decode(given.problem, **options)))
+        return within_tolerance(problem, given.restored(self._decode(given.problem, **options)))
 
 
-def _within_tolerance(problem: Problem, parse: Parse) -> Parse:
+def within_tolerance(problem: Problem, parse: Parse) -> Parse:
     """The parse, not called optimal where rounding may have lost more than `TOLERANCE` allows.
 
     Scores of very different sizes: a tree of value 1.0 beside a part that scores -1e15, say, whose shares were added

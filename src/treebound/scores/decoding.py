@@ -12,19 +12,25 @@ import numpy as np
 from treebound.constraints.rows import Constraint, Words
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.parse import Parse
-from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, Problem
+from treebound.core.problem import LARGEST_SUM
 from treebound.core.protocols import Decoder
 from treebound.core.spaces import Space
 from treebound.decoders import DECODERS
 from treebound.decoders.confidence import Assess
-from treebound.decoders.door import ROUNDING, TOLERANCE
+from treebound.decoders.door import within_tolerance
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
+from treebound.scores.arrays import brief, is_flag, is_size
+from treebound.scores.arrays import scores as array
 from treebound.scores.constrained import Hard, forbidding, program
-from treebound.scores.statement import SPACES, Tensor, problem
+from treebound.scores.masks import HIGHEST
+from treebound.scores.statement import ARGUMENTS, TENSORS, Statement, Tensor, checked_setting, stated
 from treebound.support.workers import spread
 
+MANY = 4096  #: no machine has use for more workers
 BLOCK = 64  #: sentences that a worker takes at a time
+_KNOWN = frozenset(ARGUMENTS) | {"words"}
+_PARTS = ("allowed", "parts", "words", *TENSORS)  #: arguments for which scores of arcs in a matrix are not enough
 #: decoders that find the best tree of arcs' scores alone; what they then do is one kernel
 _FIRST_ORDER = frozenset({"branch-and-bound", "eisner", "chu-liu-edmonds"})
 
@@ -43,7 +49,8 @@ def decode(
 ) -> Parse:
     """The best tree of scores of one's own, with its certificate. Head first: `arc[h, m]`, row and column 0 the root.
 
-    arc .. allowed   the scores, as `treebound.problem` takes them
+    arc .. allowed   the scores, as `treebound.problem` takes them: lists, masked arrays and tensors too. Masks such as
+                     -1e9 are forbidden, see there
     words            what hard constraints look at: forms and word classes
     how              what is wanted, see `How`: space, single_root, unit, k_best, margins, marginals, scale,
                      constraints, label_names, decoder and its options
@@ -63,7 +70,7 @@ def decode(
 
 
 def decode_all(
-    sentences: Sequence[Any],
+    sentences: Iterable[Any],
     *,
     workers: int = 1,
     progress: Callable[[Iterable, str], Iterable] | None = None,
@@ -79,10 +86,27 @@ def decode_all(
     Scores of arcs, and labels, cost some microseconds a sentence beyond the dynamic program. InputError says which
     sentence, counted from 0.
     """
+    if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or not 1 <= workers <= MANY:
+        raise InputError(f"workers = {brief(workers)}", hint=f"give a number from 1 to {MANY}")
+    sentences = _sequence(sentences)
     given = How.of(**how), sentences
     blocks = [range(i, min(i + BLOCK, len(sentences))) for i in range(0, len(sentences), BLOCK)]
     results = chain.from_iterable(spread(_block, given, blocks, workers=workers, short=True))
     return list(progress(results, "decode") if progress else results)
+
+
+def _sequence(sentences: Any) -> Sequence[Any]:
+    """The sentences as something that has a length; a generator becomes a list."""
+    try:
+        if isinstance(sentences, str | bytes | memoryview | Mapping):
+            raise TypeError
+        iter(sentences)
+        sized = hasattr(sentences, "__len__") and hasattr(sentences, "__getitem__")
+        return sentences if sized else list(sentences)
+    except TypeError:
+        raise InputError(
+            f"sentences is a {type(sentences).__name__}", hint="give a list: a matrix for each sentence"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -125,34 +149,44 @@ class How:
         **options: Any,
     ) -> How:
         """Raises InputError and UnsupportedError for what cannot be."""
+        checked_setting(space, single_root, unit)
         if isinstance(k_best, bool) or not isinstance(k_best, int | np.integer) or k_best < 1:
-            raise InputError(f"k_best = {k_best!r}", hint="give a number from 1")
+            raise InputError(f"k_best = {brief(k_best)}", hint="give a number from 1")
+        if not is_size(scale):
+            raise InputError(f"scale = {brief(scale)}", hint="give a finite number, at least 0")
+        for name, flag in (("margins", margins), ("marginals", marginals)):
+            if not is_flag(flag):
+                raise InputError(f"{name} = {brief(flag)}", hint="give True or False")
         hard = None if constraints is None else Hard.of(constraints, label_names)
         assess = None
         if k_best > 1 or margins or marginals:
-            assess = Assess(margins, marginals, int(k_best) if k_best > 1 else 0, scale)
-        if hard is not None and decoder == IncrementalProgram.name:
+            assess = Assess(bool(margins), bool(marginals), int(k_best) if k_best > 1 else 0, float(scale))
+        if hard is not None and isinstance(decoder, str) and decoder == IncrementalProgram.name:
             options["constraints"] = hard.constraints
             if assess is not None:
                 raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
-        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
         made = decoder_for(decoder, space, options)
+        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
         return cls(made, space, bool(single_root), unit, assess, hard, kernel)
 
 
 def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
     """A registered decoder for the space. UnsupportedError where it has no such option, or searches another space."""
-    if space not in SPACES:
-        raise InputError(f"space = {space!r}", hint="choose from " + ", ".join(SPACES))
+    if not isinstance(name, str):
+        raise InputError(f"decoder = {brief(name)}", hint="give the name of a decoder")
     try:
         made = DECODERS[name](**options)
-    except TypeError as error:
-        raise UnsupportedError(f"decoder {name!r}: {error}", hint="leave the option out") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UnsupportedError(
+            f"decoder {name!r}: {error}", hint="leave the option out, or give another value"
+        ) from None
     if made.space == space:
         return made
     try:
         return DECODERS[name](space=space, **options)
-    except (InputError, TypeError):
+    except (InputError, TypeError, ValueError):
         hint = f"space={made.space!r}, or decoder='branch-and-bound'"
         raise UnsupportedError(f"decoder {name!r} does not search {space} trees", hint=hint) from None
 
@@ -164,71 +198,84 @@ def _block(given: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
         scores = sentences[i]
         try:
             out.append(_decoded(how, scores if isinstance(scores, Mapping) else {"arc": scores}))
-        except (InputError, UnsupportedError, TypeError) as error:
+        except InputError as error:
             raise InputError(f"sentence {i}: {error}") from None
     return out
 
 
 def _decoded(how: How, scores: Mapping[str, Any]) -> Parse:
     """The parse of a sentence."""
-    parse = _first_order(how, scores) if how.kernel else None
-    if parse is None:
-        given = {name: x for name, x in scores.items() if name != "words"}
-        made = problem(**given, space=how.space, single_root=how.single_root, unit=how.unit)
-        parse = _searched(how, made, scores)
-    if parse.status == "infeasible":
-        raise no_tree(scores)
-    if scores.get("labels") is None or parse.labels is not None:
+    first_order = how.kernel and how.unit is None and not any(scores.get(name) is not None for name in _PARTS)
+    parse = _first_order(how, scores) if first_order else None
+    if parse is not None:
         return parse
-    return _labelled(parse, np.asarray(scores["labels"]))
+    given = {name: x for name, x in scores.items() if name != "words"}
+    statement = stated(given, how.space, how.single_root, how.unit)
+    parse = _best_tree(how, statement) if first_order else _searched(how, statement, scores.get("words"))
+    if parse.status == "infeasible":
+        raise no_tree(scores, statement)
+    if statement.labels is None or parse.labels is not None:
+        return parse
+    return _labelled(parse, statement.labels)
 
 
-def _searched(how: How, made: Problem, scores: Mapping[str, Any]) -> Parse:
+def _searched(how: How, statement: Statement, words: Words | None) -> Parse:
     """The parse of a problem by the decoder that was asked for."""
+    made = statement.problem
     if how.hard is not None and isinstance(how.decoder, IncrementalProgram):
-        return program(how.decoder, made, scores, how.hard)
+        return program(how.decoder, statement, words, how.hard)
     if how.hard is not None:
-        made = forbidding(made, scores, how.hard)
+        made = forbidding(statement, words, how.hard)
     parse = how.decoder.decode(made)
     return parse if how.assess is None or parse.status == "infeasible" else how.assess(how.decoder, made, parse)
 
 
-def no_tree(scores: Mapping[str, Any]) -> InputError:
-    """What is said where everything is forbidden."""
-    given = [name for name, x in scores.items() if x is not None]
-    return InputError(f"{' and '.join(sorted(given))} admit no tree", hint="-inf and allowed forbid arcs and parts")
+def no_tree(scores: Mapping[str, Any], statement: Statement) -> InputError:
+    """Return the error for scores, or masks and constraints, that forbid every tree."""
+    given = " and ".join(sorted(name for name, x in scores.items() if x is not None))
+    if statement.mask > -np.inf:
+        reason = f"{given} admit no tree without scores from {statement.mask:.3g} down, which count as -inf"
+        return InputError(reason, hint="treebound.problem explains masks")
+    return InputError(f"{given} admit no tree", hint="-inf and allowed forbid arcs and parts")
 
 
 def _first_order(how: How, scores: Mapping[str, Any]) -> Parse | None:
-    """The best tree of arcs' scores, with labels or without, straight from the matrix.
+    """The best tree of scores of arcs, with labels or without, straight from the matrix.
 
-    None for anything else: scores of parts, a unit, what is not quite right. The long way then says what it is, or
-    proves what it can.
+    None for what is not quite right, and for scores so low that they may be masks: `stated` explains what it is.
     """
-    if how.unit is not None or any(x is not None for name, x in scores.items() if name not in ("arc", "labels")):
+    if not scores.keys() <= _KNOWN:
         return None
-    try:
-        arc, labels = np.asarray(scores["arc"]), scores.get("labels")
-        if arc.dtype.kind == "c":
+    arc, whole = array("arc", scores.get("arc"))
+    labels = None
+    matrix = np.array(arc, np.float64, order="C")
+    if scores.get("labels") is not None:
+        labels, integers = array("labels", scores["labels"])
+        whole &= integers
+        if labels.ndim != 3 or labels.shape[:2] != matrix.shape or not labels.shape[2]:
             return None
-        matrix = np.array(arc, np.float64, order="C")
-        whole = arc.dtype.kind in "iu"
-        if labels is not None:
-            labels = np.asarray(labels)
-            whole &= labels.dtype.kind in "iu"
-            if arc.dtype.kind not in "iuf" or labels.ndim != 3 or labels.shape[:2] != matrix.shape:
-                return None
+        with np.errstate(invalid="ignore", over="ignore"):  # in places that are no arcs; two masks are -inf
             matrix += labels.max(axis=2)
-    except (TypeError, ValueError):
-        return None
-    if arc.dtype.kind not in "iuf" or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         return None
     heads = np.empty(len(matrix), np.int32)
     found, value, largest, total = best_tree(matrix, how.space == "projective", how.single_root, heads)
-    exact = whole or largest * ROUNDING <= TOLERANCE * max(1.0, abs(value))  # as the door of decoders asks
-    if found != FOUND or not exact or not total < (LARGEST_SUM if whole else LARGEST_REAL_SUM):
+    if found != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
         return None
-    return Parse(heads, value, value, "optimal", {"dp_calls": 1})
+    parse = Parse(heads, value, value, "optimal", {"dp_calls": 1})
+    return parse if labels is None else _labelled(parse, labels)
+
+
+def _best_tree(how: How, statement: Statement) -> Parse:
+    """The best tree of a problem that has scores of arcs alone; `gap` where float64 does not bear out a proof."""
+    problem = statement.problem
+    matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
+    matrix[problem.head, problem.mod] = problem.arc
+    heads = np.empty(problem.n + 1, np.int32)
+    found, value, _, _ = best_tree(matrix, how.space == "projective", how.single_root, heads)
+    if found != FOUND:
+        return Parse(heads, -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
+    return within_tolerance(problem, Parse(heads, value, value, "optimal", {"dp_calls": 1}))
 
 
 def _labelled(parse: Parse, labels: np.ndarray) -> Parse:

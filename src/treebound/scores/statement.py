@@ -7,11 +7,12 @@ are: no Python for each arc.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from treebound.core.dtypes import INDEX, SCORE
+from treebound.core.dtypes import SCORE
 from treebound.core.errors import InputError
 from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
 from treebound.core.spaces import Space
@@ -19,6 +20,8 @@ from treebound.decoders.door import canonical
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
 from treebound.kernels.arcs.parts import index_parts, list_parts
+from treebound.scores.arrays import brief, flags, indices, is_flag, is_size, scores
+from treebound.scores.masks import highest_mask
 
 SPACES = ("projective", "non-projective")
 #: a dense tensor, or (int[F, 3], [F]): places in it and the scores that stand there
@@ -26,6 +29,7 @@ Tensor = Any
 #: argument -> the family of parts that it holds the scores of
 TENSORS = {"adjacent_siblings": "adjacent-sibling", "siblings": "sibling", "grandparents": "grandchild"}
 _FORBIDS = "scores are numbers; -inf forbids"
+Pair = tuple[np.ndarray, np.ndarray]
 
 
 def problem(
@@ -43,8 +47,9 @@ def problem(
 ) -> Problem:
     """A scored sentence of n words as every decoder takes it. The head comes first everywhere, and 0 is the root.
 
-    arc      [n + 1, n + 1] numbers: arc[h, m] is the score of the arc from head h to modifier m; -inf forbids it. Rows
-             are heads: many parsers hold the transpose. The diagonal and column 0 are no arcs and are not looked at
+    arc      [n + 1, n + 1] numbers: arc[h, m] is the score of the arc from head h to modifier m; -inf forbids it, as
+             does a mask (below). Rows are heads: many parsers hold the transpose. The diagonal and column 0 are no arcs
+             and are not looked at
     labels   [n + 1, n + 1, L] scores of the arcs' labels: the best one is added to `arc`
     adjacent_siblings  [n + 1] * 3: of (h, s, m) where s is the nearest modifier of h between h and m; (h, h, m) where
              there is none. Of the root's modifiers only if there may be several. Family adjacent-sibling
@@ -62,84 +67,182 @@ def problem(
     unit     1.0 of the score, in integer scores: sums and proofs are then exact. None: 1.0 where all that is given is
              of an integer dtype; else 0.0, real numbers, where `optimal` means to within 1e-9 of the value (of 1.0)
 
+    Arrays are numpy arrays of integers or floats, nested lists, masked arrays, or objects with `__array__` or
+    `__dlpack__`. A masked entry of a masked array is forbidden. Floats are taken as float64: the problem has exactly
+    these numbers.
+
+    A **mask** is a score that stands for "forbidden", -1e9 or the smallest float for example. The problem has -inf in its
+    place. A score of an arc (with its best label) or of a part is a mask if it is below -2**20 (about a million), a tree
+    of higher arcs exists, and it is below -1000 times the largest absolute score that a tree of higher scores could
+    have (`treebound.scores.masks`). A tree with a mask therefore scores less than each tree without one: the best tree
+    is the same. Lists of k best trees end before trees with masks, and margins are inf where only such trees remain.
+    Higher scores, integers that sum to less than 2**46, and scores that no tree does without are counted as they are.
+
     Raises InputError, which names the argument, for NaN and +inf, shapes and dtypes that do not fit, fractions under a
     unit, unknown families and what is no part of its family. O(n^2), with tensors O(n^3).
     """
-    if space not in SPACES:
-        raise InputError(f"space = {space!r}", hint="choose from " + ", ".join(SPACES))
     tensors = {"adjacent_siblings": adjacent_siblings, "siblings": siblings, "grandparents": grandparents}
-    given = {"arc": arc, "labels": labels, **tensors}
-    arrays = {name: _numbers(name, x) for name, x in given.items() if x is not None or name == "arc"}
+    given = {"arc": arc, "labels": labels, **tensors, "parts": parts, "allowed": allowed}
+    return stated(given, space, single_root, unit).problem
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A problem, and the arrays that it was made of.
+
+    problem  with -inf in the place of masks; arcs that are forbidden are no candidates
+    arc      [n + 1, n + 1] scores of arcs as they were given
+    labels   [n + 1, n + 1, L] scores of labels as they were given, if any
+    mask     the highest mask, -inf if there is none (`treebound.scores.masks`)
+    """
+
+    problem: Problem
+    arc: np.ndarray
+    labels: np.ndarray | None
+    mask: float
+
+    def labelled(self) -> np.ndarray:
+        """Return float64[A, L]: scores of the candidate arcs with each label; masks are -inf."""
+        assert self.labels is not None
+        at = self.problem.head, self.problem.mod
+        both = self.arc[at].astype(SCORE)[:, None] + self.labels[at]
+        return np.where(both <= self.mask, -np.inf, both)
+
+
+#: arguments of `problem` that hold scores
+ARGUMENTS = ("arc", "labels", *TENSORS, "parts", "allowed")
+
+
+def stated(given: Mapping[str, Any], space: Space, single_root: bool, unit: float | None) -> Statement:
+    """Return the problem of the arguments of `problem`; those that are absent or None are not given."""
+    checked_setting(space, single_root, unit)
+    if strange := [name for name in given if name not in ARGUMENTS]:
+        raise InputError(f"unknown argument {strange[0]!r}", hint="give " + ", ".join(ARGUMENTS))
+    whole = True
+    arrays: dict[str, Any] = {}
+    for name in ("arc", "labels", *TENSORS):
+        if name == "arc" or given.get(name) is not None:
+            arrays[name], integers = _numbers(name, given.get(name))
+            whole &= integers
+    parts = given.get("parts")
     if not isinstance(parts, Mapping | None):
         raise InputError(f"parts is a {type(parts).__name__}", hint="give a dictionary: family -> (arcs, scores)")
-    named = {family: _named(family, _pair(f"parts[{family!r}]", x)) for family, x in (parts or {}).items()}
-    if unit is None:
-        dtypes = [x[1].dtype if isinstance(x, tuple) else x.dtype for x in (*arrays.values(), *named.values())]
-        unit = float(all(dtype.kind in "iu" for dtype in dtypes))
-    matrix, candidate = _folded(arrays, allowed, unit)
+    named = {}
+    for family, x in (parts or {}).items():
+        pair, integers = _pair(f"parts[{family!r}]", x)
+        named[family] = _named(family, pair)
+        whole &= integers
+    unit = float(whole) if unit is None else float(unit)
+    matrix, candidate = _folded(arrays, given.get("allowed"), unit)
+    listed = {f"{name}[1]": x[1] for name, x in arrays.items() if isinstance(x, tuple)}
+    listed |= {f"parts[{family!r}].score": score for family, (_, score) in named.items()}
+    for name, score in listed.items():
+        _check(name, score, np.ones(len(score), bool), unit)
+    about = arrays, named, matrix, space, bool(single_root), unit
+    made = _indexed(candidate, *about)
+    mask = highest_mask(made, space)
+    if mask > -np.inf:
+        made = _unmasked(_indexed(candidate & (matrix > mask), *about), mask)
+    with np.errstate(over="ignore"):
+        total, most = made.total, LARGEST_SUM if unit else LARGEST_REAL_SUM
+    if not total < most:
+        raise _too_large(made, total, most)
+    made = canonical(made, space).problem if made.canonical is None else made
+    return Statement(made, arrays["arc"], arrays.get("labels"), mask)
+
+
+def _indexed(
+    candidate: np.ndarray,
+    arrays: Mapping[str, Any],
+    named: Mapping[str, Pair],
+    matrix: np.ndarray,
+    space: Space,
+    single_root: bool,
+    unit: float,
+) -> Problem:
+    """The problem of the candidate arcs, canonical if no parts are given by their arcs."""
     index = index_arcs(len(matrix) - 1, candidate)
-    complete = {}
+    listed, tables = dict(named), {}
     for name, family in TENSORS.items():
         if name in arrays and family in named:
             raise InputError(f"{name} and parts[{family!r}] are both given", hint="give the family once")
         if isinstance(arrays.get(name), tuple):
-            named[family] = _listed(name, arrays[name], len(matrix) - 1, single_root)
-            _check(f"{name}[1]", arrays[name][1], np.ones(len(arrays[name][1]), bool), unit)
+            listed[family] = _listed(name, arrays[name], len(matrix) - 1, single_root)
         elif name in arrays:
-            complete[family] = _tabled(name, arrays[name], index, (space, single_root, unit))
+            tables[family] = _tabled(name, arrays[name], index, (space, single_root, unit))
+    tables |= {family: _rows(family, *x, index) for family, x in listed.items()}
     about = len(matrix) - 1, index.head, index.mod, matrix[index.head, index.mod]
-    if named:
-        tables = {family: _rows(family, *x, index) for family, x in named.items()}
-        complete |= canonical(Problem(*about, tables, single_root, unit), space).problem.parts
-    made = Problem.unchecked(*about, complete, bool(single_root), float(unit), space)
-    most = LARGEST_SUM if unit else LARGEST_REAL_SUM
-    if not made.total < most:
-        reason = f"arc and the scores of parts sum to {made.total:.3g} in absolute values"
-        raise InputError(reason, hint=f"scale them below {most:.3g}")
-    return made
+    return Problem.unchecked(*about, tables, single_root, unit, None if listed else space)
 
 
-def _numbers(name: str, given: Any) -> Any:
-    """An array of numbers; a pair of places and numbers where one is given for a tensor."""
+def _unmasked(made: Problem, mask: float) -> Problem:
+    """The problem with -inf in the place of parts that are masked."""
+    tables = {
+        family: PartTable(family, table.arcs, np.where(table.score <= mask, -np.inf, table.score))
+        for family, table in made.parts.items()
+    }
+    return made.rescored(made.arc, tables)
+
+
+def checked_setting(space: Any, single_root: Any, unit: Any) -> None:
+    """Raise InputError for what is no space, no truth value or no unit."""
+    if not isinstance(space, str) or space not in SPACES:
+        raise InputError(f"space = {brief(space)}", hint="choose from " + ", ".join(SPACES))
+    if not is_flag(single_root):
+        raise InputError(f"single_root = {brief(single_root)}", hint="give True or False")
+    if unit is not None and not is_size(unit):
+        raise InputError(f"unit = {brief(unit)}", hint="give 0.0 for real scores, or what 1.0 is in integer scores")
+
+
+def _too_large(made: Problem, total: float, most: float) -> InputError:
+    """The error for scores that cannot be added; it names a score that looks like a mask and is none."""
+    low = made.arc < -most / (2.0 * max(1, made.arcs))
+    if np.any(low) and _total(made.arc[~low]) < most:
+        a = int(np.argmax(low))
+        reason = f"arc[{made.head[a]}, {made.mod[a]}] is {made.arc[a]:.3g}, and no tree does without such scores"
+        return InputError(reason, hint="allow another arc; give -inf to what is forbidden")
+    reason = f"arc and the scores of parts sum to {total:.3g} in absolute values"
+    return InputError(reason, hint=f"scale them below {most:.3g}; -inf or `allowed` forbids")
+
+
+def _total(score: np.ndarray) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.abs(score[score > -np.inf]).sum())
+
+
+def _numbers(name: str, given: Any) -> tuple[Any, bool]:
+    """An array of numbers, or a pair of places and numbers for a tensor; and whether the numbers are integers."""
     if name in TENSORS and isinstance(given, tuple):
         return _pair(name, given)
-    try:
-        array = np.asarray(given)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: {error}", hint="give an array") from None
-    if array.dtype.kind not in "iuf":
-        raise InputError(f"{name} is {array.dtype}{list(array.shape)}", hint="give an array of numbers")
-    return array
+    return scores(name, given)
 
 
-def _pair(name: str, given: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(places, scores) of parts."""
+def _pair(name: str, given: Any) -> tuple[Pair, bool]:
+    """(places, scores) of parts, and whether the scores are integers."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(
             f"{name} is a {type(given).__name__}", hint="give a pair: what the parts are, and their scores"
         )
-    places, score = (_numbers(f"{name}[{i}]", x) for i, x in enumerate(given))
-    if places.size == 0:
-        places = places.astype(INDEX)
-    if places.dtype.kind not in "iu" or score.ndim != 1 or len(places) != len(score):
+    places = indices(f"{name}[0]", given[0])
+    score, whole = scores(f"{name}[1]", given[1])
+    if score.ndim != 1 or places.ndim < 1 or len(places) != len(score):
         what = " and ".join(f"{x.dtype}{list(x.shape)}" for x in (places, score))
         raise InputError(f"{name} is {what}", hint="give integers and as many scores")
-    return places, score
+    return (places, score), whole
 
 
-def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> tuple[np.ndarray, np.ndarray]:
+def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> Pair:
     """(float64[n + 1, n + 1] scores of arcs with their best labels, bool: the arcs that may be used)."""
     arc = arrays["arc"]
     if arc.ndim != 2 or arc.shape[0] != arc.shape[1] or len(arc) < 2:
-        raise InputError(f"arc is {arc.dtype}{list(arc.shape)}", hint="give [n + 1, n + 1], heads first, the root 0")
+        hint = "give [n + 1, n + 1], heads first, the root 0"
+        hint += "; a batch goes to decode_all" if arc.ndim == 3 else ""
+        raise InputError(f"arc is {arc.dtype}{list(arc.shape)}", hint=hint)
     size = len(arc)
     candidate = ~np.eye(size, dtype=bool)
     candidate[:, 0] = False
     if allowed is not None:
-        mask = np.asarray(allowed)
-        if mask.dtype != bool or mask.shape != arc.shape:
-            raise InputError(f"allowed is {mask.dtype}{list(mask.shape)}", hint=f"give bool[{size}, {size}]")
-        candidate &= mask
+        candidate &= flags("allowed", allowed, arc.shape)
     matrix = arc.astype(SCORE)
     _check("arc", matrix, candidate, unit)
     if "labels" in arrays:
@@ -147,8 +250,9 @@ def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> tuple[np.nd
         if labels.ndim != 3 or labels.shape[:2] != arc.shape or not labels.shape[2]:
             raise InputError(f"labels is {labels.dtype}{list(labels.shape)}", hint=f"give [{size}, {size}, L]")
         _check("labels", labels, candidate, unit)
-        with np.errstate(invalid="ignore"):  # of what is not looked at
+        with np.errstate(invalid="ignore", over="ignore"):  # invalid: of what is not looked at; two masks are -inf
             matrix = matrix + labels.max(axis=2)
+        _check("arc + labels", matrix, candidate, 0.0)
     return matrix, candidate & (matrix > -np.inf)
 
 

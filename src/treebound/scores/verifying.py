@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, certificate
 from treebound.evaluation.certificates import certificate_faults, check_parse
+from treebound.scores.statement import checked_setting
 
 
 def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: bool = True) -> list[str]:
@@ -22,8 +24,14 @@ def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: 
     is there once, in order. The proof is the one in `parse.record` (decode with record=True), else one that a search
     proposes; it is verified step by step in exact arithmetic of its own (`treebound.evaluation.certificates`). Not
     verified: margins, marginals, that a list of k best trees is complete, labels. Real scores are checked as fractions,
-    which takes ten to twenty times as long as integers do.
+    which takes ten to twenty times as long as integers do. What counts are the scores of `problem`, where masks are
+    -inf. Raises InputError for what is no problem or no parse.
     """
+    if not isinstance(problem, Problem) or not isinstance(parse, Parse):
+        reason = f"a {type(problem).__name__} and a {type(parse).__name__}"
+        raise InputError(reason, hint="give what treebound.problem and treebound.decode return")
+    if space is not None:
+        checked_setting(space, True, None)
     among: Space = space or ("non-projective" if problem.canonical == "non-projective" else "projective")
     faults = check_parse(problem, parse, space=among) or _list_faults(problem, parse, among)
     if faults or not prove or parse.bound == math.inf:
