@@ -18,9 +18,8 @@ from treebound.core.treebank import Treebank
 from treebound.factors.templates import Lines, lines
 from treebound.features.scorer import compile_arc
 from treebound.features.tokens import TokenTable, attributes_of
-from treebound.kernels.arcs.numbering import index_arcs
-from treebound.kernels.chart.backbones import eisner_graph
-from treebound.kernels.chart.hypergraph import best_arcs, inside
+from treebound.kernels.arcs.numbering import heads_of, index_arcs
+from treebound.kernels.chart.first_order import best_candidates
 from treebound.kernels.features.scoring import Output, Place, score_arcs
 from treebound.kernels.features.templates import packed
 from treebound.kernels.features.updates import AdaGrad, all_arcs, best_heads, pruner_step
@@ -36,6 +35,8 @@ PAIR = lines("""
     h.tag m-1.tag m.tag m+1.tag; h-1.tag h.tag h+1.tag m.tag; h.suffix m.tag; h.tag m.suffix
 """)
 TEMPLATES: Lines = {"pruner": PAIR, "pruner-head": HEAD, "pruner-mod": MODIFIER}
+DENSE = 1000  #: words of the longest sentence whose best tree is looked for among all arcs
+WIDE = 20  #: heads a word of a longer one
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
@@ -90,19 +91,24 @@ class Pruner:
         return best_heads(self.packed, rows, tag, self.weights, self.mask, k, within)
 
     def tree(self, rows: np.ndarray, tag: np.ndarray, single_root: bool) -> np.ndarray:
-        """int32[n + 1]: heads of the best projective tree under the pruner's own scores. O(n^3)."""
+        """int32[n + 1]: heads of the best projective tree under the pruner's own scores. O(n^3).
+
+        Of a sentence of more than DENSE words the best one among the WIDE best heads of each word and the words beside
+        it, O(n^2): a stated approximation.
+        """
         n = len(tag) - 1
-        head, mod, scores = self.scores(rows, tag)
-        index = index_arcs(n, self.allowed(rows, tag, None))
-        graph = eisner_graph(index, n, single_root, 2**31)
-        value = np.empty(len(graph.first) + 1)
-        best = np.empty(len(graph.first) + 1, np.int32)
-        inside(graph, np.append(scores, 0.0), value, best)
-        arcs = np.empty(n, np.int32)
-        best_arcs(graph, len(head), best, arcs, np.empty(2 * n + 8, np.int32))
-        heads = np.full(n + 1, -1, np.int32)
-        heads[mod[arcs]] = head[arcs]
-        return heads
+        if n <= DENSE:
+            allowed = self.allowed(rows, tag, None)
+        else:
+            allowed = self.allowed(rows, tag, WIDE)
+            words = np.arange(1, n + 1)
+            allowed[words - 1, words] = True
+            allowed[words[1:], words[:-1]] = True
+        index = index_arcs(n, allowed)
+        scores = score_arcs(self.templates, rows, tag, index.head, index.mod, self.weights, self.mask)
+        into = np.empty(n, np.int32)
+        best_candidates(index, scores, single_root, into)
+        return heads_of(index, into)
 
     def recall(self, treebank: Treebank, ks: Iterable[int]) -> dict[int, float]:
         """k -> share of words whose gold head is among the k best."""

@@ -37,10 +37,8 @@ class PartIndex(NamedTuple):
     below    int32[A, 2]  how many arcs of m, to its left and right, can hang below arc (h, m): those that do not cross
              it, or all of them where trees may be non-projective (an arc back to h included, so that ranks are
              arithmetic; a part with it never fires)
-    adjacent, outermost, grandchild  int32[A + 1]  first part of each arc
-    grand_sibling         int64[A + 1]  first part of each arc
-    sibling               int32[n + 2]  first part of each head
-    tri_sibling, valency  int64[n + 2]  first part of each head
+    adjacent, outermost, grandchild, grand_sibling  int64[A + 1]  first part of each arc
+    sibling, tri_sibling, valency                   int64[n + 2]  first part of each head
     single_root, projective  the trees that the parts are for
     """
 
@@ -63,11 +61,11 @@ def index_parts(index, single_root, projective=True):
     A = len(head)
     n = len(right) - 1
     below = np.empty((A, 2), np.int32)
-    adjacent = np.zeros(A + 1, np.int32)
-    outermost = np.zeros(A + 1, np.int32)
-    grandchild = np.zeros(A + 1, np.int32)
+    adjacent = np.zeros(A + 1, np.int64)
+    outermost = np.zeros(A + 1, np.int64)
+    grandchild = np.zeros(A + 1, np.int64)
     grand_sibling = np.zeros(A + 1, np.int64)
-    sibling = np.zeros(n + 2, np.int32)
+    sibling = np.zeros(n + 2, np.int64)
     tri_sibling = np.zeros(n + 2, np.int64)
     valency = np.zeros(n + 2, np.int64)
     for a in range(A):

@@ -64,18 +64,28 @@ class _Writer(NamedTuple):
 
 
 @kernel
-def _writer(items, edges):
-    """An empty hypergraph with room for so many items and edges; its axiom is there."""
-    first = np.empty(items + 2, np.int32)
+def _writer(items, edges, limit, width):
+    """An empty hypergraph for at most `items` items and the smaller number of `edges` and `limit`; its axiom is there.
+
+    width  edges of an item at most: so many more fit, so that one look at `_full` before an item is enough
+    """
+    most = min(np.int64(edges), np.int64(limit)) + width
+    first = np.empty(min(np.int64(items), most) + 3, np.int32)
     first[0], first[1] = 0, 0
     return _Writer(
         first,
-        np.empty(edges, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.int32),
-        np.empty(edges, np.float64),
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        np.empty(most, np.float64),
         np.array([1]),
     )
+
+
+@kernel(inline="always")
+def _full(out, edges, width):
+    """Whether there may be no place for the edges of one more item."""
+    return edges > len(out.left) - width
 
 
 @kernel
@@ -108,6 +118,12 @@ def _finish(out, edges):
     items = out.size[0] + 1
     out.first[items] = edges
     return Hypergraph(out.first[: items + 1], out.left[:edges], out.right[:edges], out.var[:edges], out.weight[:edges])
+
+
+@kernel(inline="always")
+def _beyond(bound, cells, limit, counted):
+    """Whether a graph of at most `bound` edges, or the table of `cells` that finds its items, counts as too large."""
+    return bound > limit and (cells > limit or not counted)
 
 
 @kernel
@@ -169,8 +185,8 @@ def no_grandchild(index, parts, outermost, a, side):
 
 
 @kernel
-def eisner_graph(index, n, single_root, limit):
-    """First-order hypergraph; empty if it might exceed `limit` edges.
+def eisner_graph(index, n, single_root, limit, counted=False):
+    """First-order hypergraph; empty if it might exceed `limit` edges, or does so if they are `counted`.
 
     I(b):  C(h, r) + C(m, r +- 1)   for every split r between h and m
     C(h, e): I(h, m) + C(m, e)      for every m between h and e; the axiom if h = e
@@ -178,12 +194,13 @@ def eisner_graph(index, n, single_root, limit):
     """
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
-    bound = n + 1
+    bound = np.int64(n + 1)
     for a in range(A):
         bound += abs(head[a] - mod[a]) + (n - mod[a] + 1 if mod[a] > head[a] else mod[a])
-    if bound > limit:
+    if _beyond(bound, (n + 1) * (n + 1), limit, counted):
         return _too_large()
-    out = _writer(A + (n + 1) * (n + 1) + 1, bound)
+    width = n + 2
+    out = _writer(A + (n + 1) * (n + 1) + 1, bound, limit, width)
     edges = np.int64(0)
     done = np.full((n + 1, n + 1), -1, np.int32)  # C(h, e); 0 on the diagonal
     half = np.full(A, -1, np.int32)  # I(b)
@@ -196,6 +213,8 @@ def eisner_graph(index, n, single_root, limit):
             h, m = head[b], mod[b]
             if h == 0 and single_root:
                 continue
+            if _full(out, edges, width):
+                return _too_large()
             lo, hi = min(h, m), max(h, m)
             for r in range(lo, hi):
                 edges = _edge(out, edges, done[lo, r], done[hi, r + 1], b, 0.0)
@@ -205,6 +224,8 @@ def eisner_graph(index, n, single_root, limit):
                 e = h - d if side == 0 else h + d
                 if e < (0 if h == 0 else 1) or e > n or (h == 0 and single_root):
                     continue
+                if _full(out, edges, width):
+                    return _too_large()
                 lo, hi = (start[h], right[h]) if side == 0 else (right[h], start[h + 1])
                 for b in range(lo, hi):
                     m = mod[b]
@@ -212,6 +233,8 @@ def eisner_graph(index, n, single_root, limit):
                         break
                     edges = _edge(out, edges, half[b], done[m, e], A, 0.0)
                 done[h, e] = _close(out, edges)
+    if _full(out, edges, width):
+        return _too_large()
     if single_root:
         for b in range(start[0], start[1]):
             edges = _edge(out, edges, done[mod[b], 1], done[mod[b], n], b, 0.0)
@@ -223,8 +246,8 @@ def eisner_graph(index, n, single_root, limit):
 # not split: with a function for each kind of item it takes 2.4 times as long on sentences of 17 words, as numba hands
 # structures over by value
 @kernel
-def carreras_graph(index, parts, scores, limit):
-    """Second-order hypergraph of Carreras (2007); scores: ChartScores.
+def carreras_graph(index, parts, scores, limit, counted=False):
+    """Second-order hypergraph of Carreras (2007); scores: ChartScores; limit, counted: as for `eisner_graph`.
 
     X(b, r): C(h, r, s)              over the outermost modifier s of h up to r, + adjacent-sibling(s, b)
     Y(b, r): C(m, r, c)              over m's outermost modifier c on the side of h, + outermost-grandchild(b, c)
@@ -241,7 +264,7 @@ def carreras_graph(index, parts, scores, limit):
     n, single_root = len(index.right) - 1, parts.single_root
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
-    bound = n + 2
+    bound = np.int64(n + 2)
     for b in range(A):
         h, m = head[b], mod[b]
         d = abs(h - m)
@@ -250,9 +273,10 @@ def carreras_graph(index, parts, scores, limit):
         inner = right[m] - start[m] if m > h else start[m + 1] - right[m]
         outer = start[m + 1] - right[m] if m > h else right[m] - start[m]
         bound += d * (siblings + inner + 3) + reach * (outer + 1)
-    if bound > limit:
+    if _beyond(bound, A * (n + 1), limit, counted):
         return _too_large()
-    out = _writer(A * (3 * n + 2) + 1, bound)
+    width = n + 2
+    out = _writer(A * (3 * n + 2) + 1, bound, limit, width)
     edges = np.int64(0)
     done = np.full((A, n + 1), -1, np.int32)  # C(b, e)
     half = np.full(A, -1, np.int32)  # I(b)
@@ -281,6 +305,8 @@ def carreras_graph(index, parts, scores, limit):
                 ys[i] = -1
                 if only_first and i > 0:
                     continue
+                if _full(out, edges, width):
+                    return _too_large()
                 if i == 0:
                     edges = _edge(out, edges, 0, 0, x_var, adjacent[pair] if scored else 0.0)
                 else:
@@ -293,6 +319,8 @@ def carreras_graph(index, parts, scores, limit):
                 xs[i] = _close(out, edges)
                 if xs[i] < 0:
                     continue
+                if _full(out, edges, width):
+                    return _too_large()
                 if i == d - 1:
                     edges = _edge(out, edges, 0, 0, A, no_grandchild(index, parts, outermost, b, inner_side))
                 else:
@@ -303,6 +331,8 @@ def carreras_graph(index, parts, scores, limit):
                         w = outermost[q + c - c0] if has_outermost else 0.0
                         edges = _edge(out, edges, done[c, r + step], 0, A, w)
                 ys[i] = _close(out, edges)
+            if _full(out, edges, width):
+                return _too_large()
             for i in range(d):
                 edges = _edge(out, edges, xs[i], ys[i], b, 0.0)
             half[b] = _close(out, edges)
@@ -315,6 +345,8 @@ def carreras_graph(index, parts, scores, limit):
             e = h + d if rightward else h - d
             if abs(m - h) > d or e > n or e < 1:
                 continue
+            if _full(out, edges, width):
+                return _too_large()
             outer_side = 1 if rightward else 0
             if e == m:
                 edges = _edge(out, edges, half[b], 0, A, no_grandchild(index, parts, outermost, b, outer_side))
@@ -326,6 +358,8 @@ def carreras_graph(index, parts, scores, limit):
                         break
                     edges = _edge(out, edges, half[b], done[c, e], A, outermost[q + c - c0] if has_outermost else 0.0)
             done[b, e] = _close(out, edges)
+    if _full(out, edges, width):
+        return _too_large()
     for b in range(start[0], start[1]):
         edges = _edge(out, edges, done[b, n], 0, A, 0.0)
     return _finish(out, edges)
@@ -333,8 +367,8 @@ def carreras_graph(index, parts, scores, limit):
 
 # not split, as `carreras_graph`
 @kernel
-def grandparent_sibling_graph(index, parts, scores, limit):
-    """Hypergraph in the shape of Koo & Collins (2010) Model 1; scores: ChartScores.
+def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
+    """Hypergraph in the shape of Koo & Collins (2010) Model 1; scores, limit, counted: as for `carreras_graph`.
 
     S(s, b):    C(s, r) + C(b, r +- 1)              the span between two adjacent modifiers of h, over splits r
     I(a, b):    C(b, h +- 1)                        b is h's first modifier on its side, + adjacent-sibling(NONE, b)
@@ -361,9 +395,10 @@ def grandparent_sibling_graph(index, parts, scores, limit):
         for s in range(b - rank, b):
             bound += abs(m - mod[s])
         between += rank
-    if bound > limit:
+    if _beyond(bound, A * (n + 1), limit, counted):
         return _too_large()
-    out = _writer(2 + pairs + A * np.int64(n + 2) + between, bound)
+    width = n + 2
+    out = _writer(2 + pairs + A * np.int64(n + 2) + between, bound, limit, width)
     edges = np.int64(0)
     has_adjacent = len(adjacent) > 0
     has_outermost = len(outermost) > 0
@@ -382,6 +417,8 @@ def grandparent_sibling_graph(index, parts, scores, limit):
     for d in range(1, n + 1):
         # S(s, b) with |m - s| = d
         for q in range(pair_first[d], pair_first[d + 1]):
+            if _full(out, edges, width):
+                return _too_large()
             s, b = pair_of[q, 0], pair_of[q, 1]
             x, y = (s, b) if mod[s] < mod[b] else (b, s)  # x is the left one
             lo, hi = mod[x], mod[y]
@@ -419,6 +456,8 @@ def grandparent_sibling_graph(index, parts, scores, limit):
                         w = grandchild[at + rank]
                     if has_triples:
                         triple = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, b)
+                if _full(out, edges, width):
+                    return _too_large()
                 edges = _edge(out, edges, done[b, near], 0, b, w + w_first + (triples[triple] if triple >= 0 else 0.0))
                 if paired and w > NEG_TEST:
                     for i in range(rank):
@@ -435,6 +474,8 @@ def grandparent_sibling_graph(index, parts, scores, limit):
                 e = h - d if side == 0 else h + d
                 if e < 1 or e > n or (side == 0 and g < h and e <= g) or (side == 1 and g > h and e >= g):
                     continue
+                if _full(out, edges, width):
+                    return _too_large()
                 b0 = start[h] if side == 0 else right[h]
                 before = 0 if side == 0 else parts.below[a, 0]
                 first_outermost, first_half = parts.outermost[a] + 2 + before, parts.grandchild[a] + before
@@ -448,6 +489,8 @@ def grandparent_sibling_graph(index, parts, scores, limit):
                         w += none[lower, np.uint64(side)]
                     edges = _edge(out, edges, half[np.uint64(first_half + i)], done[lower, np.uint64(e)], A, w)
                 done[a, e] = _close(out, edges)
+    if _full(out, edges, width):
+        return _too_large()
     for b in range(start[0], start[1]):
         edges = _edge(out, edges, half[pairs + b], done[b, n], A, none[b, 1] if mod[b] == n else 0.0)
     return _finish(out, edges)

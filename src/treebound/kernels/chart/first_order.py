@@ -1,4 +1,4 @@
-"""The best tree of a dense matrix of arc scores, without an index of arcs, a hypergraph or pointers.
+"""The best tree of scores of arcs alone, without a hypergraph or pointers: of a dense matrix, or of candidate arcs.
 
 For scores of arcs alone, where nothing is bounded. Where a parser is sure of itself, the best heads of all words mostly
 make up a tree, which is then the best one; else Eisner's algorithm (1996) finds it, or that of Chu & Liu and Edmonds
@@ -11,6 +11,7 @@ import numpy as np
 
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.chart.backbones import arcs_by_length
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
@@ -185,3 +186,97 @@ def _where(one, other, first, last):
         if one[k] + other[k] == best:
             return k
     return last - 1
+
+
+@kernel
+def best_candidates(index, score, single_root, into):
+    """Score of the best projective tree of candidate arcs, NEG if there is none; OUT int32[n] into: its arcs by word.
+
+    index  ArcIndex
+    score  float64[>= A]; NEG forbids an arc
+
+    The tree that `hypergraph.inside` finds in an `eisner_graph`, ties included: sums are added in the same order, and
+    the first of equal splits or arcs wins. Memory is 16 (n + 1)^2 bytes and 8 an arc, however many splits there are:
+    the O(n) spans of the best tree find their splits again. O(n^2 k), with all arcs O(n^3).
+    """
+    head, mod, start, right = index.head, index.mod, index.start, index.right
+    n, A = len(right) - 1, len(head)
+    done = np.full((n + 1, n + 1), NEG)  # C(h, e) at [h, e]: h with its modifiers up to e
+    ends = np.full((n + 1, n + 1), NEG)  # the same at [e, h], so that modifiers of h are read in one row
+    half = np.full(A, NEG)  # I(b): the words between the ends of arc b, which it holds
+    for h in range(n + 1):
+        done[h, h] = ends[h, h] = 0.0
+    order, by_length = arcs_by_length(index, n)
+    for d in range(1, n + 1):
+        for o in range(by_length[d], by_length[d + 1]):
+            b = order[o]
+            if head[b] == 0 and single_root:
+                continue
+            lo, hi = min(head[b], mod[b]), max(head[b], mod[b])
+            half[b] = _possible(_best_split(score[b], done[lo], done[hi], lo, hi))
+        for h in range(1 if single_root else 0, n + 1):
+            if 1 <= h - d:
+                done[h, h - d] = ends[h - d, h] = _best_last(index, half, ends[h - d], start[h], right[h], h, d)
+            if h + d <= n:
+                done[h, h + d] = ends[h + d, h] = _best_last(index, half, ends[h + d], right[h], start[h + 1], h, d)
+    value, root = done[0, n], -1
+    if single_root:
+        value = NEG_TEST
+        for b in range(start[0], start[1]):
+            x = score[b] + done[mod[b], 1] + done[mod[b], n]
+            if x > value:
+                value, root = x, b
+    if value <= NEG_TEST:
+        return NEG
+    stack = np.empty((2 * n + 4, 2), np.int32)  # heads and ends of the spans to be opened
+    stack[0, 0], stack[0, 1] = 0, n
+    top = 1
+    if root >= 0:
+        into[mod[root] - 1] = root
+        stack[0, 0], stack[0, 1], stack[1, 0], stack[1, 1] = mod[root], 1, mod[root], n
+        top = 2
+    while top > 0:
+        top -= 1
+        h, e = stack[top, 0], stack[top, 1]
+        if h == e:
+            continue
+        b = start[h] if e < h else right[h]
+        while half[b] + ends[e, mod[b]] != done[h, e]:
+            b += 1
+        m = mod[b]
+        into[m - 1] = b
+        lo, hi = min(h, m), max(h, m)
+        r = lo
+        while score[b] + done[lo, r] + done[hi, r + 1] != half[b]:
+            r += 1
+        stack[top, 0], stack[top, 1] = m, e
+        stack[top + 1, 0], stack[top + 1, 1] = lo, r
+        stack[top + 2, 0], stack[top + 2, 1] = hi, r + 1
+        top += 3
+    return value
+
+
+@kernel(inline="always")
+def _possible(x):
+    return x if x > NEG_TEST else NEG
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def _best_split(score, one, other, first, last):
+    """The largest score + one[k] + other[k + 1] for first <= k < last, not below NEG."""
+    best = NEG
+    for k in range(first, last):
+        best = max(best, score + one[k] + other[k + 1])
+    return best
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def _best_last(index, half, ends, low, end, h, d):
+    """C(h, e): the best of the arcs low .. end - 1 of h, at most d long, as its last one; ends[m] is C(m, e)."""
+    best = NEG
+    for b in range(low, end):
+        m = index.mod[b]
+        if abs(m - h) > d:
+            break
+        best = max(best, half[b] + ends[m])
+    return best if best > NEG_TEST else NEG

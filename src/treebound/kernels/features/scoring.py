@@ -226,17 +226,21 @@ def _word_lines(templates, tokens, n, weights, mask):
 
 
 @kernel
-def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
-    """float64[A] arc scores. O(A (T + distance)).
+def word_lines(arc_templates, tokens, n, weights, mask):
+    """The sums of `_word_lines` for every word as a head and as a modifier. O(n T)."""
+    as_head = _word_lines(arc_templates[0], tokens, n, weights, mask)
+    as_mod = _word_lines(arc_templates[1], tokens, n, weights, mask)
+    return as_head, as_mod
 
-    arc_templates  (head, modifier, bigram, between) Templates
-    tokens, tag    as of `TokenTable.sentence`
+
+@kernel
+def score_pairs(t_pair, words, tokens, head, mod, weights, mask):
+    """Scores float64[A] of arcs but for the words in between; (scores, rows int32[2, A], variants int64[A]). O(A T).
+
+    words  as of `word_lines`
     """
-    t_head, t_mod, t_pair, t_between = arc_templates
-    n = len(tag) - 1
+    as_head, as_mod = words
     A = len(head)
-    as_head = _word_lines(t_head, tokens, n, weights, mask)
-    as_mod = _word_lines(t_mod, tokens, n, weights, mask)
     rows = np.empty((2, A), np.int32)
     variant = np.empty(A, np.int64)
     out = np.empty(A, np.float64)
@@ -247,13 +251,31 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
         out[a] = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
     first = np.int64(0)  # not a literal, for which numba would compile the kernel once more
     _add_all(t_pair, (first, len(t_pair.seed)), tokens, rows, variant, weights, mask, out)
+    return out, rows, variant
+
+
+@kernel
+def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
+    """float64[A] arc scores. O(A (T + distance)).
+
+    arc_templates  (head, modifier, bigram, between) Templates
+    tokens, tag    as of `TokenTable.sentence`
+    """
+    t_pair, t_between = arc_templates[2], arc_templates[3]
+    n = len(tag) - 1
+    A = len(head)
+    words = word_lines(arc_templates, tokens, n, weights, mask)
+    out, rows, variant = score_pairs(t_pair, words, tokens, head, mod, weights, mask)
     if len(t_between.seed) > 0:
         tags = local_tags(tag)
+        distinct = 0
+        for w in range(1, n + 1):
+            distinct += tags[w] == w
         seen = np.full(n + 2, -1, np.int32)
         between = np.empty(n + 1, np.int32)
         total = 0
         for a in range(A):
-            total += abs(head[a] - mod[a]) - 1
+            total += min(abs(head[a] - mod[a]) - 1, distinct)
         triple = np.empty((3, total), np.int32)
         of = np.empty(total, np.int32)
         c = 0

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.kernels.features.scoring import arc_features, score_arcs
+from treebound.kernels.features.scoring import arc_features, score_arcs, score_pairs, word_lines
 from treebound.kernels.features.templates import unpacked_arcs
 from treebound.support.jit import kernel
+
+BLOCK = 1 << 18  #: arcs that the pruner scores at a time: all those of a sentence of up to 512 words
 
 
 @kernel
@@ -84,10 +86,22 @@ def pruner_step(arc_templates, tokens, tag, gold, learner, out):
 
     gold  int32[n + 1] heads
     out   Output for the features of one arc, of sign 1
+    A long sentence is several steps, one for each block of its words: memory is that of BLOCK arcs.
     """
+    n = len(gold) - 1
+    loss = 0.0
+    size = max(1, BLOCK // n)
+    for first in range(1, n + 1, size):
+        loss += _step_of_words(arc_templates, tokens, tag, gold, first, min(first + size, n + 1), learner, out)
+    return loss
+
+
+@kernel
+def _step_of_words(arc_templates, tokens, tag, gold, low, end, learner, out):
+    """The step on the words low .. end - 1."""
     weights, squares, rate = learner
     n = len(gold) - 1
-    head, mod = all_arcs(n)
+    head, mod = arcs_into(low, end, n)
     scores = score_arcs(arc_templates, tokens, tag, head, mod, weights, out.place.mask)
     A = len(head)
     top = np.full(n + 1, -1e300)
@@ -116,43 +130,54 @@ def pruner_step(arc_templates, tokens, tag, gold, learner, out):
 
 
 @kernel
-def all_arcs(n):
-    """(head, mod) int32 of all arcs in canonical order."""
-    A = n * n
+def arcs_into(low, end, n):
+    """(head, mod) int32 of all arcs into the words low .. end - 1, in canonical order."""
+    A = n * (end - low)
     head = np.empty(A, np.int32)
     mod = np.empty(A, np.int32)
     a = 0
     for h in range(n + 1):
-        for m in range(h - 1, 0, -1):
+        for m in range(min(h, end) - 1, low - 1, -1):
             head[a], mod[a] = h, m
             a += 1
-        for m in range(h + 1, n + 1):
+        for m in range(max(h + 1, low), end):
             head[a], mod[a] = h, m
             a += 1
     return head, mod
 
 
 @kernel
+def all_arcs(n):
+    """(head, mod) int32 of all arcs in canonical order."""
+    return arcs_into(1, n + 1, n)
+
+
+@kernel
 def best_heads(templates, tokens, tag, weights, mask, k, within):
     """bool[n + 1, n + 1] (head first): the k best heads of every word, ties to the lower head; of these, the ones that
-    score at most `within` less than the best one. O(n^2 (T + k)).
+    score at most `within` less than the best one. O(n^2 (T + k)); scores of about BLOCK arcs are in memory at a time.
 
-    templates  those of arcs, packed
+    templates  those of arcs, packed; none for the words in between
     """
     n = len(tag) - 1
-    head, mod = all_arcs(n)
-    scores = score_arcs(unpacked_arcs(templates)[0], tokens, tag, head, mod, weights, mask)
-    table = np.full((n + 1, n + 1), -np.inf)
-    for a in range(len(head)):
-        table[mod[a], head[a]] = scores[a]
+    of_arcs = unpacked_arcs(templates)[0]
+    words = word_lines(of_arcs, tokens, n, weights, mask)
     allowed = np.zeros((n + 1, n + 1), np.bool_)
-    for m in range(1, n + 1):
-        left = table[m]
-        least = left[np.argmax(left)] - within
-        for _ in range(k):
-            best = np.argmax(left)
-            if left[best] < least:
-                break
-            allowed[best, m] = True
-            left[best] = -np.inf
+    size = max(1, BLOCK // n)
+    for low in range(1, n + 1, size):
+        end = min(low + size, n + 1)
+        head, mod = arcs_into(low, end, n)
+        scores = score_pairs(of_arcs[2], words, tokens, head, mod, weights, mask)[0]
+        table = np.full((end - low, n + 1), -np.inf)
+        for a in range(len(head)):
+            table[mod[a] - low, head[a]] = scores[a]
+        for m in range(low, end):
+            left = table[m - low]
+            least = left[np.argmax(left)] - within
+            for _ in range(k):
+                best = np.argmax(left)
+                if left[best] < least:
+                    break
+                allowed[best, m] = True
+                left[best] = -np.inf
     return allowed

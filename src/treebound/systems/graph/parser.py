@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,14 @@ from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+from treebound.features.long_sentences import LONGEST, check_lengths, limit_parts
 from treebound.features.scorer import Scores, narrowed
 from treebound.features.tokens import TokenTable
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
-from treebound.kernels.chart.backbones import eisner_graph
+from treebound.kernels.chart.first_order import best_candidates
 from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.learning.conventions import under
 from treebound.support.workers import spread
@@ -35,7 +36,16 @@ from treebound.treebanks.projectivise import in_space
 #: what makes a parse one that says how sure it is: `treebound.decoders.confidence.Assess`
 Assessment = Callable[[Decoder, Problem, Parse], Parse]
 BLOCK = 32  #: sentences that a worker takes at a time
+TOGETHER = 2000  #: words of the sentences whose problems are in memory together; a longer sentence is alone
 WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
+
+
+class _Stated(NamedTuple):
+    """The scored problem of a sentence, whether it has fewer candidates than were asked for, and the time it took."""
+
+    problem: Problem
+    cut: bool
+    seconds: float
 
 
 class Parser:
@@ -45,6 +55,8 @@ class Parser:
     k        candidate heads a word, None for all; "model": as in training
     threshold  as of `Settings`, likewise; none where k says all
     """
+
+    longest = LONGEST  #: words of the longest sentence that it takes
 
     def __init__(
         self,
@@ -104,27 +116,45 @@ class Parser:
     def _has_tree(self, index: ArcIndex) -> bool:
         """Whether the arcs make up a tree of the decoder's space."""
         n, A = len(index.right) - 1, len(index.head)
+        nothing, arcs = np.zeros(A), np.empty(n, np.int32)
         if self.decoder.space == "projective":
-            graph = eisner_graph(index, n, self.single_root, 2**31)
-            return bool(graph.first[-1] > graph.first[-2])  # something leads to the goal
-        nothing, scratch = np.zeros(A), arborescence_scratch(n, A)
-        return arborescence(index, nothing, n, self.single_root, np.empty(n, np.int32), nothing[:0], scratch) > NEG_TEST
+            return best_candidates(index, nothing, self.single_root, arcs) > NEG_TEST
+        scratch = arborescence_scratch(n, A)
+        return arborescence(index, nothing, n, self.single_root, arcs, nothing[:0], scratch) > NEG_TEST
 
     def _problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Problem:
-        return self._scores(table, i, k, widen).problem(self.model.unit)
+        return self._scores(table, i, k, widen)[0].problem(self.model.unit)
 
-    def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> Scores:
-        """Sentence i, every word with its k best heads; `widen` adds the pruner's best tree to the candidate arcs."""
-        model = self.model
-        rows, tag = table.sentence(i)
-        allowed = model.pruner.allowed(rows, tag, k, self.threshold)
-        if widen:
-            allowed[model.pruner.tree(rows, tag, self.single_root)[1:], np.arange(1, len(tag))] = True
+    def _candidates(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[np.ndarray, bool]:
+        """(candidate arcs of sentence i, whether they are fewer than k and the threshold ask for).
+
+        bool[n + 1, n + 1], head first. `widen` adds the pruner's best tree. A sentence whose arcs make up too many
+        parts has WIDEST heads a word where k is larger, and of each head the nearest modifiers (`limit_parts`).
+        """
+        pruner, (rows, tag) = self.model.pruner, table.sentence(i)
+        families = self.model.scorer.families
+        tree = pruner.tree(rows, tag, self.single_root) if widen else None
+
+        def candidates(k: int | None) -> np.ndarray:
+            allowed = pruner.allowed(rows, tag, k, self.threshold)
+            if tree is not None:
+                allowed[tree[1:], np.arange(1, len(tag))] = True
+            return allowed
+
+        allowed, cut = limit_parts(candidates(k), families)
+        if cut and (k is None or k > WIDEST):
+            allowed, _ = limit_parts(candidates(WIDEST), families)
+        return allowed, cut
+
+    def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Scores, bool]:
+        """(the scored candidate arcs of sentence i and the parts that they make up, as `_candidates`)."""
+        model, (rows, tag) = self.model, table.sentence(i)
+        allowed, cut = self._candidates(table, i, k, widen)
         projective = self.decoder.space == "projective"
         scored = model.scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
         scored = model.labelling.fold(self._weights, rows, scored)[0]
         self._check_size(scored)
-        return scored
+        return scored, cut
 
     def _check_size(self, scored: Scores) -> None:
         """ModelError where sums of scores might be rounded, as weights that were never trained can make it happen.
@@ -142,39 +172,53 @@ class Parser:
 
     def _parse(self, table: TokenTable, sentences: range) -> list[Parse]:
         """These sentences, stage by stage: what a stage has in the processor's caches serves the next sentence, too."""
-        problems = [self._timed_problem(table, i, self.k) for i in sentences]
-        parses = []
-        for i, given in zip(sentences, problems, strict=True):
-            parse = self._best(table, i, self.k, given)
-            if parse.status == "limit" and np.isinf(parse.bound) and not self._narrow:
-                # too large to search unpruned: the best tree of the pruned space, with nothing proved about the whole
-                parse = replace(self._best(table, i, WIDEST), status="limit", bound=np.inf)
-            parses.append(parse)
+        problems = [self._stated(table, i, self.k) for i in reversed(sentences)]
+        # a problem is handed over, so that its memory is free once it is solved
+        trees = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
+        parses = [self._claimed(table, i, *tree) for i, tree in zip(sentences, trees, strict=True)]
         return [self._labelled(parse, table, i) for i, parse in zip(sentences, parses, strict=True)]
 
     @property
     def _narrow(self) -> bool:
-        """Whether words keep so few heads that no sentence is too large."""
+        """Whether words keep few heads."""
         return self.k is not None and self.k <= WIDEST
 
-    def _timed_problem(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Problem, float]:
+    def _stated(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _Stated:
         started = time.perf_counter()
-        return self._problem(table, i, k, widen), time.perf_counter() - started
+        scored, cut = self._scores(table, i, k, widen)
+        return _Stated(scored.problem(self.model.unit), cut, time.perf_counter() - started)
 
-    def _best(self, table: TokenTable, i: int, k: int | None, given: tuple[Problem, float] | None = None) -> Parse:
-        """Sentence i decoded, from its problem if that is given; where no tree is left, with the pruner's added."""
-        parse = self._decoded(*(given or self._timed_problem(table, i, k)))
+    def _tree(self, table: TokenTable, i: int, k: int | None, stated: _Stated) -> tuple[Parse, bool]:
+        """(sentence i decoded, whether its candidates were cut); where no tree is left, with the pruner's added."""
+        parse, cut = self._timed(stated), stated.cut
         if parse.status == "infeasible":
-            parse = self._decoded(*self._timed_problem(table, i, k, widen=True))
-        return parse
+            del stated
+            wider = self._stated(table, i, k, widen=True)
+            parse, cut = self._timed(wider), wider.cut
+        return parse, cut
 
-    def _decoded(self, problem: Problem, seconds: float) -> Parse:
-        """The tree of a problem that took so many seconds."""
+    def _claimed(self, table: TokenTable, i: int, parse: Parse, cut: bool) -> Parse:
+        """The parse of sentence i with what is proved about it.
+
+        That is nothing for a sentence that is too large to be searched, or for all candidates of k to be stated: the
+        tree is the best one of fewer candidates then.
+        """
+        unproved = parse.status == "limit" and bool(np.isinf(parse.bound))
+        if unproved and not self._narrow:
+            parse, cut = self._tree(table, i, WIDEST, self._stated(table, i, WIDEST))[0], True
+        if unproved and self._narrow and parse.value > -np.inf and parse.work.get("nodes") == 0:
+            cut = True
+        if not cut or parse.status == "infeasible":
+            return parse
+        return replace(parse, status="heuristic" if self._narrow else "limit", bound=np.inf)
+
+    def _timed(self, stated: _Stated) -> Parse:
+        """The tree of a problem, with the time that it took."""
         started = time.perf_counter()
-        parse = self.decoder.decode(problem)
+        parse = self.decoder.decode(stated.problem)
         if not parse.seconds:  # a decoder that does not split its time
             parse.seconds["decode"] = time.perf_counter() - started
-        parse.seconds["features"] = seconds
+        parse.seconds["features"] = stated.seconds
         return parse
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:
@@ -217,7 +261,9 @@ class Parser:
 
         confidence  `treebound.decoders.confidence.Assess`, for parses that say how sure they are
         workers, scheduler  as for `treebound.support.workers.spread`
+        InputError, before anything is parsed, where a sentence is longer than `features.long_sentences.LONGEST`.
         """
+        check_lengths(treebank)
         blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
         given = self, _table(self.model, treebank), confidence
         found = spread(_block, given, blocks, workers=workers, scheduler=scheduler, short=True)
@@ -225,13 +271,22 @@ class Parser:
         return list(progress(results, "parse") if progress else results)
 
     def _block(self, table: TokenTable, sentences: range, confidence: Assessment | None = None) -> list[Parse]:
-        size = len(sentences) if self._narrow else 1  # a problem of all arcs may take a gigabyte
-        batches = [sentences[first : first + size] for first in range(0, len(sentences), size)]
-        parses = [parse for batch in batches for parse in self._parse(table, batch)]
+        parses = [parse for batch in self._batches(table, sentences) for parse in self._parse(table, batch)]
         if confidence is None:
             return parses
         pairs = zip(sentences, parses, strict=True)
         return [confidence(self.decoder, self._solved_problem(table, i), parse) for i, parse in pairs]
+
+    def _batches(self, table: TokenTable, sentences: range) -> Iterator[range]:
+        """The sentences in batches whose problems are in memory together; a problem of all arcs may take a gigabyte."""
+        first = words = 0
+        for i, n in enumerate(np.diff(table.offsets[sentences.start : sentences.stop + 1]).tolist()):
+            words += n
+            if i > first and (words > TOGETHER or not self._narrow):
+                yield sentences[first:i]
+                first, words = i, n
+        if len(sentences):
+            yield sentences[first:]
 
 
 def _block(given: tuple[Parser, TokenTable, Assessment | None], sentences: range) -> list[Parse]:

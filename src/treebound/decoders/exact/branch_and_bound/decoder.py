@@ -29,7 +29,13 @@ from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.parts import PartIndex
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
-from treebound.kernels.chart.backbones import carreras_graph, chart_scores, eisner_graph, grandparent_sibling_graph
+from treebound.kernels.chart.backbones import (
+    ChartScores,
+    carreras_graph,
+    chart_scores,
+    eisner_graph,
+    grandparent_sibling_graph,
+)
 from treebound.kernels.chart.hypergraph import NEG, Hypergraph
 from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.reference import read_only
@@ -46,27 +52,36 @@ class Backbone:
 
     space     the trees that it searches
     families  what it scores exactly
-    graph     (index, parts, ChartScores, limit) -> Hypergraph, empty above `limit` edges. None: arborescences
+    kernel    writes its hypergraph (`kernels.chart.backbones`); None: arborescences need none
     """
 
     space: Space
     families: frozenset[str]
-    graph: Callable[..., Hypergraph | None]
+    kernel: Callable[..., Hypergraph] | None
+
+    def graph(
+        self, index: ArcIndex, parts: PartIndex, scores: ChartScores, limit: int, counted: bool = False
+    ) -> Hypergraph | None:
+        """The hypergraph of a sentence, None for arborescences.
+
+        It is empty for more than `limit` edges: more by an upper bound of their number, or if they are counted.
+        """
+        if self.kernel is None:
+            return None
+        of_arcs = len(index.right) - 1, parts.single_root
+        stated = (index, *of_arcs) if self.kernel is eisner_graph else (index, parts, scores)
+        return self.kernel(*stated, limit, counted)
 
 
 BACKBONES = {
-    "eisner": Backbone(
-        "projective",
-        frozenset({"arc"}),
-        lambda index, parts, scores, limit: eisner_graph(index, len(index.right) - 1, parts.single_root, limit),
-    ),
+    "eisner": Backbone("projective", frozenset({"arc"}), eisner_graph),
     "carreras": Backbone("projective", frozenset({"arc", "adjacent-sibling", "outermost-grandchild"}), carreras_graph),
     "grandparent-sibling": Backbone(
         "projective",
         frozenset({"arc", "adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling"}),
         grandparent_sibling_graph,
     ),
-    "arborescence": Backbone("non-projective", frozenset({"arc"}), lambda *_: None),
+    "arborescence": Backbone("non-projective", frozenset({"arc"}), None),
 }
 #: product factors of two arcs, then of more: the order of their shares in a record
 PAIR_FAMILIES = ("grandchild", "sibling", "head-bigram", "grand-sibling")
@@ -214,7 +229,7 @@ class BranchAndBound(CheckedDecoder):
     def _solve(self, problem: Problem, backbone: Backbone, automata: tuple[str, ...]) -> tuple[Parse, Record | None]:
         """The best tree of a problem of finite scores, value NEG where there is none; with the kernel's record."""
         started = time.perf_counter()
-        stated = _state(problem, backbone, automata, MAX_EDGES)
+        stated = _state(problem, backbone, automata, MAX_EDGES, counted=True)
         if stated is None:
             return _too_large(problem), None
         built = time.perf_counter()
@@ -276,12 +291,14 @@ class _Stated(NamedTuple):
     left: dict[str, PartTable]
 
 
-def _state(problem: Problem, backbone: Backbone, automata: tuple[str, ...], limit: int) -> _Stated | None:
-    """The sentence under a backbone; `automata` are left to head stars. None: more than `limit` hyperedges."""
+def _state(
+    problem: Problem, backbone: Backbone, automata: tuple[str, ...], limit: int, counted: bool = False
+) -> _Stated | None:
+    """The sentence under a backbone; `automata` are left to head stars. None: as for an empty `Backbone.graph`."""
     tables, (index, parts) = problem.parts, index_of(problem)
     theta = np.empty(problem.arcs + 1)
     theta[:-1], theta[-1] = problem.arc, 0.0
-    graph = backbone.graph(index, parts, chart_scores({f: t.score for f, t in tables.items()}), limit)
+    graph = backbone.graph(index, parts, chart_scores({f: t.score for f, t in tables.items()}), limit, counted)
     if graph is not None and len(graph.first) == 1:
         return None
     left = {f: t for f, t in tables.items() if f not in backbone.families}
