@@ -387,7 +387,7 @@ def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Ski
             if not line.strip() or line.startswith("ID="):
                 continue
             derivation = from_text(line)
-            if any(not _CONTROL.isdisjoint(leaf.word + leaf.tag) for leaf in derivation.leaves()):
+            if any(not is_cell(leaf.word + leaf.tag) for leaf in derivation.leaves()):
                 raise ValueError("a word holds a tab, a line end or a NUL, which no column can")
         except (Malformed, ValueError) as error:
             if context.strict:
