@@ -158,6 +158,10 @@ def test_parse_evaluate_check(model: Path, tmp_path: Path) -> None:
     }
     unlabelled = tmp_path / "unlabelled.conllu"
     unlabelled.write_text(written.replace("\tdep\t", "\t_\t"))
+    done = run("evaluate", gold, unlabelled)
+    assert "LAS\t28.57" in done.stdout, "a label that is missing is wrong, and counts"
+    assert "12 of 16 words have the label _" in done.stderr
+    unlabelled.write_text(written.replace("\tdep\t", "\t_\t").replace("\troot\t", "\t_\t"))
     assert "LAS" not in run("evaluate", gold, unlabelled).stdout
     mislabelled = tmp_path / "mislabelled.conllu"
     mislabelled.write_text(written.replace("\troot\t", "\tdep\t"))
@@ -357,7 +361,7 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
         (["parse", "{model}", "{gold}", "--decoder", "cky"], ["unknown decoder 'cky'; choose from "]),
         (["parse", "{model}", "{gold}", "--config", "fast"], ["unknown config 'fast'; choose from tuned, published"]),
         (["parse", "{model}", "{gold}", "--k", "0"], ["k is '0'; give a number from 1, none or model"]),
-        (["evaluate", "{gold}", "{model}"], ["byte 0x", "not utf-8"]),
+        (["evaluate", "{gold}", "{model}"], ["a zip archive or a file of numpy", "which is not read"]),
         (["evaluate", "{gold}", "{other}"], ["other.conllu: 2 sentences, ", "has 4; give the file"]),
         (["evaluate", "{gold}", "{otherwise}"], ["otherwise.conllu:2: sentence 1 is not that of"]),
         (["evaluate", "{empty}", "{empty}"], ["empty.conllu: has no sentences"]),

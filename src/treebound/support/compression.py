@@ -26,7 +26,7 @@ _FIRST = {
 }
 #: archives and compressed files that are not read, so that a message can name them
 _OTHERS = {
-    b"PK\x03\x04": "a zip archive",
+    b"PK\x03\x04": "a zip archive or a file of numpy",
     b"\x28\xb5\x2f\xfd": "a file compressed by zstd",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"\x1f\x9d": "a file compressed by compress",
@@ -35,7 +35,14 @@ _LONGEST = 10  #: bytes that tell one kind of file from another
 
 
 class UnreadableError(ValueError):
-    """Raised for a file that is compressed in another way than its name says, or in one that is not read."""
+    """Raised for a file that is compressed in another way than its name says, or in one that is not read.
+
+    hint  what to do about it
+    """
+
+    def __init__(self, reason: str, hint: str):
+        super().__init__(reason)
+        self.hint = hint
 
 
 def suffix_of(path: str | Path) -> str:
@@ -59,7 +66,8 @@ def opened(path: str | Path) -> Any:
         head = file.read(_LONGEST)
         kind = _kind(head)
         if suffix_of(path) not in ("", kind):
-            raise UnreadableError(f"it is named {Path(path).suffix} but is not compressed so, or is damaged")
+            reason = f"it is named {Path(path).suffix} but is not compressed so, or is damaged"
+            raise UnreadableError(reason, "give it the name that it should have")
         if not file.seekable():
             return _decompressed(kind, _rejoined(head, file))
         if not kind:
@@ -117,7 +125,7 @@ def _kind(head: bytes) -> str:
     """Return the suffix that files with these first bytes have; an empty string for a file that is not compressed."""
     for start, name in _OTHERS.items():
         if head.startswith(start):
-            raise UnreadableError(f"it is {name}, which is not read")
+            raise UnreadableError(f"it is {name}, which is not read", "name a text file, or one compressed by gzip")
     return next((suffix for suffix, first in _FIRST.items() if first.match(head)), "")
 
 

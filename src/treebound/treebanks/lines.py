@@ -29,8 +29,7 @@ def open_lines(source: Any) -> tuple[str, Any]:
             raise InputError("is a folder", path=path, hint="name a treebank file")
         return str(path), compression.opened(path)
     except compression.UnreadableError as error:
-        hint = "unpack it, or give it the name that it should have"
-        raise InputError(f"cannot be read: {error}", path=path, hint=hint) from None
+        raise InputError(f"cannot be read: {error}", path=path, hint=error.hint) from None
     except (OSError, ValueError) as error:  # the latter of a name that no file can have
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be read: {reason}", path=path, hint="check the name") from None
