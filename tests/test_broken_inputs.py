@@ -164,7 +164,7 @@ def test_models(place: Place) -> None:
         Case(f"{verb(place)} {{missing}} {{good}} -o {{out}}", ("{missing}: no such", "treebound train")),
         Case(f"{verb(place)} {{folder}} {{good}} -o {{out}}", ("{folder}: ",)),
         Case(f"{verb(place)} {{good}} {{model}} -o {{out}}", ("{good}: truncated or foreign file",)),
-        Case(f"{verb(place)} {{model}} {{model}} -o {{out}}", ("{model}:1: ",)),
+        Case(f"{verb(place)} {{model}} {{model}} -o {{out}}", ("{model}: cannot be read: it is a zip archive",)),
     ]
     tried(place, cases)
 
