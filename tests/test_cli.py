@@ -327,7 +327,8 @@ def test_check_finds_what_was_tampered_with(model: Path, old: str, new: str) -> 
 
 def test_check_needs_comments(model: Path) -> None:
     assert_one_line(
-        run("check", model, model.with_name("dev.conllu")), "sentence 1: no comments treebound_score, treebound_bound, treebound_status"
+        run("check", model, model.with_name("dev.conllu")),
+        "sentence 1: no comments treebound_score, treebound_bound, treebound_status",
     )
 
 

@@ -19,6 +19,7 @@ from ccg_corpus import Maker, read_parg
 from test_cli import run
 
 from treebound.cli import COMMANDS
+from treebound.core.cells import is_cell
 from treebound.core.treebank import STRING_COLUMNS
 from treebound.systems.registry import SYSTEMS
 from treebound.treebanks import storage
@@ -82,7 +83,7 @@ class Place:
         """Return a value that a column may have."""
         while True:
             value = "".join(self.rng.choices(PIECES, k=self.rng.randint(1, 4)))
-            if value.strip() == value != "_":
+            if is_cell(value) and value != "_":
                 return value
 
     def sentence(self) -> str:
