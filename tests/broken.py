@@ -168,8 +168,11 @@ SENTENCES: dict[str, tuple[bytes, int | tuple[str, ...]]] = {  # content, number
     "a-form-of-100000-letters": (_words(_word(1, "x" * 100_000)).encode(), 1),
     "a-tree-that-is-none": (_words(_word(1, head="2"), _word(2, head="1")).encode(), 1),  # heads are not read
     "two-roots": (_words(_word(1, head="0"), _word(2, head="0")).encode(), 1),
-    "latin-1": (GOOD.replace("dog", "Hündin").encode("latin-1"), (":2: byte 0xfc is not utf-8", "encoding")),
-    "utf-16": (GOOD.encode("utf-16"), ("byte 0x", "is not utf-8")),
+    "latin-1": (
+        GOOD.replace("dog", "Hündin").encode("latin-1"),
+        (":2: byte 0xfc is not UTF-8; as cp1252", "'Hündin'", "--encoding cp1252"),
+    ),
+    "utf-16": (GOOD.encode("utf-16"), ("has the byte order mark of UTF-16-LE", "--encoding utf-16 ")),
     "a-zero-byte": (GOOD.replace("dog", "d\0g").encode(), (":2: ",)),
     "columns-missing": (GOOD.replace("\t_\t_\t_\n", "\n", 1).encode(), (":1: ", "columns")),
     "spaces-for-tabs": (GOOD.replace("\t", " ").encode(), (":1: ", "column")),

@@ -33,7 +33,7 @@ CONLLU = {
     "nine columns": (GOOD.replace("nsubj\t_\t_", "nsubj\t_"), 1, "9 columns where CoNLL-U has 10"),
     "eleven columns": (GOOD.replace("root\t_\t_", "root\t_\t_\t_"), 2, "11 columns where CoNLL-U has 10"),
     "blanks for tabs": (GOOD.replace("\t", " "), 1, "separate columns by one tab, not by blanks"),
-    "prose": ("Birds sing.\n", 1, "1 columns where CoNLL-U has 10"),
+    "prose": ("Birds sing.\n", 1, "1 column where CoNLL-U has 10; write one word per line"),
     "empty form": (GOOD.replace("birds", ""), 1, "column 2 is empty; write _"),
     "empty last column": (GOOD.replace("root\t_\t_", "root\t_\t"), 2, "column 10 is empty; write _"),
     "empty id": (GOOD.replace("1\tbirds", "\tbirds"), 1, "column 1 is empty; number words"),
@@ -52,7 +52,7 @@ CONLLU = {
     "no empty line between sentences": (
         GOOD[:-1] + GOOD,
         3,
-        "id 1 where 3 was expected; is an empty line missing before it?",
+        "an empty line is missing before id 1, where 3 was expected; add one",
     ),
     "line of blanks between sentences": (GOOD[:-1] + "  \n" + GOOD, 3, "line of blanks only"),
     "comment inside a sentence": (word(1, 0) + "# note\n" + word(2, 1), 2, "comment inside a sentence; move it before"),
@@ -117,7 +117,7 @@ BRACKETS = {
     "word without a tag": (
         "( (S birds (VBP sing)) )\n",
         1,
-        "word 'birds' beside a bracket; write every word as (TAG word)",
+        "word 'birds' beside a bracket; write words as (TAG word)",
     ),
     "word after a bracket": ("( (S (NN birds)\n sing) )\n", 2, "word 'sing' without a tag"),
     "two words under a tag": ("( (S (NN birds sing)) )\n", 1, "second word 'sing' under NN"),
@@ -206,7 +206,8 @@ def test_input_to_be_parsed_must_be_well_formed(text):
 
 def test_broken_encoding_names_line_and_byte():
     data = (GOOD * 2).encode() + GOOD.replace("birds", "pájaros").encode("cp1252")
-    with pytest.raises(InputError, match=r"<input>:7: byte 0xe1 is not utf-8; name the file's encoding"):
+    told = r"<input>:7: byte 0xe1 is not UTF-8; as cp1252 .* it reads 'pájaros'; give --encoding cp1252"
+    with pytest.raises(InputError, match=told):
         read([line + b"\n" for line in data.split(b"\n")[:-1]])
 
 
@@ -214,8 +215,10 @@ def test_lenient_reading_skips_what_is_not_text():
     bad = GOOD.replace("birds", "pájaros").encode("cp1252")
     document = read(io.BytesIO(GOOD.encode() + b"\n" + bad + GOOD.encode()), strict=False)
     assert len(document) == 2
-    assert [(s.line, s.reason) for s in document.skipped] == [(5, "byte 0xe1 is not utf-8")]
-    with pytest.raises(InputError, match=r"<input>:2: byte 0xff is not utf-8"):
+    assert [(s.line, s.reason) for s in document.skipped] == [
+        (5, "byte 0xe1 is not UTF-8; as cp1252 (Windows, Latin-1) it reads 'pájaros'")
+    ]
+    with pytest.raises(InputError, match=r"<input>:2: byte 0xff is not UTF-8"):
         read([b"( (S (NN a)) )\n", b"( (S (NN \xff)) )\n"])
 
 

@@ -12,7 +12,7 @@ import typer
 from treebound.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from treebound.evaluation.proofs import Of
     from treebound.treebanks.document import Document
@@ -30,6 +30,14 @@ Output = Annotated[
         "-o",
         help="File to write, compressed if its name ends in .gz, .bz2 or .xz; - for standard output. [default: "
         "standard output]",
+    ),
+]
+
+Encoding = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Encoding of the input, by its name in Python: cp1252, utf-16, gb18030 ... Output is always UTF-8.",
     ),
 ]
 
@@ -87,11 +95,12 @@ def proofs_of(parser: Any) -> Of:
     return "derivations" if derives(parser) else parser.decoder.space
 
 
-def read_document(path: Path, annotated: bool = True) -> Document:
-    """A treebank of any known format, - for standard input."""
+def read_document(path: Path, annotated: bool = True, encoding: str = "utf-8", needed: Sequence[str] = ()) -> Document:
+    """Read a treebank of any known format, - for standard input; `needed` are columns that it must have."""
     from treebound.treebanks.document import read
 
-    return read(sys.stdin.buffer if str(path) == "-" else path, annotated=annotated)
+    source = sys.stdin.buffer if str(path) == "-" else path
+    return read(source, annotated=annotated, encoding=encoding, needed=needed)
 
 
 def choose(kind: str, given: tuple[str, ...], valid: tuple[str, ...]) -> None:
@@ -181,6 +190,13 @@ def output_file(path: Path | None) -> Iterator[BinaryIO]:
         file.flush()  # a full disk shows here
 
 
-def first_words(lines: Iterable[bytes]) -> int:
-    """How many sentences some lines hold, by their first words."""
-    return sum(line.startswith(b"1\t") for line in lines)
+def sentences_in(lines: Iterable[bytes], encoding: str, name: str) -> int:
+    """Return the number of sentences of a tabular file: blocks of lines between empty lines."""
+    from treebound.treebanks.lines import text_lines
+
+    number, ended = 0, True
+    for line in text_lines(lines, encoding, name)[1]:
+        blank = line == b"\n" or line == b"\r\n"
+        number += ended and not blank
+        ended = blank
+    return number

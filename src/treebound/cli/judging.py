@@ -12,15 +12,16 @@ import typer
 
 from treebound.cli.common import (
     Beams,
+    Encoding,
     Limit,
     Threshold,
     Workers,
     chart_options,
     derives,
-    first_words,
     proofs_of,
     pruning,
     read_document,
+    sentences_in,
 )
 from treebound.core.errors import InputError, ModelError
 from treebound.support.progress import counting, say
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from treebound.cli.checking import Checked, Claimed
     from treebound.cli.columns import Columns
     from treebound.core.treebank import Treebank
+    from treebound.treebanks.document import Document
 
 
 def evaluate(
@@ -39,19 +41,21 @@ def evaluate(
     all_words: Annotated[
         bool, typer.Option("--all-words", help="Count punctuation as well. [default: all words but punctuation]")
     ] = False,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Attachment scores of a parsed file, labelled ones too where both files have labels.
 
     LAS counts the same words as UAS. A missing label, _, counts as any other label, as in the evaluators of the CoNLL
     shared tasks: it is right where both files have it. A warning says how many there are.
-    Punctuation is what has UPOS PUNCT in GOLD, whatever its form; a file without UPOS has none.
+    Punctuation is what has UPOS PUNCT in GOLD, whatever its form; a file without UPOS has none. --encoding is that of
+    GOLD; PREDICTED may be in UTF-8, as parse writes it, or in the same encoding.
     """
     from treebound.evaluation.attachment import evaluate as score
     from treebound.evaluation.attachment import is_labelled
     from treebound.evaluation.certificates import tree_faults
     from treebound.learning.survey import PUNCTUATION
 
-    right, parsed = read_document(gold), read_document(predicted, annotated=False)
+    right, parsed = read_document(gold, encoding=encoding), _predicted(predicted, encoding)
     truth, found = right.treebank, parsed.treebank
     truth.meta["punctuation"] = PUNCTUATION
     if not len(truth):
@@ -118,6 +122,7 @@ def check(
     sample: Annotated[int, typer.Option(min=0, help="Check the proofs of so many sentences, drawn; 0: of all.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the drawing.")] = 1,
     workers: Workers = 1,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Verify trees, scores, bounds and labels of a parsed file, all but the labels in exact arithmetic of its own.
 
@@ -141,11 +146,12 @@ def check(
     from treebound.cli.columns import Columns, known_by
     from treebound.evaluation.proofs import reading
     from treebound.support.workers import spread
+    from treebound.treebanks.document import stream
 
     parser = _checkable(model, pruning(k, threshold) | chart_options(beams, limit))
     if derives(parser) and certificates is None:
         raise InputError("derivations are checked with their proofs", hint="give --certificates, as to parse")
-    source, name, total = _counted(parsed, sample > 0)
+    source, name, total = _counted(parsed, encoding, sample > 0)
     chosen = None if not sample else set(random.Random(seed).sample(range(1, total + 1), min(sample, total)))
     summary = Summary()
     with nullcontext() if certificates is None or (fast and not derives(parser)) else reading(certificates) as stored:
@@ -156,9 +162,11 @@ def check(
                 line=1,
                 hint="give the file of the same run",
             )
+        # one sentence at a time: a problem is built from the words of its own sentence alone
+        documents = stream(source, 1, encoding=encoding, annotated=False, needed=("head", "deprel"))
         checked, how = _how(parser, name, certificates if stored else None)
         columns = Columns(name, parser.reads, known_by(parser.model))
-        results = spread(checked, how, _claims(source, stored, fast, chosen, columns), workers=workers, short=True)
+        results = spread(checked, how, _claims(documents, stored, fast, chosen, columns), workers=workers, short=True)
         with closing(results), counting("sentences", total or None) as advance:
             for number, result in enumerate(results, 1):
                 for fault in result.faults:
@@ -173,6 +181,17 @@ def check(
     say(f"{summary}{drawn}")
     if summary.faults:
         raise typer.Exit(1)
+
+
+def _predicted(path: Path, encoding: str) -> Document:
+    """Read a parsed file, in UTF-8 or in the encoding of GOLD. Wrong letters do not pass: forms are those of GOLD."""
+    encodings = (encoding,) if str(path) == "-" else ("utf-8", encoding)
+    try:
+        return read_document(path, False, encodings[0], ("head",))
+    except InputError:
+        if encodings[0] == encoding:
+            raise
+        return read_document(path, False, encoding, ("head",))
 
 
 def _checkable(path: Path, options: dict[str, Any]) -> Any:
@@ -201,18 +220,18 @@ def _named(space: str) -> str:
     return space if space == "derivations" else f"{space} trees"
 
 
-def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None, columns: Columns) -> Iterator[Claimed]:
-    """The sentences of a parsed file with their proofs.
+def _claims(
+    documents: Iterator[Document], stored: Any, fast: bool, chosen: set[int] | None, columns: Columns
+) -> Iterator[Claimed]:
+    """Yield the sentences of a parsed file, each a document, with their proofs.
 
     stored   a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
     columns  looks at the columns of all sentences
     """
     from treebound.cli.checking import Claimed
-    from treebound.treebanks.document import stream
 
     number = 0
-    # one sentence at a time: a problem is built from the words of its own sentence alone
-    for document in stream(source, 1, annotated=False):
+    for document in documents:
         if len(document):
             number += 1
             columns.add(document.treebank)
@@ -221,7 +240,7 @@ def _claims(source: Any, stored: Any, fast: bool, chosen: set[int] | None, colum
     columns.finish()
 
 
-def _counted(path: Path, needed: bool) -> tuple[Any, str, int]:
+def _counted(path: Path, encoding: str, needed: bool) -> tuple[Any, str, int]:
     """What to read, its name, and the number of its sentences; 0 where they cannot be counted first and need not be."""
     from treebound.support.compression import READ_ERRORS
     from treebound.treebanks.lines import damaged, open_lines
@@ -233,8 +252,8 @@ def _counted(path: Path, needed: bool) -> tuple[Any, str, int]:
     try:
         if not standard and path.is_file():
             with lines:
-                return path, name, first_words(lines)
+                return path, name, sentences_in(lines, encoding, name)
         kept = list(lines)
     except READ_ERRORS as error:
         raise damaged(name, error) from None
-    return kept, name, first_words(kept)
+    return kept, name, sentences_in(kept, encoding, name)

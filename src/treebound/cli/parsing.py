@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
 from treebound.cli.common import (
     MANY,
     Beams,
+    Encoding,
     Limit,
     Marginals,
     Margins,
@@ -26,16 +27,16 @@ from treebound.cli.common import (
     derives,
     files_read,
     finite,
-    first_words,
     output_file,
     proofs_of,
     pruning,
+    sentences_in,
 )
 from treebound.core.errors import InputError
 from treebound.support.progress import counting, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from treebound.cli.annotate import Written
     from treebound.treebanks.document import Document
@@ -83,6 +84,7 @@ def parse(
     ] = 0,
     workers: Workers = 1,
     scheduler: Scheduler = None,
+    encoding: Encoding = "utf-8",
     margins: Margins = False,
     marginals: Marginals = False,
     scale: Annotated[
@@ -159,8 +161,11 @@ def parse(
             for lines in done.derivations:
                 derive(lines)
 
-        known = known_by(parser.model)
-        _annotate(parsed, how, files, output, workers, scheduler, also, parser.reads, known, clears=True)
+        needed = ["head", "deprel", *(["misc"] if margins or marginals else [])]
+        if hasattr(parser, "tags_of"):
+            needed.append(parser.column)
+        texts = Texts(files, encoding, parser.reads, known_by(parser.model), needed)
+        _annotate(parsed, how, texts, output, workers, scheduler, also, clears=True)
 
 
 def tag(
@@ -169,6 +174,7 @@ def tag(
     output: Output = None,
     workers: Workers = 1,
     scheduler: Scheduler = None,
+    encoding: Encoding = "utf-8",
 ) -> None:
     """Tag CoNLL-U: replace all columns that the file's taggers were trained to predict.
 
@@ -179,27 +185,40 @@ def tag(
 
     check_files([model, *files_read(files)], [output])
     taggers = Taggers.load(model)
-    given = taggers.given
-    _annotate(tagged, taggers, files, output, workers, scheduler, None, tuple(given), given)
+    texts = Texts(files, encoding, tuple(taggers.given), taggers.given, taggers.columns)
+    _annotate(tagged, taggers, texts, output, workers, scheduler)
+
+
+class Texts(NamedTuple):
+    """Files to annotate, and their columns.
+
+    files     paths; standard input if there are none
+    encoding  encoding of all of them
+    read      columns that a model looks at: a warning names those that are empty in the input
+    known     column -> values that the model was trained on: a warning names columns that mostly hold others
+    needed    columns that the input must have, because they are written
+    """
+
+    files: list[Path] | None
+    encoding: str
+    read: Sequence[str]
+    known: Mapping[str, Collection[str]]
+    needed: Sequence[str]
 
 
 def _annotate(
     function: Callable[[Any, Document], Written],
     shared: Any,
-    files: list[Path] | None,
+    texts: Texts,
     output: Path | None,
     workers: int,
     scheduler: str | None,
     also: Callable[[Written], None] | None = None,
-    read: tuple[str, ...] = (),
-    known: Mapping[str, Collection[str]] | None = None,
     clears: bool = False,
 ) -> None:
     """Read files in parts, annotate and write them in order; few parts are in memory at a time.
 
     also    what is done besides with every part
-    read    columns that a model looks at: a warning names those that are empty in the input
-    known   column -> values that the model was trained on: a warning names columns that mostly hold others
     clears  heads and claims are written: a warning says where claims of older versions stay in the input's comments
     """
     from treebound.cli.columns import Columns
@@ -208,9 +227,10 @@ def _annotate(
     from treebound.treebanks.document import stream
 
     def parts() -> Iterator[Document]:
-        for path in files or [Path("-")]:
-            sentences, older, columns = 0, False, Columns(_name(path), read, known or {})
-            for document in stream(sys.stdin.buffer if str(path) == "-" else path, BATCH, annotated=False):
+        for path in texts.files or [Path("-")]:
+            sentences, older, columns = 0, False, Columns(_name(path), texts.read, texts.known)
+            source = sys.stdin.buffer if str(path) == "-" else path
+            for document in stream(source, BATCH, encoding=texts.encoding, annotated=False, needed=texts.needed):
                 columns.add(document.treebank)
                 if not older and clears and has_older_claims(document):
                     older = True
@@ -225,7 +245,7 @@ def _annotate(
                 say(f"treebound: warning: {_name(path)} has no sentences")
 
     results = spread(function, shared, parts(), workers=workers, scheduler=scheduler, short=True)
-    with closing(results), output_file(output) as out, counting("sentences", _sentences(files)) as advance:
+    with closing(results), output_file(output) as out, counting("sentences", _sentences(texts)) as advance:
         for done in results:
             out.write(done.text)
             if also is not None:
@@ -233,18 +253,18 @@ def _annotate(
             advance(done.sentences)
 
 
-def _sentences(files: list[Path] | None) -> int | None:
-    """How many sentences some tabular files hold, for an estimate; None for a pipe, and for what cannot be read."""
+def _sentences(texts: Texts) -> int | None:
+    """Return the number of sentences of tabular files, for an estimate; None for a pipe, or a file that is refused."""
     from treebound.support.compression import READ_ERRORS
     from treebound.treebanks.lines import open_lines
 
     total = 0
-    for path in files or [Path("-")]:
+    for path in texts.files or [Path("-")]:
         if not path.is_file():
             return None
         try:
             with closing(open_lines(path)[1]) as lines:
-                total += first_words(lines)
+                total += sentences_in(lines, texts.encoding, str(path))
         except (InputError, *READ_ERRORS):
             return None
     return total or None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from treebound.cli.common import (
+    Encoding,
     Output,
     Scheduler,
     Workers,
@@ -149,6 +150,7 @@ def jackknife(
     output: Output = None,
     workers: Workers = 1,
     scheduler: Scheduler = None,
+    encoding: Encoding = "utf-8",
     **settings: Any,
 ) -> None:
     """Write a treebank as CoNLL-U with predicted columns: what a parser for predicted columns ought to learn from.
@@ -161,7 +163,7 @@ def jackknife(
 
     wanted = read(Tagging, given(context, settings))
     check_files([train_file], [output])
-    document = read_document(train_file, annotated=False)
+    document = read_document(train_file, annotated=False, encoding=encoding)
     try:
         columns = chosen(wanted, document.treebank)
     except InputError as error:
@@ -203,7 +205,7 @@ def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Pa
     from treebound.systems.training import job
 
     trees = SYSTEMS[recipe.system]().trees
-    read = read_document(train_file, trees), read_document(dev_file, trees)
+    read = tuple(read_document(path, trees, recipe.reading.encoding) for path in (train_file, dev_file))
     if trees and not recipe.reading.multi_root:
         if fault := _several_roots(train_file, read[0]):
             raise fault

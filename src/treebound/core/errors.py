@@ -13,6 +13,10 @@ class TreeboundError(Exception):
         where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
         super().__init__(f"{where}{reason}" + (f"; {hint}" if hint else ""))
 
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that a notebook shows: the message, as on the command line, and no stack of internals."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class InputError(TreeboundError):
     """A malformed treebank, parameter, array or parsed file, or a request that cannot be served."""

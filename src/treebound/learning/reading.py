@@ -26,6 +26,7 @@ class Reading(Checked):
         "and those of which TRAIN holds enough. Name fewer where input will lack them.",
     )
     multi_root: bool = option(False, "Sentences may have several roots. [default: one]")
+    encoding: str = option("utf-8", "Encoding of TRAIN and DEV, by its name in Python: cp1252, utf-16, gb18030 ...")
     patterns: str = option("", "Hand-crafted patterns: a shipped file, as en_ud, or your own. [default: none]")
 
     def __post_init__(self) -> None:

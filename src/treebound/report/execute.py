@@ -52,6 +52,8 @@ def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None
                 str(source), None, parameters=parameters or {}, kernel_name=KERNEL, progress_bar=False
             )
         except PapermillExecutionError as error:
+            if error.ename == "SettingError":  # a parameter
+                raise InputError(error.evalue, path=source) from None
             raise TreeboundError(
                 f"cell {error.cell_index + 1} failed with {error.ename}: {error.evalue}",
                 path=source,

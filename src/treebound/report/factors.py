@@ -226,6 +226,21 @@ def counted(table: pd.DataFrame) -> Said:
     )
 
 
+def analysed(root: Path) -> list[str]:
+    """Return the corpora whose error analysis the reference run keeps."""
+    return [path.name.split(".")[0] for path in (root / "results" / "reference" / "patterns").glob("*.patterns.csv")]
+
+
+def analysed_with(root: Path, corpus: str) -> list[str]:
+    """Return the shipped files of patterns that the error analysis of a corpus counts."""
+    counted = set(analysis(root, corpus, "patterns")["pattern"])
+    return [
+        name
+        for name in (file.name.removesuffix(".toml") for file in pattern_language.SHIPPED.iterdir())
+        if counted.issuperset(p.name for p in pattern_language.load(name).patterns)
+    ]
+
+
 def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
     """The patterns of a file with their evidence from the reference run of the error analysis."""
     chosen = pattern_language.load(name)

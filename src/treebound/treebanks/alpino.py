@@ -169,16 +169,16 @@ def _checked(tops: list[Node], line: int) -> Node | BadTree:
         if node.word is None:
             continue
         if node.children:
-            return BadTree(node.line, f"word {node.word!r} with nodes inside", "words are leaves")
+            return BadTree(node.line, f"word {str(node.word)[:30]!r} with nodes inside", "words are leaves")
         if node.end != node.begin + 1:
             return BadTree(
-                node.line, f"word {node.word!r} from {node.begin} to {node.end}", "a word takes one position"
+                node.line, f"word {str(node.word)[:30]!r} from {node.begin} to {node.end}", "a word takes one position"
             )
         words.append(node)
     words.sort(key=lambda node: node.begin)
     for i, node in enumerate(words):
         if node.begin != i:
-            reason = f"word {node.word!r} at position {node.begin} where {i} was expected"
+            reason = f"word {str(node.word)[:30]!r} at position {node.begin} where {i} was expected"
             return BadTree(node.line, reason, "positions of words are 0, 1, 2, ... without gaps")
     if not words:
         return BadTree(line, "sentence without words", "delete it")

@@ -98,7 +98,7 @@ def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
             raise _Bad(line, "NUL byte", "the file is damaged or is not a text file")
         if token == "(":
             if stack and stack[-1].word is not None:
-                raise _Bad(line, f"word {stack[-1].word!r} beside a bracket", "write every word as (TAG word)")
+                raise _Bad(line, f"word {str(stack[-1].word)[:30]!r} beside a bracket", "write words as (TAG word)")
             label = ""
             if i < len(tokens) and tokens[i][0] not in "()":
                 label = tokens[i][0]
@@ -116,7 +116,7 @@ def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
         else:
             node = stack[-1]
             if node.word is not None:
-                raise _Bad(line, f"second word {token[:30]!r} under {node.tag}", "write every word as (TAG word)")
+                raise _Bad(line, f"second word {token[:30]!r} under {node.tag[:30]}", "write every word as (TAG word)")
             if node.children:
                 raise _Bad(line, f"word {token[:30]!r} without a tag", "write every word as (TAG word)")
             node.word = token
@@ -135,7 +135,7 @@ def _without_traces(tree: Node) -> Node | BadTree:
     for node in reversed(order):  # children before their parents
         node.children = [c for c in node.children if c.label != "-NONE-" and (c.children or c.word is not None)]
     if tree.word is not None:
-        return BadTree(tree.line, f"word {tree.word!r} without a tree", "write (S (TAG word))")
+        return BadTree(tree.line, f"word {tree.word[:30]!r} without a tree", "write (S (TAG word))")
     if not tree.children:
         return BadTree(tree.line, "tree without words", "delete it")
     return tree

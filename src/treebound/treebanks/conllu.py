@@ -1,13 +1,46 @@
-"""CoNLL-U: the format of Universal Dependencies. https://universaldependencies.org/format.html"""
+"""CoNLL-U, the format of Universal Dependencies, and CoNLL-U Plus, whose first line names the columns.
 
+https://universaldependencies.org/format.html, https://universaldependencies.org/ext-format.html
+"""
+
+from collections.abc import Sequence
+
+from treebound.core.errors import InputError
 from treebound.treebanks.tabular import Layout
 
-CONLLU = Layout(
-    name="CoNLL-U",
-    columns={"id": 0, "form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "head": 6, "deprel": 7},
-    least=10,
-    most=10,
-    comments=True,
-    extras=True,
-    misc=9,
-)
+COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+#: columns of CoNLL-U that a treebank has
+READ = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel")
+
+
+def layout(name: str, names: Sequence[str]) -> Layout:
+    """Return the layout of CoNLL-U with these columns."""
+    positions = {column: i for i, column in enumerate(names)}
+    return Layout(
+        name=name,
+        columns={column: positions[column.upper()] for column in READ if column.upper() in positions},
+        least=len(names),
+        most=len(names),
+        comments=True,
+        extras=True,
+        misc=positions.get("MISC"),
+        names=tuple(names),
+    )
+
+
+CONLLU = layout("CoNLL-U", COLUMNS)
+
+
+def plus(names: Sequence[str], path: str) -> Layout:
+    """Return the layout of CoNLL-U Plus with the columns that its first line names. Raises InputError."""
+
+    def fault(reason: str, hint: str) -> InputError:
+        return InputError(f"`# global.columns`: {reason}", path=path, line=1, hint=hint)
+
+    for name in names:
+        if names.count(name) > 1:
+            raise fault(f"{name} is named twice", "name each column once")
+    for name in ("ID", "FORM"):
+        if name not in names:
+            raise fault(f"{name} is missing", f"add the column {name}")
+    return layout("CoNLL-U Plus", names)

@@ -6,6 +6,7 @@ Every tree that has no derivation is counted under what stood in its way.
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,7 @@ from treebound.treebanks.ccg.dependencies import write_parg
 from treebound.treebanks.ccg.derivation import Entry
 from treebound.treebanks.ccg.penn import close
 from treebound.treebanks.ccg.penn.translate import translate
+from treebound.treebanks.lines import text_lines, text_of
 from treebound.treebanks.splits import split_documents, split_files
 
 REPORT = "ccg.json"
@@ -46,7 +48,7 @@ def convert(
     if corpus.format == "brackets":
         files = split_files(corpus, folder)
         unmarked = _leaves_complements_unmarked(data for split in files.values() for _, data in split)
-        splits = {name: _penn(split, unmarked) for name, split in files.items()}
+        splits = {name: _penn(split, corpus.encoding, unmarked) for name, split in files.items()}
     elif corpus.format == "alpino":
         raise InputError(f"{corpus.name}: Alpino trees have no translation to CCG", path=folder, hint="see --help")
     else:
@@ -76,10 +78,11 @@ def _leaves_complements_unmarked(texts: Iterable[bytes]) -> bool:
     return marked < close.RARE * phrases
 
 
-def _penn(files: Iterable[tuple[str, bytes]], unmarked: bool) -> _Named:
+def _penn(files: Iterable[tuple[str, bytes]], encoding: str, unmarked: bool) -> _Named:
     for path, data in files:
         stem = Path(path.rpartition("!")[2]).stem
-        for number, node in enumerate(brackets.parse(data.decode("utf-8"), traces=True), 1):
+        text = "".join(text_of(text_lines(io.BytesIO(data), encoding, path)[1], path))
+        for number, node in enumerate(brackets.parse(text, traces=True), 1):
             if isinstance(node, brackets.BadTree):
                 yield f"{stem}.{number}", Translation(None, f"malformed: {node.reason}")
             else:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -31,18 +31,22 @@ from treebound.support.compression import READ_ERRORS, stem_of, writing
 from treebound.treebanks import alpino, brackets
 from treebound.treebanks.ccg.columns import heads_of, steps_of
 from treebound.treebanks.ccg.derivation import from_text
-from treebound.treebanks.conllu import CONLLU
+from treebound.treebanks.conllu import CONLLU, plus
 from treebound.treebanks.conllx import CONLL08, CONLLX
-from treebound.treebanks.lines import BLANK, BOM, blocks, damaged, decode, known_encoding, open_lines, peek
-from treebound.treebanks.tabular import Layout, Malformed, parse_sentence
+from treebound.treebanks.lines import BLANK, BOM, blocks, damaged, decode, open_lines, peek, text_lines, text_of
+from treebound.treebanks.tabular import Layout, Malformed, column_names, parse_sentence
 
 #: tabular formats by the name that `read` takes; the other formats hold constituents
 LAYOUTS: dict[str, Layout] = {"conllu": CONLLU, "conllx": CONLLX, "conll08": CONLL08}
 CONSTITUENTS = ("brackets", "alpino", "auto")
 FORMATS = (*LAYOUTS, *CONSTITUENTS)
+#: sources of a treebank: a path, an open file, the bytes of a file, or lines
+Source = str | Path | BinaryIO | TextIO | bytes | Iterable[bytes] | Iterable[str]
 
 _SUFFIXES = {
     ".conllu": "conllu",
+    ".conllup": "conllu",
+    ".cupt": "conllu",
     ".conll": "conllx",
     ".conllx": "conllx",
     ".conll08": "conll08",
@@ -68,7 +72,8 @@ class Document:
     blocks    per sentence its lines, line ends included: comments before it and the empty line after it
     rows      per sentence the offsets of its word lines within the block
     layout    the format's, for writing; constituents are turned into CoNLL-U when they are read
-    encoding  and `bom`, a byte order mark: as in the file
+    bom       whether a byte order mark of UTF-8 stood in the file and is written
+    header    the line `# global.columns = ...` of CoNLL-U Plus, which is written before the sentences
     tail      empty lines at the end that belong to no sentence
     skipped   what lenient reading left out
     tabular   whether the lines are those of the file; those of constituents were made of them
@@ -78,8 +83,8 @@ class Document:
     blocks: list[list[str]]
     rows: list[Sequence[int]]
     layout: Layout = CONLLU
-    encoding: str = "utf-8"
     bom: bool = False
+    header: str = ""
     tail: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     tabular: bool = True
@@ -99,7 +104,9 @@ class Document:
 
         Of a document that was read as a whole. O(i).
         """
-        return sum(map(len, self.blocks[:i])) + self.rows[i][0] + 1 if self.tabular and not self.skipped else None
+        if not self.tabular or self.skipped:
+            return None
+        return sum(map(len, self.blocks[:i])) + self.rows[i][0] + 1 + bool(self.header)
 
     def select(self, indices: Iterable[int]) -> Document:
         """The sentences with these indices, in this order."""
@@ -121,7 +128,7 @@ class Document:
         misc: Sequence[Sequence[Mapping[str, str]]] | None = None,
         columns: Mapping[str, Sequence[Sequence[str]]] | None = None,
     ) -> None:
-        """Write the sentences; what is not given stays byte for byte as it was read.
+        """Write the sentences in UTF-8; what is not given stays byte for byte as it was read, if that was UTF-8.
 
         out       a path, replaced as a whole and compressed if it ends in .gz, .bz2 or .xz; or a binary file (also
                   `sys.stdout.buffer`), appended to
@@ -140,14 +147,12 @@ class Document:
                 raise ValueError(f"{len(given)} {name} for {len(self)} sentences")
         if comments is not None and not self.layout.comments:
             raise InputError(f"{self.layout.name} has no comments", hint="call to_conllu() first")
-        if misc is not None and self.layout.misc is None:
-            raise InputError(f"{self.layout.name} has no MISC column", hint="call to_conllu() first")
-        for name in strings:
-            if name not in self.layout.columns:
-                raise InputError(f"{self.layout.name} has no column {name}", hint="call to_conllu() first")
+        written = {"head": heads, **strings, "misc": misc}
+        _check_columns(self.layout, [name for name, values in written.items() if values is not None])
         with writing(out) if isinstance(out, (str, Path)) else nullcontext(out) as file:
             if self.bom:
                 file.write(BOM)
+            file.write(self.header.encode())
             for i, (block, rows) in enumerate(zip(self.blocks, self.rows, strict=True)):
                 if heads is not None:
                     if len(heads[i]) != len(rows) + 1:
@@ -166,18 +171,21 @@ class Document:
                     block = _with_column(block, rows, self.layout.misc, map(_merged_misc, old, misc[i]))
                 if comments is not None:
                     block = _with_comments(block, comments[i])
-                file.write(_encoded("".join(block), self.encoding))
-            file.write("".join(self.tail).encode(self.encoding))
+                file.write(_encoded("".join(block)))
+            file.write("".join(self.tail).encode())
 
     def to_conllu(self) -> Document:
-        """The same sentences as CoNLL-U in UTF-8, with an empty line after each; itself where it is that already."""
-        if self.layout is CONLLU and self.encoding == "utf-8" and not self.bom:
+        """Return the same sentences as CoNLL-U without a byte order mark, with an empty line after each.
+
+        CoNLL-U Plus keeps its columns. Returns the document itself where nothing is to be changed.
+        """
+        if self.layout.comments and not self.bom:
             if all(block[-1] in BLANK for block in self.blocks):
                 return self
             closed = [block if block[-1] in BLANK else _closed(block) for block in self.blocks]
             return replace(self, blocks=closed)
-        if self.layout is CONLLU:
-            return replace(self, encoding="utf-8", bom=False).to_conllu()
+        if self.layout.comments:
+            return replace(self, bom=False).to_conllu()
         columns = [self.treebank.strings(name) for name in STRING_COLUMNS]
         blocks: list[list[str]] = []
         rows: list[Sequence[int]] = []
@@ -190,33 +198,40 @@ class Document:
 
 
 def read(
-    source: str | Path | BinaryIO | Iterable[bytes],
+    source: Source,
     format: str | None = None,
     strict: bool = True,
     encoding: str | None = None,
     annotated: bool = True,
+    needed: Sequence[str] = (),
 ) -> Document:
     """Read a whole file.
 
-    source     a path or anything that yields lines as bytes; a file may be compressed by gzip, bzip2 or xz
-    format     one of FORMATS; by default told from the name, else from the first character
+    source     a path, an open file, the bytes of a file, or lines as bytes or str; a file may be compressed by gzip,
+               bzip2 or xz
+    format     one of FORMATS; by default told from the name, else from the first character. A first line
+               `# global.columns = ...` makes CoNLL-U Plus of CoNLL-U
     strict     stop at the first malformed line; else skip its sentence and list it in `skipped`
-    encoding   of the text; UTF-8 by default
+    encoding   encoding of the bytes, by Python's name; UTF-8 by default. XML names its own. A byte that is not in
+               another encoding than UTF-8 stops the reading, strict or not
     annotated  every sentence must have a tree; else heads may be `_` (and are then NO_HEAD)
+    needed     columns that a file of CoNLL-U Plus must have, such as head, deprel, misc; other formats have them all
+               once they are CoNLL-U
 
     Raises InputError naming file, line, reason and what to do. Time and space O(bytes).
     """
-    parts = list(stream(source, None, format, strict, encoding, annotated))
+    parts = list(stream(source, None, format, strict, encoding, annotated, needed))
     return parts[0]
 
 
 def stream(
-    source: str | Path | BinaryIO | Iterable[bytes],
+    source: Source,
     sentences: int | None,
     format: str | None = None,
     strict: bool = True,
     encoding: str | None = None,
     annotated: bool = True,
+    needed: Sequence[str] = (),
 ) -> Iterator[Document]:
     """Read at most `sentences` sentences at a time, as `read` does otherwise; None: all at once.
 
@@ -226,17 +241,23 @@ def stream(
     path, lines = open_lines(source)
     with closing(lines) if isinstance(source, (str, Path)) else nullcontext():
         try:
-            first, bom, lines = peek(lines)
-            format = format or _sniff(path, first)
+            head, lines = peek(lines)
+            bom = False
+            if (format or _sniff(path, head)) != "alpino":
+                bom, lines = text_lines(lines, "utf-8" if encoding is None else encoding, path)
+                head, lines = peek(lines)
+            format = format or _sniff(path, head)
             if format not in FORMATS:
                 raise InputError(f"unknown format {format!r}", path=path, hint="choose from " + ", ".join(FORMATS))
             skipped: list[Skipped] = []
-            encoding = known_encoding(encoding or "utf-8", path)
-            context = _Context(path, LAYOUTS.get(format, CONLLU), encoding, strict, annotated, bom)
+            context = _Context(path, LAYOUTS.get(format, CONLLU), strict, annotated, bom)
             if format in CONSTITUENTS:
                 lines = _CONVERTERS[format](lines, context, skipped)
-                context = _Context(path, CONLLU, "utf-8", strict, True, tabular=False)
-            yield from _documents(blocks(lines), sentences, context, skipped)
+                context = _Context(path, CONLLU, strict, True, tabular=False)
+            elif format == "conllu" and len(head) == 1 and (names := _names(head[0])) is not None:
+                context = replace(context, layout=plus(names, path), header=text_of([next(lines)], path)[0])
+                _check_columns(context.layout, [*needed, *(["head"] if annotated else [])], path)
+            yield from _documents(blocks(lines, 1 + bool(context.header)), sentences, context, skipped)
         except READ_ERRORS as error:
             raise damaged(path, error) from None
 
@@ -247,14 +268,34 @@ class _Context:
 
     path: str
     layout: Layout
-    encoding: str
     strict: bool
     annotated: bool
     bom: bool = False
+    header: str = ""
     tabular: bool = True
 
 
-def _sniff(path: str, first: bytes) -> str:
+def _names(line: bytes) -> tuple[str, ...] | None:
+    """Return the columns that a first line names; None if it names none."""
+    return column_names(line.decode("utf-8", "replace")) if line.startswith(b"#") else None
+
+
+def _check_columns(layout: Layout, names: Iterable[str], path: str | None = None) -> None:
+    """Raise InputError for columns that the format does not have."""
+    has = layout.columns if layout.misc is None else {*layout.columns, "misc"}
+    missing = [name.upper() for name in dict.fromkeys(names) if name not in has]
+    if missing and not layout.names:
+        raise InputError(f"{layout.name} has no {missing[0]} column", path=path, hint="call to_conllu() first")
+    if missing:
+        hint = f"add {' and '.join(missing)} to `# global.columns` in line 1, and columns of _ to the words"
+        reason = f"has no {' and no '.join(missing)} column"
+        raise InputError(reason, path=path, line=1 if path else None, hint=hint)
+
+
+def _sniff(path: str, head: Sequence[bytes]) -> str:
+    first = head[-1].removeprefix(BOM) if head else b""
+    if _names(first) is not None:
+        return "conllu"
     suffix = stem_of(path).suffix.lower()
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
@@ -275,9 +316,9 @@ def _documents(
         if sentences is not None and len(builder.blocks) == sentences:
             yield builder.document()
             yielded = True
-            builder = _Builder(replace(context, bom=False), [])
+            builder = _Builder(replace(context, bom=False, header=""), [])
         try:
-            block = [line.decode() for line in raw[:blank]] + decode(raw[blank:], context.encoding)
+            block = [line.decode() for line in raw[:blank]] + decode(raw[blank:])
             end = len(block) - (block[-1] in BLANK)
             rows, columns, heads = parse_sentence(block[blank:end], context.layout, context.annotated)
         except Malformed as error:
@@ -336,8 +377,8 @@ class _Builder:
             self.blocks,
             self.rows,
             context.layout,
-            context.encoding,
             context.bom,
+            context.header,
             self.tail,
             self.skipped,
             context.tabular,
@@ -346,11 +387,7 @@ class _Builder:
 
 def _bracket_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
     """Bracketed trees as lines of CoNLL-U. A line that is not text stops the reading, lenient or not."""
-    try:
-        text = "".join(decode(lines, context.encoding))
-    except Malformed as error:
-        raise InputError(error.reason, path=context.path, line=error.offset + 1, hint=error.hint) from None
-    for tree in brackets.parse(text):
+    for tree in brackets.parse("".join(text_of(lines, context.path))):
         if isinstance(tree, brackets.BadTree):
             if context.strict:
                 raise InputError(tree.reason, path=context.path, line=tree.line, hint=tree.hint)
@@ -383,7 +420,7 @@ def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Ski
     """Derivations of CCG as lines of CoNLL-U, see `treebanks.ccg.columns`."""
     for number, raw in enumerate(lines, 1):
         try:
-            line = decode([raw], context.encoding)[0]
+            line = decode([raw])[0]
             if not line.strip() or line.startswith("ID="):
                 continue
             derivation = from_text(line)
@@ -411,13 +448,13 @@ def _conllu_line(i: int, word: Sequence[Any]) -> str:
     return f"{i}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{'_' if head < 0 else head}\t{deprel}\t_\t_\n"
 
 
-def _encoded(text: str, encoding: str) -> bytes:
-    """Return the bytes of a text. Raises InputError for a character that the encoding lacks."""
+def _encoded(text: str) -> bytes:
+    """Return a text in UTF-8. Raises InputError for a lone surrogate, which UTF-8 does not have."""
     try:
-        return text.encode(encoding)
+        return text.encode()
     except UnicodeEncodeError as error:
-        reason = f"{text[error.start]!r} cannot be written in {encoding}"
-        raise InputError(reason, hint="call to_conllu() first, which gives UTF-8") from None
+        reason = f"{text[error.start]!r} cannot be written in UTF-8"
+        raise InputError(reason, hint="give labels, tags and comments without surrogates") from None
 
 
 def _with_column(block: list[str], rows: Sequence[int], position: int, values: Iterable[str]) -> list[str]:

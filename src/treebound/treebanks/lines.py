@@ -1,10 +1,16 @@
-"""From a file to blocks of lines: opening, compression, byte order marks, encodings, empty lines."""
+"""From a file to blocks of lines: opening, compression, byte order marks, encodings, empty lines.
+
+Lines are bytes in UTF-8. Another encoding is decoded as a whole and encoded line by line, so that a line ends at a line
+feed of the text and never at a byte 10 inside a letter.
+"""
 
 from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,21 +19,48 @@ from treebound.core.errors import InputError
 from treebound.support import compression
 from treebound.treebanks.tabular import Malformed
 
-BOM = b"\xef\xbb\xbf"
+BOM = codecs.BOM_UTF8
+#: byte order marks and their encodings; that of UTF-32 (little-endian) begins with that of UTF-16
+MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 BLANK = ("\n", "\r\n")
+_ACCENTS = re.compile(r"[^\x00-\x7f]{2}")
+SOURCES = "give a path, an open file, bytes, or lines as bytes or str"
 
 
 def open_lines(source: Any) -> tuple[str, Any]:
-    """(name for messages, lines as bytes) of a path or of anything that yields lines. Raises InputError."""
-    named = isinstance(source, (str, Path))
-    path = source if named else str(getattr(source, "name", "<input>"))
-    try:
-        if not named:
-            binary = isinstance(source, (io.RawIOBase, io.BufferedIOBase))
-            return path, compression.decompressed(source) if binary else source
-        if Path(path).is_dir():
+    """Return (name for messages, lines as bytes) of a path, a file or anything that yields lines. Raises InputError."""
+    if isinstance(source, str) and ("\n" in source or "\t" in source):
+        raise InputError("a text where a path is expected", hint="give io.StringIO(text), or the name of a file")
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fsdecode(source)
+        if os.path.isdir(path):
             raise InputError("is a folder", path=path, hint="name a treebank file")
-        return str(path), compression.opened(path)
+        return path, _opened(path, compression.opened, path)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = io.BytesIO(bytes(source))
+    name = getattr(source, "name", "<input>")
+    name = str(name) if isinstance(name, (str, int, os.PathLike)) else "<input>"
+    if getattr(source, "closed", False) is True:
+        raise InputError("the file is closed", path=name, hint="read it before you close it")
+    if isinstance(source, (io.RawIOBase, io.BufferedIOBase)):
+        return name, _opened(name, compression.decompressed, source)
+    try:
+        return name, _as_bytes(iter(source), name)
+    except TypeError:
+        raise InputError(f"a treebank cannot be read from {type(source).__name__}", hint=SOURCES) from None
+
+
+def _opened(path: str, open_: Callable[[Any], Any], source: Any) -> Any:
+    """Return the content of a file, which may be compressed. Raises InputError."""
+    try:
+        return open_(source)
     except compression.UnreadableError as error:
         raise InputError(f"cannot be read: {error}", path=path, hint=error.hint) from None
     except (OSError, ValueError) as error:  # the latter of a name that no file can have
@@ -40,50 +73,176 @@ def damaged(path: str | Path, error: Exception) -> InputError:
     return InputError(f"cannot be read: {error}", path=path, hint="is the file whole?")
 
 
-def peek(lines: Iterable[bytes]) -> tuple[bytes, bool, Iterator[bytes]]:
-    """The first line that is not empty; whether a byte order mark was there; all lines, without the mark."""
+def _as_bytes(items: Iterator[Any], name: str) -> Iterator[bytes]:
+    """Yield the lines of items that may be text, may lack line ends, or may hold several lines each."""
+    pending: bytes | None = None  # a line without its end, which it gets if another one follows
+    number = 1
+    try:
+        for item in items:
+            if not isinstance(item, (str, bytes, bytearray)):
+                raise InputError(f"a line is {type(item).__name__}", path=name, line=number, hint=SOURCES)
+            if pending is not None:
+                yield pending + b"\n"
+                number += 1
+            pending = None
+            content = item.encode() if isinstance(item, str) else bytes(item)
+            for line in io.BytesIO(content) if content else (b"",):
+                if line.endswith(b"\n"):
+                    yield line
+                    number += 1
+                else:
+                    pending = line
+    except UnicodeEncodeError:
+        hint = "write text without surrogates"
+        raise InputError("a lone surrogate, which UTF-8 does not have", path=name, line=number, hint=hint) from None
+    except UnicodeDecodeError as error:
+        reason = f"byte 0x{error.object[error.start]:02x} is not {error.encoding}, as which the file was opened"
+        hint = "open the file in binary mode, and name its encoding when you read the treebank"
+        raise InputError(reason, path=name, line=number, hint=hint) from None
+    if pending:
+        yield pending
+
+
+def text_lines(lines: Iterable[bytes], encoding: str, path: str) -> tuple[bool, Iterator[bytes]]:
+    """Return (whether a byte order mark of UTF-8 was there, the lines in UTF-8 without a mark).
+
+    Raises InputError where Python does not know the encoding, or the first line shows that the file has another one.
+    """
+    codec = _codec(encoding, path)
+    rest = iter(lines)
+    first = next(rest, b"")
+    mark = next((mark for mark in MARKS if first.startswith(mark)), b"")
+    detected = MARKS[mark] if mark else _wide(first)
+    if detected and not detected.startswith(codec.removesuffix("-sig")):
+        evidence = f"has the byte order mark of {detected.upper()}" if mark else f"looks like {detected.upper()}"
+        reason = f"{evidence}, and is read as {encoding.upper() if len(encoding) < 20 else encoding}"
+        raise InputError(reason, path=path, line=1, hint=_advice(detected[:6] if mark else detected))
+    first = first.removeprefix(mark)
+    lines = chain([first], rest) if first else rest
+    if codec in ("utf-8", "utf-8-sig"):
+        return bool(mark), lines
+    return False, _recoded(lines, detected or codec, path)
+
+
+def _codec(encoding: Any, path: str) -> str:
+    """Return Python's name of an encoding of text. Raises InputError."""
+    try:
+        "".encode(encoding)
+        return codecs.lookup(encoding).name
+    except (LookupError, TypeError, ValueError):
+        raise InputError(f"unknown encoding {encoding!r}", path=path, hint="try utf-8 or cp1252") from None
+
+
+def _wide(line: bytes) -> str:
+    """Return the encoding of two or four bytes per letter that a line without a mark seems to have, or nothing."""
+    if 8 * line.count(0) < len(line):  # text in Latin letters has a NUL in every letter, Chinese columns in their tabs
+        return ""
+    for encoding in WIDE:
+        text = line.decode(encoding, "ignore")
+        if "\0" not in text and ("\t" in text or text[:1] in ("#", "(")):
+            return encoding
+    return ""
+
+
+def _advice(encoding: str) -> str:
+    """Return what to do with a file that is not in UTF-8."""
+    name = encoding.upper().replace("-LE", "LE").replace("-BE", "BE")
+    if encoding == "utf-8":
+        return "leave out the encoding, or name utf-8"
+    return f"give --encoding {encoding} (in Python: encoding={encoding!r}), or convert it: iconv -f {name} -t UTF-8"
+
+
+def _recoded(chunks: Iterable[bytes], encoding: str, path: str) -> Iterator[bytes]:
+    """Yield the lines of a text in UTF-8. A fault ends the reading: nobody knows where the next letter begins."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    number, pending = 1, [""]  # pieces of a line that has not ended
+    for chunk in chain(chunks, (None,)):
+        try:
+            pending.append(decoder.decode(chunk or b"", chunk is None))
+            if "\n" not in pending[-1] and chunk is not None:
+                continue
+            *whole, rest = "".join(pending).split("\n")
+            for line in [f"{line}\n" for line in whole] + [rest] * (chunk is None and rest != ""):
+                yield (line.removeprefix("\ufeff") if number == 1 else line).encode()
+                number += 1
+            pending = [rest]
+        except UnicodeDecodeError as error:
+            number += error.object[: error.start].decode(encoding, "ignore").count("\n")
+            fault = f"byte 0x{error.object[error.start]:02x} is not {encoding}: {error.reason}"
+            hint = "check the encoding, and whether the file is whole"
+            raise InputError(fault, path=path, line=number, hint=hint) from None
+        except UnicodeError as error:  # a surrogate, or no mark that says the order of bytes
+            lacks = encoding in ("utf-16", "utf-32") and number == 1
+            reason = f"has no byte order mark of {encoding}" if lacks else f"not {encoding}: {error}"
+            hint = f"give {encoding}-le or {encoding}-be" if lacks else "check the encoding"
+            raise InputError(reason, path=path, line=number, hint=hint) from None
+
+
+def peek(lines: Iterable[bytes]) -> tuple[list[bytes], Iterator[bytes]]:
+    """Return the lines up to the first that is not empty, and all lines."""
     head, rest = [], iter(lines)
     for line in rest:
         head.append(line)
         if line.strip():
             break
-    bom = bool(head) and head[0].startswith(BOM)
-    if bom:
-        head[0] = head[0].removeprefix(BOM)
-    return (head[-1] if head else b""), bom, chain(head, rest)
+    return head, chain(head, rest)
 
 
-def known_encoding(encoding: str, path: str) -> str:
-    """The encoding, if Python knows it. Raises InputError."""
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise InputError(f"unknown encoding {encoding!r}", path=path, hint="try utf-8 or cp1252") from None
-    return encoding
-
-
-def decode(lines: Iterable[bytes], encoding: str) -> list[str]:
-    """Lines as text. Raises Malformed for the first that is not."""
+def decode(lines: Iterable[bytes]) -> list[str]:
+    """Return lines of UTF-8 as text. Raises Malformed for the first that is not."""
     lines = list(lines)
     try:
-        return [line.decode(encoding) for line in lines]
+        return [line.decode() for line in lines]
     except UnicodeDecodeError:
         for offset, line in enumerate(lines):
             try:
-                line.decode(encoding)
+                line.decode()
             except UnicodeDecodeError as error:
-                reason = f"byte 0x{line[error.start]:02x} is not {encoding}"
-                raise Malformed(offset, reason, "name the file's encoding, for instance cp1252") from None
+                raise Malformed(offset, *_diagnosis(line, error)) from None
         raise
 
 
-def blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, list[bytes]]]:
-    """(line number from 1, number of empty lines at the beginning, lines) of every block.
+def text_of(lines: Iterable[bytes], path: str) -> list[str]:
+    """Return the lines of a whole file in UTF-8 as text. Raises InputError."""
+    try:
+        return decode(lines)
+    except Malformed as error:
+        raise InputError(error.reason, path=path, line=error.offset + 1, hint=error.hint) from None
+
+
+def _diagnosis(line: bytes, error: UnicodeDecodeError) -> tuple[str, str]:
+    """Return (reason, what to do) of a line that is not UTF-8."""
+    at, byte = error.start, f"byte 0x{line[error.start]:02x} is not UTF-8"
+    for mark, encoding in MARKS.items():
+        if line.startswith(mark) and encoding != "utf-8":
+            reason = f"a byte order mark of {encoding.upper()} inside a file of UTF-8"
+            return reason, f"convert each file before you join them: iconv -f {encoding[:6].upper()} -t UTF-8"
+    if b"\0" in line:
+        return f"{byte}, and the line has NUL bytes", "the file is damaged or is not a text file"
+    if line[at] == 0xED and line[at + 1 : at + 2] >= b"\xa0":
+        return f"{byte}: a lone surrogate", "write the file again with a program that writes UTF-8"
+    if error.reason == "unexpected end of data":
+        return f"{byte}: the file ends inside a letter", "is the file whole?"
+    if not line.decode("utf-8", "ignore").isascii():
+        return (
+            f"{byte}, though other letters of the line are",
+            "correct the line: it is damaged, or mixes encodings",
+        )
+    cell = line[line.rfind(b"\t", 0, at) + 1 :].split(b"\t", 1)[0].decode("cp1252", "replace").strip()
+    # Western words have letters with accents one at a time; more in a row are another encoding
+    if all(c.isalpha() or c in "‘’“”–—…«»€" for c in cell if not c.isascii()) and not _ACCENTS.search(cell):
+        shown = cell if len(cell) <= 30 else cell[:30] + "..."
+        return f"{byte}; as cp1252 (Windows, Latin-1) it reads {shown!r}", _advice("cp1252")
+    return byte, "find out the encoding of the file and give it by --encoding (in Python: encoding=...)"
+
+
+def blocks(lines: Iterable[bytes], start: int = 1) -> Iterator[tuple[int, int, list[bytes]]]:
+    """(line number, number of empty lines at the beginning, lines) of every block; the first line has number `start`.
 
     A block ends with the empty line after a sentence; the last one may consist of empty lines only.
     """
     block: list[bytes] = []
-    blank, start = 0, 1
+    blank = 0
     for line in lines:
         block.append(line)
         if line == b"\n" or line == b"\r\n":

@@ -24,6 +24,7 @@ class Layout:
     comments  lines that begin with # may stand before the words
     extras    multiword tokens (3-4) and empty nodes (3.1) may stand between the words
     misc      position of a column of `Key=Value|Key=Value` that anybody may add to; None: there is none
+    names     the columns as the comment `# global.columns` names them, where the format has such a comment
     """
 
     name: str
@@ -33,6 +34,7 @@ class Layout:
     comments: bool = False
     extras: bool = False
     misc: int | None = None
+    names: tuple[str, ...] = ()
 
 
 class Malformed(Exception):
@@ -76,9 +78,12 @@ def parse_sentence(
     if n >= len(_DECIMALS):
         _grow(n)
     rows: Sequence[int] = range(first, len(lines))
-    split = [line.split("\t") for line in lines[first:]]
+    last_is_read = layout.most - 1 in layout.columns.values()
+    split = [(line.rstrip("\r\n") if last_is_read else line).split("\t") for line in lines[first:]]
     widths = set(map(len, split))
     text = "".join(lines)
+    if "global.columns" in text:
+        _check_names(lines[:first], layout)
     # fields are cells as `core.cells` defines them: found here for all lines at once
     if (
         len(widths) > 1
@@ -91,10 +96,27 @@ def parse_sentence(
     ):
         _find_line_error(lines, first, layout)
     columns = list(zip(*split, strict=True))
-    if columns[0] != _DECIMALS[1 : n + 1]:  # something else than words 1..n in order
-        rows = _word_rows(lines, first, layout)
+    ids = layout.columns["id"]
+    if columns[ids] != _DECIMALS[1 : n + 1]:  # something else than words 1..n in order
+        rows = _word_rows([fields[ids] for fields in split], first, layout)
         columns = list(zip(*(split[r - first] for r in rows), strict=True))
-    return rows, columns, _heads(columns[layout.columns["head"]], rows, layout, annotated)
+    head = layout.columns.get("head")
+    return rows, columns, [NO_HEAD] * len(rows) if head is None else _heads(columns[head], rows, layout, annotated)
+
+
+def column_names(line: str) -> tuple[str, ...] | None:
+    """Return the columns that a comment `# global.columns = ID FORM ...` names; None if it is another line."""
+    key, equals, names = line.partition("=")
+    return tuple(names.split()) if equals and key.removeprefix("#").strip() == "global.columns" else None
+
+
+def _check_names(comments: list[str], layout: Layout) -> None:
+    """Raise Malformed for a comment inside the file that names other columns: files were joined."""
+    for offset, line in enumerate(comments):
+        names = column_names(line)
+        if names is not None and names != layout.names:
+            reason = "`# global.columns` names other columns than those of line 1"
+            raise Malformed(offset, reason, "columns are named once, in line 1; join files of the same columns only")
 
 
 def _find_line_error(lines: list[str], first: int, layout: Layout) -> None:
@@ -111,34 +133,80 @@ def _find_line_error(lines: list[str], first: int, layout: Layout) -> None:
         if not body.strip():
             raise Malformed(offset, "line of blanks only", "sentences are separated by empty lines")
         fields = body.split("\t")
-        if body.startswith("#") and len(fields) < layout.least:
-            hint = "move it before the first word" if layout.comments else "delete it"
-            where = "inside a sentence" if layout.comments else f"in {layout.name}, which has none"
-            raise Malformed(offset, f"comment {where}", hint)
         if not layout.least <= len(fields) <= layout.most or len(fields) != (width or len(fields)):
-            wanted = width or (layout.least if layout.least == layout.most else f"at least {layout.least}")
-            hint = "separate columns by one tab" + (", not by blanks" if len(fields) == 1 else "")
-            raise Malformed(offset, f"{len(fields)} columns where {layout.name} has {wanted}", hint)
+            _check_mark(body, offset)
+            if body.startswith("#") and len(fields) < layout.least:
+                _comment_error(lines, offset, layout)
+            raise Malformed(offset, *_width_error(fields, layout, width))
         width = len(fields)
         for position, field in enumerate(fields):
             if not field:
                 raise Malformed(offset, f"column {position + 1} is empty", "write _ for a missing value")
 
 
-def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
-    """Offsets of the word lines of a sentence whose ids are not just 1..n; checks every id."""
+def _check_mark(text: str, offset: int) -> None:
+    """Raise Malformed for a byte order mark, which belongs to the first line of a file alone."""
+    if "\ufeff" in text:
+        reason = "a byte order mark (U+FEFF) inside the file, as where files were joined"
+        raise Malformed(offset, reason, "delete it, and see that an empty line stands before the sentence")
+
+
+def _comment_error(lines: list[str], offset: int, layout: Layout) -> None:
+    """Raise Malformed for a comment that is no comment of the sentence."""
+    if not layout.comments:
+        raise Malformed(offset, f"comment in {layout.name}, which has none", "delete it")
+    words = (line.split("\t") for line in lines[offset:] if line[0] != "#")
+    ids = layout.columns["id"]
+    if _begins_sentence([fields[ids] for fields in words if len(fields) > ids]):
+        raise Malformed(offset, "an empty line is missing before this comment", "add one between two sentences")
+    raise Malformed(offset, "comment inside a sentence", "move it before the first word")
+
+
+def _begins_sentence(ids: Sequence[str]) -> bool:
+    """Whether the first word of these ids, multiword tokens and empty nodes aside, is word 1, or there is none."""
+    return next((text for text in ids if text.isdecimal()), "1") == "1"
+
+
+#: what the columns of other formats are told by: name -> least columns, and those that hold the head
+_OTHER_FORMATS = {"CoNLL 2009": (14, (8, 9)), "CoNLL 2008": (11, (8,))}
+
+
+def _width_error(fields: list[str], layout: Layout, before: int | None) -> tuple[str, str]:
+    """Return (reason, what to do) of a line with too many or too few columns."""
+    count, least = len(fields), layout.least
+    wanted = str(least) if least == layout.most else f"at least {least}"
+    reason = f"{count} column{'s' if count > 1 else ''} where {layout.name} has {wanted}"
+    if before and least <= count <= layout.most:
+        return f"{count} columns where the lines before have {before}", "give all lines of a sentence the same columns"
+    if not fields[-1] and layout.least < count:
+        return f"{reason}: a tab ends the line", "delete the tab at the end of the line"
+    if count == 1:
+        words = fields[0].split()
+        if len(words) >= 4 and words[0][:1].isdecimal():
+            return f"{reason}: they are separated by blanks", "separate columns by one tab, not by blanks"
+        return reason, "write one word per line, and separate columns by one tab, not by blanks"
+    for name, (columns, heads) in _OTHER_FORMATS.items():
+        cells = [fields[i] for i in heads if count >= columns and fields[i] != "_"]
+        if name != layout.name and cells and all(cell.isdecimal() for cell in cells):
+            hint = "name the file .conll08" if name == "CoNLL 2008" else f"convert it to {layout.name}"
+            return f"{reason}: it looks like {name}", hint
+    named = ", or name the columns in line 1: # global.columns = ID FORM ..." if layout.names else ""
+    if count > least:
+        return reason, "delete the columns that are too many" + named
+    return reason, "add the columns that are missing, with _ where there is no value" + named
+
+
+def _word_rows(ids: Sequence[str], first: int, layout: Layout) -> list[int]:
+    """Return the offsets of the word lines of a sentence whose ids are not just 1..n; checks every id."""
     rows: list[int] = []
     pending = None  # (offset, last word) of the multiword token that is still open
     empty = 0  # number of the last empty node after the current word
-    for offset in range(first, len(lines)):
-        text = lines[offset].split("\t", 1)[0]
+    for offset, text in enumerate(ids, first):
         expected = len(rows) + 1
         if text.isascii() and text.isdecimal():
             if text != str(expected):
                 if text == "1":
-                    raise Malformed(
-                        offset, f"id 1 where {expected} was expected", "is an empty line missing before it?"
-                    )
+                    raise _missing_line(offset, text, expected)
                 raise Malformed(offset, f"id {_short(text)} where {expected} was expected", "number words 1, 2, 3 ...")
             rows.append(offset)
             empty = 0
@@ -147,6 +215,8 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
             continue
         begin, dash, end = text.partition("-")
         node, dot, index = text.partition(".")
+        if rows and layout.extras and (begin == "1" or node == "0") and _begins_sentence(ids[offset - first :]):
+            raise _missing_line(offset, text, expected)
         if layout.extras and dash and _is_number(begin) and _is_number(end):
             if int(end) < int(begin):
                 raise Malformed(offset, f"multiword token {text} runs backwards", "write first-last")
@@ -166,6 +236,7 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
         elif not text:
             raise Malformed(offset, "column 1 is empty", "number words 1, 2, 3 ...")
         else:
+            _check_mark(text, offset)
             allowed = "1, 1-2 or 1.1" if layout.extras else "1, 2, 3 ..."
             raise Malformed(offset, f"id {_short(text)!r} is not a word number", f"ids look like {allowed}")
     if pending:
@@ -173,6 +244,12 @@ def _word_rows(lines: list[str], first: int, layout: Layout) -> list[int]:
     if not rows:
         raise Malformed(first, "sentence without words", "add its words or delete it")
     return rows
+
+
+def _missing_line(offset: int, text: str, expected: int) -> Malformed:
+    """Return the fault of a sentence that begins right after another one."""
+    reason = f"an empty line is missing before id {_short(text)}, where {expected} was expected"
+    return Malformed(offset, reason, "add one between two sentences")
 
 
 def _heads(column: tuple[str, ...], rows: Sequence[int], layout: Layout, annotated: bool) -> list[int]:
