@@ -45,6 +45,10 @@ def compiling_inner() -> bool:
     return _depth > 1
 
 
+#: functions of numba's CPU target that kernels call -> the kernels in their place
+_kernels: dict[Any, KernelDispatcher] = {}
+
+
 class KernelCPU(target_extension.CPU):
     """The target of kernels: functions that are declared for numba's CPU are available to it."""
 
@@ -145,6 +149,8 @@ class TypingContext(typing.Context):
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         """Return the signature by which `func` is called with arguments of these types, None if there is none."""
         function: Any = self._lookup_global(func) or func
+        if isinstance(function, types.Dispatcher):
+            return super().resolve_function_type(as_kernel(function), args, kws)
         if type(function) is not types.Function:
             return super().resolve_function_type(func, args, kws)
         implementations: dict[Any, Any] = vars(function)["_impl_keys"]
@@ -175,6 +181,11 @@ class Context(cpu.CPUContext):
     def nrt(self) -> References:
         """The interface to numba's reference counts."""
         return References(self, self.enable_nrt)
+
+    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        """Return the implementation of a function for a signature."""
+        fn = as_kernel(fn) if isinstance(fn, types.Dispatcher) else fn
+        return super().get_function(fn, sig, _firstcall)
 
     def create_cpython_wrapper(self, library: Any, *args: Any, **options: Any) -> None:
         """Make a function callable from Python unless it is inner."""
@@ -214,6 +225,19 @@ class KernelCompiler(_FunctionCompiler):
 
     def _customize_flags(self, flags: Any) -> Flags:
         return Flags(flags)
+
+
+def as_kernel(function: types.Dispatcher) -> types.Dispatcher:
+    """Return the type of a kernel that does what a function of numba's CPU target does, such as numba's merge sort.
+
+    Each target can only call what was compiled for it.
+    """
+    dispatcher = function.dispatcher
+    if isinstance(dispatcher, KernelDispatcher):
+        return function
+    if dispatcher not in _kernels:
+        _kernels[dispatcher] = KernelDispatcher(dispatcher.py_func, dispatcher.locals, dict(dispatcher.targetoptions))
+    return types.Dispatcher(_kernels[dispatcher])
 
 
 @contextmanager
