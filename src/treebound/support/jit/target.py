@@ -146,11 +146,14 @@ class TypingContext(typing.Context):
         self._signatures: dict[tuple, tuple[Any, Any]] = {}
         super().__init__()
 
+    def resolve_value_type(self, val: Any) -> Any:
+        """Return the type of a global or captured value; functions of numba's CPU target become kernels."""
+        kind = super().resolve_value_type(val)
+        return as_kernel(kind) if isinstance(kind, types.Dispatcher) else kind
+
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         """Return the signature by which `func` is called with arguments of these types, None if there is none."""
         function: Any = self._lookup_global(func) or func
-        if isinstance(function, types.Dispatcher):
-            return super().resolve_function_type(as_kernel(function), args, kws)
         if type(function) is not types.Function:
             return super().resolve_function_type(func, args, kws)
         implementations: dict[Any, Any] = vars(function)["_impl_keys"]
@@ -181,11 +184,6 @@ class Context(cpu.CPUContext):
     def nrt(self) -> References:
         """The interface to numba's reference counts."""
         return References(self, self.enable_nrt)
-
-    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
-        """Return the implementation of a function for a signature."""
-        fn = as_kernel(fn) if isinstance(fn, types.Dispatcher) else fn
-        return super().get_function(fn, sig, _firstcall)
 
     def create_cpython_wrapper(self, library: Any, *args: Any, **options: Any) -> None:
         """Make a function callable from Python unless it is inner."""
