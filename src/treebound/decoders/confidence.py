@@ -107,7 +107,7 @@ def _scaled(score: np.ndarray, scale: float) -> np.ndarray:
 
 
 def _centred(score: np.ndarray, mod: np.ndarray) -> np.ndarray:
-    """Scores of arcs less the highest one into each word: the same probabilities, but no digits lost to large scores."""
+    """Return the scores of arcs less the highest one into each word: the same probabilities, but smaller numbers."""
     if np.abs(score[score > -np.inf]).max(initial=0.0) < COARSE:
         return score
     top = np.full(mod.max(initial=0) + 1, -np.inf)

@@ -1,8 +1,8 @@
 """Masks: finite scores that are meant to forbid, as -1e9, -1e32 or the smallest float do in neural parsers.
 
 A mask that is counted as a score leaves no digits of a float64 to the scores that matter, so that nothing could be
-proved. The rule below recognizes it, and it is then -inf. A tree with a mask scores less than every tree without one, so
-the best trees, their score and the proof are those of the scores as they are given.
+proved. The rule below recognizes it, and it is then -inf. A tree with a mask scores less than every tree without one,
+so the best trees, their score and the proof are those of the scores as they are given.
 """
 
 from __future__ import annotations
@@ -53,18 +53,20 @@ def highest_mask(problem: Problem, space: Space) -> float:
     order = np.argsort(-joined, kind="stable")
     order = order[joined[order] > -np.inf]
     items = order, joined, np.concatenate(group).astype(np.int64), np.concatenate(word).astype(np.int64)
-    return _highest_mask(*items, groups, problem.head, problem.n, space == "projective", problem.single_root)
+    return _highest_mask(items, groups, problem.head, problem.n, space == "projective", problem.single_root)
 
 
 @kernel
-def _highest_mask(order, value, group, word, groups, head, n, projective, single_root):
-    """As `highest_mask`. Items are the arcs, then the parts; `order` lists them from the highest score down.
+def _highest_mask(items, groups, head, n, projective, single_root):
+    """Return the highest mask. Items are the arcs, then the parts: the arrays (order, value, group, word).
 
+    order   int64[K]   items that are not forbidden, from the highest score down
     value   float64[K] scores
     group   int64[K]   scores of parts of one group are added: a tree may have all of them
     word    int64[K]   of the groups of a word, a tree has one
     head    int32[A]   heads of the arcs, whose modifiers are their words
     """
+    order, value, group, word = items
     arcs = len(head)
     allowed = np.full((n + 1, n + 1), -np.inf)
     heads = np.empty(n + 1, np.int32)

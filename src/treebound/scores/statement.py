@@ -71,11 +71,11 @@ def problem(
     `__dlpack__`. A masked entry of a masked array is forbidden. Floats are taken as float64: the problem has exactly
     these numbers.
 
-    A **mask** is a score that stands for "forbidden", -1e9 or the smallest float for example. The problem has -inf in its
-    place. A score of an arc (with its best label) or of a part is a mask if it is below -2**20 (about a million), a tree
-    of higher arcs exists, and it is below -1000 times the largest absolute score that a tree of higher scores could
-    have (`treebound.scores.masks`). A tree with a mask therefore scores less than each tree without one: the best tree
-    is the same. Lists of k best trees end before trees with masks, and margins are inf where only such trees remain.
+    A **mask** is a score that stands for "forbidden", -1e9 or the smallest float for example. The problem has -inf in
+    its place. A score of an arc (with its best label) or of a part is a mask if it is below -2**20 (about a million), a
+    tree of higher arcs exists, and it is below -1000 times the largest absolute score that a tree of higher scores
+    could have (`treebound.scores.masks`). A tree with a mask therefore scores less than each tree without one: the best
+    tree is the same. Lists of k best trees end before trees with masks, and margins are inf where only such trees remain.
     Higher scores, integers that sum to less than 2**46, and scores that no tree does without are counted as they are.
 
     Raises InputError, which names the argument, for NaN and +inf, shapes and dtypes that do not fit, fractions under a

@@ -1,4 +1,4 @@
-"""What a neural parser may hold: batches, half precision, tensors on a device or with gradients, lists, masked arrays."""
+"""What a neural parser may hold: batches, half precision, tensors on a device or with gradients, masked arrays."""
 
 import numpy as np
 

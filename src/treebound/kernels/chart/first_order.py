@@ -215,7 +215,7 @@ def best_candidates(index, score, single_root, into):
             lo, hi = min(head[b], mod[b]), max(head[b], mod[b])
             half[b] = _possible(_best_split(score[b], done[lo], done[hi], lo, hi))
         for h in range(1 if single_root else 0, n + 1):
-            if 1 <= h - d:
+            if h - d >= 1:
                 done[h, h - d] = ends[h - d, h] = _best_last(index, half, ends[h - d], start[h], right[h], h, d)
             if h + d <= n:
                 done[h, h + d] = ends[h + d, h] = _best_last(index, half, ends[h + d], right[h], start[h + 1], h, d)

@@ -63,8 +63,8 @@ def _eliminate(power, log, alive, count, k, exponents, shares):
 def spanning_tree_marginals(score, single_root, marginal):
     """Log partition function; marginal float64[n + 1, n + 1] OUT: the probability of every arc, 0 for what is no arc.
 
-    score   float64[n + 1, n + 1] natural logarithms, head first; -inf for what is no arc. Changed: the highest score into
-            each word becomes 0
+    score   float64[n + 1, n + 1] natural logarithms, head first; -inf for what is no arc. Changed: the highest score
+            into each word becomes 0
     All words but one are left out for each word in turn; halves of the sentence share what they leave out. -inf and
     zeros if there is no tree. O(n^3), space O(n^2).
     """

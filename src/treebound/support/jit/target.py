@@ -230,7 +230,7 @@ def as_kernel(function: types.Dispatcher) -> types.Dispatcher:
 
     Each target can only call what was compiled for it.
     """
-    dispatcher = function.dispatcher
+    dispatcher: Any = function.dispatcher
     if isinstance(dispatcher, KernelDispatcher):
         return function
     if dispatcher not in _kernels:
