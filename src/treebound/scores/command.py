@@ -43,9 +43,12 @@ def decoded(
     if verify:
         given = settings, scores.sentences, parses
         faults = spread(_faults, given, range(total), workers=workers, short=True)
-        for i, found in enumerate(progress(faults, total)):
-            if found:
-                raise TreeboundError(f"{path}: sentence {i}: {found[0]}", hint="please report it: its proof fails")
+        try:
+            for i, found in enumerate(progress(faults, total)):
+                if found:
+                    raise TreeboundError(f"{path}: sentence {i}: {found[0]}", hint="please report it: its proof fails")
+        except InputError as error:
+            raise InputError(error.reason, path=path, hint=error.hint) from None
         say(f"{total} sentences checked: no faults")
     return written(scores, parses, settings)
 
@@ -53,7 +56,11 @@ def decoded(
 def _faults(given: tuple[How, Sequence[dict[str, Any]], Sequence[Parse]], i: int) -> list[str]:
     """What is wrong with the parse of sentence i."""
     how, sentences, parses = given
-    return check(problem(**sentences[i], space=how.space, single_root=how.single_root, unit=how.unit), parses[i])
+    made = problem(**sentences[i], space=how.space, single_root=how.single_root, unit=how.unit)
+    try:
+        return check(made, parses[i])
+    except InputError as error:
+        raise InputError(f"sentence {i}: {error.reason}", hint=error.hint) from None
 
 
 def written(scores: Archive, parses: Sequence[Parse], how: How) -> bytes:
