@@ -6,7 +6,7 @@ nowhere. Estimates are made from numbers of words, arcs and parts, in integers o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -15,6 +15,8 @@ from treebound.core.errors import InputError
 GIB = 2**30
 #: GiB of the tables of one sentence, unless an option says otherwise: two workers then fit a laptop of 8 GiB
 MEMORY = 2.0
+#: bytes of a part, its place and its score in a statement and in a search, with what sorting them takes
+PART = 64
 #: arcs, parts, items and edges are numbered in int32
 LARGEST_INDEX = 2**31 - 1
 
@@ -52,3 +54,12 @@ def check_count(subject: str, count: int) -> None:
     if count > LARGEST_INDEX:
         reason = f"{subject} has {count:,} elements, more than {LARGEST_INDEX:,}"
         raise TooLargeError(reason, hint="give fewer arcs: they are numbered in 32 bits")
+
+
+def check_parts(n: int, counts: Mapping[str, int]) -> None:
+    """Raise TooLargeError if parts of the families of `counts` do not fit the limit, or cannot be numbered."""
+    for family, count in counts.items():
+        check_count(f"the family {family} of {n:,} words", count)
+    total = sum(counts.values())
+    what = f"{n:,} words with {total:,} parts ({', '.join(sorted(counts))})"
+    check_memory(what, PART * total, "allow fewer arcs, or raise the limit of memory")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import InputError, TreeboundError
+from treebound.core.limits import memory_limit
 from treebound.core.parse import Parse
 from treebound.scores.archive import Archive, read
 from treebound.scores.decoding import How, decode_all
@@ -56,9 +57,14 @@ def decoded(
 def _faults(given: tuple[How, Sequence[dict[str, Any]], Sequence[Parse]], i: int) -> list[str]:
     """What is wrong with the parse of sentence i."""
     how, sentences, parses = given
-    made = problem(**sentences[i], space=how.space, single_root=how.single_root, unit=how.unit)
+    with memory_limit(how.memory):
+        return _faults_of(how, sentences[i], parses[i], i)
+
+
+def _faults_of(how: How, sentence: dict[str, Any], parse: Parse, i: int) -> list[str]:
+    made = problem(**sentence, space=how.space, single_root=how.single_root, unit=how.unit)
     try:
-        return check(made, parses[i])
+        return check(made, parse)
     except InputError as error:
         raise InputError(f"sentence {i}: {error.reason}", hint=error.hint) from None
 
