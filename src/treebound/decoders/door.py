@@ -153,14 +153,13 @@ def canonical(problem: Problem, space: Space) -> Canonical:
 
 
 def check_parts(allowed: np.ndarray, families: Collection[str]) -> None:
-    """Raise TooLargeError if all parts of `families` over the candidate arcs bool[n + 1, n + 1] exceed the limit. O(n^2)."""
+    """Raise TooLargeError if the parts of `families` over the candidate arcs bool[n + 1, n + 1] are too many. O(n^2)."""
     arcs = int(np.count_nonzero(allowed))
     power = 2 if _OF_THREE.isdisjoint(families) else 3
     if not families or within_limit(PART * (len(families) * arcs**power + arcs)):  # spares most sentences the counts
         return
-    limits.check_parts(
-        len(allowed) - 1, {family: part_bound(allowed, (family,)) for family in families} | {"arc": arcs}
-    )
+    counts = {family: part_bound(allowed, (family,)) for family in families}
+    limits.check_parts(len(allowed) - 1, counts | {"arc": arcs})
 
 
 def _candidates(problem: Problem) -> np.ndarray:

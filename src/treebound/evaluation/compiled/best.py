@@ -1,4 +1,4 @@
-"""The best tree of scores of arcs alone, for sentences whose chart or proof would be too large: one bound, no edges kept.
+"""The score of the best tree of scores of arcs alone, for sentences whose chart or proof would be too large.
 
 Scores that are real numbers become integers, each rounded up: what no sum of these exceeds, no tree exceeds.
 """

@@ -47,8 +47,7 @@ def large_first_order(problem: Problem, projective: bool, limit: int) -> tuple[P
     exists = value > NEG_TEST
     value = float(value) if exists else NEG
     work = {"dp_calls": 1, "nodes": 1, "root_solved": 1}
-    parse = Parse(
-        heads_of(index, arcs if exists else arcs[:0]), value, value, "optimal" if exists else "infeasible", work
-    )
+    heads = heads_of(index, arcs if exists else arcs[:0])
+    parse = Parse(heads, value, value, "optimal" if exists else "infeasible", work)
     one = np.array([[0.0, value, value]]), np.array([[-1.0, -1.0, 0.0, value, 0.0]])
     return parse, Record(*one, np.zeros(1, np.int32), np.zeros((1, 0)))
