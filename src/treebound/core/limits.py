@@ -6,6 +6,7 @@ nowhere. Estimates are made from numbers of words, arcs and parts, in integers o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -40,6 +41,11 @@ def memory_limit(gib: float) -> Iterator[None]:
 def within_limit(size: int) -> bool:
     """Whether tables of `size` bytes may be made."""
     return size <= _limit.get() * GIB
+
+
+def longest(size: int) -> int:
+    """Words of the longest sentence whose tables are within the limit if every pair of words takes `size` bytes."""
+    return math.isqrt(int(_limit.get() * GIB / size))
 
 
 def check_memory(subject: str, size: int, hint: str) -> None:

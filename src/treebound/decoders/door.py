@@ -23,7 +23,7 @@ from treebound.factors import FAMILIES
 from treebound.features.long_sentences import part_bound
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
-from treebound.kernels.arcs.problem_index import Index, arc_index
+from treebound.kernels.arcs.problem_index import ArcsAlone, Index, arc_index
 from treebound.kernels.chart.hypergraph import NEG
 
 #: families with an arc below another one, which may be its reverse where trees may cross: such a part never fires
@@ -140,6 +140,11 @@ def canonical(problem: Problem, space: Space) -> Canonical:
     rank = np.empty(problem.arcs, np.int64)
     rank[order] = np.arange(problem.arcs)
     arcs = arc_index(problem)
+    if not problem.parts:
+        made = Problem.unchecked(
+            problem.n, arcs.head, arcs.mod, problem.arc[order], {}, problem.single_root, problem.unit, space
+        )
+        return Canonical(made.knowing(index=ArcsAlone(arcs)), order, {}, problem)
     index = Index(arcs, index_parts(arcs, problem.single_root, space == "projective"))
     tables, rows = {}, {}
     for family, table in problem.parts.items():
@@ -153,7 +158,7 @@ def canonical(problem: Problem, space: Space) -> Canonical:
 
 
 def check_parts(allowed: np.ndarray, families: Collection[str]) -> None:
-    """Raise TooLargeError if the parts of `families` over the candidate arcs bool[n + 1, n + 1] are too many. O(n^2)."""
+    """Raise TooLargeError if candidate arcs bool[n + 1, n + 1] make up too many parts of `families`. O(n^2)."""
     arcs = int(np.count_nonzero(allowed))
     power = 2 if _OF_THREE.isdisjoint(families) else 3
     if not families or within_limit(PART * (len(families) * arcs**power + arcs)):  # spares most sentences the counts

@@ -124,8 +124,8 @@ class How:
                  makes it; label_names are the names of the last axis of `labels`. With branch and bound the tree keeps
                  what can be forbidden under every arc's best label; with "incremental-ilp" it keeps all, and labels are
                  chosen with it
-    memory       GiB that the tables of one sentence may take (`treebound.core.limits`). A sentence for which an estimate is
-                 higher is an InputError, before the memory is taken
+    memory       GiB that the tables of one sentence may take (`treebound.core.limits`). A sentence with a higher
+                 estimate is an InputError, before the memory is taken
     kernel       nothing but the best tree is asked for, so that for scores of arcs one kernel will do
     """
 

@@ -10,6 +10,7 @@ from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import arcs_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.chart.arc_chart import arc_edges
 from treebound.kernels.chart.first_order import best_candidates
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
@@ -31,12 +32,9 @@ def large_first_order(problem: Problem, projective: bool, limit: int) -> tuple[P
     None if the hypergraph of its projective trees has at most `limit` edges: a search is then as fast, and lists what
     it did. The tree is the one that a search finds. O(n^2 k), space O(n^2 + arcs).
     """
-    n, head, mod = problem.n, problem.head, problem.mod
-    if problem.arcs * 2 * n <= limit:  # spares most sentences the sum
-        return None
-    right = mod > head
-    edges = int(abs(mod - head).sum(dtype=np.int64) + np.where(right, n + 1 - mod, mod).sum(dtype=np.int64))
-    if n + 1 + edges <= limit:
+    n = problem.n
+    small = problem.arcs * 2 * n <= limit  # spares most sentences the sum
+    if small or arc_edges(n, problem.head, problem.mod) <= limit:
         return None
     index, arcs = arcs_of(problem), np.zeros(n, np.int32)
     if projective:
