@@ -104,3 +104,21 @@ def test_a_scale_of_zero_counts_trees(space: str) -> None:
         assert parse.confidence.marginals[m] == pytest.approx(share)
     with pytest.raises(treebound.InputError, match=r"scale = 1e\+308; give a smaller one"):
         treebound.decode(arc * 1e3, space=space, marginals=True, scale=1e308)
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("size", [1.0, 300.0, 1e9])
+@tries(20, 300)
+def test_marginals_without_a_hypergraph(single_root: bool, size: float, tries: int, monkeypatch) -> None:
+    """The tables of arcs alone, which long sentences take, give what enumeration gives."""
+    monkeypatch.setattr("treebound.decoders.confidence.MAX_EDGES", 0)
+    rng = np.random.default_rng(6)
+    for _ in range(tries):
+        arc = random_arcs(rng, size)
+        log_z, marginal = expected(arc, "projective", single_root)
+        made = treebound.problem(arc, single_root=single_root)
+        result = arc_marginals(made)
+        if log_z is None:
+            assert np.isnan(result).all()
+        else:
+            np.testing.assert_allclose(result, marginal[made.head, made.mod], atol=1e-9)

@@ -17,6 +17,7 @@ import numpy as np
 
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import InputError
+from treebound.core.limits import TooLargeError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
@@ -119,7 +120,11 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
             proof_ = stored if how.certificates is not None else _proposed(parser, problem, bound)
             faults = ["no proof of its bound"]
             if proof_ is not None:
-                faults = certificate_faults(problem, bound, proof_, space)
+                try:
+                    faults = certificate_faults(problem, bound, proof_, space)
+                except TooLargeError as error:
+                    unchecked = f"the proof of sentence {claimed.number} ({error.reason})"
+                    return Checked([], "unproved", ignored | {unchecked})
             verdict = "infeasible" if status == "infeasible" else "optimal" if status == "optimal" else "bounded"
     faults = faults or _kbest_faults(problem, parse, comments, space)
     if not faults and parser.model.labelling.names and score > -math.inf:

@@ -34,6 +34,14 @@ def decode(
     ] = 1,
     margins: Margins = False,
     marginals: Marginals = False,
+    memory: Annotated[
+        float,
+        typer.Option(
+            min=0.001,
+            max=1e6,
+            help="Refuse a sentence whose tables would take more than this many GiB, by an estimate.",
+        ),
+    ] = 2.0,
     verify: Annotated[
         bool, typer.Option("--check", help="Prove every tree by the checker of `treebound check`. [default: not]")
     ] = False,
@@ -50,7 +58,7 @@ def decode(
 
     check_files([scores], [output])
     how = {"space": space, "single_root": not multi_root, "decoder": decoder}
-    how |= {"k_best": k_best, "margins": margins, "marginals": marginals}
+    how |= {"k_best": k_best, "margins": margins, "marginals": marginals, "memory": memory}
 
     def progress(items: Iterable, total: int) -> Iterator:
         with counting("sentences", total or None) as advance:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treebound.core.errors import InputError
+from treebound.core.limits import check_memory
 from treebound.core.parse import Confidence, Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
@@ -23,8 +24,13 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDG
 from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins
 from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.arc_chart import arc_edges
+from treebound.kernels.chart.arc_marginals import projective_arc_marginals
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.marginals import COARSE, log_inside_outside, matrix_tree_marginals
+
+#: bytes for a pair of words: tables of inside-outside, or matrices of the matrix-tree theorem
+MARGINAL = 100
 
 
 @dataclass(frozen=True)
@@ -69,16 +75,25 @@ def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 
 
     Projective: the score of all families that the smallest backbone scores exactly, by inside-outside; those that are
     bounded count nothing. Non-projective: the scores of arcs, by the matrix-tree theorem. Scores are the model's, that
-    is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan: no tree, or too large a graph.
+    is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan: no tree, or too large a graph of more than
+    scores of arcs. Raises TooLargeError above the limit of memory.
     Oracle: tests enumerate all trees.
     """
     if not 0.0 <= scale < np.inf:
         raise InputError(f"scale = {scale}", hint="give a finite number, at least 0")
     n, scale = problem.n, scale / (problem.unit or 1.0)
+    size = MARGINAL * (n + 1) ** 2
     if space == "non-projective":
+        check_memory(f"the marginals of {n:,} words", size, "raise the limit of memory, or leave marginals out")
         score = _centred(_scaled(problem.arc, scale), problem.mod)
         log_z, marginal = matrix_tree_marginals(n, problem.head, problem.mod, score, problem.single_root)
         return marginal if log_z > -np.inf else np.full(problem.arcs, np.nan)
+    if not problem.parts and arc_edges(n, problem.head, problem.mod) > MAX_EDGES:
+        check_memory(f"the marginals of {n:,} words", size, "raise the limit of memory, or leave marginals out")
+        matrix, out = np.full((n + 1, n + 1), -np.inf), np.empty((n + 1, n + 1))
+        matrix[problem.head, problem.mod] = _centred(_scaled(problem.arc, scale), problem.mod)
+        log_z = projective_arc_marginals(matrix, problem.single_root, out)
+        return out[problem.head, problem.mod] if log_z > -np.inf else np.full(problem.arcs, np.nan)
     asked = canonical(problem, space)
     problem, (index, parts) = asked.problem, index_of(asked.problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]

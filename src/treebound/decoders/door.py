@@ -7,24 +7,29 @@ the canonical form of docs/architecture.md: arcs sorted, every part of a family 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Set
+from collections.abc import Collection, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treebound.core import limits
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.labelled import LabelledProblem
+from treebound.core.limits import PART, within_limit
 from treebound.core.parse import Parse
 from treebound.core.problem import NONE, PartTable, Problem, canonical_order
 from treebound.core.spaces import Space
 from treebound.factors import FAMILIES
+from treebound.features.long_sentences import part_bound
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
-from treebound.kernels.arcs.problem_index import Index, arc_index
+from treebound.kernels.arcs.problem_index import ArcsAlone, Index, arc_index
 from treebound.kernels.chart.hypergraph import NEG
 
 #: families with an arc below another one, which may be its reverse where trees may cross: such a part never fires
 _CHAINS = frozenset({"grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"})
+#: families of parts of three arcs; others have at most as many parts as there are pairs of arcs, or name their parts
+_OF_THREE = frozenset({"great-grandchild", "tri-sibling", "grand-sibling"})
 #: of the largest score: what float64 may lose in the sums of a search over real scores
 ROUNDING = 2.0**-50
 #: real scores: `optimal` is a promise to within this part of the value (of 1.0 where the value is smaller)
@@ -130,10 +135,16 @@ def canonical(problem: Problem, space: Space) -> Canonical:
     if problem.canonical == space:
         return Canonical(problem, None, {}, problem)
     problem = replace(problem)  # its tables may have been exchanged since it was checked
+    check_parts(_candidates(problem), problem.parts)
     order = canonical_order(problem.n, problem.head, problem.mod)
     rank = np.empty(problem.arcs, np.int64)
     rank[order] = np.arange(problem.arcs)
     arcs = arc_index(problem)
+    if not problem.parts:
+        made = Problem.unchecked(
+            problem.n, arcs.head, arcs.mod, problem.arc[order], {}, problem.single_root, problem.unit, space
+        )
+        return Canonical(made.knowing(index=ArcsAlone(arcs)), order, {}, problem)
     index = Index(arcs, index_parts(arcs, problem.single_root, space == "projective"))
     tables, rows = {}, {}
     for family, table in problem.parts.items():
@@ -144,6 +155,22 @@ def canonical(problem: Problem, space: Space) -> Canonical:
         problem.n, arcs.head, arcs.mod, problem.arc[order], tables, problem.single_root, problem.unit, space
     )
     return Canonical(made.knowing(index=index), order, rows, problem)
+
+
+def check_parts(allowed: np.ndarray, families: Collection[str]) -> None:
+    """Raise TooLargeError if candidate arcs bool[n + 1, n + 1] make up too many parts of `families`. O(n^2)."""
+    arcs = int(np.count_nonzero(allowed))
+    power = 2 if _OF_THREE.isdisjoint(families) else 3
+    if not families or within_limit(PART * (len(families) * arcs**power + arcs)):  # spares most sentences the counts
+        return
+    counts = {family: part_bound(allowed, (family,)) for family in families}
+    limits.check_parts(len(allowed) - 1, counts | {"arc": arcs})
+
+
+def _candidates(problem: Problem) -> np.ndarray:
+    allowed = np.zeros((problem.n + 1, problem.n + 1), np.bool_)
+    allowed[problem.head, problem.mod] = True
+    return allowed
 
 
 def canonical_labels(problem: LabelledProblem, space: Space) -> LabelledProblem:

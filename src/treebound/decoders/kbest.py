@@ -59,15 +59,16 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
     """The k best trees. At most 1 + (k - 1) n decoding problems. ValueError for k < 1."""
     if k < 1:
         raise ValueError(f"k = {k}: ask for at least one tree")
-    number = np.full((problem.n + 1, problem.n + 1), -1)
+    number = np.full((problem.n + 1, problem.n + 1), -1, np.int32)
     number[problem.head, problem.mod] = np.arange(problem.arcs)
     found: list[Parse] = []
     complete = decoder.exact
     count = 0
-    # (-value, tie break, parse, forbidden arcs, words whose heads the set prescribes); ties in order of discovery
-    heap: list[tuple[float, int, Parse, np.ndarray, int]] = []
+    # (-value, tie break, parse, set of trees); ties in order of discovery. A set is the number of words whose heads are
+    # those of its trees, and further forbidden arcs: a mask of arcs for every set would take n times the memory
+    heap: list[tuple[float, int, Parse, tuple[int, tuple[int, ...]]]] = []
 
-    def solve(forbidden: np.ndarray, fixed: int) -> None:
+    def solve(forbidden: np.ndarray, fixed: int, excluded: tuple[int, ...]) -> None:
         nonlocal complete, count
         wanted = k - len(found)
         floor = -heapq.nsmallest(wanted, heap)[-1][0] if len(heap) >= wanted else -np.inf
@@ -77,20 +78,21 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
             return
         complete &= parse.status in ("optimal", "infeasible")
         if parse.value > floor:
-            heapq.heappush(heap, (-parse.value, count, parse, forbidden, fixed))
+            heapq.heappush(heap, (-parse.value, count, parse, (fixed, excluded)))
 
-    solve(np.zeros(problem.arcs, np.bool_), 0)
+    solve(np.zeros(problem.arcs, np.bool_), 0, ())
     while heap and len(found) < k:
-        _, _, parse, forbidden, fixed = heapq.heappop(heap)
+        _, _, parse, (fixed, excluded) = heapq.heappop(heap)
         found.append(parse)
         if len(found) == k:
             break
+        forbidden = (problem.mod <= fixed) & (parse.heads[problem.mod] != problem.head)
+        forbidden[list(excluded)] = True
         for m in range(fixed + 1, problem.n + 1):
-            arc = number[parse.heads[m], m]
-            other = forbidden.copy()
-            other[arc] = True
-            solve(other, m - 1)
-            forbidden = forbidden | (problem.mod == m)
+            arc = int(number[parse.heads[m], m])
+            forbidden[arc] = True
+            solve(forbidden, m - 1, (*excluded, arc) if m == fixed + 1 else (arc,))
+            forbidden[problem.mod == m] = True
             forbidden[arc] = False
     return KBest(found, complete, count)
 

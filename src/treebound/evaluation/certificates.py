@@ -18,10 +18,12 @@ from typing import Any, Protocol, TypeVar, get_args
 import numpy as np
 
 from treebound.core.certificate import Certificate, CertNode, Step
+from treebound.core.limits import TooLargeError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import NONE, PartTable, Problem
 from treebound.core.spaces import Space
 from treebound.evaluation.chart import CHART_FAMILIES, Number, exact_number
+from treebound.evaluation.compiled.best import best_score
 from treebound.evaluation.compiled.proofs import WholeNumbers
 from treebound.evaluation.compiled.tables import TooLarge
 from treebound.evaluation.majorants import BOUNDED_FAMILIES, PRODUCT_FAMILIES, TOLERANCE, Majorant, majorant
@@ -29,9 +31,12 @@ from treebound.evaluation.ordered import Ordered
 from treebound.evaluation.regions import Region, whole_space
 from treebound.evaluation.scoring import tree_score
 from treebound.evaluation.shapes import problem_faults
+from treebound.evaluation.sizes import chart_edges, check_size
 
 __all__ = ["CertNode", "Certificate", "Step", "certificate_faults", "check_parse", "tree_faults"]
 
+#: above these, scores of arcs alone are checked by their best tree: edges of a chart, arcs of trees that may cross
+MANY_EDGES, MANY_ARCS = 2_000_000, 50_000
 R = TypeVar("R", bound=Region)
 
 
@@ -159,10 +164,28 @@ def _proof_faults(given: Ordered | Problem, bound: float, certificate: Certifica
         except (ValueError, TypeError, IndexError, AttributeError) as error:
             return [str(error)]
     bounded = {family: table for family, table in problem.parts.items() if family not in exact}
+    many = chart_edges(problem, exact) > MANY_EDGES if projective else problem.arcs > MANY_ARCS
+    if many and not problem.parts:
+        with suppress(TooLarge):
+            return _bound_faults(problem, bound, projective)
     if problem.unit:
+        check_size(problem, exact, projective, compiled=True)
         with suppress(TooLarge):
             return _walk(problem, bound, certificate, WholeNumbers(problem, bounded, exact, projective))
+    check_size(problem, exact, projective, compiled=False)
     return _walk(problem, bound, certificate, _Numbers(problem, bounded, exact, projective))
+
+
+def _bound_faults(problem: Problem, bound: float, projective: bool) -> list[str]:
+    """Why the scores of arcs alone contradict a bound, without a certificate: by the score of the best tree."""
+    lowest, highest = best_score(problem, projective)
+    threshold = closing_threshold(problem, bound)
+    if highest <= threshold:
+        return []
+    if lowest <= threshold:
+        reason = f"the scores of {problem.n:,} words are too close to the bound {bound} for 64 bits"
+        raise TooLargeError(reason, hint="give integer scores, or check the tree and its score alone")
+    return [f"a tree scores {float(highest):.12g}, more than the bound {bound}"]
 
 
 def _ordered(problem: Problem, space: str) -> tuple[Ordered | Problem, list[str]]:

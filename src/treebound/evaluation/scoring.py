@@ -18,7 +18,8 @@ def tree_score(problem: Problem, heads: np.ndarray) -> int | float:
     """
     if len(heads) != problem.n + 1:
         raise ValueError(f"{len(heads)} heads for a sentence of {problem.n} words (expected n + 1)")
-    number = {(int(h), int(m)): a for a, (h, m) in enumerate(zip(problem.head, problem.mod, strict=True))}
+    chosen = np.flatnonzero(np.asarray(heads)[problem.mod] == problem.head)
+    number = {(int(problem.head[a]), int(problem.mod[a])): int(a) for a in chosen}
     arcs = [(int(heads[m]), m) for m in range(1, problem.n + 1)]
     if any(arc not in number for arc in arcs):
         return -math.inf

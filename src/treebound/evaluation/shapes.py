@@ -30,9 +30,12 @@ def problem_faults(problem: Problem) -> list[str]:
         return ["heads, modifiers and scores of arcs are not as many"]
     if np.any((head < 0) | (head > n) | (mod < 1) | (mod > n) | (head == mod)):
         return ["an arc between words that are not there"]
-    order = np.stack([head, mod > head, abs(mod.astype(np.int64) - head)]).astype(np.int64)
-    key = (order[0] * 2 + order[1]) * (n + 1) + order[2]
-    if np.any(np.diff(key) <= 0):
+    key = head.astype(np.int64)
+    key *= 2
+    key += mod > head
+    key *= n + 1
+    key += abs(mod.astype(np.int64) - head)
+    if np.any(key[1:] <= key[:-1]):
         return ["arcs are not in their order, or given twice"]
     faults = [] if _scores_are_good(problem, problem.arc) else ["scores of arcs are not integers, or not numbers"]
     for family, table in problem.parts.items():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import InputError, TreeboundError
+from treebound.core.limits import memory_limit
 from treebound.core.parse import Parse
 from treebound.scores.archive import Archive, read
 from treebound.scores.decoding import How, decode_all
@@ -43,9 +44,12 @@ def decoded(
     if verify:
         given = settings, scores.sentences, parses
         faults = spread(_faults, given, range(total), workers=workers, short=True)
-        for i, found in enumerate(progress(faults, total)):
-            if found:
-                raise TreeboundError(f"{path}: sentence {i}: {found[0]}", hint="please report it: its proof fails")
+        try:
+            for i, found in enumerate(progress(faults, total)):
+                if found:
+                    raise TreeboundError(f"{path}: sentence {i}: {found[0]}", hint="please report it: its proof fails")
+        except InputError as error:
+            raise InputError(error.reason, path=path, hint=error.hint) from None
         say(f"{total} sentences checked: no faults")
     return written(scores, parses, settings)
 
@@ -53,7 +57,16 @@ def decoded(
 def _faults(given: tuple[How, Sequence[dict[str, Any]], Sequence[Parse]], i: int) -> list[str]:
     """What is wrong with the parse of sentence i."""
     how, sentences, parses = given
-    return check(problem(**sentences[i], space=how.space, single_root=how.single_root, unit=how.unit), parses[i])
+    with memory_limit(how.memory):
+        return _faults_of(how, sentences[i], parses[i], i)
+
+
+def _faults_of(how: How, sentence: dict[str, Any], parse: Parse, i: int) -> list[str]:
+    made = problem(**sentence, space=how.space, single_root=how.single_root, unit=how.unit)
+    try:
+        return check(made, parse)
+    except InputError as error:
+        raise InputError(f"sentence {i}: {error.reason}", hint=error.hint) from None
 
 
 def written(scores: Archive, parses: Sequence[Parse], how: How) -> bytes:

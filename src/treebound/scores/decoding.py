@@ -11,6 +11,7 @@ import numpy as np
 
 from treebound.constraints.rows import Constraint, Words
 from treebound.core.errors import InputError, UnsupportedError
+from treebound.core.limits import MEMORY, memory_limit
 from treebound.core.parse import Parse
 from treebound.core.problem import LARGEST_SUM
 from treebound.core.protocols import Decoder
@@ -24,7 +25,7 @@ from treebound.scores.arrays import brief, is_flag, is_size
 from treebound.scores.arrays import scores as array
 from treebound.scores.constrained import Hard, forbidding, program
 from treebound.scores.masks import HIGHEST
-from treebound.scores.statement import ARGUMENTS, TENSORS, Statement, Tensor, checked_setting, stated
+from treebound.scores.statement import ARGUMENTS, TENSORS, Statement, Tensor, check_matrix, checked_setting, stated
 from treebound.support.workers import spread
 
 MANY = 4096  #: no machine has use for more workers
@@ -53,7 +54,7 @@ def decode(
                      -1e9 are forbidden, see there
     words            what hard constraints look at: forms and word classes
     how              what is wanted, see `How`: space, single_root, unit, k_best, margins, marginals, scale,
-                     constraints, label_names, decoder and its options
+                     constraints, label_names, memory, decoder and its options
 
         treebound.decode(arc).heads                       # int32[n + 1], heads[0] = -1
         treebound.decode(arc, siblings=s, space="non-projective", k_best=10).confidence.trees
@@ -66,7 +67,9 @@ def decode(
     """
     scores = {"labels": labels, "adjacent_siblings": adjacent_siblings, "siblings": siblings}
     scores |= {"arc": arc, "grandparents": grandparents, "parts": parts, "allowed": allowed, "words": words}
-    return _decoded(How.of(**how), scores)
+    made = How.of(**how)
+    with memory_limit(made.memory):
+        return _decoded(made, scores)
 
 
 def decode_all(
@@ -121,6 +124,8 @@ class How:
                  makes it; label_names are the names of the last axis of `labels`. With branch and bound the tree keeps
                  what can be forbidden under every arc's best label; with "incremental-ilp" it keeps all, and labels are
                  chosen with it
+    memory       GiB that the tables of one sentence may take (`treebound.core.limits`). A sentence with a higher
+                 estimate is an InputError, before the memory is taken
     kernel       nothing but the best tree is asked for, so that for scores of arcs one kernel will do
     """
 
@@ -130,6 +135,7 @@ class How:
     unit: float | None
     assess: Assess | None
     hard: Hard | None
+    memory: float
     kernel: bool
 
     @classmethod
@@ -145,6 +151,7 @@ class How:
         scale: float = 1.0,
         constraints: str | Sequence[Constraint] | None = None,
         label_names: Sequence[str] | None = None,
+        memory: float = MEMORY,
         decoder: str = "branch-and-bound",
         **options: Any,
     ) -> How:
@@ -157,6 +164,8 @@ class How:
         for name, flag in (("margins", margins), ("marginals", marginals)):
             if not is_flag(flag):
                 raise InputError(f"{name} = {brief(flag)}", hint="give True or False")
+        if not is_size(memory) or not memory:
+            raise InputError(f"memory = {brief(memory)}", hint="give a number of GiB above 0")
         hard = None if constraints is None else Hard.of(constraints, label_names)
         assess = None
         if k_best > 1 or margins or marginals:
@@ -167,7 +176,7 @@ class How:
                 raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
         made = decoder_for(decoder, space, options)
         kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
-        return cls(made, space, bool(single_root), unit, assess, hard, kernel)
+        return cls(made, space, bool(single_root), unit, assess, hard, float(memory), kernel)
 
 
 def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
@@ -197,7 +206,8 @@ def _block(given: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
     for i in block:
         scores = sentences[i]
         try:
-            out.append(_decoded(how, scores if isinstance(scores, Mapping) else {"arc": scores}))
+            with memory_limit(how.memory):
+                out.append(_decoded(how, scores if isinstance(scores, Mapping) else {"arc": scores}))
         except InputError as error:
             raise InputError(f"sentence {i}: {error}") from None
     return out
@@ -247,6 +257,8 @@ def _first_order(how: How, scores: Mapping[str, Any]) -> Parse | None:
     if not scores.keys() <= _KNOWN:
         return None
     arc, whole = array("arc", scores.get("arc"))
+    if arc.ndim == 2:
+        check_matrix(len(arc) - 1)
     labels = None
     matrix = np.array(arc, np.float64, order="C")
     if scores.get("labels") is not None:

@@ -14,12 +14,14 @@ import numpy as np
 
 from treebound.core.dtypes import SCORE
 from treebound.core.errors import InputError
+from treebound.core.limits import check_memory
 from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
 from treebound.core.spaces import Space
-from treebound.decoders.door import canonical
+from treebound.decoders.door import canonical, check_parts
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
 from treebound.kernels.arcs.parts import index_parts, list_parts
+from treebound.kernels.arcs.problem_index import ArcsAlone
 from treebound.scores.arrays import brief, flags, indices, is_flag, is_size, scores
 from treebound.scores.masks import highest_mask
 
@@ -29,6 +31,8 @@ Tensor = Any
 #: argument -> the family of parts that it holds the scores of
 TENSORS = {"adjacent_siblings": "adjacent-sibling", "siblings": "sibling", "grandparents": "grandchild"}
 _FORBIDS = "scores are numbers; -inf forbids"
+#: bytes for a cell of a matrix: the chart of projective trees, or the arcs of trees that may cross
+CELL = 64
 Pair = tuple[np.ndarray, np.ndarray]
 
 
@@ -161,6 +165,8 @@ def _indexed(
     unit: float,
 ) -> Problem:
     """The problem of the candidate arcs, canonical if no parts are given by their arcs."""
+    families = {family for name, family in TENSORS.items() if name in arrays} | named.keys()
+    check_parts(candidate, families)
     index = index_arcs(len(matrix) - 1, candidate)
     listed, tables = dict(named), {}
     for name, family in TENSORS.items():
@@ -172,7 +178,8 @@ def _indexed(
             tables[family] = _tabled(name, arrays[name], index, (space, single_root, unit))
     tables |= {family: _rows(family, *x, index) for family, x in listed.items()}
     about = len(matrix) - 1, index.head, index.mod, matrix[index.head, index.mod]
-    return Problem.unchecked(*about, tables, single_root, unit, None if listed else space)
+    made = Problem.unchecked(*about, tables, single_root, unit, None if listed else space)
+    return made.knowing(index=ArcsAlone(index))
 
 
 def _unmasked(made: Problem, mask: float) -> Problem:
@@ -239,6 +246,7 @@ def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> Pair:
         hint += "; a batch goes to decode_all" if arc.ndim == 3 else ""
         raise InputError(f"arc is {arc.dtype}{list(arc.shape)}", hint=hint)
     size = len(arc)
+    check_matrix(size - 1)
     candidate = ~np.eye(size, dtype=bool)
     candidate[:, 0] = False
     if allowed is not None:
@@ -254,6 +262,11 @@ def _folded(arrays: Mapping[str, Any], allowed: Any, unit: float) -> Pair:
             matrix = matrix + labels.max(axis=2)
         _check("arc + labels", matrix, candidate, 0.0)
     return matrix, candidate & (matrix > -np.inf)
+
+
+def check_matrix(n: int) -> None:
+    """Raise TooLargeError if decoding a matrix of n words would take more than the limit of memory."""
+    check_memory(f"arc: a matrix of {n:,} words", CELL * (n + 1) ** 2, "raise the limit: memory=8, --memory 8")
 
 
 def _check(name: str, values: np.ndarray, where: np.ndarray, unit: float) -> None:

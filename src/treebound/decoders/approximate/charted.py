@@ -15,6 +15,7 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDG
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.chart.arc_chart import arc_graph
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 
@@ -73,7 +74,7 @@ def chart_of(problem: Problem, space: Space, scale: float = 1.0) -> Chart:
     graph = backbone.graph(*index, scores, MAX_EDGES)
     if graph is not None and len(graph.first) == 1:
         backbone = BACKBONES["eisner"]
-        graph = backbone.graph(*index, scores, 2**62)
+        graph = arc_graph(index.arcs, problem.single_root)
     return Chart(index.arcs, graph, weight, backbone.families)
 
 

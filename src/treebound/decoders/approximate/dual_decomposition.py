@@ -14,13 +14,12 @@ from treebound.core.spaces import Space
 from treebound.decoders.approximate.charted import deviation, positive, scaled, some_tree, space_of
 from treebound.decoders.approximate.dual_kernel import Agreed, Parted, agree
 from treebound.decoders.door import CheckedDecoder, without_infinities
-from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.bounded import make_products
-from treebound.kernels.chart.backbones import chart_scores
+from treebound.kernels.chart.arc_chart import arc_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
@@ -84,9 +83,7 @@ def parted(problem: Problem, space: Space, scale: float = 1.0) -> tuple[Hypergra
         problem = problem.rescored(scaled(problem.arc, scale), rescaled)
     unit = problem.unit if scale == 1.0 else 0.0
     index, parts = index_of(problem)
-    graph = BACKBONES["eisner" if space == "projective" else "arborescence"].graph(
-        index, parts, chart_scores({}), 2**62
-    )
+    graph = arc_graph(index, problem.single_root) if space == "projective" else None
     products = make_products(*joined(problem.parts, _products(problem)), unit, 0)
     tables = stars_of(index, {f: t for f, t in problem.parts.items() if f in AT_HEADS}, unit)
     return graph, Parted(index, parts, np.append(problem.arc, 0.0), products, tables, unit)

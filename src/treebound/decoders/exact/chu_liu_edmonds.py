@@ -9,7 +9,7 @@ from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.kernels.arcs.numbering import heads_of
-from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.arcs.problem_index import arcs_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import NEG_TEST
 
@@ -25,7 +25,7 @@ class ChuLiuEdmonds(CheckedDecoder):
 
     def _decode(self, problem: Problem) -> Parse:
         """O(arcs) a contraction."""
-        n, index = problem.n, index_of(problem).arcs
+        n, index = problem.n, arcs_of(problem)
         arcs = np.empty(n, np.int32)
         scratch = arborescence_scratch(n, problem.arcs)
         weight = without_infinities(problem)[0].arc

@@ -18,6 +18,7 @@ from treebound import constraints as hard
 from treebound.constraints.rows import Words
 from treebound.core.errors import InputError, ModelError
 from treebound.core.labelled import LabelledProblem, best_labels
+from treebound.core.limits import longest
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.treebank import Sentence, Treebank
@@ -73,6 +74,8 @@ class LabelledHeader(Header):
     history: History
 
 
+#: bytes of an arc, for each label of the model, and for each label that the integer program sees
+ARC, LABEL, CANDIDATE = 60, 16, 40
 FORMAT = Format("labelled model", 2, LabelledHeader, lambda _: {"rows": Layout(np.int64), "weights": Layout(np.int32)})
 
 
@@ -111,6 +114,11 @@ class LabelledModel:
         """(head, mod, float64[A, labels]) of all n^2 arcs of a sentence."""
         head, mod = all_arcs(len(tag) - 1)
         return head, mod, score_labelled_arcs(self.templates, rows, tag, head, mod, self.weights, self.mask)
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest sentence whose arcs with labels are within the limit of memory."""
+        return longest(ARC + LABEL * len(self.names) + CANDIDATE * min(self.spec.k, len(self.names)))
 
     def problem(self, table: TokenTable, i: int, k: int, single_root: bool = True) -> LabelledProblem:
         """All arcs of sentence i with their k best labels."""

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from treebound import constraints as hard
+from treebound.core.limits import TooLargeError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
+from treebound.features.long_sentences import check_lengths
 from treebound.features.tokens import TokenTable
 from treebound.learning.conventions import under
 from treebound.learning.loop import Progress
@@ -43,7 +45,11 @@ class Parser(Naming):
         progress: Progress | None = None,
         scheduler: str | None = None,
     ) -> list[Parse]:
-        """The best tree of each sentence that keeps the constraints; `heuristic` where none does: the best tree."""
+        """The best tree of each sentence that keeps the constraints; `heuristic` where none does: the best tree.
+
+        InputError, before anything is parsed, for a sentence whose arcs would not fit the limit of memory.
+        """
+        check_lengths(treebank, self.model.longest)
         given = self, treebank, TokenTable(under(self.model.meta, treebank))
         found = spread(_parsed, given, range(len(treebank)), workers=workers, scheduler=scheduler, short=True)
         return list(progress(found, "parse") if progress else found)
@@ -60,7 +66,10 @@ class Parser(Naming):
 
 def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
     parser, treebank, table = given
-    return parser.parsed(treebank, table, i)
+    try:
+        return parser.parsed(treebank, table, i)
+    except TooLargeError as error:
+        raise TooLargeError(f"sentence {i + 1}: {error.reason}", path=treebank.name, hint=error.hint) from None
 
 
 class Constrained(Labelled):

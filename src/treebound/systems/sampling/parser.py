@@ -23,7 +23,7 @@ from treebound.support.workers import spread
 from treebound.systems.sampling.model import SamplingModel
 from treebound.systems.sampling.rerank import best_of_list
 from treebound.systems.sampling.search import GIBBS, GREEDY, WALK, Plan, search
-from treebound.systems.sampling.sentence import Scoring, Sentence, scored
+from treebound.systems.sampling.sentence import Scoring, Sentence, allowed_arcs, scored
 
 BLOCK = 32  #: sentences that a worker takes at a time
 METHODS = {"greedy": GREEDY, "gibbs": GIBBS, "random-walk": WALK}
@@ -94,7 +94,7 @@ class Parser(Naming):
     def candidates(self, table: TokenTable, i: int) -> tuple[Sentence, np.ndarray]:
         """The same, and which arcs bool[n + 1, n + 1] (head first) are its candidates."""
         model, (rows, tag) = self.model, table.sentence(i)
-        allowed = model.pruner.allowed(rows, tag, model.spec.k, model.spec.threshold)
+        allowed = allowed_arcs(self.scoring, model.pruner, rows, tag, model.spec.k, model.spec.threshold)
         made = scored(self.scoring, rows, tag, allowed)
         if made is None:
             allowed[model.pruner.tree(rows, tag, self.scoring.single_root)[1:], np.arange(1, len(tag))] = True

@@ -13,10 +13,12 @@ from treebound.decoders.approximate.sampling.decoder import deviation, shares
 from treebound.decoders.approximate.sampling.forest import lay
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
 from treebound.features.labelling import Labelling
+from treebound.features.long_sentences import limit_parts
 from treebound.features.scorer import Scorer, Scores
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.hypergraph import Hypergraph
+from treebound.learning.pruner import Pruner
 from treebound.systems.sampling.globals.catalogue import score_all
 from treebound.systems.sampling.globals.view import View, view_of
 from treebound.treebanks.projectivise import in_space
@@ -95,6 +97,13 @@ class Sentence(NamedTuple):
         plan = chains.Plan(chains.GREEDY, RUNS, PATIENCE, chains.MANY, 0, 1.0, 1.0, 1)
         chains.search(*self.buffers, self.graph, self.starts, plan, rng, found)
         return found.arcs.astype(np.int32)
+
+
+def allowed_arcs(
+    by: Scoring, pruner: Pruner, rows: np.ndarray, tag: np.ndarray, k: int | None, threshold: float = 0.0
+) -> np.ndarray:
+    """bool[n + 1, n + 1]: the candidate arcs, head first; fewer where their parts would not fit (`limit_parts`)."""
+    return limit_parts(pruner.allowed(rows, tag, k, threshold), by.scorer.families)[0]
 
 
 def scored(

@@ -37,7 +37,7 @@ from treebound.systems.sampling.model import SamplingModel, templates_for
 from treebound.systems.sampling.moves import climb
 from treebound.systems.sampling.parser import Parser
 from treebound.systems.sampling.search import Pair, next_pair
-from treebound.systems.sampling.sentence import Scoring, Sentence, scored
+from treebound.systems.sampling.sentence import Scoring, Sentence, allowed_arcs, scored
 from treebound.systems.sampling.settings import Settings
 from treebound.treebanks.projectivise import projectivise
 
@@ -130,7 +130,7 @@ class Training:
         """Let the chain of sentence i go on, and learn from it."""
         spec, gold = self.spec, self.gold[i]
         rows, tag = self.table.sentence(i)
-        allowed = self.pruner.allowed(rows, tag, spec.training_k)
+        allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)
         allowed[gold[1:], np.arange(1, len(tag))] = True
         made = scored(self.scoring, rows, tag, allowed, (gold, self.labels[i]))
         if made is None:  # a right tree with several roots where one is asked for, and no other tree left

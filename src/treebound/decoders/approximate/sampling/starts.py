@@ -14,7 +14,7 @@ import numpy as np
 from treebound.decoders.approximate.sampling.chance import uniform
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.chart.arborescence import ArborescenceScratch, arborescence, arborescence_scratch
-from treebound.kernels.chart.backbones import eisner_graph
+from treebound.kernels.chart.arc_chart import arc_graph
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
 from treebound.support.jit import kernel
 
@@ -41,12 +41,12 @@ def starts_of(
     index: ArcIndex, log: np.ndarray, one_root: bool, projective: bool
 ) -> tuple[Hypergraph | None, Starts] | None:
     """What draws trees with probability ~ exp(sum of log); None where the arcs make up no tree. The graph is None where
-    arcs may cross. O(edges of the chart).
+    arcs may cross. Raises TooLargeError for a chart above the limit. O(edges of the chart).
 
     log  float64[A], at most NEG_TEST for what is forbidden
     """
     n = len(index.right) - 1
-    graph = eisner_graph(index, n, one_root, 2**31) if projective else None
+    graph = arc_graph(index, one_root) if projective else None
     share = np.empty(0 if graph is None else len(graph.left))
     into, stack = np.empty(n, np.int32), np.empty(2 * n + 8, np.int32)
     scratch = arborescence_scratch(n, 0 if projective else len(log))

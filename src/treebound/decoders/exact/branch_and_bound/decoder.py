@@ -17,7 +17,7 @@ from treebound.core.problem import PartTable, Problem
 from treebound.core.spaces import Space
 from treebound.decoders.door import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.agreement import Handover
-from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
+from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree, large_first_order
 from treebound.decoders.exact.branch_and_bound.lower_bound import climb
 from treebound.decoders.exact.branch_and_bound.published import flat_factors, search_published
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, make_record
@@ -27,7 +27,7 @@ from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
 from treebound.kernels.arcs.parts import PartIndex
-from treebound.kernels.arcs.problem_index import index_of
+from treebound.kernels.arcs.problem_index import arcs_of, index_of
 from treebound.kernels.bounded import Counts, Pairs, Products, make_pairs, make_products
 from treebound.kernels.chart.backbones import (
     ChartScores,
@@ -199,7 +199,7 @@ class BranchAndBound(CheckedDecoder):
         if parse.value < least:  # there is no tree, or every one that was found has a forbidden part
             limited = parse.status == "limit"
             bound = parse.bound if limited else -np.inf
-            heads = heads_of(index_of(problem).arcs, NO_ARCS)
+            heads = heads_of(arcs_of(problem), NO_ARCS)
             status: Status = "limit" if limited else "infeasible"
             parse = replace(parse, heads=heads, value=-np.inf, bound=bound, status=status)
         if kept is None:
@@ -229,6 +229,10 @@ class BranchAndBound(CheckedDecoder):
     def _solve(self, problem: Problem, backbone: Backbone, automata: tuple[str, ...]) -> tuple[Parse, Record | None]:
         """The best tree of a problem of finite scores, value NEG where there is none; with the kernel's record."""
         started = time.perf_counter()
+        if not problem.parts and self.backbone in (None, "eisner", "arborescence"):
+            large = large_first_order(problem, backbone.space == "projective", MAX_EDGES // 10)
+            if large is not None:
+                return large
         stated = _state(problem, backbone, automata, MAX_EDGES, counted=True)
         if stated is None:
             return _too_large(problem), None
@@ -275,7 +279,7 @@ class BranchAndBound(CheckedDecoder):
 
 def _too_large(problem: Problem) -> Parse:
     """The best tree of the arcs' own scores, with its score under everything: a tree without a claim."""
-    index, work = index_of(problem).arcs, {"dp_calls": 1, "nodes": 0, "root_solved": 0}
+    index, work = arcs_of(problem), {"dp_calls": 1, "nodes": 0, "root_solved": 0}
     into = first_order_tree(index, problem.n, problem.single_root, np.append(problem.arc, 0.0))
     heads = heads_of(index, into)
     if len(into) == 0:

@@ -1,11 +1,18 @@
-"""A tree for sentences that are too large to search."""
+"""Trees of sentences whose hypergraph would be too large: of scores of arcs alone the best one, else some tree."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from treebound.core.parse import Parse
+from treebound.core.problem import Problem
+from treebound.decoders.exact.branch_and_bound.trace import Record
+from treebound.kernels.arcs.numbering import heads_of
+from treebound.kernels.arcs.problem_index import arcs_of
+from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.chart.arc_chart import arc_edges
 from treebound.kernels.chart.first_order import best_candidates
-from treebound.kernels.chart.hypergraph import NEG_TEST
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
 
@@ -17,3 +24,28 @@ def first_order_tree(index, n, single_root, theta):
     """
     into = np.zeros(n, np.int32)
     return into if best_candidates(index, theta, single_root, into) > NEG_TEST else into[:0]
+
+
+def large_first_order(problem: Problem, projective: bool, limit: int) -> tuple[Parse, Record] | None:
+    """The best tree of a problem without parts, value NEG if there is none, with its proof: one bound, the tree itself.
+
+    None if the hypergraph of its projective trees has at most `limit` edges: a search is then as fast, and lists what
+    it did. The tree is the one that a search finds. O(n^2 k), space O(n^2 + arcs).
+    """
+    n = problem.n
+    small = problem.arcs * 2 * n <= limit  # spares most sentences the sum
+    if small or arc_edges(n, problem.head, problem.mod) <= limit:
+        return None
+    index, arcs = arcs_of(problem), np.zeros(n, np.int32)
+    if projective:
+        value = best_candidates(index, problem.arc, problem.single_root, arcs)
+    else:
+        scratch = arborescence_scratch(n, problem.arcs)
+        value = arborescence(index, problem.arc, n, problem.single_root, arcs, np.empty(0), scratch)
+    exists = value > NEG_TEST
+    value = float(value) if exists else NEG
+    work = {"dp_calls": 1, "nodes": 1, "root_solved": 1}
+    heads = heads_of(index, arcs if exists else arcs[:0])
+    parse = Parse(heads, value, value, "optimal" if exists else "infeasible", work)
+    one = np.array([[0.0, value, value]]), np.array([[-1.0, -1.0, 0.0, value, 0.0]])
+    return parse, Record(*one, np.zeros(1, np.int32), np.zeros((1, 0)))

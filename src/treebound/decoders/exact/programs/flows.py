@@ -12,9 +12,12 @@ from typing import Literal
 import numpy as np
 
 from treebound.constraints.rows import Row, Variables
+from treebound.core.limits import check_memory
 
 Flow = Literal["single-commodity", "multi-commodity"]
 NAME = "no-cycles"
+#: bytes of the rows of an arc in a flow
+ROW = 1000
 
 
 def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, float, list[Row]]:
@@ -26,6 +29,9 @@ def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, flo
     pairs = np.unique(np.stack([variables.head, variables.mod], axis=1), axis=0)
     arcs = [(int(h), int(m)) for h, m in pairs]
     size = len(arcs)
+    copies = 1 if kind == "single-commodity" else n
+    what = f"a program of flows of {n:,} words with {size:,} arcs"
+    check_memory(what, ROW * size * copies, "choose formulation='incremental', or allow fewer arcs")
     into: list[list[int]] = [[] for _ in range(n + 1)]
     out_of: list[list[int]] = [[] for _ in range(n + 1)]
     for a, (h, m) in enumerate(arcs):

@@ -21,6 +21,7 @@ from scipy.sparse import csr_matrix
 
 from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
 from treebound.core.errors import UnsupportedError
+from treebound.core.limits import check_memory
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
@@ -30,6 +31,8 @@ from treebound.evaluation.scoring import tree_score
 
 #: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances (1e-6) are made.
 _LARGEST_COEFFICIENT = 1e3
+#: bytes of the rows that keep two arcs from crossing, for each pair of arcs; of an arc or a part in the other rows
+_PAIR, _ENTRY = 15, 1000
 
 
 class IntegerProgram(CheckedDecoder):
@@ -82,6 +85,9 @@ class _Program(PartRows):
     """Rows and columns of the integer program of one problem. Columns: arcs, the flow, parts, numbers of modifiers."""
 
     def __init__(self, problem: Problem, space: str):
+        arcs, parts = problem.arcs, sum(table.arcs.size for table in problem.parts.values())
+        size = (_PAIR * arcs * arcs if space == "projective" else 0) + _ENTRY * (arcs + parts)
+        check_memory(f"an integer program of {problem.n:,} words with {arcs:,} arcs", size, "choose branch-and-bound")
         super().__init__(problem, 2 * problem.arcs)
         self.cost[: self.arcs] = [0.0 if s == -math.inf else float(s) for s in problem.arc]
         self.forbidden += [a for a in range(self.arcs) if problem.arc[a] == -math.inf]

@@ -10,9 +10,12 @@ import highspy
 import numpy as np
 
 from treebound.constraints.rows import Row
+from treebound.core.limits import check_memory
 
 #: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances are made.
 LARGEST_COEFFICIENT = 1e3
+#: bytes of a column in the solver
+COLUMN = 500
 INTEGRAL = 1e-6  #: how far from 0 and 1 a variable may be to count as integral
 
 
@@ -38,6 +41,7 @@ class LiveProgram:
 
     def __init__(self, score: np.ndarray, binary: int):
         self.columns, self.binary = len(score), binary
+        check_memory(f"an integer program of {len(score):,} columns", COLUMN * len(score), "allow fewer arcs or labels")
         largest = float(np.abs(score).max(initial=0.0))
         self.scale = LARGEST_COEFFICIENT / largest if largest else 1.0
         self.integral = False

@@ -21,10 +21,12 @@ from treebound.constraints.selective_projectivity import SelectiveProjectivity
 from treebound.core.dtypes import INDEX, NO_HEAD
 from treebound.core.errors import UnsupportedError
 from treebound.core.labelled import LabelledProblem, unlabelled
+from treebound.core.limits import check_memory
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.decoders.door import CheckedDecoder
 from treebound.decoders.exact.programs.flows import flow_program
+from treebound.decoders.exact.programs.live import COLUMN
 
 #: mixed integer solvers that cvxpy knows, as it calls them
 SOLVERS = ("HIGHS", "SCIP", "CBC", "GLPK_MI")
@@ -85,6 +87,8 @@ class StatedProgram(CheckedDecoder):
             raise UnsupportedError(f"{self.name} does not score parts", hint="use incremental-ilp")
         started = time.perf_counter()
         variables = Variables.of(problem, words)
+        what = f"an integer program of {len(variables):,} columns"
+        check_memory(what, 2 * COLUMN * len(variables), "allow fewer arcs or labels")
         rows = [row for constraint in self.constraints for row in constraint.start(variables)]
         e = cp.Variable(max(1, len(variables)), boolean=True)
         x: cp.Expression = e

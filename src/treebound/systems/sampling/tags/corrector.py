@@ -11,7 +11,7 @@ from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.learning.pruner import Pruner
 from treebound.systems.sampling.parser import COLD, HOT
-from treebound.systems.sampling.sentence import Scoring
+from treebound.systems.sampling.sentence import Scoring, allowed_arcs
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.tags.candidates import Candidates
 from treebound.systems.sampling.tags.joint import Chain, Joint, NoTreeError
@@ -30,7 +30,7 @@ def correct(
     for i in range(len(treebank)):
         rows, tag = table.sentence(i)
         own = tags[table.offsets[i] : table.offsets[i + 1]]
-        allowed = pruner.allowed(rows, tag, spec.k, spec.threshold)
+        allowed = allowed_arcs(by, pruner, rows, tag, spec.k, spec.threshold)
         options = options_of(rows, tag, own, candidates.coarse)
         rng = np.array([(i * 2654435761 + spec.seed * 40503) % 2**64], np.uint64)
         try:

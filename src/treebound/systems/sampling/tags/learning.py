@@ -10,6 +10,7 @@ from treebound.features.tokens import PAD
 from treebound.learning.loop import Show
 from treebound.learning.pruner import Pruner
 from treebound.systems.sampling.globals.catalogue import append, room
+from treebound.systems.sampling.sentence import allowed_arcs
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.tags.features import TAG, TEMPLATES, name_tags
 from treebound.systems.sampling.tags.joint import COARSE, Chain, Joint, NoTreeError, State
@@ -66,7 +67,7 @@ class JointTraining(Training):
     def _visit(self, i: int) -> None:
         spec, span = self.spec, slice(self.offsets[i], self.offsets[i + 1])
         rows, tag = self.table.sentence(i)
-        allowed = self.pruner.allowed(rows, tag, spec.training_k)
+        allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)
         allowed[self.gold[i][1:], np.arange(1, len(tag))] = True
         joint = Joint(self.scoring, rows, tag, allowed, options_of(rows, tag, self.tags[span], self.coarse))
         rng, heads = self._random(), self.chains[span]
