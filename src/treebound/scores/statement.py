@@ -79,8 +79,9 @@ def problem(
     its place. A score of an arc (with its best label) or of a part is a mask if it is below -2**20 (about a million), a
     tree of higher arcs exists, and it is below -1000 times the largest absolute score that a tree of higher scores
     could have (`treebound.scores.masks`). A tree with a mask therefore scores less than each tree without one: the best
-    tree is the same. Lists of k best trees end before trees with masks, and margins are inf where only such trees remain.
-    Higher scores, integers that sum to less than 2**46, and scores that no tree does without are counted as they are.
+    tree is the same. Lists of k best trees end before trees with masks, and margins are inf where only such trees
+    remain. Higher scores, integers that sum to less than 2**46, and scores that no tree does without are counted as
+    they are.
 
     Raises InputError, which names the argument, for NaN and +inf, shapes and dtypes that do not fit, fractions under a
     unit, unknown families and what is no part of its family. O(n^2), with tensors O(n^3).
