@@ -90,10 +90,10 @@ def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 
         return marginal if log_z > -np.inf else np.full(problem.arcs, np.nan)
     if not problem.parts and arc_edges(n, problem.head, problem.mod) > MAX_EDGES:
         check_memory(f"the marginals of {n:,} words", size, "raise the limit of memory, or leave marginals out")
-        matrix, out = np.full((n + 1, n + 1), -np.inf), np.empty((n + 1, n + 1))
+        matrix, probability = np.full((n + 1, n + 1), -np.inf), np.empty((n + 1, n + 1))
         matrix[problem.head, problem.mod] = _centred(_scaled(problem.arc, scale), problem.mod)
-        log_z = projective_arc_marginals(matrix, problem.single_root, out)
-        return out[problem.head, problem.mod] if log_z > -np.inf else np.full(problem.arcs, np.nan)
+        log_z = projective_arc_marginals(matrix, problem.single_root, probability)
+        return probability[problem.head, problem.mod] if log_z > -np.inf else np.full(problem.arcs, np.nan)
     asked = canonical(problem, space)
     problem, (index, parts) = asked.problem, index_of(asked.problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]
