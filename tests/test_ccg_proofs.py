@@ -177,7 +177,7 @@ def replaced(text: str, heads: list[int], categories: list[str]) -> str:
 
 def claiming(text: str, score: float, bound: float, status: str) -> str:
     for key, value in (("score", number(score)), ("bound", number(bound)), ("status", status)):
-        text = re.sub(rf"(?m)^# {key} = .*$", f"# {key} = {value}", text)
+        text = re.sub(rf"(?m)^# treebound_{key} = .*$", f"# treebound_{key} = {value}", text)
     return text
 
 
