@@ -22,7 +22,7 @@ from treebound.decoders.exact.branch_and_bound.lower_bound import climb
 from treebound.decoders.exact.branch_and_bound.published import flat_factors, search_published
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, make_record
 from treebound.decoders.exact.branch_and_bound.search import search
-from treebound.decoders.exact.branch_and_bound.state import TUNED, Found, Task
+from treebound.decoders.exact.branch_and_bound.state import TUNED, Found, Options, Task
 from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.features.tree_score import PartScore
 from treebound.kernels.arcs.numbering import ArcIndex, heads_of
@@ -89,6 +89,8 @@ PRODUCT_FAMILIES = ("tri-sibling", "comb", "great-grandchild", "pattern")
 COUNT_FAMILY = "valency"
 BOUNDED = frozenset((*PAIR_FAMILIES, *PRODUCT_FAMILIES, COUNT_FAMILY))
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
+LONG_WORK = 20_000_000_000  #: hyperedges that the search of a long sentence may look at, over all dynamic programs
+MIN_CALLS = 20  #: dynamic programs that every search may take: enough for a tree and a bound
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
 #: where trees may cross: the pairwise bound of siblings is loose there, and many steps are cheaper than branching
@@ -233,11 +235,15 @@ class BranchAndBound(CheckedDecoder):
             large = large_first_order(problem, backbone.space == "projective", MAX_EDGES // 10)
             if large is not None:
                 return large
-        stated = _state(problem, backbone, automata, MAX_EDGES, counted=True)
+        options = self.options._replace(record=True) if self.record else self.options
+        stated = _state(problem, backbone, automata, MAX_EDGES)
         if stated is None:
-            return _too_large(problem), None
+            stated = _state(problem, backbone, automata, MAX_EDGES, counted=True)
+            if stated is None:
+                return _too_large(problem), None
+            options = _limited(options, stated)
         built = time.perf_counter()
-        found = self._search(problem, stated, automata)
+        found = self._search(problem, stated, automata, options)
         work = {"dp_calls": found.dp_calls, "nodes": found.nodes, "root_solved": int(found.root_solved)}
         seconds = {"backbone": built - started, "search": time.perf_counter() - built}
         tree = found.arcs if found.value > max(NEG / 2, self.options.floor) else found.arcs[:0]
@@ -245,10 +251,9 @@ class BranchAndBound(CheckedDecoder):
         parse = Parse(heads, float(found.value), float(found.bound), STATUS[found.status], work, seconds)
         return parse, found.record if self.record else None
 
-    def _search(self, problem: Problem, stated: _Stated, automata: tuple[str, ...]) -> Found:
+    def _search(self, problem: Problem, stated: _Stated, automata: tuple[str, ...], options: Options) -> Found:
         """The search of the configuration, from the first trees that it asks for."""
         graph, task, left = stated
-        options = self.options._replace(record=True) if self.record else self.options
         if self.config == "published":
             return search_published(graph, task, flat_factors(task), options.max_dp_calls, options.max_nodes)
         if options.stars and left.keys().isdisjoint(STAR_FAMILIES):
@@ -275,6 +280,17 @@ class BranchAndBound(CheckedDecoder):
         if self.space == "projective" or families.isdisjoint(AUTOMATON_FAMILIES):
             return ()
         return *AUTOMATON_FAMILIES, "grandchild"  # as grandchildren are scored at the same heads, they come along
+
+
+def _limited(options: Options, stated: _Stated) -> Options:
+    """Return the options with a limit of dynamic programs, by the edges of the graph: a long sentence takes seconds.
+
+    Without it, a search of thousands of nodes over millions of edges takes hours. A smaller limit of the user's holds.
+    """
+    assert stated.graph is not None  # arborescences are never too large
+    most = max(MIN_CALLS, LONG_WORK // max(len(stated.graph.left), 1))
+    asked = options.max_dp_calls
+    return options._replace(max_dp_calls=min(asked, most) if asked > 0 else most)
 
 
 def _too_large(problem: Problem) -> Parse:
