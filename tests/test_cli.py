@@ -349,6 +349,8 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
     done = run("parse", model, tmp_path / "long.conllu", timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\n") == 500 + 1 + 1 + 3
+    assert "# treebound_status = limit" in done.stdout  # a stated amount of work, not hours
+    assert "# treebound_bound = inf" not in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,8 @@ COUNT_FAMILY = "valency"
 BOUNDED = frozenset((*PAIR_FAMILIES, *PRODUCT_FAMILIES, COUNT_FAMILY))
 STATUS: tuple[Status, ...] = ("optimal", "limit", "infeasible")
 LONG_WORK = 20_000_000_000  #: hyperedges that the search of a long sentence may look at, over all dynamic programs
+LONG = 500  #: words from which on a search for trees with crossing arcs has a limit
+LONG_CALLS = 30  #: dynamic programs of such a search: head stars between them take most of the time
 MIN_CALLS = 20  #: dynamic programs that every search may take: enough for a tree and a bound
 MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) before the sentence counts as too large
 
@@ -241,7 +243,10 @@ class BranchAndBound(CheckedDecoder):
             stated = _state(problem, backbone, automata, MAX_EDGES, counted=True)
             if stated is None:
                 return _too_large(problem), None
-            options = _limited(options, stated)
+            assert stated.graph is not None  # arborescences are never too large
+            options = _limited(options, max(MIN_CALLS, LONG_WORK // max(len(stated.graph.left), 1)))
+        elif stated.graph is None and problem.n >= LONG:
+            options = _limited(options, LONG_CALLS)
         built = time.perf_counter()
         found = self._search(problem, stated, automata, options)
         work = {"dp_calls": found.dp_calls, "nodes": found.nodes, "root_solved": int(found.root_solved)}
@@ -282,13 +287,11 @@ class BranchAndBound(CheckedDecoder):
         return *AUTOMATON_FAMILIES, "grandchild"  # as grandchildren are scored at the same heads, they come along
 
 
-def _limited(options: Options, stated: _Stated) -> Options:
-    """Return the options with a limit of dynamic programs, by the edges of the graph: a long sentence takes seconds.
+def _limited(options: Options, most: int) -> Options:
+    """Return the options with at most `most` dynamic programs, so that one long sentence takes seconds and not hours.
 
-    Without it, a search of thousands of nodes over millions of edges takes hours. A smaller limit of the user's holds.
+    A smaller limit of the user's holds.
     """
-    assert stated.graph is not None  # arborescences are never too large
-    most = max(MIN_CALLS, LONG_WORK // max(len(stated.graph.left), 1))
     asked = options.max_dp_calls
     return options._replace(max_dp_calls=min(asked, most) if asked > 0 else most)
 
