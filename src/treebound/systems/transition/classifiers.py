@@ -76,6 +76,9 @@ class LinearSVM:
         from scipy.sparse import csr_array
 
         linear = empty(self.model, classes, self.bits, stride=classes)
+        if (y == y[0]).all():  # sentences of one word each: there is nothing to separate, and scikit-learn refuses
+            self.linear, self.classes = linear, y[:1]
+            return
         rows = find_all_rows(linear, X)
         used, columns = np.unique(rows, return_inverse=True)
         starts = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)  # it takes no longer numbers
