@@ -277,6 +277,8 @@ def test_damaged_files_give_a_document_or_an_input_error(good, edits):
         assert "\n" not in str(error)
     else:
         assert written(document) == data if format != "brackets" else len(document) <= data.count(b"(")
+    if error and "looks like UTF-" in str(error):  # of another encoding nothing can be read, lenient or not
+        return
     # lenient reading ends well whatever is in the file, and what it lets through is well-formed
     out = written(read(io.BytesIO(data), format, strict=False))
     assert written(read(io.BytesIO(out), "conllx" if format == "conllx" else "conllu")) == out

@@ -133,9 +133,13 @@ def _codec(encoding: Any, path: str) -> str:
         raise InputError(f"unknown encoding {encoding!r}", path=path, hint="try utf-8 or cp1252") from None
 
 
+FEWEST_NULS = 2  #: in the first line of a file whose letters have two or four bytes
+
+
 def _wide(line: bytes) -> str:
     """Return the encoding of two or four bytes per letter that a line without a mark seems to have, or nothing."""
-    if 8 * line.count(0) < len(line):  # text in Latin letters has a NUL in every letter, Chinese columns in their tabs
+    # text in Latin letters has a NUL in every letter, Chinese columns in their tabs; one stray NUL proves nothing
+    if line.count(0) < FEWEST_NULS or 8 * line.count(0) < len(line):
         return ""
     for encoding in WIDE:
         text = line.decode(encoding, "ignore")
