@@ -234,6 +234,14 @@ def test_the_support_vector_machine_parses_with_the_same_kernel() -> None:
     assert uas(train_model(Settings(learning="svm", bits=14), MODELS["F5"], TRAIN)) > 80
 
 
+@pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
+def test_a_support_vector_machine_that_knows_one_class_predicts_it() -> None:
+    machine, _, X, y = machine_and_words("arc-eager")
+    svm = LinearSVM(MODELS["F5"], bits=14)
+    svm.fit(X, np.full_like(y, y.max()), len(machine.classes.kind))
+    assert (svm.scores(X).argmax(axis=1) == y.max()).all()
+
+
 @pytest.mark.skipif(find_spec("sklearn") is not None, reason="scikit-learn is installed")
 def test_without_scikit_learn_one_line_says_so() -> None:
     with pytest.raises(TreeboundError, match="scikit-learn is not installed; pip install"):

@@ -77,7 +77,8 @@ class LinearSVM:
 
         linear = empty(self.model, classes, self.bits, stride=classes)
         if (y == y[0]).all():  # sentences of one word each: there is nothing to separate, and scikit-learn refuses
-            self.linear, self.classes = linear, y[:1]
+            linear.weights[y[0] :: classes] = 1.0
+            self.linear, self.classes = linear, classes
             return
         rows = find_all_rows(linear, X)
         used, columns = np.unique(rows, return_inverse=True)
