@@ -6,7 +6,7 @@
 # make peers          install the parsers of others that the pipeline can run beside ours
 # make classifiers    install TiMBL, LIBSVM and LIBLINEAR, which transition-based parsing can learn with
 # make cluster        install what parsing and training on several machines need
-# make docs           write the reference of the Python interface to build/docs
+# make docs           render guides, commands and the Python interface to build/docs, to be read offline
 # make bench          speed, memory and start-up against their targets
 # make reference      the maintainers' run over the reference corpora (after make peers); writes results/reference
 # make check          what continuous integration runs
@@ -30,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: reproduce test test-long lab reproduce-all peers classifiers cluster docs bench reference check lock
 
 reproduce: $(READY)
-	python -m treebound.experiments.run
+	python -m studies.pipeline.run
 	@echo "report: $(CURDIR)/results/report/index.html"
 
 # TESTS: which ones, and options of pytest. Those of a file stay together: they share what it trains; tests/conftest.py
@@ -45,7 +45,7 @@ lab: $(READY)
 	jupyter lab notebooks
 
 reproduce-all: $(READY)
-	python -m treebound.experiments.scratch build/all params/all.yaml --skip-missing
+	python -m studies.pipeline.scratch build/all params/all.yaml --skip-missing
 
 peers: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-peers.lock
@@ -58,19 +58,19 @@ cluster: $(READY)
 
 docs: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-docs.lock
-	python docs/api/make.py
+	python docs/make.py
 
 bench: $(READY)
 	python benchmarks/targets.py
 
 reference: $(READY)
-	python -m treebound.experiments.reference
+	python -m studies.pipeline.reference
 
 check:
 	.ci/run
 
 lock:
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile pyproject.toml --extra studies --extra dev --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" -q -o requirements.lock
 	for extra in peers cluster docs classifiers; do \
 	  python -c 'import sys, tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"][sys.argv[1]], sep="\n")' $$extra \

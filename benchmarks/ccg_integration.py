@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from goals import Row, option, told
 
+from treebound.checker.joint_proofs import claim_faults
 from treebound.core.treebank import Treebank
-from treebound.evaluation.joint_proofs import claim_faults
 from treebound.systems.ccg.decoding import Adaptive
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.integration import ITERATIONS

@@ -16,10 +16,10 @@ import sys
 import time
 from pathlib import Path
 
+from treebound.checker.certificates import _Numbers, _walk
+from treebound.checker.proofs import proof
 from treebound.cli.annotate import Parsing, parsed
 from treebound.cli.checking import Checking, Claimed, checked
-from treebound.evaluation.certificates import _Numbers, _walk
-from treebound.evaluation.proofs import proof
 from treebound.systems.graph.parser import Parser, load
 from treebound.treebanks.document import Document, stream
 

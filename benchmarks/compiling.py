@@ -60,16 +60,16 @@ class Compilations(event.Listener):
 
 def work(corpus: str, model: str) -> None:
     """Train a pruner and a model of the run's parameters, and parse."""
-    from treebound.experiments import params as parameters
-    from treebound.experiments.corpus import load
-    from treebound.experiments.train import specification
+    from studies.common import params as parameters
+    from studies.common.corpus import load
+    from studies.pipeline.trainers.graph import specification
     from treebound.learning.pruner import train_pruner
     from treebound.systems.graph.parser import Parser
     from treebound.systems.graph.trainer import train
 
     examples = load(corpus, "train", SENTENCES)
     pruner = train_pruner(examples, epochs=1, bits=12, seed=1)
-    spec = specification(parameters.load(Path("params.yaml")), model, "mira", examples)
+    spec = specification(parameters.load(Path("params.yaml")), model, examples, seed=1)
     Parser(train(replace(spec, epochs=1, bits=12, label_bits=12), examples, examples, pruner)).parse(examples)
 
 

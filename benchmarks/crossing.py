@@ -16,11 +16,11 @@ import time
 import numpy as np
 from goals import Row, option, told
 
+from studies.common.corpus import load
+from treebound.checker.certificates import check_parse
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import check_parse
-from treebound.experiments.corpus import load
 from treebound.factors import FAMILIES
 from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser

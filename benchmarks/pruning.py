@@ -19,7 +19,7 @@ import numpy as np
 from training import load
 
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
+from treebound.metrics.attachment import evaluate
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings

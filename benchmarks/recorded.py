@@ -19,9 +19,9 @@ from ccg import PUBLISHED
 from classifiers import SPEED
 from goals import Row, option, told
 
+from studies.site.collect import Results, reference, this_run
+from studies.site.tables import sampling
 from treebound.core.errors import InputError
-from treebound.report.collect import Results, reference, this_run
-from treebound.report.tables import sampling
 
 #: MaltParser 1.9 with its usual settings, gold tags: UAS of the test set without punctuation
 MALTPARSER = {"en_ewt": 86.49, "ptb_sample": 87.22, "tr_twt": 82.80}

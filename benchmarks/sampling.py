@@ -20,11 +20,11 @@ from typing import TypeVar
 import goals
 import numpy as np
 
+from studies.site.tables.sampling import TARGETS
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
-from treebound.report.tables.sampling import TARGETS
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks import storage

@@ -24,7 +24,7 @@ import yaml
 from goals import Row, keep
 from numba import njit
 
-from treebound.experiments import scratch
+from studies.pipeline import scratch
 from treebound.features.tokens import TokenTable
 from treebound.kernels.features.labels import context_words
 from treebound.kernels.features.scoring import Output, Place, arc_features
@@ -35,10 +35,10 @@ from treebound.systems.graph.parser import Parser, _table
 HOW = "make bench"
 FOLDER = Path("build/bench")
 UNCAPPED = Path("build/bench-uncapped")  #: trained with exact decoding of every training sentence
-MODEL = "carreras+grandchild+sibling.mira"
+MODEL = "carreras+grandchild+sibling"
 ROW = "both"  #: of params/bench.yaml that parses with it
-ALL_HEADS = "combined.mira"  #: every factor family, all k heads of every word
-EVERY = "combined-pruned.mira"  #: every factor family, pruned as `treebound train` does it by default
+ALL_HEADS = "combined"  #: every factor family, all k heads of every word
+EVERY = "combined-pruned"  #: every factor family, pruned as `treebound train` does it by default
 REPEATS = 3
 #: sentences on which the published configuration is compared, and its limit for each
 SENTENCES, LIMIT = 200, 5000
@@ -52,8 +52,8 @@ def child(function: str, *arguments: str | int) -> dict:
 
 def speed(corpus: str, name: str, workers: str) -> dict:
     """Parse the test split with the model of that name; features to heads."""
-    from treebound.evaluation.timing import Stopwatch
-    from treebound.experiments.corpus import load
+    from studies.common.corpus import load
+    from treebound.metrics.timing import Stopwatch
     from treebound.systems.graph.parser import load as load_parser
 
     parser = load_parser(f"results/models/{corpus}/{name}.npz", k=10)
@@ -80,7 +80,7 @@ def speed(corpus: str, name: str, workers: str) -> dict:
 
 def tuning(corpus: str) -> dict:
     """DP calls, nodes and decoding seconds of each configuration on the same scores."""
-    from treebound.experiments.corpus import load
+    from studies.common.corpus import load
     from treebound.systems.graph.parser import load as load_parser
 
     test = load(corpus, "test", SENTENCES)
@@ -113,8 +113,8 @@ def lookups(corpus: str) -> dict:
     each), the labeller for the surviving arcs and for the tree (a row of weights, one a label). Every set of slots is
     taken twice: as often as they occur, and each slot of a sentence once, as if nothing were ever looked up again.
     """
-    from treebound.evaluation.timing import Stopwatch
-    from treebound.experiments.corpus import load
+    from studies.common.corpus import load
+    from treebound.metrics.timing import Stopwatch
     from treebound.systems.graph.parser import load as load_parser
 
     parser = load_parser(f"results/models/{corpus}/{MODEL}.npz", k=10)
@@ -289,7 +289,7 @@ def rows() -> Iterator[Row]:
         yield Row(f"en_ewt test, {what}, words per CPU second", every["words"] / every["cpu"]["1"], target)
         yield Row(f"en_ewt test, {what}, certified, %", 100 * every["certified"] / every["sentences"], 100)
     for corpus in ("en_ewt", "ptb_sample"):
-        pruned, whole = (scores(corpus, name.removesuffix(".mira")) for name in (EVERY, ALL_HEADS))
+        pruned, whole = (scores(corpus, name) for name in (EVERY, ALL_HEADS))
         for measure in ("uas", "las"):
             gain = pruned[measure] - whole[measure]
             yield Row(f"{corpus} test {measure.upper()}, the default model against all heads", gain)
@@ -320,7 +320,7 @@ def rows() -> Iterator[Row]:
 def main() -> None:
     """Train what is missing, then measure."""
     overlay = yaml.safe_load(Path("params/bench.yaml").read_text(encoding="utf-8"))
-    name = MODEL.removesuffix(".mira")
+    name = MODEL
     of_it = {key: row for key, row in overlay["decode"].items() if row["model"] == name}
     exact = scratch.overlaid(overlay, {"corpora": ["en_ewt"], "decode": of_it, "train": {"max_dp_calls": 0}})
     for folder, settings, stage in ((FOLDER, overlay, "decode"), (UNCAPPED, exact, "train")):

@@ -18,10 +18,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from studies.common.corpus import load
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.decoders import DECODERS
-from treebound.experiments.corpus import load
 from treebound.systems.graph.parser import load as load_parser
 
 #: the dynamic program, the backbone that branch and bound gets instead, and their families
@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", nargs="+", metavar="CORPUS")
     parser.add_argument("--models", type=Path, default=Path("results/models"))
-    parser.add_argument("--model", default="carreras+grandchild+sibling.mira")
+    parser.add_argument("--model", default="carreras+grandchild+sibling")
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--sentences", type=int, help="the first so many; by default all")
     arguments = parser.parse_args()

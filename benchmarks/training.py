@@ -16,8 +16,8 @@ import numpy as np
 from goals import Row, option, told
 
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
 from treebound.learning.pruner import Pruner, train_pruner
+from treebound.metrics.attachment import evaluate
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train

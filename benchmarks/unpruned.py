@@ -1,6 +1,6 @@
 """Is every sentence of moderate length proved optimal where no arc is pruned?
 
-    cd build/multilingual && python ../../benchmarks/unpruned.py combined.mira non-projective.mira
+    cd build/multilingual && python ../../benchmarks/unpruned.py combined non-projective
 
 decodes, in the workspace of a run of the pipeline, the test sentences of up to 40 words of all its corpora with all n^2
 arcs, and prints how many are proved. Exit status 1 if one is not.
@@ -14,9 +14,9 @@ import time
 
 import numpy as np
 
-from treebound.experiments import stage
-from treebound.experiments.corpus import load
-from treebound.experiments.params import load as load_params
+from studies.common import stage
+from studies.common.corpus import load
+from studies.common.params import load as load_params
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 
@@ -24,7 +24,7 @@ from treebound.systems.graph.parser import Parser
 def main() -> int:
     """Print a table of corpora and models."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+", help="for instance combined.mira")
+    parser.add_argument("models", nargs="+", help="for instance combined")
     parser.add_argument("--corpora", nargs="*", help="of those of the run")
     parser.add_argument("--longest", type=int, default=40, help="words of a sentence")
     parser.add_argument("--calls", type=int, default=10_000, help="calls of the tree oracle that a sentence has")

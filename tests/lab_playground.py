@@ -35,7 +35,7 @@ import numpy as np
 from synthetic import synthetic_treebank
 
 from treebound.learning.pruner import train_pruner
-from treebound.report.playground import Playground
+from studies.site.playground import Playground
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.several import train_taggers

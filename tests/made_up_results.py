@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,17 +15,51 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from treebound.evaluation.attachment import HEAD, LABELLED, WRONG
-from treebound.experiments import params as parameters
-from treebound.experiments.ccg_integration import tables
-from treebound.experiments.params import ROOMS, Params, Row, Step
-from treebound.experiments.plan import model_name
-from treebound.experiments.score_time import METHODS
-from treebound.experiments.scratch import overlaid
+from studies.auli_lopez_2011.integration.measure import tables
+from studies.common import params as parameters
+from studies.common.params import Params, Row, Step
+from studies.pipeline.scratch import overlaid
+from studies.zhang_2014.score_time.measure import METHODS
 from treebound.factors import pattern_language
+from treebound.metrics.attachment import HEAD, LABELLED, WRONG
 from treebound.systems.ccg.study import Course, Outcome, Studied
 
 SENTENCES = 60
+#: models and rows of every kind that tables tell apart, laid over params.yaml
+ROWS = """
+models:
+  arc-perceptron: {same_as: arc, families: [], learner: perceptron}
+  carreras-perceptron: {same_as: carreras, families: [adjacent-sibling, outermost-grandchild], learner: perceptron}
+  carreras+grandchild-perceptron: {same_as: carreras+grandchild, learner: perceptron,
+    families: [adjacent-sibling, outermost-grandchild, grandchild]}
+  carreras+sibling-perceptron: {same_as: carreras+sibling, learner: perceptron,
+    families: [adjacent-sibling, outermost-grandchild, sibling]}
+  carreras+grandchild+sibling-perceptron: {same_as: carreras+grandchild+sibling, learner: perceptron,
+    families: [adjacent-sibling, outermost-grandchild, grandchild, sibling]}
+decode:
+  arc-perceptron: {arc-perceptron: {decoder: eisner, k: 10}}
+  arc: {arc: {decoder: eisner, k: 10}}
+  carreras-perceptron: {carreras-perceptron: {decoder: carreras, k: 10}}
+  carreras: {carreras: {decoder: carreras, k: 10}}
+  carreras+grandchild-perceptron: {grandchild-perceptron: {decoder: tuned, k: 10}}
+  carreras+grandchild: {grandchild: {decoder: tuned, k: 10}}
+  carreras+sibling-perceptron: {sibling-perceptron: {decoder: tuned, k: 10}}
+  carreras+sibling: {sibling: {decoder: tuned, k: 10}}
+  carreras+grandchild+sibling-perceptron: {both-perceptron: {decoder: tuned, k: 10}}
+  carreras+grandchild+sibling:
+    both: {decoder: tuned, k: 10}
+    both-k3: {decoder: tuned, k: 3}
+    both-k5: {decoder: tuned, k: 5}
+    both-k20: {decoder: tuned, k: 20}
+    both-unpruned: {decoder: tuned, k: none}
+    both-tuned-carreras: {decoder: tuned-carreras, k: 10}
+    both-published: {decoder: published, k: 10}
+  greedy: {transition-greedy: {}}
+  beam: {transition-beam: {}}
+  svm: {transition-svm: {}}
+  small: {sampling-small: {}}
+arena: {models: [arc, carreras+grandchild+sibling]}
+"""
 META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 
 
@@ -59,19 +94,23 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         recall = {split: {str(k): 1 - 0.2 / k for k in params.pruner.ks} for split in ("dev", "test")}
         left = [{"threshold": t, "recall": 1 - t, "heads_a_word": 3 - np.log10(t)} for t in params.pruner.thresholds]
         found = {"corpus": corpus, "recall": recall, "thresholds": {"dev": left, "test": left}}
-        _json(folder, ["pruner", corpus, "pruner.json"], found)
+        _json(folder, ["pruner", f"{corpus}.json"], found)
         if params.ablation is not None:
             rows = [_ablation(rng, name, i) for i, name in enumerate(params.ablation.configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
         if params.confidence is not None:
             _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
         if params.arena is not None:
-            _json(folder, ["arena", f"{corpus}.json"], arena_rows(params.arena.models))
+            for model in params.arena.models:
+                _json(folder, ["arena", corpus, f"{model}.json"], arena_rows((model,)))
         if params.approximations is not None:
-            _json(folder, ["approximations", f"{corpus}.json"], approximation_rows(params.approximations.models))
+            for model in params.approximations.models:
+                _json(folder, ["approximations", corpus, f"{model}.json"], approximation_rows((model,)))
         if params.score_time is not None:
-            _json(folder, ["score-time", f"{corpus}.json"], score_time_rows(params.score_time.patience))
-        timed: dict[str, list[dict]] = {room: [] for room in ROOMS.values()}
+            for model in params.score_time.models:
+                _json(folder, ["score-time", corpus, f"{model}.json"], score_time_rows(params.score_time.patience))
+        timed: list[dict] = []
+        parsed: dict[str, dict[str, dict]] = {}
         for i, row in enumerate(params.rows_of(corpus)):
             _train(folder, params, corpus, row)
             tags, seed = params.tags_and_seed(corpus, row)
@@ -82,15 +121,16 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
                     alike = replace(row, decoder=next(iter(params.decoders)), k=params.train.k)
                     marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "correct", "scored", "words"]]
                     _csv(folder, corpus, row, marks)
-                timed[ROOMS[row.system]].append({**row.key, "words_per_cpu_s": 9000.0})
+                timed.append({**row.key, "words_per_cpu_s": 9000.0})
             else:
                 table = _sentences(rng, params, row, lengths, i)
                 _csv(folder, corpus, row, table.drop(columns="seconds"))
                 metrics = _decode(table, params) | {"tags": tags, "seed": seed}
-                timed["graph"].append({**row.key, **_timing(table)})
-            _json(folder, ["decode", corpus, f"{row}.json"], metrics)
-        for room, rows in timed.items():
-            _json(folder, ["benchmark", corpus, f"{room}.json"], rows)
+                timed.append({**row.key, **_timing(table)})
+            parsed.setdefault(row.trained, {})[row.name] = metrics
+        for model, rows_of_model in parsed.items():
+            _json(folder, ["decode", corpus, f"{model}.json"], rows_of_model)
+        _json(folder, ["benchmark", f"{corpus}.json"], timed)
         if params.steps is not None and corpus in params.steps.corpora:
             for i, (name, step) in enumerate(params.steps.runs.items()):
                 _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i, step))
@@ -121,7 +161,7 @@ def score_time_rows(budgets: Sequence[int]) -> list[dict]:
 
 
 def _csv(folder: Path, corpus: str, row: Row, table: pd.DataFrame) -> None:
-    path = folder / "predictions" / corpus / "decode" / f"{row}.csv"
+    path = folder / "predictions" / corpus / "decode" / row.trained / f"{row}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(path, index=False)
 
@@ -130,7 +170,7 @@ def _train(folder: Path, params: Params, corpus: str, row: Row) -> None:
     epochs = range(1, params.train.epochs + 1)
     history = [{"epoch": e, "dev_uas": 80 + e / 10, "dev_las": 75 + e / 10} for e in epochs]
     metrics = {"spec": {"learner": row.learner}, "history": history, "best_epoch": params.train.epochs}
-    name = f"{model_name(params, corpus, row)}.json"
+    name = f"{row.trained}.json"
     _json(folder, ["train", corpus, name], metrics)
     _json(folder, ["timing", "train", corpus, name], {"cpu_s": 61.5, "wall_s": 62.5})
 
@@ -151,16 +191,18 @@ def _project(repository: Path, overlay: str, with_reference: bool) -> TemporaryD
     folder = Path(made.name)
     for name in ("params.yaml", "dvc.yaml"):
         (folder / name).write_bytes((repository / name).read_bytes())
-    if overlay:
-        base = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
-        over = yaml.safe_load((repository / "params" / overlay).read_text(encoding="utf-8"))
-        (folder / "params.yaml").write_text(yaml.safe_dump(overlaid(base, over)), encoding="utf-8")
+    base = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
+    ours = overlaid(base, yaml.safe_load(ROWS))
+    over = yaml.safe_load((repository / "params" / overlay).read_text(encoding="utf-8")) if overlay else {}
+    (folder / "params.yaml").write_text(yaml.safe_dump(overlaid(ours, over), sort_keys=False), encoding="utf-8")
     params = parameters.load(folder / "params.yaml")
     write(folder / "results", params)
     if with_reference:
-        kept = parameters.load(repository / "params.yaml")
-        write(folder / "results" / "reference", kept, seed=1)
-        (folder / "results" / "reference" / "params.yaml").write_bytes((repository / "params.yaml").read_bytes())
+        reference = folder / "results" / "reference"
+        reference.mkdir(parents=True)
+        (reference / "params.yaml").write_text(yaml.safe_dump(ours, sort_keys=False), encoding="utf-8")
+        kept = parameters.load(reference / "params.yaml")
+        write(reference, kept, seed=1)
         machine = {"cpu": "an invented one", "cores": 2, "system": "Linux", "python": "3.11.0", "numba": "0.68"}
         sums = {corpus: {"train": "0" * 64, "dev": "1" * 64, "test": "2" * 64} for corpus in kept.corpora}
         info = {"commit": "0" * 40, "date": "2020-01-01", "machine": machine, "checksums": sums}
@@ -279,7 +321,7 @@ def _ablation(rng: np.random.Generator, name: str, i: int) -> dict:
 
 def arena_rows(models: tuple[str, ...]) -> list[dict]:
     """What the stage `arena` would write: every program takes 100 times as long as branch and bound, or more."""
-    from treebound.experiments.arena import LENGTHS, SOLVERS, SPACES
+    from studies.riedel_clarke_2006.integer_programs.measure import LENGTHS, SOLVERS, SPACES
 
     return [
         {"model": model, "space": space, "solver": name, "longer_than": low, "sentences": 4, "words": 4 * (low + 5)}
@@ -297,9 +339,9 @@ def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
     """What the stage `approximations` would write: the later in its list, the faster; the first two find all best
     trees, the others half of them.
     """
-    from treebound.experiments.approximations import CONTESTANTS, EXACT, WITHIN
-    from treebound.experiments.arena import LENGTHS, SPACES
-    from treebound.experiments.made_up import MADE_UP
+    from studies.across.approximations.made_up import MADE_UP
+    from studies.across.approximations.measure import CONTESTANTS, EXACT, WITHIN
+    from studies.riedel_clarke_2006.integer_programs.measure import LENGTHS, SPACES
 
     rows, within = [], []
     for model in (*models, *MADE_UP):
@@ -336,7 +378,8 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
             }
             row |= {"seconds": 0.01 * (s + 1), "first": 0.005 * s, "iterations": s, "rows": s}
             rows.append(row | {"status": "infeasible" if name.endswith("q = 2") and i == 3 else "optimal"})
-    from treebound.experiments import constraint_analysis, cross_validation
+    from studies.riedel_clarke_2006.constraints import analysis as constraint_analysis
+    from studies.riedel_clarke_2006.constraints import measure as cross_validation
 
     sums = cross_validation.summaries(pd.DataFrame(rows))
     for fold in folds:
@@ -354,7 +397,7 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
 
 def _classifiers(folder: Path, params: Params, corpus: str) -> None:
     """What the stage `classifiers` would write: richer features and the first learner are better, and dearer."""
-    from treebound.experiments import classifiers
+    from studies.hall_2006.classifiers import measure as classifiers
 
     rows, seconds, names = [], [], list(params.classifiers.learners)
     for cell in classifiers.cells(params, corpus):
@@ -464,7 +507,7 @@ def _step(rng: np.random.Generator, lengths: np.ndarray, i: int, step: Step) -> 
 
 def in_the_loop(rng: np.random.Generator, lengths: np.ndarray) -> dict[str, dict]:
     """What the stage `in_the_loop` would write: approximate decoders are worse, and no longer so once trained with."""
-    from treebound.experiments.in_the_loop import TRAINERS
+    from studies.across.in_the_loop.measure import TRAINERS
 
     def score(right: float) -> dict:
         marks = ["".join(rng.choice([HEAD, WRONG], p=(right, 1 - right), size=n)) for n in lengths]
@@ -502,3 +545,11 @@ def analysis(folder: Path, corpus: str, patterns: str) -> None:
     }
     table = pd.DataFrame([frame | {"rank": rank, "new": 4, "instead": "outside -> b (3)"} for rank in range(1, 31)])
     table.to_csv(folder / f"{corpus}.candidates.csv", index=False)
+
+
+def change_rows(folder: Path, corpus: str, row: str, **figures: object) -> None:
+    """Overwrite figures of the metrics of `decode` of corpora and rows, both patterns of `fnmatch`."""
+    for path in sorted((folder / "metrics" / "decode").glob(f"{corpus}/*.json")):
+        rows = json.loads(path.read_text())
+        changed = {name: metrics | figures if fnmatch(name, row) else metrics for name, metrics in rows.items()}
+        path.write_text(json.dumps(changed))

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
+from treebound.checker.majorants import PRODUCT_FAMILIES
+from treebound.checker.stars import STAR_FAMILIES
 from treebound.core.certificate import Step
 from treebound.core.problem import NONE
-from treebound.evaluation.majorants import PRODUCT_FAMILIES
-from treebound.evaluation.stars import STAR_FAMILIES
 
 #: what only multipliers bound
 ALWAYS_STARS = STAR_FAMILIES - PRODUCT_FAMILIES - {"valency"}

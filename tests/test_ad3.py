@@ -10,12 +10,12 @@ from oracles.score import best
 from oracles.trees import trees
 from strategies import KINDS, build_problem, random_problem, tries
 
+from treebound.checker.certificates import check_parse
 from treebound.decoders.approximate import ad3_kernel as kernel
 from treebound.decoders.approximate.ad3 import AD3
 from treebound.decoders.approximate.dual_decomposition import parted
-from treebound.decoders.door import canonical
+from treebound.decoders.canonical import canonical
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
 
 ALL = tuple(family for family in FAMILIES if family != "arc")

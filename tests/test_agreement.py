@@ -13,7 +13,7 @@ from oracles.score import scores
 from oracles.trees import trees
 from strategies import random_problem
 
-from treebound.decoders.door import canonical
+from treebound.decoders.canonical import canonical
 from treebound.decoders.exact.branch_and_bound import agreement, state
 from treebound.decoders.exact.branch_and_bound.agreement import (
     _even_parents,

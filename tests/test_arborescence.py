@@ -10,8 +10,8 @@ from oracles.score import best, scores
 from oracles.trees import trees
 from strategies import build_problem, problems
 
+from treebound.checker.certificates import check_parse, tree_faults
 from treebound.decoders.exact.chu_liu_edmonds import ChuLiuEdmonds
-from treebound.evaluation.certificates import check_parse, tree_faults
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.hypergraph import NEG

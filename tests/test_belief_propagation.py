@@ -13,7 +13,7 @@ from strategies import build_problem, random_problem, tries
 
 from treebound.decoders.approximate.belief_kernel import send
 from treebound.decoders.approximate.belief_propagation import BeliefPropagation
-from treebound.decoders.door import canonical
+from treebound.decoders.canonical import canonical
 from treebound.kernels.bounded import make_products
 
 CHARTED = ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling")

@@ -12,7 +12,7 @@ from test_ccg_charts import LEXICAL, Made, all_derivations, grammar, random_sent
 from test_ccg_system import call
 
 import treebound
-from treebound.evaluation.joint_proofs import Claim, Node, Statement, claim_faults
+from treebound.checker.joint_proofs import Claim, Node, Statement, claim_faults
 from treebound.support.settings import SettingError
 from treebound.systems.ccg import belief_propagation
 from treebound.systems.ccg.belief_propagation import least_risk, propagate

@@ -19,10 +19,10 @@ from ccg_corpus import write_auto
 from test_ccg_system import call
 
 import treebound
+from treebound.checker.joint_proofs import decoded, encoded
 from treebound.cli.checking import Checked, Claimed
 from treebound.cli.checking_derivations import Checking, checked, read_off
 from treebound.core.errors import InputError
-from treebound.evaluation.joint_proofs import decoded, encoded
 from treebound.systems.ccg.decoding import Supertagged
 from treebound.systems.ccg.joint import Joint
 from treebound.systems.ccg.joint_search import proof, search

@@ -12,9 +12,10 @@ from ccg_corpus import write_auto
 from test_ccg_system import call
 
 import treebound
+from studies.auli_lopez_2011.integration import measure as ccg_integration
+from studies.auli_lopez_2011.supertagging.measure import ORDERS
+from studies.common import params
 from treebound.core.errors import InputError
-from treebound.experiments import ccg_integration, params
-from treebound.experiments.ccg import ORDERS
 from treebound.systems.ccg.evaluation import evaluate
 from treebound.systems.ccg.study import Outcome, Study, difference, scores
 from treebound.treebanks.ccg.columns import derivations_of

@@ -299,7 +299,8 @@ def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> Non
 
 
 def test_the_tables_of_beams(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from treebound.experiments import ccg, params
+    from studies.auli_lopez_2011.supertagging import measure as ccg
+    from studies.common import params
 
     loaded = params.load()
     monkeypatch.chdir(tmp_path)

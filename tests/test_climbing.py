@@ -10,9 +10,9 @@ from strategies import random_problem, tries
 from synthetic import synthetic_treebank
 
 from treebound.decoders.approximate.climbing import HillClimbing
-from treebound.evaluation.attachment import evaluate
 from treebound.factors import FAMILIES
 from treebound.learning.pruner import train_pruner
+from treebound.metrics.attachment import evaluate
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train

@@ -13,17 +13,17 @@ from scipy import sparse
 from synthetic import synthetic_treebank
 
 import treebound
+from studies.zhang_2014.tag_correction.measure import measured
 from treebound.cli.annotate import Parsing, parsed
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
-from treebound.experiments.tag_correction import measured
 from treebound.learning.survey import remarks
 from treebound.systems.correcting import jackknifed as of_taggers
 from treebound.systems.correcting import training
 from treebound.systems.correcting.balance import BITS, NUMBERS, Choice, features, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
+from treebound.systems.correcting.fold_files import CHOICES, DOUBTS, FoldFiles, Kind
 from treebound.systems.correcting.jackknifed import with_first
-from treebound.systems.correcting.kept import CHOICES, DOUBTS, Kept, Kind
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.parser import Parser
 from treebound.systems.correcting.settings import Settings
@@ -216,7 +216,7 @@ def test_folds_of_another_training_are_not_taken_up(tmp_path: Path) -> None:
     def saved(kind: Kind, of: Path | None, key: str, results: list) -> list:
         """What two folds have, and the folds that were computed."""
         asked: list[int] = []
-        return [*Kept(of, key).folds(kind, 2, lambda missing: asked.extend(missing) or iter(results)), asked]
+        return [*FoldFiles(of, key).folds(kind, 2, lambda missing: asked.extend(missing) or iter(results)), asked]
 
     assert saved(DOUBTS, path, "this", [found, found])[2] == [0, 1]
     assert saved(CHOICES, path, "this", [[choice, choice], []])[2] == [0, 1]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from strategies import FAMILIES, build_problem
 
+from treebound.checker.certificates import check_parse
 from treebound.core.errors import UnsupportedError
 from treebound.decoders import DECODERS
-from treebound.evaluation.certificates import check_parse
 
 
 @pytest.fixture(scope="module")

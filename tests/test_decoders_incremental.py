@@ -9,6 +9,7 @@ import pytest
 from oracles import constraints as oracle
 from strategies import build_problem, draw
 
+from treebound.checker.certificates import check_parse
 from treebound.constraints import TREE, parse
 from treebound.constraints.no_cycles import NoCycles
 from treebound.constraints.one_head import OneHead
@@ -19,7 +20,6 @@ from treebound.core.labelled import LabelledProblem, best_labels, best_variables
 from treebound.core.problem import PartTable, Problem
 from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
 from treebound.decoders.exact.programs.stated import StatedProgram, installed
-from treebound.evaluation.certificates import check_parse
 
 NAMES = ("cnj", "su", "det")
 SETTINGS = """

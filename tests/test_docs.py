@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
 import made_up_results
 import pytest
 
+from studies.common import params as parameters
+from studies.site import readme
 from treebound.core.errors import InputError
-from treebound.experiments import params as parameters
-from treebound.report import readme
 
 REPOSITORY = Path(__file__).parents[1]
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "results" / "README.md"]
+PAGES = [
+    REPOSITORY / "README.md",
+    REPOSITORY / "CONTRIBUTING.md",
+    *sorted((REPOSITORY / "docs").rglob("*.md")),
+    REPOSITORY / "results" / "README.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
@@ -23,14 +29,19 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-def test_the_readme_lists_every_folder_and_notebook() -> None:
-    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    package = REPOSITORY / "src" / "treebound"
-    for folder in package.iterdir():
-        if (folder / "__init__.py").is_file():
-            assert f"`src/treebound/{folder.name}/`" in text
+def test_the_readme_can_be_read_at_once() -> None:
+    assert len((REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_every_folder_and_notebook_is_listed() -> None:
+    architecture = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for package in ("treebound", "studies"):
+        for folder in (REPOSITORY / "src" / package).iterdir():
+            if (folder / "__init__.py").is_file():
+                assert f"| `{folder.name}/` |" in architecture, folder
+    pages = (REPOSITORY / "docs" / "guide" / "reproduce.md").read_text(encoding="utf-8")
     for name in parameters.load(REPOSITORY / "params.yaml").notebooks:
-        assert f"notebooks/{name}.ipynb" in text
+        assert f"notebooks/{name}.ipynb" in pages
 
 
 def test_decisions_are_numbered_without_gaps() -> None:
@@ -47,9 +58,9 @@ def test_references_are_unique() -> None:
 
 
 def test_the_headline_is_that_of_the_reference() -> None:
-    """`python -m treebound.report.readme` after `make reference`."""
+    """`python -m studies.site.readme` after `make reference`."""
     text, figures = readme.headline(REPOSITORY)
-    kept = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    kept = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
     assert readme.updated(kept, text) == kept
     assert all((REPOSITORY / path).exists() == (path in figures) for path in (readme.FIGURE, readme.NARROW))
 
@@ -63,3 +74,29 @@ def test_the_headline_is_replaced_between_its_marks(tmp_path: Path) -> None:
     assert readme.updated(before, text) == f"a\n{readme.BEGIN}\n{text}\n{readme.END}\nb"
     with pytest.raises(InputError, match="marks of the headline are gone"):
         readme.updated("no marks", text)
+
+
+def test_the_rendered_documentation_has_no_broken_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pages of `make docs`, but for the Python interface, which needs pdoc."""
+    specification = importlib.util.spec_from_file_location("make_docs", REPOSITORY / "docs" / "make.py")
+    assert specification is not None
+    assert specification.loader is not None
+    make = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(make)
+    monkeypatch.setattr(make, "OUTPUT", tmp_path)
+    monkeypatch.setattr("sys.argv", ["make.py", "--no-api"])
+    make.main()
+    pages = sorted(tmp_path.rglob("*.html"))
+    assert len(pages) > 40
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(script|link|img)[^>]*(src|href)=\"https?:", text), f"{page}: needs the network"
+        for link in re.findall(r'(?:href|src|srcset)="([^"]+)"', text):
+            path, _, anchor = link.partition("#")
+            if "://" in link or "api/" in link:
+                continue
+            target = (page.parent / path).resolve() if path else page
+            assert target.is_file(), f"{page}: {link}"
+            if anchor and target.suffix == ".html":
+                assert f'id="{anchor}"' in target.read_text(encoding="utf-8"), f"{page}: {link}"
+    assert "treebound parse" in (tmp_path / "commands.html").read_text(encoding="utf-8")

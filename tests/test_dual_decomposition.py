@@ -7,10 +7,10 @@ import pytest
 from oracles.score import best
 from strategies import KINDS, build_problem, random_problem, rescored, tries
 
+from treebound.checker.certificates import certificate_faults, check_parse
 from treebound.decoders.approximate.dual_decomposition import DualDecomposition
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import certificate_faults, check_parse
 from treebound.factors import FAMILIES
 
 ALL = tuple(family for family in FAMILIES if family != "arc")

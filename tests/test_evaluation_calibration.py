@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from studies.site import remarks, tables
 from treebound.core.parse import Confidence, Parse
-from treebound.evaluation.calibration import calibration_error, coverage, reliability, wilson
-from treebound.report import remarks, tables
+from treebound.metrics.calibration import calibration_error, coverage, reliability, wilson
 
 
 def test_bins_have_equal_sizes_and_their_own_accuracy():
@@ -92,7 +92,7 @@ def test_tables_of_one_parse():
 
 
 def test_figures_draw_every_finite_bin():
-    from treebound.plots import figures
+    from studies.figures import figures
 
     data = words()
     data.loc[:200, "margin"] = np.inf
@@ -101,8 +101,8 @@ def test_figures_draw_every_finite_bin():
     figure = figures.reliability(margin, marginal)
     left, right = figure.axes
     finite = np.isfinite(margin["confidence"]).sum()
-    assert len(left.lines[0].get_xdata()) == finite < len(margin)
-    assert len(right.lines[0].get_xdata()) == len(marginal)
+    assert len(left.lines[0].get_xdata()) == finite < len(margin["words"])
+    assert len(right.lines[0].get_xdata()) == len(marginal["words"])
     curves = {name: coverage(data[name].to_numpy(), data["correct"].to_numpy()) for name in ("margin", "marginal")}
     (axes,) = figures.coverage(curves).axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["margin", "marginal"]

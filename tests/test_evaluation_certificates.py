@@ -9,11 +9,11 @@ from oracles.score import best, scores
 from oracles.trees import trees
 from strategies import build_problem, random_problem
 
+from treebound.checker.certificates import Certificate, CertNode, Step, certificate_faults, check_parse, tree_faults
 from treebound.core.parse import Parse
 from treebound.core.problem import PartTable
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import Certificate, CertNode, Step, certificate_faults, check_parse, tree_faults
 
 
 def prove(problem, exact, rng, value):

@@ -8,7 +8,7 @@ from oracles.score import scores
 from oracles.trees import trees
 from strategies import build_problem, random_problem, unchecked
 
-from treebound.evaluation.chart import CHART_FAMILIES, build_chart, max_marginals
+from treebound.checker.chart import CHART_FAMILIES, build_chart, max_marginals
 
 SUBSETS = [frozenset(s) for s in chain.from_iterable(combinations(sorted(CHART_FAMILIES), r) for r in range(4))]
 

@@ -9,9 +9,7 @@ from oracles.score import best
 from steps import random_step
 from strategies import FAMILIES, build_problem, random_problem, unchecked
 
-from treebound.core.parse import Parse
-from treebound.core.problem import NONE
-from treebound.evaluation.certificates import (
+from treebound.checker.certificates import (
     Certificate,
     CertNode,
     Step,
@@ -20,10 +18,12 @@ from treebound.evaluation.certificates import (
     check_parse,
     decide,
 )
-from treebound.evaluation.chart import CHART_FAMILIES
-from treebound.evaluation.compiled.proofs import WholeNumbers
-from treebound.evaluation.compiled.tables import TooLarge
-from treebound.evaluation.shapes import problem_faults
+from treebound.checker.chart import CHART_FAMILIES
+from treebound.checker.compiled.proofs import WholeNumbers
+from treebound.checker.compiled.tables import TooLarge
+from treebound.checker.shapes import problem_faults
+from treebound.core.parse import Parse
+from treebound.core.problem import NONE
 
 SPACES = ("projective", "non-projective")
 

@@ -11,13 +11,13 @@ from oracles.trees import trees
 from steps import random_step
 from strategies import FAMILIES, build_problem, random_problem, rescored
 
+from treebound.checker.arborescence import Arborescences
+from treebound.checker.certificates import Certificate, CertNode, Step, certificate_faults, check_parse
+from treebound.checker.majorants import PRODUCT_FAMILIES, majorant
+from treebound.checker.scoring import tree_score
+from treebound.checker.stars import STAR_FAMILIES, Stars
 from treebound.core.parse import Parse
 from treebound.core.problem import NONE, NONE_OUTER, PartTable
-from treebound.evaluation.arborescence import Arborescences
-from treebound.evaluation.certificates import Certificate, CertNode, Step, certificate_faults, check_parse
-from treebound.evaluation.majorants import PRODUCT_FAMILIES, majorant
-from treebound.evaluation.scoring import tree_score
-from treebound.evaluation.stars import STAR_FAMILIES, Stars
 
 SPACES = ("projective", "non-projective")
 

@@ -9,9 +9,9 @@ import pytest
 from steps import random_step
 from strategies import FAMILIES, build_problem, random_problem
 
+from treebound.checker.certificates import Certificate, CertNode
+from treebound.checker.proofs import Writer, encoded, first_shares, reading
 from treebound.core.errors import InputError
-from treebound.evaluation.certificates import Certificate, CertNode
-from treebound.evaluation.proofs import Writer, encoded, first_shares, reading
 
 
 def random_certificate(problem, rng):

@@ -7,12 +7,12 @@ import pytest
 from oracles.score import best
 from strategies import build_problem, random_problem
 
+from treebound.checker.certificates import check_parse
+from treebound.checker.prover import Refutation, prove
+from treebound.checker.scoring import tree_score
 from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import PartTable
-from treebound.evaluation.certificates import check_parse
-from treebound.evaluation.prover import Refutation, prove
-from treebound.evaluation.scoring import tree_score
 
 PROVED = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 

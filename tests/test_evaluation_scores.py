@@ -1,4 +1,4 @@
-"""Attachment, significance, breakdowns and timing on a treebank small enough to count by hand."""
+"""Attachment, significance and timing on a treebank small enough to count by hand."""
 
 import time
 from dataclasses import replace
@@ -10,10 +10,9 @@ import pytest
 from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.attachment import HEAD, LABELLED, WRONG, evaluate, marks, scored_words
-from treebound.evaluation.breakdown import bin_labels, by_length
-from treebound.evaluation.significance import mcnemar, mcnemar_words, paired_bootstrap
-from treebound.evaluation.timing import Stopwatch, measure, speed
+from treebound.metrics.attachment import HEAD, LABELLED, WRONG, evaluate, marks, scored_words
+from treebound.metrics.significance import mcnemar, mcnemar_words, paired_bootstrap
+from treebound.metrics.timing import Stopwatch, measure, speed
 
 
 def treebank(tags, heads):
@@ -34,12 +33,12 @@ PARSED = [np.array([-1, 3, 0, 2]), np.array([-1, 0, 0]), np.array([-1, 0])]
 
 def test_counts():
     table = evaluate(GOLD, PARSED).sentences
-    assert table.n.tolist() == [3, 2, 1]
-    assert table.scored.tolist() == [2, 1, 0]
-    assert table.correct.tolist() == [1, 1, 0]
-    assert table.correct_all.tolist() == [2, 1, 1]
-    assert table.complete.tolist() == [False, True, True]
-    assert table.complete_all.tolist() == [False, False, True]
+    assert table["n"].tolist() == [3, 2, 1]
+    assert table["scored"].tolist() == [2, 1, 0]
+    assert table["correct"].tolist() == [1, 1, 0]
+    assert table["correct_all"].tolist() == [2, 1, 1]
+    assert table["complete"].tolist() == [False, True, True]
+    assert table["complete_all"].tolist() == [False, False, True]
 
 
 def test_summary():
@@ -68,9 +67,9 @@ def test_labelled_scores():
     gold = labelled([["nsubj", "root", "punct"], ["root", "punct"], ["root"]])
     found = [["nsubj", "root", "dep"], ["root", "punct"], ["never-seen"]]
     table = evaluate(gold, PARSED, found)
-    assert table.sentences.correct_labelled.tolist() == [1, 1, 0]  # word 1 of the first has a wrong head
-    assert table.sentences.correct_labelled_all.tolist() == [1, 1, 0]
-    assert table.sentences.complete_labelled.tolist() == [False, True, True]
+    assert table.sentences["correct_labelled"].tolist() == [1, 1, 0]  # word 1 of the first has a wrong head
+    assert table.sentences["correct_labelled_all"].tolist() == [1, 1, 0]
+    assert table.sentences["complete_labelled"].tolist() == [False, True, True]
     assert table.summary["las"] == pytest.approx(200 / 3)
     assert table.summary["las_all"] == pytest.approx(200 / 6)
     assert table.summary["complete_labelled"] == pytest.approx(200 / 3)
@@ -104,23 +103,12 @@ def test_what_cannot_be_evaluated():
 
 def test_empty_treebank():
     empty = treebank([], [])
-    assert len(evaluate(empty, []).sentences) == 0
+    assert len(evaluate(empty, []).sentences["n"]) == 0
     assert np.isnan(evaluate(empty, []).summary["uas"])
 
 
-def test_bins():
-    assert bin_labels((1, 3)) == ["1", "2-3", "4+"]
-    table = evaluate(GOLD, PARSED).sentences.assign(seconds=[0.3, 0.2, 0.4])
-    rows = by_length(table, (1, 2))
-    assert rows.index.tolist() == ["1", "2", "3+"]
-    assert rows.sentences.tolist() == [1, 1, 1]
-    assert rows.loc["3+", "uas"] == 50.0
-    assert rows.mean_seconds.tolist() == [0.4, 0.2, 0.3]
-    assert by_length(table, (2, 9)).index.tolist() == ["1-2", "3-9"]
-
-
 def frame(correct, scored=10):
-    return pd.DataFrame({"correct": correct, "scored": scored})
+    return {"correct": np.asarray(correct), "scored": np.full(len(correct), scored)}
 
 
 def test_bootstrap():
@@ -149,6 +137,13 @@ def test_bootstrap_interval_covers_a_null_difference_at_its_level():
     assert 180 <= covered <= 199
 
 
+def test_bootstrap_takes_data_frames():
+    """The tables of the studies and the library's give the same numbers."""
+    rng = np.random.default_rng(2)
+    a, b = (frame(rng.integers(3, 8, 50)) for _ in range(2))
+    assert paired_bootstrap(pd.DataFrame(a), pd.DataFrame(b), samples=100) == paired_bootstrap(a, b, samples=100)
+
+
 def test_mcnemar():
     right = [GOLD.heads(i) for i in range(3)]
     assert mcnemar(GOLD, right, PARSED) == {"only_a": 1, "only_b": 0, "p": 1.0}
@@ -167,9 +162,9 @@ def test_marks_say_of_every_scored_word_what_is_right():
     assert marks(labelled, PARSED, labels) == [WRONG + LABELLED, HEAD, ""]
     counted = evaluate(labelled, PARSED, labels).sentences
     found = marks(labelled, PARSED, labels)
-    assert [len(row) for row in found] == counted.scored.tolist()
-    assert [row.count(LABELLED) for row in found] == counted.correct_labelled.tolist()
-    assert [len(row) - row.count(WRONG) for row in found] == counted.correct.tolist()
+    assert [len(row) for row in found] == counted["scored"].tolist()
+    assert [row.count(LABELLED) for row in found] == counted["correct_labelled"].tolist()
+    assert [len(row) - row.count(WRONG) for row in found] == counted["correct"].tolist()
 
 
 def test_mcnemar_of_words_is_that_of_trees():
@@ -187,7 +182,7 @@ def test_timing():
     calls = []
     runs = measure(lambda: calls.append(1), repeats=3, warmup=2)
     assert len(calls) == 5
-    assert len(runs) == 3
-    assert len(measure(lambda: sum(range(10**5)), repeats=9, seconds=0.0)) == 1
-    found = speed(pd.DataFrame({"wall": [1.0, 2.0, 4.0], "cpu": [1.0, 2.0, 0.5]}), words=10)
+    assert len(runs["wall"]) == len(runs["cpu"]) == 3
+    assert len(measure(lambda: sum(range(10**5)), repeats=9, seconds=0.0)["cpu"]) == 1
+    found = speed({"wall": np.array([1.0, 2.0, 4.0]), "cpu": np.array([1.0, 2.0, 0.5])}, words=10)
     assert found == {"repeats": 3, "cpu_s": 1.0, "cpu_s_range": [0.5, 2.0], "wall_s": 2.0, "words_per_cpu_s": 10.0}

@@ -15,13 +15,13 @@ from oracles.score import best, scores
 from oracles.trees import trees
 from strategies import FAMILIES, random_problem
 
+from treebound.checker.certificates import CHART_FAMILIES, check_parse
+from treebound.checker.majorants import TOLERANCE
+from treebound.checker.proofs import line, proof
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import CHART_FAMILIES, check_parse
-from treebound.evaluation.majorants import TOLERANCE
-from treebound.evaluation.proofs import line, proof
 
 SPACES = ("projective", "non-projective")
 STATUSES = ("optimal", "gap", "limit", "heuristic", "infeasible", "nonsense", "Optimal", "")

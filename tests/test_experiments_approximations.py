@@ -8,15 +8,13 @@ import pytest
 from oracles.score import best
 from strategies import build_problem
 
+from studies.across.approximations import measure as arena
+from studies.across.approximations.made_up import MADE_UP, made_up
+from studies.common.params import Approximations
+from studies.riedel_clarke_2006.integer_programs.measure import disagreement
 from treebound.core.problem import Problem
-from treebound.experiments import approximations as arena
-from treebound.experiments.arena import disagreement
-from treebound.experiments.made_up import MADE_UP, made_up
-from treebound.experiments.params import Approximations
 
-SETTINGS = Approximations(
-    models=("any",), learner="mira", k=10, sentences=3, made_up=2, longest=10, calls=500, seconds=5.0
-)
+SETTINGS = Approximations(models=("any",), k=10, sentences=3, made_up=2, longest=10, calls=500, seconds=5.0)
 FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
 
 

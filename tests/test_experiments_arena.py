@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from strategies import build_problem
 
-from treebound.experiments import arena
+from studies.riedel_clarke_2006.integer_programs import measure as arena
 
 FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grandchild", "sibling")
 

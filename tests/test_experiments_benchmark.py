@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from studies.common import params
+from studies.pipeline import benchmark
 from treebound.core.errors import InputError
-from treebound.experiments import benchmark, params
 
 REPOSITORY = Path(__file__).parents[1]
 
 
 def test_nothing_to_time_is_said() -> None:
-    with pytest.raises(InputError, match="no row of peers is timed on tr_twt"):
-        benchmark.run(params.load(REPOSITORY / "params.yaml"), "tr_twt", "peers")
+    studies = dict.fromkeys(("ablation", "confidence", "arena", "approximations", "score_time"))
+    loaded = replace(params.load(REPOSITORY / "params.yaml"), decode={}, **studies)
+    with pytest.raises(InputError, match="no row is timed on tr_twt"):
+        benchmark.run(loaded, "tr_twt")

@@ -12,9 +12,11 @@ import pandas as pd
 import pytest
 from synthetic import synthetic_treebank
 
+from studies.common import params, stage
+from studies.common.params import Classifiers, ClassifierSearch, Params
+from studies.hall_2006.classifiers import measure as classifiers
+from studies.hall_2006.classifiers import search as classifier_search
 from treebound.core.errors import InputError
-from treebound.experiments import classifier_search, classifiers, params, stage
-from treebound.experiments.params import Classifiers, ClassifierSearch, Params
 from treebound.systems.transition.settings import Settings
 from treebound.treebanks import storage
 

@@ -9,13 +9,16 @@ import pandas as pd
 import pytest
 from synthetic import synthetic_treebank
 
+from studies.common import folds
+from studies.common.params import CrossValidation
+from studies.riedel_clarke_2006.constraints import analysis as constraint_analysis
+from studies.riedel_clarke_2006.constraints import derive as derive_constraints
+from studies.riedel_clarke_2006.constraints import measure as cross_validation
 from treebound.constraints import parse
 from treebound.core.dtypes import INDEX
 from treebound.core.labelled import best_variables
 from treebound.core.vocabulary import Vocabulary
 from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
-from treebound.experiments import constraint_analysis, cross_validation, derive_constraints, folds
-from treebound.experiments.params import CrossValidation
 from treebound.features.tokens import TokenTable
 from treebound.systems.constrained.model import train_labelled, words_of
 from treebound.systems.constrained.settings import Settings

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from strategies import build_problem
 
-from treebound.decoders.door import canonical
-from treebound.experiments.score_time import EXACT, METHODS, SPACES, measure
+from studies.zhang_2014.score_time.measure import EXACT, METHODS, SPACES, measure
+from treebound.decoders.canonical import canonical
 
 
 @pytest.mark.parametrize("space", SPACES)

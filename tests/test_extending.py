@@ -1,7 +1,7 @@
 """A new decoder, factor family, constraint or treebank is one file (or table) and one line.
 
-Each test does what the README's recipe says, in a copy of the package, and uses the new thing from another process;
-kernels run uncompiled there, as a copy would have to be compiled anew.
+Each test does what the recipe in CONTRIBUTING.md says, in a copy of the package, and uses the new thing from another
+process; kernels run uncompiled there, as a copy would have to be compiled anew.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def test_a_decoder(copy: Copy) -> None:
         '''
 import numpy as np
 from treebound.core.parse import Parse
-from treebound.decoders.door import CheckedDecoder
+from treebound.decoders.base import CheckedDecoder
 
 class Chain(CheckedDecoder):
     """Every word below the one before it."""

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from synthetic import synthetic_treebank
 
-from treebound.evaluation.frames import CONSISTENT, FEWEST, SEEN, candidates
-from treebound.experiments.held_out import crossvalidate, held_out
-from treebound.experiments.patterns import annotated, evidence
+from studies.qian_liu_2013.frames import CONSISTENT, FEWEST, SEEN, candidates
+from studies.qian_liu_2013.held_out import crossvalidate, held_out
+from studies.qian_liu_2013.patterns import annotated, evidence
 from treebound.factors.pattern_language import parse
 from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser

@@ -12,22 +12,22 @@ import pytest
 import yaml
 from synthetic import synthetic_treebank
 
+from studies.across.approximations.measure import CONTESTANTS, EXACT
+from studies.across.in_the_loop import measure as stage_module
+from studies.across.in_the_loop.measure import TRAINERS, how
+from studies.common import params as parameters
+from studies.common.params import Params, Step, Steps
+from studies.site.collect import Results
+from studies.site.remarks import in_the_loop as remarks
+from studies.site.show import Table
+from studies.site.tables import in_the_loop as tables
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
-from treebound.evaluation.attachment import evaluate
-from treebound.experiments import in_the_loop as stage_module
-from treebound.experiments import params as parameters
-from treebound.experiments.approximations import CONTESTANTS, EXACT
-from treebound.experiments.in_the_loop import TRAINERS, how
-from treebound.experiments.params import Params, Step, Steps
 from treebound.learning.pruner import Pruner
-from treebound.report.collect import Results
-from treebound.report.remarks import in_the_loop as remarks
-from treebound.report.show import Table
-from treebound.report.tables import in_the_loop as tables
+from treebound.metrics.attachment import evaluate
 from treebound.systems.graph import trainer as trainer_module
 from treebound.systems.graph.candidates import pruner_for
 from treebound.systems.graph.parser import Parser
@@ -45,7 +45,7 @@ def settings(corpora: tuple[str, ...]) -> Params:
     """The project's parameters with small models."""
     loaded = parameters.load(REPOSITORY / "params.yaml")
     small = dataclasses.replace(loaded.train, **SMALL)
-    steps = Steps("carreras+grandchild+sibling", "mira", {"base": Step(), "other": Step(epochs=1)}, corpora)
+    steps = Steps("carreras+grandchild+sibling", {"base": Step(), "other": Step(epochs=1)}, corpora)
     pruner = dataclasses.replace(loaded.pruner, bits=12, epochs=1)
     return dataclasses.replace(loaded, corpora=(*loaded.corpora, *corpora), train=small, steps=steps, pruner=pruner)
 
@@ -198,6 +198,6 @@ def test_without_any_such_training(tmp_path: Path) -> None:
     nothing = [results(tmp_path, ()), dataclasses.replace(results(tmp_path, ()), params=settings(("made_up",)))]
     table, tests = tables.trainings(nothing), tables.contrasts(nothing)
     assert len(table) == len(tests) == 0
-    assert "experiments.run in-the-loop`" in str(remarks.repaired(table, tests))
+    assert "pipeline.run in-the-loop`" in str(remarks.repaired(table, tests))
     assert "no run here has any" in Table(table, "x")._repr_html_()
     assert "no run here has any" in Table(tests, "x")._repr_html_()

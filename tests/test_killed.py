@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from treebound.experiments import killed
+from studies.pipeline import killed
 
 PIPELINE = {"stages": {name: {"cmd": f"echo {name} > {name}.txt", "outs": [f"{name}.txt"]} for name in "abc"}}
 

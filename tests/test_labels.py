@@ -11,12 +11,11 @@ from interrupted import Stop, stop_in_second_epoch
 from oracles.trees import trees
 from synthetic import synthetic_treebank
 
+from treebound.checker.certificates import check_parse
+from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.attachment import evaluate
-from treebound.evaluation.certificates import check_parse
-from treebound.evaluation.scoring import tree_score
 from treebound.factors.templates import ATTRIBUTES, parse_atom
 from treebound.features.compiling import compile_templates
 from treebound.features.labelling import Labelling
@@ -26,6 +25,7 @@ from treebound.features.tokens import EXTRA, PAD, TokenTable, attributes_of, has
 from treebound.kernels.features.labels import context_words
 from treebound.kernels.features.scoring import LINE, arc_variant
 from treebound.learning.pruner import Pruner, train_pruner
+from treebound.metrics.attachment import evaluate
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings

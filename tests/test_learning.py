@@ -11,16 +11,16 @@ import pytest
 from interrupted import Stop, stop_in_second_epoch
 from synthetic import synthetic_treebank
 
+from treebound.checker.certificates import check_parse
+from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError, ModelError, TreeboundError, UnsupportedError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
-from treebound.evaluation.certificates import check_parse
-from treebound.evaluation.scoring import tree_score
 from treebound.features.scorer import Scorer
 from treebound.features.tree_score import PartScore
 from treebound.learning.difference import Difference
 from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.updates import Learner, Mira, Perceptron
+from treebound.metrics.attachment import evaluate
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser, load
 from treebound.systems.graph.settings import Settings

@@ -11,9 +11,9 @@ import papermill
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
+from studies.site import parameters
+from studies.site.execute import execute
 from treebound.core.errors import InputError
-from treebound.report import parameters
-from treebound.report.execute import execute
 from treebound.support.settings import SettingError
 
 REPOSITORY = Path(__file__).parents[1]

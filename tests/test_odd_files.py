@@ -73,6 +73,19 @@ def test_odd_files_are_read_or_refused(tmp_path: Path) -> None:
     check_readings(1, 400, tmp_path)
 
 
+WORDS = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t"
+
+
+def test_the_last_line_is_a_line_without_its_end_too() -> None:
+    """An hour of odd files: what stands at the end of a file without a line feed."""
+    assert ":2: column 10 is empty" in refused(WORDS.encode())
+    assert ":2: carriage return" in refused(f"{WORDS}_\r".encode())
+    assert len(read(io.BytesIO(f"{WORDS}_".encode()))) == 1
+    old = read(f"{WORDS}_\n".replace("\n", "\r").splitlines(keepends=True))  # lines end as on old machines
+    assert written(old).decode() == f"{WORDS}_\n".replace("\n", "\r\n")
+    assert len(refused(f"( (S ({'x' * 5000})))".encode())) < 300
+
+
 @pytest.mark.long
 def test_many_odd_files_are_read_or_refused(tmp_path: Path) -> None:
     check_readings(2, 20_000, tmp_path)

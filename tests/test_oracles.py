@@ -8,7 +8,7 @@ from oracles.score import best, scores
 from oracles.trees import trees
 from strategies import FAMILIES, build_problem, random_problem, random_tree
 
-from treebound.evaluation.scoring import tree_score
+from treebound.checker.scoring import tree_score
 
 
 @pytest.mark.parametrize("n", range(1, 8))

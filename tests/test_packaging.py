@@ -1,23 +1,32 @@
 """pyproject.toml, requirements.lock and environment.yml say the same; the lock is complete and names no index."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from test_cli import conllu
 
 PROJECT = Path(__file__).parents[1]
 LOCK = (PROJECT / "requirements.lock").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
-WANTED = PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["dev"]
-
-
-EXTRAS = {extra: wanted for extra, wanted in PYPROJECT["project"]["optional-dependencies"].items() if extra != "dev"}
+OPTIONAL: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
+#: extras that the environment of `make` has; the others have locks of their own
+INSTALLED = ("ilp", "plots", "studies", "dev")
+#: extras whose packages src/treebound imports where they are used
+LIBRARY_EXTRAS = ("ilp", "plots", "peers", "classifiers", "cluster")
+WANTED = [
+    *PYPROJECT["project"]["dependencies"],
+    *(r for extra in INSTALLED for r in OPTIONAL[extra] if not r.startswith("treebound[")),
+]
+EXTRAS = {extra: wanted for extra, wanted in OPTIONAL.items() if extra not in INSTALLED}
 LOCKS = {extra: (PROJECT / f"requirements-{extra}.lock").read_text(encoding="utf-8") for extra in EXTRAS}
 
 
@@ -78,27 +87,161 @@ def test_environment_installs_the_lock() -> None:
     assert pip == ["--require-hashes -r requirements.lock"]
 
 
-def test_what_is_imported_is_declared() -> None:
-    """Every third-party module that the package names is a dependency of its own, not somebody else's."""
-    import grimp
+#: what a module is called that its distribution is not
+DISTRIBUTIONS = {
+    "IPython": "ipython", "libsvm": "libsvm-official", "sklearn": "scikit-learn",
+    "timblapi": "python3-timbl", "ufal": "ufal.udpipe", "yaml": "pyyaml",
+}  # fmt: skip
+#: packages that are used without being imported, and why
+UNSEEN = {
+    "studies": {
+        "celery": "dvc needs it",
+        "ipykernel": "runs notebooks",
+        "jupyterlab": "make lab",
+        "ruamel-yaml-clib": "makes dvc fast",
+    },
+    "cluster": {"dask": "its command starts schedulers and workers"},
+    "peers": {"ufal-udpipe": "imported by the name that its peer states"},
+}
+FORBIDDEN = ["celery", "cvxpy", "dvc", "jupyterlab", "matplotlib", "pandas", "papermill"]
+SOURCES = PROJECT / "src"
 
-    graph = grimp.build_graph("treebound", include_external_packages=True)
-    ours = {m for m in graph.modules if m.startswith("treebound")}
-    external = {m for m in graph.modules - ours if m not in sys.stdlib_module_names}
-    names = {"yaml": "pyyaml", "sklearn": "scikit-learn", "ufal": "ufal.udpipe", "libsvm": "libsvm-official"}
-    names |= {"timblapi": "python3-timbl"}
-    wanted = [
-        *PYPROJECT["project"]["dependencies"],
-        *(r for extra in ("peers", "cluster", "classifiers") for r in EXTRAS[extra]),
-    ]
-    declared = {canonicalize_name(Requirement(r).name) for r in wanted}
-    undeclared = {m for m in external if canonicalize_name(names.get(m, m)) not in declared}
-    assert not undeclared, f"add to pyproject.toml: {undeclared}"
+
+def names(wanted: list[str]) -> set[str]:
+    """Names of requirements, those of extras of ours included."""
+    found: set[str] = set()
+    for requirement in map(Requirement, wanted):
+        if requirement.name == "treebound":
+            found |= names([r for extra in requirement.extras for r in OPTIONAL[extra]])
+        else:
+            found.add(canonicalize_name(requirement.name))
+    return found
+
+
+def imports(source: str) -> Iterator[tuple[str, str]]:
+    """(extra, distribution) of every import of a third party: the extra of the `with needs(...)` around it, or ""."""
+
+    def visit(node: ast.AST, extra: str) -> Iterator[tuple[str, str]]:
+        match node:
+            case ast.If(test=ast.Name("TYPE_CHECKING")):
+                return
+            case ast.With(items=[ast.withitem(ast.Call(ast.Name("needs"), [ast.Constant(str(named))]))]):
+                extra = named
+            case ast.Import():
+                yield from ((extra, alias.name.partition(".")[0]) for alias in node.names)
+            case ast.ImportFrom(level=0, module=str(module)):
+                yield extra, module.partition(".")[0]
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, extra)
+
+    for extra, module in visit(ast.parse(source), ""):
+        if module not in sys.stdlib_module_names | {"treebound", "studies"}:
+            yield extra, canonicalize_name(DISTRIBUTIONS.get(module, module))
+
+
+def imported(package: str) -> dict[str, set[str]]:
+    """Extra -> distributions that a package imports in its blocks; "" for imports outside of them."""
+    found: dict[str, set[str]] = {}
+    for path in (SOURCES / package).rglob("*.py"):
+        for extra, distribution in imports(path.read_text(encoding="utf-8")):
+            found.setdefault(extra, set()).add(distribution)
+    return found
+
+
+def test_the_library_needs_what_it_imports() -> None:
+    """Its dependencies are what it imports without condition; each extra is what its blocks import, and no more."""
+    found = imported("treebound")
+    assert found.pop("") == names(PYPROJECT["project"]["dependencies"])
+    extras = {extra: names(OPTIONAL[extra]) - UNSEEN.get(extra, {}).keys() for extra in LIBRARY_EXTRAS}
+    assert found == extras
+
+
+def test_the_library_needs_little() -> None:
+    core = names(PYPROJECT["project"]["dependencies"])
+    assert len(core) <= 12
+    assert not core & set(FORBIDDEN)
+
+
+def test_the_studies_need_what_they_import() -> None:
+    """Their extra is what they import beside the library's dependencies. None of it may be missing."""
+    found = imported("studies")
+    assert found.keys() == {""}
+    own = names(OPTIONAL["studies"]) - names(OPTIONAL["ilp"]) - UNSEEN["studies"].keys()
+    core = names(PYPROJECT["project"]["dependencies"])
+    assert found[""] - core == own
+
+
+def test_the_parser_of_imports_sees_blocks() -> None:
+    """Checks of this file: an import is of the block around it, wherever it stands."""
+    text = "import numpy\ndef f():\n    with needs('ilp'):\n        import highspy\n    import pandas.io\n"
+    assert list(imports(text)) == [("", "numpy"), ("ilp", "highspy"), ("", "pandas")]
 
 
 def test_import_directions() -> None:
     done = subprocess.run([Path(sys.executable).parent / "lint-imports"], cwd=PROJECT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+#: in one process: decode, and a parser's whole life on the command line
+LIFE = """
+import sys
+import treebound
+from treebound.cli import main
+assert treebound.decode([[0, 2, 1], [0, 0, 3], [0, 1, 0]]).status == "optimal"
+for command in (
+    "train tiny.conllu tiny.conllu -o model --epochs 1 --bits 12",
+    "parse model tiny.conllu -o parsed.conllu --certificates proofs",
+    "check model parsed.conllu --certificates proofs",
+    "evaluate tiny.conllu parsed.conllu",
+    "train tiny.conllu tiny.conllu -o tagger --system tagging --epochs 1",
+    "tag tagger tiny.conllu -o tagged.conllu",
+):
+    sys.argv = ["treebound", *command.split()]
+    try:
+        main()
+    except SystemExit as error:
+        assert not error.code, command
+print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_the_library_loads_no_extra(tmp_path: Path) -> None:
+    """Extras are installed here, and not loaded: only those who use them pay for them in time and memory."""
+    words = [("dogs", "NOUN", 2), ("sleep", "VERB", 0), ("here", "ADV", 2)]
+    (tmp_path / "tiny.conllu").write_text(conllu([words] * 20), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", LIFE], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split()[1:])
+    assert {"treebound", "numba"} <= loaded
+    assert not loaded & {*FORBIDDEN, "highspy", "sklearn", "distributed", "spacy", "studies"}
+
+
+@pytest.mark.parametrize(
+    ("use", "extra"),
+    [
+        ("treebound.decode([[0, 2], [0, 0]], decoder='ilp')", "ilp"),
+        ("treebound.plots.style.panels(1)", "plots"),
+        ("treebound.support.workers.spread(str, None, [], scheduler='tcp://127.0.0.1:8786')", "cluster"),
+    ],
+)
+def test_a_missing_extra_is_named(use: str, extra: str) -> None:
+    """One line says what to install. The finder hides the packages of the extra, as if they were not installed."""
+    code = f"""
+import sys, treebound, treebound.plots.style, treebound.support.workers
+class Hidden:
+    def find_spec(name, path=None, target=None):
+        if name in {sorted(module for module in names(OPTIONAL[extra]))}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden)
+try:
+    list({use})
+except treebound.InputError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert re.fullmatch(rf"\w+ is not installed; run: pip install 'treebound\[{extra}\]'", line)
 
 
 def test_importing_treebound_is_light() -> None:

@@ -4,29 +4,33 @@ from pathlib import Path
 
 import pytest
 
+from studies.common import params
 from treebound.core.errors import InputError
-from treebound.experiments import params
 
 PROJECT = Path(__file__).parents[1]
-GOLD = "{model: arc, learner: mira, decoder: eisner, k: 10, corpora: [tr_twt], seed: 2}"
+SEED = "{same_as: arc, families: [], corpora: [tr_twt], seed: 2}"
 PEER = "{system: spacy, corpora: [tr_twt]}"
 TEXT = (PROJECT / "params.yaml").read_text(encoding="utf-8")
-ROWS = TEXT[TEXT.index("decode: ") : TEXT.index("  arc-perceptron:")]
+MODELS, ROWS = "models:\n", "decode:\n"  #: where each begins
+
+
+def added(models: str, rows: str) -> str:
+    """params.yaml with further models and rows."""
+    return TEXT.replace(MODELS, f"{MODELS}{models}").replace(ROWS, f"{ROWS}{rows}")
 
 
 def test_the_projects_parameters_are_valid() -> None:
     loaded = params.load(PROJECT / "params.yaml")
     assert loaded.corpora == ("tr_twt",)
-    unpruned = [row.name for row in loaded.decode.values() if row.system == "graph" and row.k == "none"]
-    assert unpruned == ["both-unpruned"]
-    assert loaded.row("both-unpruned").heads is None
+    assert loaded.row("both-k5").heads == 5
+    assert loaded.row("transition-greedy").heads is None
 
 
 @pytest.mark.parametrize("overlay", sorted((PROJECT / "params").glob("*.yaml")), ids=lambda path: path.stem)
 def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
     import yaml
 
-    from treebound.experiments.scratch import overlaid
+    from studies.pipeline.scratch import overlaid
 
     merged = overlaid(yaml.safe_load(TEXT), yaml.safe_load(overlay.read_text()))
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(merged))
@@ -40,7 +44,7 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "seed: 1",
             "sed: 1",
             "sed: 1",
-            "sed: unknown key; valid keys are corpora, paths, seed, slice, tags, tagger, pruner",
+            "sed: unknown key; valid keys are treebanks, corpora, paths, seed, slice, tags, tagger, pruner",
         ),
         ("seed: 1\n", "", None, "seed: missing key"),
         ("epochs: 3\n", "epoch: 3\n", "epoch: 3", "pruner.epoch: unknown key; valid keys are epochs, bits, ks"),
@@ -51,52 +55,48 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "confg: tuned",
             "confg: unknown key; valid keys are decoder, config, space, backbone",
         ),
-        ("k: 3}", "k: 0}", "k: 0}", "expected a number of heads from 1, or none, not 0"),
+        ("k: 5}", "k: 0}", "k: 0}", "expected a number of heads from 1, or none, not 0"),
         (
             "decoder: tuned, k: 20",
             "decoder: tund, k: 20",
             None,
             "no decoder 'tund'; choose from eisner, carreras, tuned",
         ),
-        ("{model: carreras, ", "{model: carera, ", None, "no model 'carera'; choose from arc, carreras"),
+        ("  carreras: {carreras: {", "  carera: {carreras: {", None, "no model 'carera'; choose from arc, carreras"),
         ("k: 20}", "k: 5}", None, "decode: both-k5 and both-k20 are the same row of tr_twt"),
-        ("k: 20}", "k: 20, kk: 1}", None, "decode.both-k20.kk: unknown key; valid keys are system, model, learner"),
+        ("k: 20}", "k: 20, kk: 1}", "kk: 1", "both-k20.kk: unknown key; valid keys are decoder, k, beam, rerank"),
         (", k: 20}", "}", None, "decode: both-k20: missing key k"),
         ("  both-k20:", "  both/k20:", None, "String should match pattern"),
-        ("  both-k20: {", "  both-k20: 3 # {", None, "decode: expected rows by name, as {arc: {model: arc"),
         (
-            "  sentences: 250 ",
-            "  sentenses: 250 ",
-            "sentenses",
-            "ablation.sentenses: unknown key; valid keys are model, learner",
-        ),
-        (
-            "  model: carreras+grandchild+sibling\n",
-            "  model: big\n",
+            "  both-k20: {",
+            "  both-k20: 3 # {",
             None,
-            "ablation: no row trains 'big' (mira)",
+            "both-k20: Input should be a dictionary or",
         ),
+        ("{carreras: {", "{arc: {", None, "decode: arc and carreras both have a row 'arc'"),
+        (
+            "  sentences: 60 ",
+            "  sentenses: 60 ",
+            "sentenses",
+            "ablation.sentenses: unknown key; valid keys are model",
+        ),
+        ("  model: carreras+grandchild+sibling\n", "  model: big\n", None, "ablation: no row trains 'big'"),
+        ("treebanks: [tr_twt]", "treebanks: [en_ewt]", "treebanks", "treebanks: tr_twt is missing, which corpora has"),
         ("corpora: [tr_twt]", "corpora: []", "corpora: []", "corpora: Tuple should have at least 1 item"),
         ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
-        ("learner: mira", "learner: svm", None, "decode.arc.learner: Input should be 'mira' or 'perceptron'"),
+        ("arc: {families: []}", "arc: {families: [], learner: svm}", "svm", "models.arc.learner: Input should be"),
+        (
+            "arc: {families: []}",
+            "arc: {family: []}",
+            "family:",
+            "models.arc.family: unknown key; valid keys are",
+        ),
+        ("arc: {families: []}", "arc: {families: [], same_as: x}", None, "models: arc: no model 'x'; choose from arc"),
+        ("arc: {families: []}", "arc: 3", "arc: 3", "models.arc: "),
+        ("epochs: 2}", "epochs: two}", "epochs: two", "models.beam.epochs: Input should be a valid integer"),
         ("  C: 0.01", "  C: [", None, "not valid YAML"),
         ("tags: {}", "tags: {tr_twt: silver}", "silver", "tags.tr_twt: Input should be 'gold' or 'predicted'"),
-        (
-            ROWS,
-            f"{ROWS}  x: {PEER.replace('spacy', 'malt')}\n",
-            "malt",
-            "unknown system 'malt'; choose from",
-        ),
-        (ROWS, f"{ROWS}  x: {PEER.replace('tr_twt', 'en')}\n", None, "decode: x: no corpus 'en'; choose from tr_twt"),
-        (ROWS, f"{ROWS}  x: {PEER}\n  y: {PEER}\n", None, "decode: x and y are the same row of tr_twt"),
-        (ROWS, f"{ROWS}  x: {GOLD.replace('seed: 2', 'tags: predicted')}\n", None, "whose tags are gold; see tags"),
-        (ROWS, f"{ROWS}  x: {GOLD}\n  y: {GOLD}\n", None, "decode: x and y are the same row of tr_twt"),
-        (
-            ROWS,
-            f"{ROWS}  x: {GOLD.replace('seed: 2', 'seed: 1')}\n",
-            None,
-            "decode: arc and x are the same row",
-        ),
+        (MODELS, f"{MODELS}  x: {PEER.replace('spacy', 'malt')}\n", "malt", "unknown system 'malt'; choose from"),
         ("  C: 0.01", "  C: .nan", "C: .nan", "train.C: Input should be a finite number"),
         ("  C: 0.01", "  C: .inf", "C: .inf", "train.C: Input should be a finite number"),
         ("  C: 0.01", "  C: 1.0e+300", "C: 1.0e+300", "train.C: Input should be less than or equal to 1000000"),
@@ -166,16 +166,41 @@ def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
     import yaml
 
     older = yaml.safe_load(TEXT)
-    for key in ("tags", "tagger", "peer_settings"):
+    for key in ("treebanks", "tags", "tagger", "score_time"):
         del older[key]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(older))
     loaded = params.load(tmp_path / "params.yaml")
-    assert (loaded.tags_of("en_ewt"), loaded.peer_settings) == ("gold", {})
+    assert (loaded.tags_of("en_ewt"), loaded.score_time) == ("gold", None)
+
+
+@pytest.mark.parametrize(
+    ("models", "rows", "message"),
+    [
+        (f"  x: {PEER.replace('tr_twt', 'en')}\n", "  x: {x: {}}\n", "no corpus 'en'; choose from tr_twt"),
+        (f"  x: {PEER}\n", "  x: {x: {}, y: {}}\n", "decode: x and y are the same row of tr_twt"),
+        (
+            f"  x: {SEED.replace('seed: 2', 'tags: predicted')}\n",
+            "  x: {x: {decoder: eisner, k: 3}}\n",
+            "gold; see",
+        ),
+        (
+            f"  x: {SEED.replace('seed: 2', 'seed: 1')}\n",
+            "  x: {x: {decoder: eisner, k: 10}}\n",
+            "decode: arc and x are the same row of tr_twt",
+        ),
+    ],
+)
+def test_models_and_rows_that_do_not_fit(models: str, rows: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text(added(models, rows))
+    with pytest.raises(InputError) as caught:
+        params.load(tmp_path / "params.yaml")
+    assert message in str(caught.value)
 
 
 def test_rows_of_a_corpus_follow_those_of_all(tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(TEXT.replace(ROWS, f"{ROWS}  x: {GOLD}\n"))
+    (tmp_path / "params.yaml").write_text(added(f"  x: {SEED}\n", "  x: {x: {decoder: eisner, k: 10}}\n"))
     loaded = params.load(tmp_path / "params.yaml")
     row = loaded.rows_of("tr_twt")[-1]
-    assert (row.name, row.everywhere, loaded.plain("tr_twt", row)) == ("x", False, False)
+    assert (row.name, row.model, row.trained) == ("x", "arc", "x")
+    assert (row.everywhere, loaded.plain("tr_twt", row)) == (False, False)
     assert loaded.tags_and_seed("tr_twt", row) == ("gold", 2)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from synthetic import synthetic_treebank
 
+from studies.qian_liu_2013.patterns import evidence
+from treebound.checker.certificates import check_parse
+from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError, ModelError
 from treebound.core.problem import NONE, Problem
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.certificates import check_parse
-from treebound.evaluation.scoring import tree_score
-from treebound.experiments.patterns import evidence
 from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSet, load, parse, shipped
 from treebound.features.patterns import find
 from treebound.features.scorer import Scorer

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from synthetic import synthetic_treebank
 
+from studies.pipeline.decode import table_of
+from studies.pipeline.trainers.peers import reported
 from treebound.core.errors import InputError
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.attachment import evaluate
-from treebound.experiments.decode import table_of
-from treebound.experiments.rooms.parse_peers import reported
+from treebound.metrics.attachment import evaluate
 from treebound.systems.peers.peer import Peer, package, single_rooted
 from treebound.systems.peers.registry import PEERS, udpipe
 
@@ -73,7 +73,7 @@ def test_a_missing_package_is_an_input_error() -> None:
     class Missing(udpipe.UDPipe):
         module = "no_such_package_anywhere"
 
-    with pytest.raises(InputError, match=r"ufal\.udpipe cannot be imported .*; install it: make peers"):
+    with pytest.raises(InputError, match=r"no_such_package_anywhere is not installed; run: .*treebound\[peers\]"):
         package(Missing())
 
 

@@ -10,10 +10,10 @@ from oracles.score import scores
 from oracles.trees import trees
 from synthetic import synthetic_treebank
 
+from studies.site.playground import Buttons, Playground, tagged, typed
 from treebound.core.errors import InputError
-from treebound.decoders.door import canonical
+from treebound.decoders.canonical import canonical
 from treebound.learning.pruner import train_pruner
-from treebound.report.playground import Buttons, Playground, tagged, typed
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import train
 from treebound.systems.tagging.several import Taggers, train_taggers

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treebound.plots import figures
+from studies.figures import figures
 from treebound.plots.search_tree import search_tree_svg
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, as_svg

@@ -14,17 +14,18 @@ from oracles.score import best
 from strategies import FAMILIES, parts, random_problem
 from synthetic import synthetic_treebank
 
+from treebound.checker.certificates import check_parse
+from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.core.labelled import LabelledProblem
 from treebound.core.problem import LARGEST_SUM, SETS, PartTable, Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
+from treebound.decoders.base import CheckedDecoder
+from treebound.decoders.canonical import canonical
 from treebound.decoders.confidence import Assess, arc_marginals
-from treebound.decoders.door import CheckedDecoder, canonical
 from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.decoders.kbest import kbest
-from treebound.evaluation.certificates import check_parse
-from treebound.evaluation.scoring import tree_score
 from treebound.factors import FAMILIES as REGISTERED
 from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.model import Model, templates_for

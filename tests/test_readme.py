@@ -1,4 +1,4 @@
-"""What the README tells a stranger to type does what it says, on treebanks of a moment."""
+"""Commands and code of the README and the guides do what they say, on treebanks of a moment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from test_cli import run
 from treebound.treebanks.document import read
 
 REPOSITORY = Path(__file__).parents[1]
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "docs/guide/treebanks.md", "docs/guide/scores.md", "docs/guide/reproduce.md", "CONTRIBUTING.md")
+TEXT = "\n".join((REPOSITORY / page).read_text(encoding="utf-8") for page in PAGES)
 #: as it is typed, but for models that are trained in a moment
 SMALL = """
 treebound() {
@@ -29,12 +30,12 @@ treebound() {
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files that the README names."""
+    """The files that the pages name."""
     folder = tmp_path_factory.mktemp("readme")
     for name, seed, count in (("train", 1, 60), ("dev", 2, 10), ("test", 3, 5)):
         (folder / f"{name}.conllu").write_text(inflected_conllu(count, seed))
@@ -79,10 +80,12 @@ def test_python_does_what_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_every_command_module_and_option_is_there() -> None:
     targets = re.findall(r"^([\w-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
-    assert set(re.findall(r"`make ([\w-]+)`", README)) <= set(targets)
-    assert all(importlib.util.find_spec(name) for name in re.findall(r"python -m (treebound[\w.]+)", README))
+    assert set(re.findall(r"`make ([\w-]+)`", TEXT)) <= set(targets)
+    assert all(
+        importlib.util.find_spec(name) for name in re.findall(r"python -m ((?:treebound|studies)(?:\.\w+)+)", TEXT)
+    )
     helps = {name: run(name, "--help").stdout for name in ("train", "parse", "check", "convert", "decode", "jackknife")}
-    used = re.findall(r"`(?:treebound )?(\w+)[^`\n]*?((?: --[a-z-]+[^`\n]*)+)`", README)
+    used = re.findall(r"`(?:treebound )?(\w+)[^`\n]*?((?: --[a-z-]+[^`\n]*)+)`", TEXT)
     found = [(command, option) for command, rest in used for option in re.findall(r"--[a-z-]+", rest)]
     assert len(found) > 25
     for command, option in found:

@@ -9,15 +9,15 @@ import made_up_results
 import numpy as np
 import pytest
 
-from treebound.experiments import params as parameters
-from treebound.experiments.approximations import CONTESTANTS, EXACT
-from treebound.experiments.arena import LENGTHS, SPACES
-from treebound.experiments.made_up import MADE_UP
-from treebound.plots import arena, figures
-from treebound.report.collect import Results
-from treebound.report.remarks import approximations as remarks
-from treebound.report.show import Table
-from treebound.report.tables import approximations as tables
+from studies.across.approximations.made_up import MADE_UP
+from studies.across.approximations.measure import CONTESTANTS, EXACT
+from studies.common import params as parameters
+from studies.figures import arena, figures
+from studies.riedel_clarke_2006.integer_programs.measure import LENGTHS, SPACES
+from studies.site.collect import Results
+from studies.site.remarks import approximations as remarks
+from studies.site.show import Table
+from studies.site.tables import approximations as tables
 
 REPOSITORY = Path(__file__).parents[1]
 MODEL = "carreras+grandchild+sibling"
@@ -90,7 +90,7 @@ def test_a_run_without_any_of_it(results, tmp_path):
     assert all(table.empty for table in empty)
     assert all("no run here has any" in Table(table, "empty")._repr_html_() for table in empty)
     for said in (remarks.answer(empty[3]), remarks.made_up(empty[-2])):
-        assert "experiments.run approximations" in str(said)
+        assert "pipeline.run approximations" in str(said)
 
 
 def test_the_front_figure_has_every_decoder(results):

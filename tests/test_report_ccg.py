@@ -8,14 +8,14 @@ from pathlib import Path
 import made_up_results
 import pytest
 
-from treebound.experiments import params
-from treebound.experiments.params import CCG, CCGParser
-from treebound.plots import ccg as figures
-from treebound.report import published, remarks
-from treebound.report.claims.load import load
-from treebound.report.claims.measures import MEASURES
-from treebound.report.collect import Results
-from treebound.report.tables import ccg
+from studies.common import params
+from studies.common.params import CCG, CCGParser
+from studies.figures import ccg as figures
+from studies.site import published, remarks
+from studies.site.claims.load import load
+from studies.site.claims.measures import MEASURES
+from studies.site.collect import Results
+from studies.site.tables import ccg
 
 PROJECT = Path(__file__).parents[1]
 

@@ -9,15 +9,15 @@ import made_up_results
 import pandas as pd
 import pytest
 
-from treebound.experiments import params
-from treebound.experiments.params import CCG, CCGIntegration, CCGParser
-from treebound.plots import ccg_integration as figures
-from treebound.report import published
-from treebound.report.claims.load import load
-from treebound.report.claims.measures import MEASURES
-from treebound.report.collect import Results
-from treebound.report.remarks import ccg as remarks
-from treebound.report.tables import ccg_integration as ccg
+from studies.common import params
+from studies.common.params import CCG, CCGIntegration, CCGParser
+from studies.figures import ccg_integration as figures
+from studies.site import published
+from studies.site.claims.load import load
+from studies.site.claims.measures import MEASURES
+from studies.site.collect import Results
+from studies.site.remarks import ccg as remarks
+from studies.site.tables import ccg_integration as ccg
 
 PROJECT = Path(__file__).parents[1]
 

@@ -13,17 +13,17 @@ import made_up_results
 import pandas as pd
 import pytest
 
+from studies.common import params as parameters
+from studies.site import claims, collect, export, published
+from studies.site.claims.judge import CONTRADICTED as AGAINST
+from studies.site.claims.judge import HOLDS, MIXED, NOT_BUILT, NOT_TESTED, UNDECIDED, Judged, judge, side
+from studies.site.claims.load import Claim, Paper, load, read
+from studies.site.claims.measures import Measured, exact
+from studies.site.claims.show import Replication, frame, replication
 from treebound.core.errors import InputError
-from treebound.experiments import params as parameters
-from treebound.report import claims, collect, export, published
-from treebound.report.claims.judge import CONTRADICTED as AGAINST
-from treebound.report.claims.judge import HOLDS, MIXED, NOT_BUILT, NOT_TESTED, UNDECIDED, Judged, judge, side
-from treebound.report.claims.load import Claim, Paper, load, read
-from treebound.report.claims.measures import Measured, exact
-from treebound.report.claims.show import Replication, frame, replication
 
 REPOSITORY = Path(__file__).parents[1]
-FOLDER = REPOSITORY / "src" / "treebound" / "report" / "claims"
+FOLDER = REPOSITORY / "src" / "studies" / "site" / "claims"
 TEXTS = {"name": "a", "claim": "It helps.", "section": "4", "published": "1.0"}
 
 
@@ -107,7 +107,7 @@ def test_most_corpora_and_none_the_other_way_make_a_verdict(values: tuple[int, .
 
 
 def test_what_cannot_be_tested_says_why() -> None:
-    absent = Paper(key="p", cite="P", title="T", stages="experiments.no_such_stage")
+    absent = Paper(key="p", cite="P", title="T", stages="studies.no_such_stage")
     assert (Judged(absent, None).verdict, Judged(absent, claim()).verdict) == (NOT_BUILT, NOT_BUILT)
     paper = Paper(key="p", cite="P", title="T")
     needs = Judged(paper, Claim.model_validate(TEXTS | {"needs": "a licence"}))
@@ -122,7 +122,7 @@ def test_what_cannot_be_tested_says_why() -> None:
 def test_a_changed_accuracy_changes_the_verdict(run: collect.Results) -> None:
     rows = ("all factors", "carreras")
     assert judged(run, rows=rows).verdict != HOLDS
-    for path in run.folder.glob("predictions/*/decode/*.csv"):
+    for path in run.folder.glob("predictions/*/decode/*/*.csv"):
         data = pd.read_csv(path, dtype={"words": str})
         right = "combined" in path.name
         data.assign(correct=data["scored"] * right).to_csv(path, index=False)
@@ -159,7 +159,7 @@ def test_speed_and_calls_are_compared_step_by_step(run: collect.Results) -> None
     steps = ("k = 3", "k = 5", "k = 10", "k = 20", "no pruning")
     speed = {"measure": "speed", "rows": steps, "compare": "next", "than": 1}
     assert judged(run, **speed).verdict == HOLDS
-    path = run.folder / "metrics" / "benchmark" / "tr_twt" / "graph.json"
+    path = run.folder / "metrics" / "benchmark" / "tr_twt.json"
     rows = json.loads(path.read_text())
     for row in rows:
         if row["row"] == "combined-k5":
@@ -168,18 +168,18 @@ def test_speed_and_calls_are_compared_step_by_step(run: collect.Results) -> None
     assert judged(run, **speed).verdict == MIXED
     calls = {"measure": "calls", "rows": steps[::-1], "compare": "next", "than": 1}
     assert judged(run, **calls).verdict == HOLDS
-    change(run, "decode/*/combined-unpruned.json", dp_calls=1)
+    made_up_results.change_rows(run.folder, "*", "combined-unpruned", dp_calls=1)
     assert judged(run, **calls).verdict == AGAINST
 
 
 def test_a_search_that_gives_up_is_not_exact(run: collect.Results) -> None:
     exact_search = {"measure": "proved", "rows": ("carreras+sibling",), "test": "at least", "than": 100}
     assert judged(run, **exact_search).verdict == HOLDS
-    change(run, "decode/zh_gsd/sibling*.json", certified=59)
+    made_up_results.change_rows(run.folder, "zh_gsd", "sibling*", certified=59)
     assert judged(run, **exact_search).verdict == MIXED
     work = {"measure": "calls of a row", "rows": ("published search",), "test": "at most", "than": 50}
     assert judged(run, **work).verdict == AGAINST
-    change(run, "decode/*/*published*.json", dp_calls=600)
+    made_up_results.change_rows(run.folder, "*", "*published*", dp_calls=600)
     one = judged(run, **work)
     assert (one.verdict, one.measured[0].value) == (HOLDS, 10.0)
 
@@ -253,7 +253,9 @@ def test_files_of_claims_are_read_strictly(tmp_path: Path) -> None:
 def test_shipped_claims_name_what_there_is(path: Path) -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     paper = read(path, params)
-    corpora = set(tomllib.loads((FOLDER.parents[1] / "treebanks" / "catalogue.toml").read_text(encoding="utf-8")))
+    corpora = set(
+        tomllib.loads((REPOSITORY / "src" / "treebound" / "treebanks" / "catalogue.toml").read_text(encoding="utf-8"))
+    )
     assert paper.claims or paper.stages
     for one in paper.claims:
         assert not one.page or one.page in params.notebooks
@@ -301,7 +303,7 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
 def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     paper = Paper(key="p", cite="P", title="T")
     every = [Judged(paper, claim(), (exact("x", value),)) for value in (1, 1, -1)]
-    absent = Judged(Paper(key="q", cite="Q", title="T", stages="experiments.no_such_stage"), None)
+    absent = Judged(Paper(key="q", cite="Q", title="T", stages="studies.no_such_stage"), None)
     assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 hold, 1 contradicted. Not built yet: Q."
     assert frame([*every, absent])["figures"].tolist() == ["+1.00 UAS (x)", "+1.00 UAS (x)", "-1.00 UAS (x)", ""]
 

@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 from synthetic import synthetic_treebank
 
-from treebound.evaluation.attachment import WRONG, marks
-from treebound.experiments import params
-from treebound.experiments.params import Classifiers
-from treebound.plots import classifiers as figures
-from treebound.plots.figures import accuracy_speed
-from treebound.report import remarks
-from treebound.report.claims.measures import MEASURES
-from treebound.report.collect import Results
-from treebound.report.tables import classifiers
+from studies.common import params
+from studies.common.params import Classifiers
+from studies.figures import classifiers as figures
+from studies.figures.figures import accuracy_speed
+from studies.site import remarks
+from studies.site.claims.measures import MEASURES
+from studies.site.collect import Results
+from studies.site.tables import classifiers
+from treebound.metrics.attachment import WRONG, marks
 
 PROJECT = Path(__file__).parents[1]
 CELL = {"section": 0, "share": 100, "complete": 10.0, "complete_labelled": 5.0, "words": 100, "sentences": 9}
@@ -122,7 +122,7 @@ def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ra
     row = {"errors of greedy": 200, "of these mended, %": 25.0, "new errors": 30}
     said = str(remarks.classifiers.mended(pd.DataFrame([row], index=["beam"]), "xx"))
     assert said.startswith("On xx beam mends 25.0 % [19.5, 31.4] of 200 words that the greedy parser attaches wrongly")
-    assert "experiments.run" in str(remarks.classifiers.mended({}, "xx"))
+    assert "pipeline.run" in str(remarks.classifiers.mended({}, "xx"))
     index = pd.MultiIndex.from_tuples(
         [("this run", "xx", "a"), ("this run", "xx", "b")], names=["run", "corpus", "row"]
     )

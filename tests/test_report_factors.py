@@ -9,12 +9,12 @@ import nbformat
 import numpy as np
 import pytest
 
+from studies.site import factors
 from treebound.core.errors import InputError
 from treebound.core.problem import PRODUCTS
 from treebound.factors import FAMILIES
 from treebound.plots.svg import Svg
 from treebound.plots.tree import tree_svg
-from treebound.report import factors
 from treebound.treebanks.projectivise import is_projective
 
 REPOSITORY = Path(__file__).parents[1]
@@ -95,7 +95,7 @@ def test_tables_of_the_analysis(tmp_path: Path) -> None:
     assert table.loc["rather-than", "arcs"] == "outside → rather, rather → than"
     assert table.loc["rather-than", "consistent, %"] == 95
     assert len(factors.candidates(tmp_path, "en_ewt", 7)) == 7
-    with pytest.raises(InputError, match=r"missing; python -m treebound.experiments.patterns pt_petrogold"):
+    with pytest.raises(InputError, match=r"missing; python -m studies.qian_liu_2013.patterns pt_petrogold"):
         factors.candidates(tmp_path, "pt_petrogold", 7)
     with pytest.raises(InputError, match="no row for visto-que"):
         factors.patterns(tmp_path, "en_ewt", "pt_ud")

@@ -9,12 +9,12 @@ import made_up_results
 import pandas as pd
 import pytest
 
-from treebound.experiments import params as parameters
-from treebound.plots import arena
-from treebound.report import remarks
-from treebound.report.collect import Results
-from treebound.report.show import Table
-from treebound.report.tables import ilp
+from studies.common import params as parameters
+from studies.figures import arena
+from studies.site import remarks
+from studies.site.collect import Results
+from studies.site.show import Table
+from studies.site.tables import ilp
 
 REPOSITORY = Path(__file__).parents[1]
 FOLDS = (0, 2, 3)
@@ -25,7 +25,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("results")
     params = parameters.load(REPOSITORY / "params.yaml")
     settings = dataclasses.replace(params.cross_validation, corpora=("nl_made_up",), folds=FOLDS)
-    params = dataclasses.replace(params, cross_validation=settings)
+    assert params.arena is not None
+    both = dataclasses.replace(params.arena, models=("arc", *params.arena.models))
+    params = dataclasses.replace(params, cross_validation=settings, arena=both)
     made_up_results.write(folder, params)
     made_up_results.constraint_metrics(folder, "nl_made_up", FOLDS)
     return Results("this run", folder, params)
@@ -114,4 +116,4 @@ def test_runs_without_any_of_it(nothing: Results) -> None:
     assert len(ilp.constraint_accuracy(data)) == 2  # what is published
     for said in (remarks.ilp.accuracy, remarks.ilp.times):
         assert "params/ilp.yaml" in str(said(data))
-    assert "experiments.run arena" in str(remarks.ilp.arena(arena_data, arena_data))
+    assert "pipeline.run arena" in str(remarks.ilp.arena(arena_data, arena_data))

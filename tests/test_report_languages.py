@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treebound.plots.gains import gains as drawn
-from treebound.report import collect, remarks
-from treebound.report.tables import languages, sampling
+from studies.figures.gains import gains as drawn
+from studies.site import collect, remarks
+from studies.site.tables import languages, sampling
 
 REPOSITORY = Path(__file__).parents[1]
 

@@ -9,18 +9,21 @@ import made_up_results
 import pytest
 import yaml
 
-from treebound.report import collect, remarks, tables
-from treebound.report.show import Table
-from treebound.report.tables.comparison import PEERS
-from treebound.report.tables.others import peer_uas
+from studies.site import collect, remarks, tables
+from studies.site.show import Table
+from studies.site.tables.comparison import PEERS
+from studies.site.tables.others import peer_uas
 
 REPOSITORY = Path(__file__).parents[1]
-ARC = {"model": "arc", "learner": "mira", "decoder": "eisner", "k": 10}
+MODELS = {
+    "arc-gold": {"same_as": "arc", "tags": "gold", "corpora": ["tr_twt"]},
+    "arc-seed2": {"same_as": "arc", "seed": 2, "corpora": ["tr_twt"]},
+    "udpipe": {"system": "udpipe", "corpora": ["tr_twt"]},
+    "spacy": {"system": "spacy", "corpora": ["tr_twt"]},
+}
 ROWS = {
-    "arc-gold": {**ARC, "tags": "gold", "corpora": ["tr_twt"]},
-    "arc-seed2": {**ARC, "seed": 2, "corpora": ["tr_twt"]},
-    "udpipe": {"system": "udpipe", "corpora": ["tr_twt"], "timed": True},
-    "spacy": {"system": "spacy", "corpora": ["tr_twt"], "timed": True},
+    **{name: {name: {"decoder": "eisner", "k": 10}} for name in ("arc-gold", "arc-seed2")},
+    **{peer: {peer: {"timed": True}} for peer in ("udpipe", "spacy")},
 }
 SPLITS = {
     "train": {"words": 1000, "accuracy": 93.0},
@@ -40,19 +43,21 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[collect.Results]:
     """A reference with the default parameters and a run with more."""
     root = made_up_results.project(tmp_path_factory.mktemp("project") / "project", REPOSITORY)
     base = yaml.safe_load((root / "params.yaml").read_text())
-    params = base | {"tags": {"tr_twt": "predicted"}, "decode": base["decode"] | ROWS}
+    params = base | {"tags": {"tr_twt": "predicted"}}
+    params |= {"models": base["models"] | MODELS, "decode": base["decode"] | ROWS}
     (root / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     speed = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
     put(root, "tagger/tr_twt.json", {"tags": "predicted", "accuracy": {"xpos": SPLITS, "upos": SPLITS}})
     put(root, "timing/tagger/tr_twt.json", {"xpos": speed})  # the coarse tags are told by the fine ones
     for name, tags, seed, uas in (("arc-gold", "gold", 1, 90.0), ("arc-seed2", "predicted", 2, 80.0)):
-        put(root, f"decode/tr_twt/{name}.json", {"uas": uas, "complete": 10.0, "tags": tags, "seed": seed})
+        put(root, f"decode/tr_twt/{name}.json", {name: {"uas": uas, "complete": 10.0, "tags": tags, "seed": seed}})
     for peer, uas in (("udpipe", 80.0), ("spacy", 81.0)):
         row = {"uas": uas, "las": 70.0, "complete": 5.0, "package": peer, "version": "1.0", "tags": "predicted"}
-        put(root, f"decode/tr_twt/{peer}.json", row | {"notes": "invented"})
+        put(root, f"decode/tr_twt/{peer}.json", {peer: row | {"notes": "invented"}})
         put(root, f"timing/train/tr_twt/{peer}.json", {"cpu_s": 60.0, "wall_s": 61.0})
-    timed = [{"row": peer, "words_per_cpu_s": 9000.0} for peer in ("udpipe", "spacy")]
-    put(root, "benchmark/tr_twt/peers.json", timed)
+    timed = json.loads((root / "results" / "metrics" / "benchmark" / "tr_twt.json").read_text())
+    timed += [{"row": peer, "words_per_cpu_s": 9000.0} for peer in ("udpipe", "spacy")]
+    put(root, "benchmark/tr_twt.json", timed)
     return collect.provenances(root)
 
 

@@ -13,16 +13,15 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from treebound.core.errors import InputError
+from studies.figures import figures, gains
+from studies.site import sentences, statements
+from studies.site.render import render
+from studies.site.show import STATEMENTS, Remarks, Table
+from studies.site.stepping import Steps, drawn
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.plots import figures, gains
 from treebound.plots.labels import point_labels
 from treebound.plots.svg import as_svg
 from treebound.plots.tree import tree_svg
-from treebound.report import sentences, statements
-from treebound.report.render import render
-from treebound.report.show import STATEMENTS, Remarks, Table
-from treebound.report.stepping import Steps, drawn
 
 # --- makers of sentences
 
@@ -135,27 +134,6 @@ def test_the_answer_stands_below_the_question_and_remarks_beyond_the_first_are_f
     assert "<summary>2 more remarks</summary>" in folded_away
     assert "Figures of nothing: no run here has any." in page
     assert "<caption>" not in page
-
-
-def test_an_older_page_stands_in_the_frame_of_today(tmp_path: Path) -> None:
-    first = notebook(tmp_path / "index.ipynb", new_markdown_cell("# T"))
-    figure = tree_svg(["a"], [-1, 0])
-    other = notebook(tmp_path / "10-x.ipynb", new_markdown_cell("# X\n\nopening\n\n## Part"), shown(figure))
-    before = render([first, other], tmp_path / "before").parent
-    (before / "10-x.html").write_text((before / "10-x.html").read_text().replace("opening", "an older opening"))
-    after = render([first, before / "10-x.html"], tmp_path / "after").parent
-    text = (after / "10-x.html").read_text()
-    assert "an older opening" in text
-    assert text.count("<h1>") == 1
-    assert '<a href="#part">' not in text  # one section is no table of contents
-    (drawing,) = (after / "figures").iterdir()
-    assert drawing.read_bytes() == (before / "figures" / drawing.name).read_bytes()
-    assert "an older opening" in (after / "index.html").read_text()  # among the cards
-    once_more = render([first, after / "10-x.html"], tmp_path / "once more").parent
-    assert (once_more / "10-x.html").read_text() == text, "it does not grow"
-    (tmp_path / "y.html").write_text("no page")
-    with pytest.raises(InputError, match="not a page of a report"):
-        render([first, tmp_path / "y.html"], tmp_path / "none")
 
 
 NASTY = ["<script>alert(1)</script>", "<b>", "&amp;", "]]>", '"', "$x$"]

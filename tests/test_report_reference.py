@@ -10,6 +10,7 @@ import html
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,21 +20,20 @@ import pandas as pd
 import pytest
 import yaml
 
-from treebound.core.errors import InputError
-from treebound.experiments import params as parameters
-from treebound.experiments import reference, run
-from treebound.experiments.scratch import overlaid
-from treebound.report import (
+from studies.common import params as parameters
+from studies.pipeline import reference, run, warm
+from studies.pipeline.scratch import overlaid
+from studies.site import (
     collect,
     export,
     remarks,
     tables,
 )
-from treebound.report.execute import execute
-from treebound.report.show import typeset
-from treebound.report.tables import ilp
-from treebound.report.tables.rows import configurations, learners_of, main_rows, sweep
-from treebound.support import warm
+from studies.site.execute import execute
+from studies.site.show import typeset
+from studies.site.tables import ilp
+from studies.site.tables.rows import configurations, learners_of, main_rows, sweep
+from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -73,7 +73,9 @@ def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[c
     this = results[-1]
     assert learners_of(this.params) == ["mira", "perceptron"]
     variant = main_rows(this.params, "perceptron", "tr_twt")["carreras+sibling"]
-    metrics = yaml.safe_load((this.folder / "metrics" / "decode" / "tr_twt" / f"{variant}.json").read_text())
+    metrics = yaml.safe_load((this.folder / "metrics/decode/tr_twt" / f"{variant.trained}.json").read_text())[
+        variant.name
+    ]
     table = tables.comparison(results, "perceptron")
     assert table.loc[("this paper", "B&B + all sibling")]["this run", "tr_twt"] == metrics["uas"]
     assert np.isnan(table.loc[("this paper", "B&B + all sibling")]["this run", "en_ewt"])
@@ -232,7 +234,7 @@ def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[None]:
     """Kernels are forks of one interpreter, as in a run of the pipeline."""
-    with warm.interpreter(run.IMPORTED, run.SURROUNDINGS):
+    with warm.interpreter(run.IMPORTED, run.ENVIRONMENT):
         yield
 
 
@@ -247,11 +249,8 @@ def test_notebooks_show_the_reference_run(name: str, root: Path, forks: None, mo
 @pytest.fixture(scope="module")
 def shown(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What is collected of the run, as by `make reference`: by a process of its own."""
-    folder, figures = tmp_path_factory.mktemp("shown"), root / "results" / "report" / "figures"
-    figures.mkdir(parents=True)
-    (figures.parent / "index.html").write_text("<p>")
-    (figures / "a.svg").write_text("<svg>")
-    reference.collect_shown(root, folder)
+    folder = tmp_path_factory.mktemp("shown")
+    reference.export(root, folder)
     return folder
 
 
@@ -282,21 +281,12 @@ def test_an_export_that_fails_leaves_what_stood_there(root: Path, tmp_path: Path
     assert [path.name for path in (tmp_path / "out").rglob("*")] == ["tables", "older.md"]
 
 
-def test_a_report_that_is_too_large_is_kept_without_its_figures(
-    root: Path, shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert (shown / "report" / "figures" / "a.svg").exists()
-    assert (shown / "tables" / "table-2-mira.csv").exists()
-    monkeypatch.setattr(reference, "LARGEST_REPORT", 5)
-    reference.collect_report(root / "results" / "report", tmp_path)
-    assert (tmp_path / "report" / "index.html").exists()
-    assert not (tmp_path / "report" / "figures").exists()
-
-
 def test_a_row_cannot_be_listed_twice(tmp_path: Path) -> None:
     base = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
-    again = base["decode"]["carreras"] | {"corpora": ["tr_twt"], "tags": "gold", "seed": base["seed"]}
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(base | {"decode": base["decode"] | {"again": again}}))
+    again = base["models"]["carreras"] | {"corpora": ["tr_twt"], "tags": "gold", "seed": base["seed"]}
+    base["models"]["again"] = again | {"same_as": "carreras"}
+    base["decode"]["again"] = {"again": base["decode"]["carreras"]["carreras"]}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(base, sort_keys=False))
     with pytest.raises(InputError, match="decode: carreras and again are the same row of tr_twt"):
         parameters.load(tmp_path / "params.yaml")
 
@@ -391,3 +381,15 @@ def test_the_committed_pages_are_the_references_own() -> None:
     for name, text in pages.items():
         assert "this run" not in text.lower(), name
         assert "0.000000" not in text, name
+
+
+def test_tracked_results_are_small() -> None:
+    """At most 6 MB, and no figure twice."""
+    if not (REPOSITORY / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(["git", "ls-files", "results"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    files = [REPOSITORY / name for name in listed.stdout.splitlines() if (REPOSITORY / name).is_file()]
+    assert sum(path.stat().st_size for path in files) <= 6_000_000
+    assert (REPOSITORY / "results" / "reference" / "run.json").stat().st_size <= 20_000
+    figures = [path.read_bytes() for path in files if path.suffix in (".svg", ".png")]
+    assert len(figures) == len(set(figures)) > 40

@@ -12,17 +12,17 @@ import pandas as pd
 import pytest
 import yaml
 
-from treebound.plots.gains import gains
-from treebound.plots.sampling import score_against_time
-from treebound.report import collect, published, remarks
-from treebound.report.claims.judge import judge
-from treebound.report.claims.load import read
-from treebound.report.claims.measures.measured import pairs
-from treebound.report.tables import sampling
+from studies.figures.gains import gains
+from studies.figures.sampling import score_against_time
+from studies.site import collect, published, remarks
+from studies.site.claims.judge import judge
+from studies.site.claims.load import read
+from studies.site.claims.measures.measured import pairs
+from studies.site.tables import sampling
 
 REPOSITORY = Path(__file__).parents[1]
 ONE, OTHER = "sampling full", "carreras+grandchild+sibling"
-CLAIMS = REPOSITORY / "src/treebound/report/claims/zhang-et-al-2014.toml"
+CLAIMS = REPOSITORY / "src/studies/site/claims/zhang-et-al-2014.toml"
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +30,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
     """Invented results of the default rows and of more parsers that sample."""
     folder = tmp_path_factory.mktemp("run")
     rows = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
-    rows["decode"]["combined"] = {"model": "combined", "learner": "mira", "decoder": "tuned", "k": 10}
-    rows["decode"]["second-order"] = rows["decode"]["combined"] | {"model": "second-order"}
+    for model in ("combined", "second-order"):
+        rows["decode"][model] = {model: {"decoder": "tuned", "k": 10}}
     rows["tag_correction"]["corpora"] = rows["corpora"][:1]
     for name in ("full", "turbo", "shared", "full-published", "full-neighbour", "full-gold"):
-        row = f"sampling-{name}".replace("-full", "")
-        rows["decode"][row] = {"system": "sampling", "model": name}
+        rows["decode"][name] = {f"sampling-{name}".replace("-full", ""): {}}
     (folder / "params.yaml").write_text(yaml.safe_dump(rows, sort_keys=False))
     (folder / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
     made_up_results.write(folder / "results", collect.parameters.load(folder / "params.yaml"))
@@ -56,7 +55,7 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     """Against the same counted by hand."""
     gain = sampling.gains(run, [(ONE, OTHER), (OTHER, ONE), (ONE, "not there")])
     corpus = run.corpora[0]
-    one, two = (run.sentences(corpus, run.params.decode[name])["words"] for name in ("sampling", "both"))
+    one, two = (run.sentences(corpus, run.params.rows[name])["words"] for name in ("sampling", "both"))
     right = [sum(mark != "-" for marks in words for mark in marks) for words in (one, two)]
     words = sum(map(len, one))
     line = gain.loc[corpus, ONE, OTHER]
@@ -135,13 +134,15 @@ def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypa
 
 def test_other_models_have_targets_of_their_own_and_are_in_nothing_else(run: collect.Results, tmp_path: Path) -> None:
     settings, wide = run.params.score_time, "second-order"
-    params = dataclasses.replace(run.params, score_time=dataclasses.replace(settings, also=(wide,)))
+    params = dataclasses.replace(run.params, score_time=dataclasses.replace(settings, models=(settings.model, wide)))
     more = collect.Results(run.name, tmp_path, params)
     for corpus in run.corpora:
-        rows = run._read("score-time", f"{corpus}.json")
-        path = tmp_path / "metrics" / "score-time" / f"{corpus}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(rows + [{**row, "model": wide, "optima": row["proved"]} for row in rows]))
+        rows = run._read("score-time", corpus, f"{settings.model}.json")
+        folder = tmp_path / "metrics" / "score-time" / corpus
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{settings.model}.json").write_text(json.dumps(rows))
+        wider = [{**row, "model": wide, "optima": row["proved"]} for row in rows]
+        (folder / f"{wide}.json").write_text(json.dumps(wider))
     assert more.score_time().equals(run.score_time())
     table = sampling.targets([more]).droplevel("run")
     assert list(table.index) == [(c, model) for model in (settings.model, wide) for c in run.corpora]
@@ -174,7 +175,7 @@ def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) ->
 
 def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     params = yaml.safe_load((REPOSITORY / "params.yaml").read_text())
-    params["decode"] = {name: row for name, row in params["decode"].items() if "system" not in row}
+    params["decode"] = {name: rows for name, rows in params["decode"].items() if "system" not in params["models"][name]}
     params["score_time"] = None
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
     (tmp_path / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())

@@ -16,12 +16,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from studies.common import params as parameters
+from studies.pipeline import run, warm
+from studies.site.execute import execute, main
+from studies.site.render import render
 from treebound.core.errors import InputError, TreeboundError
-from treebound.experiments import params as parameters
-from treebound.experiments import run
-from treebound.report.execute import execute, main
-from treebound.report.render import render
-from treebound.support import warm
 
 REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
@@ -66,7 +65,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(project: Path) -> Path:
     """The report of invented results: all notebooks that need metrics alone, executed and rendered."""
-    with contextlib.chdir(project), warm.interpreter(run.IMPORTED, run.SURROUNDINGS):
+    with contextlib.chdir(project), warm.interpreter(run.IMPORTED, run.ENVIRONMENT):
         executed = [
             execute(REPOSITORY / "notebooks" / f"{name}.ipynb", project / "results" / "notebooks" / f"{name}.ipynb")
             for name in NAMES
@@ -119,7 +118,7 @@ def test_a_warm_interpreter_runs_pages_to_the_same_bytes(tmp_path: Path) -> None
     forked = new_code_cell("import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('serve('))")
     page = _notebook(tmp_path / "page.ipynb", _parameters("a = 1"), show)
     asked = _notebook(tmp_path / "asked.ipynb", _parameters("a = 1"), forked)
-    command = [sys.executable, "-m", "treebound.support.warm", "treebound.report.execute"]
+    command = [sys.executable, "-m", "studies.pipeline.warm", "studies.site.execute"]
 
     def shown(source: Path, name: str) -> str:
         subprocess.run([*command, str(source), str(tmp_path / name)], check=True, capture_output=True)
@@ -266,16 +265,6 @@ def test_every_link_of_the_committed_report_leads_somewhere() -> None:
     assert not [
         (name, file, anchor) for name, file, _, anchor in inside if anchor and anchor not in pages[file or name].ids
     ]
-
-
-def test_a_link_to_what_an_older_page_lacks_leads_to_the_page(tmp_path: Path) -> None:
-    older = render(
-        [_notebook(tmp_path / "index.ipynb", new_markdown_cell("# O\n\nOld.\n\n## There"))], tmp_path / "old"
-    )
-    older.rename(tmp_path / "10-x.html")
-    page = _notebook(tmp_path / "index.ipynb", new_markdown_cell("# T\n\n[a](10-x.ipynb#there) [b](10-x.ipynb#new)"))
-    html = render([page, tmp_path / "10-x.html"], tmp_path / "site").read_text()
-    assert '<a href="10-x.html#there">a</a> <a href="10-x.html">b</a>' in html
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from studies.site import collect, published, remarks, tables
+from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
-from treebound.report import collect, published, remarks, tables
-from treebound.report.show import NOTHING, Table
 
 REPOSITORY = Path(__file__).parents[1]
 QIAN_LIU = published.QIAN_LIU
@@ -74,12 +74,12 @@ def test_unknown_published_names_list_what_there_is() -> None:
 def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> None:
     for r in results:
         decoded, benchmark = r.decode(), r.benchmark()
-        ours = [run for run in r.params.decode.values() if run.everywhere]
+        ours = [run for run in r.params.rows.values() if run.everywhere]
         assert len(decoded) == len(benchmark) == len(r.params.corpora) * len(ours)
         assert list(decoded["model"]) == [run.model for run in ours] * len(r.params.corpora)
         assert set(r.train()["model"]) == {run.model for run in ours}
         by_transitions = r.transitions()
-        others = [run.name for run in r.params.decode.values() if run.system == "transition"]
+        others = [run.name for run in r.params.rows.values() if run.system == "transition"]
         assert list(by_transitions["row"]) == others * len(r.params.corpora)
         assert (by_transitions["words_per_cpu_s"] > 0).all()
         assert set(r.convert()["split"]) == {"train", "dev", "test"}
@@ -98,32 +98,32 @@ def test_what_thresholds_leave(tmp_path: Path) -> None:
     assert table.loc[(corpus, "test"), "recall, %, 0.01"] == pytest.approx(99)
     assert table.loc[(corpus, "test"), "heads a word, 0.001"] == pytest.approx(6)
     for r in results:  # as runs wrote it before thresholds were measured
-        for path in (r.folder / "metrics" / "pruner").glob("*/pruner.json"):
-            path.write_text(json.dumps({"corpus": path.parent.name, "recall": json.loads(path.read_text())["recall"]}))
+        for path in (r.folder / "metrics" / "pruner").glob("*.json"):
+            path.write_text(json.dumps({"corpus": path.stem, "recall": json.loads(path.read_text())["recall"]}))
     assert tables.pruner_thresholds(collect.provenances(tmp_path)).empty
 
 
 def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
-    gone = next(iter(r.params.decode))
+    gone = next(iter(r.params.rows))
     stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{gone}.old.json"
     stale.write_text((stale.parent / f"{gone}.json").read_text())
-    assert len(r.decode()) == sum(row.everywhere for row in r.params.decode.values())
+    assert len(r.decode()) == sum(row.everywhere for row in r.params.rows.values())
 
 
 @pytest.mark.parametrize("damage", ["missing", "half written", "a row missing"])
 def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
     r = collect.this_run(tmp_path)
-    path = tmp_path / "results" / "metrics" / "benchmark" / r.params.corpora[0] / "graph.json"
+    path = tmp_path / "results" / "metrics" / "benchmark" / f"{r.params.corpora[0]}.json"
     if damage == "missing":
         path.unlink()
     elif damage == "half written":
         path.write_text(path.read_text()[:100])
     else:
         path.write_text(json.dumps(json.loads(path.read_text())[1:]))
-    with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}/graph.json.*run python -m treebound"):
+    with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}.json.*run python -m studies"):
         r.benchmark()
 
 
@@ -165,10 +165,9 @@ def test_every_row_without_a_figure_says_why(results: list[collect.Results]) -> 
 
 def test_a_model_that_the_parameters_do_not_list_is_not_run(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
-    lines = (tmp_path / "params.yaml").read_text().splitlines()
-    kept = [line for line in lines if "{model: carreras+sibling, learner: perceptron" not in line]
-    assert len(kept) < len(lines)
-    (tmp_path / "params.yaml").write_text("\n".join(kept))
+    params = yaml.safe_load((tmp_path / "params.yaml").read_text())
+    del params["decode"]["carreras+sibling-perceptron"]
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     table = tables.comparison(collect.provenances(tmp_path), "perceptron")
     row = table.loc[("this paper", "B&B + all sibling")]
     assert row["", "note"] == "not run: not among the rows of this run"
@@ -217,8 +216,9 @@ def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path)
     assert "Every tree is proved optimal." in said
     assert f"times the time of {this.index[-1]}" in said
 
-    lines = (tmp_path / "params.yaml").read_text().replace("config: published,", "config: published, sentences: 20,")
-    (tmp_path / "params.yaml").write_text(lines)
+    params = yaml.safe_load((tmp_path / "params.yaml").read_text())
+    params["decoders"]["published"]["sentences"] = 20
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     with pytest.raises(InputError, match="no corpus did the configurations decode the same"):
         tables.tunings([collect.this_run(tmp_path)])
@@ -268,8 +268,8 @@ def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
     assert "their trees have the same score" in str(remarks.search.sentence_by_sentence(tables.tuned_sentences(this)))
-    run = next(run for run in this.params.decode.values() if run.decoder == "published")
-    path = tmp_path / "results" / "predictions" / this.corpora[0] / "decode" / f"{run}.csv"
+    run = next(run for run in this.params.rows.values() if run.decoder == "published")
+    path = tmp_path / "results" / "predictions" / this.corpora[0] / "decode" / run.trained / f"{run}.csv"
     table = pd.read_csv(path)
     table.loc[3, "value"] -= 1
     table.loc[4, ["value", "status"]] = [0.0, "limit"]

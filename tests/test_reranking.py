@@ -13,7 +13,8 @@ from strategies import random_problem, tries
 from treebound.decoders import DECODERS
 from treebound.decoders.approximate.charted import chart_of, exact_families
 from treebound.decoders.approximate.rerank_kernel import k_best
-from treebound.decoders.door import canonical, without_infinities
+from treebound.decoders.base import without_infinities
+from treebound.decoders.canonical import canonical
 from treebound.factors import FAMILIES
 
 ALL = tuple(family for family in FAMILIES if family != "arc")

@@ -11,6 +11,7 @@ from strategies import FAMILIES, build_problem, random_problem
 from synthetic import synthetic_treebank
 from test_sampling_moves import Made, made
 
+from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError
 from treebound.core.problem import Problem
 from treebound.decoders import DECODERS
@@ -20,8 +21,7 @@ from treebound.decoders.approximate.sampling.decoder import LEAST_SHARE, Gibbs, 
 from treebound.decoders.approximate.sampling.forest import lay
 from treebound.decoders.approximate.sampling.fusion import fuse
 from treebound.decoders.approximate.sampling.starts import draw
-from treebound.decoders.door import canonical
-from treebound.evaluation.scoring import tree_score
+from treebound.decoders.canonical import canonical
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.learning.pruner import train_pruner

@@ -10,6 +10,7 @@ from oracles.score import scores
 from oracles.trees import trees
 from strategies import FAMILIES, build_problem, random_problem, tries
 
+from treebound.checker.scoring import tree_score
 from treebound.core.problem import Problem
 from treebound.decoders.approximate.sampling import buffers as at
 from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
@@ -18,8 +19,8 @@ from treebound.decoders.approximate.sampling.decoder import shares
 from treebound.decoders.approximate.sampling.forest import lay
 from treebound.decoders.approximate.sampling.moves import ascend_pair, ascend_rotated, ascend_to_root, rotate
 from treebound.decoders.approximate.sampling.starts import Starts, draw, starts_of
-from treebound.decoders.door import canonical, without_infinities
-from treebound.evaluation.scoring import tree_score
+from treebound.decoders.base import without_infinities
+from treebound.decoders.canonical import canonical
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph

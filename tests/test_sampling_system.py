@@ -18,9 +18,9 @@ import treebound
 from treebound.cli import app
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.learning.survey import describe
+from treebound.metrics.attachment import evaluate
 from treebound.support.settings import SettingError
 from treebound.systems.registry import system_of
 from treebound.systems.sampling.parser import Parser

@@ -12,13 +12,13 @@ from synthetic import synthetic_treebank
 from treebound.core.errors import InputError
 from treebound.core.hashing import hash_string
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
 from treebound.features.scorer import Scorer
 from treebound.features.tokens import PAD, TokenTable
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.learning.pruner import train_pruner
 from treebound.learning.survey import describe
+from treebound.metrics.attachment import evaluate
 from treebound.systems.sampling.globals.catalogue import codes_of
 from treebound.systems.sampling.globals.table import FEATURES
 from treebound.systems.sampling.sentence import Scoring

@@ -14,9 +14,9 @@ from synthetic import synthetic_treebank
 from test_cli import assert_one_line, run
 
 import treebound
+from studies.site.execute import execute
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
-from treebound.report.execute import execute
 from treebound.scores import archive, command
 from treebound.scores.command import decoded
 from treebound.treebanks import document, storage

@@ -9,12 +9,12 @@ import pytest
 from oracles.score import best, scores
 from strategies import build_problem, random_problem
 
+from treebound.checker.certificates import certificate_faults, check_parse
+from treebound.checker.scoring import tree_score
 from treebound.decoders.exact.branch_and_bound import decoder as branch_and_bound
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound
 from treebound.decoders.exact.branch_and_bound.published import project_simplex
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import certificate_faults, check_parse
-from treebound.evaluation.scoring import tree_score
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.arcs.parts import index_parts
 from treebound.kernels.chart.backbones import chart_scores

@@ -11,17 +11,17 @@ import pytest
 import yaml
 from synthetic import synthetic_treebank
 
+from studies.common import params as parameters
+from studies.common.params import Params, Step, Steps
+from studies.figures.epochs import by_arcs, by_epoch
+from studies.pipeline.scratch import overlaid
+from studies.pipeline.trainers.graph import specification
+from studies.qian_liu_2013.steps import measure as stage_module
+from studies.site import remarks, tables
+from studies.site.collect import Results
+from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
-from treebound.experiments import params as parameters
-from treebound.experiments import steps as stage_module
-from treebound.experiments.params import Params, Step, Steps
-from treebound.experiments.rooms.train_graph import specification
-from treebound.experiments.scratch import overlaid
-from treebound.plots.epochs import by_arcs, by_epoch
 from treebound.plots.svg import as_svg
-from treebound.report import remarks, tables
-from treebound.report.collect import Results
-from treebound.report.show import NOTHING, Table
 from treebound.treebanks import storage
 
 REPOSITORY = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ def settings(runs: dict[str, Step], corpora: tuple[str, ...] = ("made_up",)) -> 
     """The project's parameters with these runs, small models and two epochs."""
     loaded = parameters.load(REPOSITORY / "params.yaml")
     small = dataclasses.replace(loaded.train, epochs=2, bits=14, label_bits=14, k=5)
-    steps = Steps(model="carreras+grandchild+sibling", learner="mira", runs=runs, corpora=corpora)
+    steps = Steps(model="carreras+grandchild+sibling", runs=runs, corpora=corpora)
     pruner = dataclasses.replace(loaded.pruner, bits=12, epochs=1)
     # `replace` checks the whole again: rows of the project's own corpora stay valid
     return dataclasses.replace(loaded, corpora=(*loaded.corpora, *corpora), train=small, steps=steps, pruner=pruner)
@@ -111,7 +111,7 @@ def test_what_a_corpus_lacks_is_not_taken_away(trained: dict[str, dict]) -> None
 def test_a_corpus_without_labels_stays_without() -> None:
     examples = synthetic_treebank(5, 1)
     params = settings(RUNS)
-    spec = specification(params, "carreras", "mira", examples, params.seed)
+    spec = specification(params, "carreras", examples, params.seed)
     assert stage_module.changed(spec, examples, RUNS["joint"])[0].labels == "joint"
     unlabelled = dataclasses.replace(spec, labels="none")
     assert stage_module.changed(unlabelled, examples, RUNS["joint"])[0] == unlabelled
@@ -279,7 +279,7 @@ def test_without_any_such_training(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     r = results(tmp_path, {name: MADE_UP[name] for name in ("base", "same")})
     (tmp_path / "metrics" / "steps" / "made_up" / "same.json").unlink()
-    with pytest.raises(InputError, match=r"steps/made_up/same.json.*run python -m treebound"):
+    with pytest.raises(InputError, match=r"steps/made_up/same.json.*run python -m studies"):
         tables.steps([r])
 
 
@@ -298,7 +298,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ({"runs": {"x": {"add": ["comp"]}}}, "unknown factor family 'comp'; choose from adjacent-sibling"),
         ({"runs": {"x": {"unseen": ["tag"]}}}, "unseen.0: Input should be 'prefix', 'suffix'"),
         ({"runs": {"x": {"epoch": 3}}}, "x.epoch: unknown key; valid keys are add, drop, unseen, word_pairs, labels"),
-        ({"corpus": "tr_twt"}, "steps.corpus: unknown key; valid keys are model, learner, runs, corpora"),
+        ({"corpus": "tr_twt"}, "steps.corpus: unknown key; valid keys are model, runs, corpora"),
     ],
 )
 def test_one_line_errors(change: dict, message: str, tmp_path: Path) -> None:
@@ -345,4 +345,4 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     assert tables.step_arcs(tables.steps([unlike])).empty, "the base is of before they were counted"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
-    assert "run `python -m treebound.experiments.run steps`" in repr(remarks.steps.pruned(nothing))
+    assert "run `python -m studies.pipeline.run steps`" in repr(remarks.steps.pruned(nothing))

@@ -12,10 +12,10 @@ from oracles.trees import trees
 from synthetic import inflected_conllu, synthetic_treebank
 from test_cli import SENTENCES, assert_one_line, conllu, run
 
+from studies.common.params import load as load_params
+from studies.pipeline.trainers.graph import specification
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.experiments.params import load as load_params
-from treebound.experiments.rooms.train_graph import specification
 from treebound.learning.reading import Reading
 from treebound.learning.survey import attributes, ceiling, describe, fine_tag, remarks, survey, unseen
 from treebound.support.settings import read as read_settings
@@ -164,10 +164,10 @@ def test_several_roots_and_tags_that_training_lacks_are_named() -> None:
 def test_the_defaults_are_the_combined_model_of_the_experiments() -> None:
     path = Path(__file__).parents[1] / "params.yaml"
     params, plain = load_params(path), synthetic_treebank(5, 1)
-    assert Settings().fitted(plain) == specification(params, "combined-pruned", "mira", plain, params.seed)
+    assert Settings().fitted(plain) == specification(params, "combined-pruned", plain, params.seed)
     plain.meta["patterns"] = "en_ud"
-    assert Settings() == specification(params, "combined-pruned", "mira", plain, params.seed)
-    crossing = specification(params, "non-projective", "mira", plain, params.seed)
+    assert Settings() == specification(params, "combined-pruned", plain, params.seed)
+    crossing = specification(params, "non-projective", plain, params.seed)
     assert Settings(space="non-projective") == crossing
 
 

@@ -2,7 +2,7 @@
 
 from synthetic import synthetic_treebank
 
-from treebound.evaluation.certificates import tree_faults
+from treebound.checker.certificates import tree_faults
 
 
 def test_sentences_are_projective_trees_with_one_root():

@@ -17,17 +17,17 @@ from mutants import ModelFile
 from synthetic import inflected_conllu, synthetic_treebank
 
 import treebound
+from studies.common import params as parameters
+from studies.common.paths import model_file
+from studies.pipeline import pruner as pruner_stage
+from studies.pipeline import train as train_stage
+from studies.pipeline.trainers.graph import specification
 from treebound.cli import app
 from treebound.constraints import corpora
 from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
 from treebound.core.system import System
 from treebound.core.treebank import Treebank
-from treebound.experiments import params as parameters
-from treebound.experiments import plan
-from treebound.experiments import pruner as pruner_stage
-from treebound.experiments import train as train_stage
-from treebound.experiments.rooms.train_graph import specification
 from treebound.factors.templates import digest
 from treebound.learning.pruner import train_pruner
 from treebound.learning.storage import Format, Header, Layout
@@ -75,19 +75,17 @@ def test_train_without_options_is_the_pruned_combined_model_of_the_pipeline(
     tags.parent.mkdir(parents=True)
     tags.write_text('{"tags": "gold"}')
     params = parameters.load(REPOSITORY / "params.yaml")
-    row = parameters.Row(model="combined-pruned", decoder="tuned", k=10, name="combined")
-    params = dataclasses.replace(params, corpora=("made_up",), decode={**params.decode, row.name: row})
-    path, pruner = plan.model_file(params, "made_up", row), plan.pruner_file(params, "made_up", row)
-    pruner_stage.run(params, "made_up", *map(str, params.tags_and_seed("made_up", row)), str(pruner))
-    train_stage.run(params, "made_up", plan.model_name(params, "made_up", row))
-    assert Path("own.npz").read_bytes() == path.read_bytes()
+    params = dataclasses.replace(params, corpora=("made_up",))
+    pruner_stage.run(params, "made_up")
+    train_stage.run(params, "made_up", "combined-pruned")
+    assert Path("own.npz").read_bytes() == model_file("made_up", "combined-pruned").read_bytes()
 
 
 def test_params_and_the_class_have_the_same_defaults() -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     plain = synthetic_treebank(5, 1)
-    assert specification(params, "combined-pruned", "mira", plain, params.seed) == Settings().fitted(plain)
-    assert specification(params, "combined", "mira", plain, params.seed) == Settings(threshold=0).fitted(plain)
+    assert specification(params, "combined-pruned", plain, params.seed) == Settings().fitted(plain)
+    assert specification(params, "combined", plain, params.seed) == Settings(threshold=0).fitted(plain)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +13,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from studies.site import remarks
+from studies.site.show import Table
+from studies.site.tables import targets as tables
 from treebound.core.errors import InputError
-from treebound.report import remarks
-from treebound.report.again import NOT_KEPT, again, project, shows_what_is_not_kept
-from treebound.report.execute import read
-from treebound.report.show import Table
-from treebound.report.tables import targets as tables
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -144,27 +141,7 @@ def test_nothing_kept(tmp_path: Path) -> None:
     assert "no run here has any" in Table(table, "x")._repr_html_()
 
 
-def test_the_pages_of_the_reference_show_what_is_kept(tmp_path: Path) -> None:
-    checkout = BENCHMARKS.parent
-    table = tables.targets(project(checkout / "results" / "reference", tmp_path / "project"))
-    kept = json.loads((checkout / "results" / "reference" / "targets.json").read_text())
+def test_the_reference_shows_what_is_kept() -> None:
+    table = tables.targets(BENCHMARKS.parent)
+    kept = json.loads((BENCHMARKS.parent / "results" / "reference" / "targets.json").read_text())
     assert len(table) == len(kept) > 20, "a name stands there twice"
-
-
-def test_pages_that_show_models_read_where_the_reference_was_computed(tmp_path: Path) -> None:
-    computed = tmp_path / "computed"
-    with pytest.raises(InputError, match="nothing was computed here"):
-        again(BENCHMARKS.parent, tmp_path / "notebooks", computed=computed)
-    for name in NOT_KEPT:
-        (computed / name).mkdir(parents=True)
-        (computed / name / "kept").write_text(name)
-    root = project(BENCHMARKS.parent / "results" / "reference", tmp_path / "project", computed)
-    assert [(root / name / "kept").read_text() for name in NOT_KEPT] == list(NOT_KEPT)
-
-
-def test_pages_that_show_what_is_not_kept_say_so() -> None:
-    """All that read sentences, models or converted treebanks of a run, and no others."""
-    named = re.compile(r'"models" /|"converted" /|sentences\(|\.marked\(')
-    for path in (BENCHMARKS.parent / "notebooks").glob("*.ipynb"):
-        code = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "code")
-        assert shows_what_is_not_kept(path) == bool(named.search(code)), path.name

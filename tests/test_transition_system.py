@@ -15,8 +15,8 @@ from synthetic import inflected_conllu
 import treebound
 from treebound.cli import app
 from treebound.core.errors import InputError, TreeboundError
-from treebound.evaluation.attachment import evaluate
 from treebound.learning.survey import describe
+from treebound.metrics.attachment import evaluate
 from treebound.support.settings import SettingError
 from treebound.systems.registry import system_of
 from treebound.systems.training import recipe

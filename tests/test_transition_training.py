@@ -14,7 +14,7 @@ from synthetic import synthetic_treebank
 from treebound.core.errors import InputError, ModelError, TreeboundError, UnsupportedError
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.attachment import evaluate
+from treebound.metrics.attachment import evaluate
 from treebound.systems.transition.beam import make_beam, parse_with_beam
 from treebound.systems.transition.classifiers import Classifier, LinearSVM, Perceptron
 from treebound.systems.transition.configuration import ROWS, SYSTEMS, allowed, configuration, start, take, tree
@@ -244,7 +244,7 @@ def test_a_support_vector_machine_that_knows_one_class_predicts_it() -> None:
 
 @pytest.mark.skipif(find_spec("sklearn") is not None, reason="scikit-learn is installed")
 def test_without_scikit_learn_one_line_says_so() -> None:
-    with pytest.raises(TreeboundError, match="scikit-learn is not installed; pip install"):
+    with pytest.raises(TreeboundError, match=r"sklearn is not installed; run: pip install 'treebound\[classifiers\]'"):
         train_model(replace(SMALL, learning="svm"), MODELS["F5"], TRAIN)
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from strategies import FAMILIES, build_problem, random_tree, rescored
 
+from treebound.checker.scoring import tree_score
 from treebound.core.errors import InputError
 from treebound.core.problem import Problem
 from treebound.core.protocols import TreeScore
-from treebound.decoders.door import canonical
-from treebound.evaluation.scoring import tree_score
+from treebound.decoders.canonical import canonical
 from treebound.features.tree_score import PartScore
 from treebound.treebanks.projectivise import is_projective
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from treebound.support import warm
+from studies.pipeline import warm
 
 #: a module whose import leaves a trace, and one that is run
 SLOW = "import os\nopen(os.environ['TRACE'], 'a').write('imported\\n')\n"
@@ -44,7 +44,7 @@ def serving(folder: Path) -> Iterator[Path]:
 def start(folder: Path, *command: str, **options: object) -> subprocess.Popen:
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(
-        [sys.executable, "-m", "treebound.support.warm", *command], cwd=folder / "elsewhere", text=True, **pipes
+        [sys.executable, "-m", "studies.pipeline.warm", *command], cwd=folder / "elsewhere", text=True, **pipes
     )
 
 

@@ -17,12 +17,12 @@ import numpy as np
 from oracles.score import best
 from strategies import KINDS, random_problem, rescored
 
+from treebound.checker.certificates import check_parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.core.registry import Registry
 from treebound.decoders import DECODERS
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
-from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
 
 SPACES = ("projective", "non-projective")

@@ -13,16 +13,16 @@ from oracles.score import best, scores
 from oracles.trees import trees
 from strategies import KINDS, build_problem, random_problem, rescored
 
+from treebound.checker.certificates import check_parse
 from treebound.core.errors import TreeboundError, UnsupportedError
 from treebound.core.problem import PartTable, Problem
 from treebound.core.protocols import Decoder
 from treebound.core.registry import Registry
 from treebound.decoders import DECODERS
+from treebound.decoders.base import CheckedDecoder
 from treebound.decoders.confidence import arc_marginals
-from treebound.decoders.door import CheckedDecoder
 from treebound.decoders.exact.branch_and_bound import decoder as backbones
 from treebound.decoders.kbest import kbest, margins
-from treebound.evaluation.certificates import check_parse
 from treebound.factors import FAMILIES
 
 #: problems of a cell whose k best trees and margins are asked for in every run, where that is not 3

@@ -8,8 +8,8 @@ import pytest
 from oracles.trees import trees
 from strategies import FAMILIES, arcs_in_order, parts
 
+from treebound.checker.scoring import tree_parts
 from treebound.core.problem import PRODUCTS
-from treebound.evaluation.scoring import tree_parts
 from treebound.factors import FAMILIES as REGISTERED
 from treebound.kernels.arcs.numbering import arcs_of_tree, index_arcs
 from treebound.kernels.arcs.parts import index_parts, list_parts, parts_of_tree

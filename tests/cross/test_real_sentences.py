@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from synthetic import synthetic_treebank
 
+from treebound.checker.certificates import Certificate, check_parse
+from treebound.checker.prover import Refutation, prove
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.kbest import kbest
-from treebound.evaluation.certificates import Certificate, check_parse
-from treebound.evaluation.prover import Refutation, prove
 from treebound.learning.pruner import train_pruner
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings

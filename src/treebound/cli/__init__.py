@@ -17,6 +17,7 @@ import typer
 from typer.exceptions import TyperException
 
 from treebound.cli import corpora, judging, parsing, scores, training
+from treebound.cli.groups import GroupedCommand
 from treebound.core.errors import TreeboundError
 from treebound.support.progress import say
 
@@ -44,7 +45,7 @@ COMMANDS = (
     judging.check,
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command(cls=GroupedCommand)(command)
 
 UNREAD = 141  #: exit status where the reader of our output has gone, by convention: 128 + SIGPIPE
 #: modules of functions that machine code calls: while LLVM loads it, and where it makes Python's objects of its results

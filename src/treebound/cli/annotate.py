@@ -10,12 +10,12 @@ import io
 from dataclasses import dataclass, field
 from typing import Any
 
+from treebound.checker import joint_proofs, proofs
 from treebound.cli.common import derives
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import Assess
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation import joint_proofs, proofs
 from treebound.systems.tagging.several import Taggers
 from treebound.treebanks.ccg.derivation import to_text
 from treebound.treebanks.claims import comments_of, misc_of, without_claims

@@ -15,6 +15,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from treebound.checker.certificates import Certificate, certificate_faults, check_parse
+from treebound.checker.proofs import proof
 from treebound.core.dtypes import INDEX
 from treebound.core.errors import InputError
 from treebound.core.limits import TooLargeError
@@ -22,8 +24,6 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.exact.branch_and_bound.record import certificate
-from treebound.evaluation.certificates import Certificate, certificate_faults, check_parse
-from treebound.evaluation.proofs import proof
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.claims import CLAIMS, COMMENT, KBEST, claims_in, number_in
 from treebound.treebanks.document import Document

@@ -16,11 +16,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from treebound.checker.certificates import claim_faults as status_faults
+from treebound.checker.joint_proofs import Claim, Proof, claim_faults, decoded
+from treebound.checker.proofs import read_line
 from treebound.cli.checking import Checked, Claimed, Verdict, comments_in
 from treebound.core.parse import Parse
-from treebound.evaluation.certificates import claim_faults as status_faults
-from treebound.evaluation.joint_proofs import Claim, Proof, claim_faults, decoded
-from treebound.evaluation.proofs import read_line
 from treebound.systems.ccg.decoding import Adaptive, Supertagged
 from treebound.systems.ccg.joint import UNIT, Joint
 from treebound.systems.ccg.joint_search import statement

@@ -14,7 +14,7 @@ from treebound.core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from treebound.evaluation.proofs import Of
+    from treebound.checker.proofs import Of
     from treebound.treebanks.document import Document
 
 DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
@@ -46,16 +46,15 @@ Threshold = Annotated[
     typer.Option(
         min=0.0,
         max=1.0,
-        help="Of these, heads at least so many times as probable as the best; 0: all. [default: as in training]",
+        help="Of the k heads of a word, keep those at least so many times as probable as the best one; 0: all. "
+        "[default: as in training]",
     ),
 ]
 Beams = Annotated[
-    str, typer.Option(help="Of a CCG model: attempts beta:k, separated by commas, or model: as in training.")
+    str, typer.Option(help="Beams of the supertagger, beta:k, tried in order, by commas; model: as in training.")
 ]
 
-Limit = Annotated[
-    int, typer.Option(min=0, max=50_000_000, help="Of a CCG model: edges of the largest chart; 0: as in training.")
-]
+Limit = Annotated[int, typer.Option(min=0, max=50_000_000, help="Edges of the largest chart; 0: as in training.")]
 
 Workers = Annotated[int, typer.Option(min=1, max=1024, help="Processes on this machine; results do not depend on it.")]
 

@@ -22,7 +22,7 @@ def fetch(
     path: CorpusPath = None,
 ) -> None:
     """Fetch corpora and check their checksums."""
-    from treebound.experiments.fetch import fetch_corpus
+    from treebound.treebanks.fetch import fetch_corpus
 
     for corpus in corpora:
         say(f"{corpus}: in {fetch_corpus(corpus, path, data_dir)}")
@@ -44,8 +44,8 @@ def convert(
     ] = "conllu",
 ) -> None:
     """Convert fetched corpora to CoNLL-U and columns, or to CCG derivations, one file a split."""
-    from treebound.experiments.fetch import fetch_corpus
     from treebound.treebanks.convert import convert as convert_corpus
+    from treebound.treebanks.fetch import fetch_corpus
 
     if encoding is not None and path is None:
         raise InputError("the encoding of a fetched corpus is known", hint="leave out --encoding, or give --path")
@@ -66,9 +66,9 @@ def _corpus(name: str, encoding: str | None) -> Corpus:
 
 
 def _convert_to_ccg(corpora: list[str], data_dir: Path, path: str | None, encoding: str | None) -> None:
-    from treebound.experiments.fetch import fetch_corpus
     from treebound.treebanks.convert_ccg import convert as convert_corpus
     from treebound.treebanks.convert_ccg import convert_ccgbank
+    from treebound.treebanks.fetch import fetch_corpus
 
     for corpus in corpora:
         if corpus == "ccgbank":

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import random
 import sys
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treebound.cli.common import (
-    Beams,
-    Encoding,
-    Limit,
-    Threshold,
-    Workers,
-    chart_options,
-    derives,
-    proofs_of,
-    pruning,
-    read_document,
-    sentences_in,
-)
+from treebound.cli.common import Encoding, Workers, derives, proofs_of, read_document, sentences_in
+from treebound.cli.groups import Candidates, Charts, Group, grouped
 from treebound.core.errors import InputError, ModelError
 from treebound.support.progress import counting, say
 
@@ -50,10 +40,10 @@ def evaluate(
     Punctuation is what has UPOS PUNCT in GOLD, whatever its form; a file without UPOS has none. --encoding is that of
     GOLD; PREDICTED may be in UTF-8, as parse writes it, or in the same encoding.
     """
-    from treebound.evaluation.attachment import evaluate as score
-    from treebound.evaluation.attachment import is_labelled
-    from treebound.evaluation.certificates import tree_faults
+    from treebound.checker.certificates import tree_faults
     from treebound.learning.survey import PUNCTUATION
+    from treebound.metrics.attachment import evaluate as score
+    from treebound.metrics.attachment import is_labelled
 
     right, parsed = read_document(gold, encoding=encoding), _predicted(predicted, encoding)
     truth, found = right.treebank, parsed.treebank
@@ -94,8 +84,8 @@ def evaluate(
 def _warn_of_labels(gold: Path, truth: Treebank, predicted: Path, found: Treebank) -> None:
     """Say which of two files with labels has words without, and if most labels of one are not labels of the other."""
     from treebound.cli.columns import MOSTLY
-    from treebound.evaluation.attachment import unlabelled
     from treebound.learning.survey import unseen
+    from treebound.metrics.attachment import unlabelled
 
     for path, treebank in ((gold, truth), (predicted, found)):
         if missing := unlabelled(treebank):
@@ -108,19 +98,40 @@ def _warn_of_labels(gold: Path, truth: Treebank, predicted: Path, found: Treeban
         say(f"treebound: warning: {predicted}: {100 * share:.0f} % of the labels are none of {gold}")
 
 
+@dataclass(frozen=True)
+class Proofs(Group):
+    """The proofs that are checked."""
+
+    SECTION = "Proofs"
+    fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, no proofs. [default: all]")] = False
+    certificates: Annotated[
+        Path | None, typer.Option(help="Proofs that parse wrote. [default: proofs that a search proposes]")
+    ] = None
+    sample: Annotated[
+        int, typer.Option(min=0, help="Check the proofs of so many sentences, drawn at random; 0: of all.")
+    ] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Seed of --sample.")] = 1
+
+    def drawn(self, total: int) -> set[int] | None:
+        """Numbers of the sentences, from 1, whose proofs are checked; None: all."""
+        if not self.sample:
+            return None
+        return set(random.Random(self.seed).sample(range(1, total + 1), min(self.sample, total)))
+
+    def note(self, drawn: set[int] | None) -> str:
+        """What the summary says of a sample."""
+        if drawn is None or self.fast:
+            return ""
+        return f"; proofs of {len(drawn)} sentences drawn with seed {self.seed}, of no others"
+
+
+@grouped
 def check(
     model: Annotated[Path, typer.Argument(help="Model file.")],
     parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
-    k: Annotated[str, typer.Option(help="As given to parse, as is --threshold.")] = "model",
-    threshold: Threshold = None,
-    beams: Beams = "model",
-    limit: Limit = 0,
-    fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, no proofs. [default: all]")] = False,
-    certificates: Annotated[
-        Path | None, typer.Option(help="Proofs that parse wrote. [default: those that a search proposes]")
-    ] = None,
-    sample: Annotated[int, typer.Option(min=0, help="Check the proofs of so many sentences, drawn; 0: of all.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the drawing.")] = 1,
+    candidates: Candidates,
+    charts: Charts,
+    proofs: Proofs,
     workers: Workers = 1,
     encoding: Encoding = "utf-8",
 ) -> None:
@@ -144,29 +155,22 @@ def check(
     """
     from treebound.cli.checking import Summary
     from treebound.cli.columns import Columns, known_by
-    from treebound.evaluation.proofs import reading
     from treebound.support.workers import spread
     from treebound.treebanks.document import stream
 
-    parser = _checkable(model, pruning(k, threshold) | chart_options(beams, limit))
-    if derives(parser) and certificates is None:
+    parser = _checkable(model, candidates.options() | charts.options())
+    if derives(parser) and proofs.certificates is None:
         raise InputError("derivations are checked with their proofs", hint="give --certificates, as to parse")
-    source, name, total = _counted(parsed, encoding, sample > 0)
-    chosen = None if not sample else set(random.Random(seed).sample(range(1, total + 1), min(sample, total)))
+    source, name, total = _counted(parsed, encoding, proofs.sample > 0)
+    drawn = proofs.drawn(total)
     summary = Summary()
-    with nullcontext() if certificates is None or (fast and not derives(parser)) else reading(certificates) as stored:
-        if stored and stored.space != proofs_of(parser):
-            raise InputError(
-                f"proofs about {_named(stored.space)}, but the model's are about {_named(proofs_of(parser))}",
-                path=certificates,
-                line=1,
-                hint="give the file of the same run",
-            )
+    with _stored(proofs, parser) as stored:
         # one sentence at a time: a problem is built from the words of its own sentence alone
         documents = stream(source, 1, encoding=encoding, annotated=False, needed=("head", "deprel"))
-        checked, how = _how(parser, name, certificates if stored else None)
+        checked, how = _how(parser, name, proofs.certificates if stored else None)
         columns = Columns(name, parser.reads, known_by(parser.model))
-        results = spread(checked, how, _claims(documents, stored, fast, chosen, columns), workers=workers, short=True)
+        claims = _claims(documents, stored, proofs.fast, drawn, columns)
+        results = spread(checked, how, claims, workers=workers, short=True)
         with closing(results), counting("sentences", total or None) as advance:
             for number, result in enumerate(results, 1):
                 for fault in result.faults:
@@ -175,12 +179,28 @@ def check(
                 advance(1)
         if stored:
             stored.finish()
-    drawn = (
-        "" if chosen is None or fast else f"; proofs of {len(chosen)} sentences drawn with seed {seed}, of no others"
-    )
-    say(f"{summary}{drawn}")
+    say(f"{summary}{proofs.note(drawn)}")
     if summary.faults:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
+    """The proofs of a file, None where none is given or needed. Raises InputError for proofs about other spaces."""
+    from treebound.checker.proofs import reading
+
+    if proofs.certificates is None or (proofs.fast and not derives(parser)):
+        yield None
+        return
+    with reading(proofs.certificates) as stored:
+        if stored.space != proofs_of(parser):
+            raise InputError(
+                f"proofs about {_named(stored.space)}, but the model's are about {_named(proofs_of(parser))}",
+                path=proofs.certificates,
+                line=1,
+                hint="give the file of the same run",
+            )
+        yield stored
 
 
 def _predicted(path: Path, encoding: str) -> Document:

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 import typer
 from pydantic.fields import FieldInfo
 
+from treebound.cli.groups import Group, Meaning, help_for
+
 
 def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command whose last parameter is `**settings` an option for each field of these classes of settings.
@@ -25,15 +27,30 @@ def options_of(classes: dict[str, type]) -> Callable[[Callable[..., None]], Call
         for whose, of in classes.items():
             hints = get_type_hints(of, include_extras=True)
             for field in fields(of):
-                use = _Use(whose.strip(), hints[field.name], field.default, field.metadata["help"])
+                use = _Use(whose, hints[field.name], field.default, field.metadata["help"])
                 found.setdefault(field.name, []).append(use)
-        options = (_option(name, uses) for name, uses in found.items())
-        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options)]
+        options = [_option(name, uses) for name, uses in found.items()]
+        every = (system for uses in found.values() for use in uses for system in use.systems)
+        systems = [system for system in dict.fromkeys(every) if system]
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *options, help_for(systems))]
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
+        command.sections = {name: _section(uses[0].whose) for name, uses in found.items()}  # type: ignore[attr-defined]
+        meanings = {
+            name: {
+                system: Meaning(use.help, _typed(use.default))
+                for use in reversed(uses)  # of several classes the first counts
+                for system in (["", *systems] if use.whose == ALL else use.systems)
+            }
+            for name, uses in found.items()
+        }
+        command.meanings = meanings  # type: ignore[attr-defined]
         return command
 
     return wrap
+
+
+ALL = " "  #: whose options are those of all systems
 
 
 class _Use(NamedTuple):
@@ -44,9 +61,25 @@ class _Use(NamedTuple):
     default: Any
     help: str
 
+    @property
+    def systems(self) -> list[str]:
+        """Systems that have it, "" for graph-based models."""
+        return self.whose.strip().split(", ")
+
+
+def _section(whose: str) -> type[Group]:
+    """The section of the help for options of some systems."""
+    title = {"": "Model", ALL: "Treebanks"}.get(whose, f"Models of {whose}")
+    return type("Section", (Group,), {"SECTION": title, "SYSTEM": whose.strip().partition(",")[0]})
+
+
+def _typed(default: Any) -> Any:
+    """A default as the command line has it."""
+    return ",".join(default) if isinstance(default, tuple) else default
+
 
 def _option(name: str, uses: list[_Use]) -> inspect.Parameter:
-    whose, hint, default, text = uses[0]
+    whose, hint, default, text = uses[0]._replace(whose=uses[0].whose.strip())
     text = f"{whose}: {text}" if whose else text
     others: dict[str, list[str]] = {}
     for use in uses[1:]:

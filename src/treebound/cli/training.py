@@ -62,7 +62,7 @@ def train(
         str,
         typer.Option(
             help="What is trained: graph, constrained, transition, ccg, sampling, correcting (which chooses tags with "
-            "trees), tagging, udpipe or spacy; options say whose."
+            "trees), tagging, udpipe or spacy. --help-for shows the options of one."
         ),
     ] = "graph",
     **settings: Any,

@@ -1,7 +1,7 @@
 """The scored problem: all that a decoder may know about a sentence.
 
 Every decoder takes the same `Problem`, so every comparison is on equal scores. A problem can be written by hand: it is
-checked when it is made, and brought into the form that kernels want where it is decoded (`decoders.door`).
+checked when it is made, and brought into the form that kernels want where it is decoded (`decoders.canonical`).
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Parser(Protocol):
 
 
 class System(Protocol):
-    """A system is a room under `treebound.systems` with one of these, and a line in `treebound.systems.registry`.
+    """A system is a package under `treebound.systems` with one of these, and a line in `treebound.systems.registry`.
 
     settings    the frozen class of its settings, a `treebound.support.settings.Checked`
     trees       whether it learns trees; what does not is trained on treebanks without any as well

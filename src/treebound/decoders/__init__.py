@@ -1,4 +1,4 @@
-"""Decoders: one file (or room) each, all taking the same `Problem`.
+"""Decoders: one module or package each, all taking the same `Problem`.
 
 `DECODERS[name](**options)` gives a decoder; its module is imported only then: asking what there is costs nothing.
 """

@@ -19,7 +19,7 @@ from treebound.core.parse import Confidence, Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.core.spaces import Space
-from treebound.decoders.door import canonical
+from treebound.decoders.canonical import canonical
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, smallest_backbone
 from treebound.decoders.kbest import kbest
 from treebound.decoders.kbest import margins as exact_margins

@@ -21,7 +21,7 @@ class PartScore:
 
     def __init__(self, problem: Problem):
         if problem.canonical is None:
-            raise InputError("the problem is not in canonical form", hint="see treebound.decoders.door.canonical")
+            raise InputError("the problem is not in canonical form", hint="see treebound.decoders.canonical.canonical")
         self.problem = problem
         self._moving: tuple[Scoring, Tree] | None = None
 

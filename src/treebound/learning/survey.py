@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import scored_words
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.backbones import eisner_graph
 from treebound.kernels.chart.hypergraph import best_arcs, inside
 from treebound.learning.reading import CHOICES, Reading
+from treebound.metrics.attachment import scored_words
 from treebound.treebanks.projectivise import is_projective, projectivise
 
 ENOUGH = 0.05  #: share of words of which an attribute must tell something

@@ -10,8 +10,8 @@ from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.core.vocabulary import Vocabulary
-from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.learning.loop import Progress
+from treebound.metrics.attachment import evaluate, has_labels
 from treebound.support.workers import in_batches
 
 

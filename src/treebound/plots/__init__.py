@@ -1,1 +1,1 @@
-"""DataFrames and trees in, figures out: matplotlib `Figure`s, and `Svg` for parse trees and search trees."""
+"""Parse trees, search trees and derivations as `Svg`; figures of matplotlib with the extra `plots`."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.text import Annotation
-from matplotlib.transforms import Bbox
-
 from treebound.plots.style import COLOURS
+from treebound.support.extras import needs
+
+with needs("plots"):
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
 #: typographic points: half the width of a marker, from a point to its label, one step further out
 RADIUS, GAP, STEP = 3.5, 6.0, 10.0

@@ -1,16 +1,20 @@
-"""One look for all figures: light ground, quiet axes, colours that colour-blind readers can tell apart."""
+"""One look for all figures: light ground, quiet axes, colours that colour-blind readers can tell apart.
+
+Trees and derivations use the colours alone; the functions are for figures of matplotlib, the extra `plots`.
+"""
 
 from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from treebound.support.extras import needs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 #: Okabe & Ito (2008), without yellow, which is too pale on white
 COLOURS = {
@@ -33,6 +37,9 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "d", "8",
 
 def style() -> AbstractContextManager[None]:
     """Context in which figures are made and saved. `svg.hashsalt` fixes the ids that matplotlib draws at random."""
+    with needs("plots"):
+        import matplotlib as mpl
+
     return mpl.rc_context(
         {
             "svg.hashsalt": "treebound",
@@ -67,6 +74,9 @@ def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 
 
     Call inside `with style():`. No pyplot: no global state, no backend, nothing to close.
     """
+    with needs("plots"):
+        from matplotlib.figure import Figure
+
     if count < 1:
         raise ValueError("a figure needs at least one panel")
     columns = min(columns, count)
@@ -80,6 +90,9 @@ def panels(count: int, *, columns: int = 2, width: float = 8.0, height: float = 
 
 def log_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     """A logarithmic axis whose labels are plain numbers, as many as there is room for. Call it when all is drawn."""
+    with needs("plots"):
+        from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     getattr(axes, f"set_{which}scale")("log")
     axis: Axis = getattr(axes, f"{which}axis")
     low, high = axis.get_view_interval()

@@ -6,13 +6,15 @@ import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from matplotlib.figure import Figure
-
-from treebound.plots.labels import settle
+from treebound.plots.compact import compacted
 from treebound.plots.style import style
 from treebound.support.atomic import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,12 @@ def text(
 
 def as_svg(figure: Figure, alt: str) -> Svg:
     """The figure as SVG, byte for byte the same whenever the figure is the same (no date, fixed ids)."""
+    from treebound.plots.labels import settle
+
     out = io.StringIO()
     with style():
         settle(figure)
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     markup = out.getvalue()
-    start = markup.index("<svg ")  # without XML declaration and DOCTYPE the markup can stand inside a page
-    return Svg(well_formed(markup[start:].replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1)), alt)
+    markup = markup[markup.index("<svg ") :]  # without XML declaration and DOCTYPE it can stand inside a page
+    return Svg(well_formed(compacted(markup).replace("<svg ", f'<svg role="img" aria-label={quoteattr(alt)} ', 1)), alt)

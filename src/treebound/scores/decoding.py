@@ -17,8 +17,8 @@ from treebound.core.problem import LARGEST_SUM
 from treebound.core.protocols import Decoder
 from treebound.core.spaces import Space
 from treebound.decoders import DECODERS
+from treebound.decoders.base import within_tolerance
 from treebound.decoders.confidence import Assess
-from treebound.decoders.door import within_tolerance
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
 from treebound.scores.arrays import brief, is_flag, is_size

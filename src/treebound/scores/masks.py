@@ -14,7 +14,7 @@ from treebound.core.spaces import Space
 from treebound.kernels.chart.first_order import FOUND, best_tree
 from treebound.support.jit import kernel
 
-#: a mask is below this number; scores above it are exact enough for `optimal` (`treebound.decoders.door.TOLERANCE`)
+#: a mask is below this number; scores above it are exact enough for `optimal` (`treebound.decoders.base.TOLERANCE`)
 HIGHEST = -(2.0**20)
 #: a mask is lower than minus this many times the largest absolute score that a tree without masks can have
 TIMES = 1000.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from treebound.core.errors import InputError
 from treebound.core.limits import check_memory
 from treebound.core.problem import LARGEST_REAL_SUM, LARGEST_SUM, NONE, NONE_OUTER, PartTable, Problem
 from treebound.core.spaces import Space
-from treebound.decoders.door import canonical, check_parts
+from treebound.decoders.canonical import canonical, check_parts
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import ArcIndex, index_arcs
 from treebound.kernels.arcs.parts import index_parts, list_parts
@@ -36,6 +36,14 @@ CELL = 64
 Pair = tuple[np.ndarray, np.ndarray]
 
 
+class Trees(NamedTuple):
+    """Keyword arguments of `problem` that are no scores: the trees, and the unit of their scores."""
+
+    space: Space = "projective"
+    single_root: bool = True
+    unit: float | None = None
+
+
 def problem(
     arc: Any,
     *,
@@ -45,9 +53,7 @@ def problem(
     grandparents: Tensor = None,
     parts: Mapping[str, tuple[Any, Any]] | None = None,
     allowed: Any = None,
-    space: Space = "projective",
-    single_root: bool = True,
-    unit: float | None = None,
+    **trees: Any,
 ) -> Problem:
     """A scored sentence of n words as every decoder takes it. The head comes first everywhere, and 0 is the root.
 
@@ -66,8 +72,9 @@ def problem(
              grandchild's outer side; `valency` has int[F, 2] words and numbers of modifiers. Parts with an arc that is
              forbidden are left out; parts given twice score their sum
     allowed  bool [n + 1, n + 1]: only these arcs may be used
-    space    the trees that it is for: "projective" or "non-projective", where arcs may cross
-    single_root  exactly one word is attached to 0; else at least one
+    trees    the fields of `Trees`:
+    space    the trees that it is for: "projective" (default) or "non-projective", where arcs may cross
+    single_root  exactly one word is attached to 0 (default); else at least one
     unit     1.0 of the score, in integer scores: sums and proofs are then exact. None: 1.0 where all that is given is
              of an integer dtype; else 0.0, real numbers, where `optimal` means to within 1e-9 of the value (of 1.0)
 
@@ -88,7 +95,9 @@ def problem(
     """
     tensors = {"adjacent_siblings": adjacent_siblings, "siblings": siblings, "grandparents": grandparents}
     given = {"arc": arc, "labels": labels, **tensors, "parts": parts, "allowed": allowed}
-    return stated(given, space, single_root, unit).problem
+    if unknown := trees.keys() - Trees._fields:
+        raise TypeError(f"problem() got an unexpected keyword argument {min(unknown)!r}")
+    return stated(given, *Trees(**trees)).problem
 
 
 @dataclass(frozen=True)

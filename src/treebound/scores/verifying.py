@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
+from treebound.checker.certificates import certificate_faults, check_parse
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, certificate
-from treebound.evaluation.certificates import certificate_faults, check_parse
 from treebound.scores.statement import checked_setting
 
 
@@ -22,7 +22,7 @@ def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: 
 
     Verified are the tree, its score and what the status promises; of k best trees that each is one, has its score and
     is there once, in order. The proof is the one in `parse.record` (decode with record=True), else one that a search
-    proposes; it is verified step by step in exact arithmetic of its own (`treebound.evaluation.certificates`). Not
+    proposes; it is verified step by step in exact arithmetic of its own (`treebound.checker.certificates`). Not
     verified: margins, marginals, that a list of k best trees is complete, labels. Real scores are checked as fractions,
     which takes ten to twenty times as long as integers do. What counts are the scores of `problem`, where masks are
     -inf. Raises InputError for what is no problem or no parse.

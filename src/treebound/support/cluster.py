@@ -22,16 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from treebound.core.errors import InputError, TreeboundError
+from treebound.support.extras import needs
 
-try:
+with needs("cluster"):
     import cloudpickle
     from distributed import Client
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
     from joblib import Parallel, delayed
     from joblib._dask import DaskDistributedBackend
-except ImportError as missing:
-    raise InputError(f"a cluster needs packages that are not here ({missing})", hint="make cluster") from None
 
 AHEAD = 2  #: items for each thread of the cluster in one call of joblib; two calls are under way at a time
 PATIENCE = 20  #: seconds within which the scheduler must answer and have a worker

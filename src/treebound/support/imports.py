@@ -18,7 +18,7 @@ _NAME = re.compile(r"(\w+)(?:\s+as\s+\w+)?")
 
 
 def module_of(path: Path, package: Path = PACKAGE) -> str:
-    """`decoders.door` for <package>/decoders/door.py, `decoders` for its __init__.py, "" for the package's own."""
+    """`decoders.base` for <package>/decoders/base.py, `decoders` for its __init__.py, "" for the package's own."""
     parts = path.relative_to(package).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

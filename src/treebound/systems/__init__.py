@@ -1,1 +1,1 @@
-"""What is trained: one room a system. None imports another."""
+"""The systems that can be trained: one package each. None imports another."""

@@ -1,7 +1,7 @@
-"""The systems, by name and by the kind of a model file. A new one is a room and a line here.
+"""The systems, by name and by the kind of a model file. A new system is a package and a line here.
 
-`SYSTEMS[name]()` gives a system; its room is imported only then. This is no part of the package's `__init__`, on which
-the compiled code of every room depends.
+`SYSTEMS[name]()` gives a system; its package is imported only then. The registry is no part of `treebound.systems`
+itself, on which the compiled code of every system depends.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ def register(name: str, kinds: str, make: Callable[[], System]) -> None:
     KINDS.update(dict.fromkeys(kinds.split(", "), name))
 
 
-def _room(module: str, attribute: str, *arguments: str) -> Callable[[], System]:
-    """`treebound.systems.<module>.<attribute>(*arguments)`, to be imported when it is first called."""
+def _system(module: str, attribute: str, *arguments: str) -> Callable[[], System]:
+    """Return a function that imports `treebound.systems.<module>` when it is called, and makes its system."""
     return lambda: getattr(import_module(f"treebound.systems.{module}"), attribute)(*arguments)
 
 
-register("graph", "model", _room("graph.system", "Graph"))
-register("constrained", "labelled model", _room("constrained.system", "Constrained"))
-register("transition", "transition model", _room("transition.system", "Transition"))
-register("ccg", "CCG model", _room("ccg.system", "CCG"))
-register("sampling", "sampling model", _room("sampling.system", "SamplingSystem"))
-register("correcting", "correcting model", _room("correcting.system", "Correcting"))
-register("tagging", "tagger, taggers", _room("tagging.system", "Tagging"))
-register("udpipe", "udpipe", _room("peers.system", "Peers", "udpipe"))
-register("spacy", "spacy", _room("peers.system", "Peers", "spacy"))
+register("graph", "model", _system("graph.system", "Graph"))
+register("constrained", "labelled model", _system("constrained.system", "Constrained"))
+register("transition", "transition model", _system("transition.system", "Transition"))
+register("ccg", "CCG model", _system("ccg.system", "CCG"))
+register("sampling", "sampling model", _system("sampling.system", "SamplingSystem"))
+register("correcting", "correcting model", _system("correcting.system", "Correcting"))
+register("tagging", "tagger, taggers", _system("tagging.system", "Tagging"))
+register("udpipe", "udpipe", _system("peers.system", "Peers", "udpipe"))
+register("spacy", "spacy", _system("peers.system", "Peers", "spacy"))
 
 
 def system_of(path: str | Path) -> System:
-    """The system whose model a file holds; no room but its own is imported. ModelError for any other file."""
+    """The system whose model a file holds; no package but its own is imported. ModelError for any other file."""
     kind = kind_of(path)
     if kind not in KINDS:
         raise ModelError(

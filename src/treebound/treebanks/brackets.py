@@ -110,7 +110,7 @@ def _tree(tokens: list[tuple[str, int, bool]], i: int) -> tuple[Node, int]:
         elif token == ")":
             node = stack.pop()
             if node.word is None and not node.children:
-                raise _Bad(line, f"bracket ({node.tag}) without a word", "write every word as (TAG word)")
+                raise _Bad(line, f"bracket ({node.tag[:30]}) without a word", "write every word as (TAG word)")
             if not stack:
                 return node, i
         else:

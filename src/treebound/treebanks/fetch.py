@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import logging
 import lzma
+import os
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,16 @@ _TRIES = 3
 
 class _UnreachableError(FetchError):
     """No network or no package index: other corpora may still be had."""
+
+
+def fetch_corpus(name: str, path: str | Path | None = None, data_dir: str | Path = "data") -> Path:
+    """Fetch a corpus of the catalogue if need be; return the folder that holds its files.
+
+    The environment variable TREEBANK_MIRROR may name a folder that is looked up before the network. `path` is the
+    folder of a corpus that the user has a licence for. Raises FetchError as `fetch` does.
+    """
+    mirror = os.environ.get("TREEBANK_MIRROR") or None
+    return fetch(CORPORA[name], data_dir, mirror, path, progress=sys.stderr.isatty())
 
 
 def raw_dir(corpus: Corpus, data_dir: str | Path) -> Path:

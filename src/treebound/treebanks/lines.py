@@ -100,7 +100,7 @@ def _as_bytes(items: Iterator[Any], name: str) -> Iterator[bytes]:
         hint = "open the file in binary mode, and name its encoding when you read the treebank"
         raise InputError(reason, path=name, line=number, hint=hint) from None
     if pending:
-        yield pending
+        yield pending + b"\n" if pending.endswith(b"\r") else pending  # lines of a text with such ends
 
 
 def text_lines(lines: Iterable[bytes], encoding: str, path: str) -> tuple[bool, Iterator[bytes]]:

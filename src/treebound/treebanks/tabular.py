@@ -93,6 +93,7 @@ def parse_sentence(
         or "\t\t" in text
         or "\t\n" in text
         or "\t\r" in text
+        or text.endswith("\t")
     ):
         _find_line_error(lines, first, layout)
     columns = list(zip(*split, strict=True))
@@ -126,7 +127,7 @@ def _find_line_error(lines: list[str], first: int, layout: Layout) -> None:
         body = line.rstrip("\n").removesuffix("\r")
         if "\0" in body:
             raise Malformed(offset, "NUL byte", "the file is damaged or is not a text file")
-        if "\r" in body:
+        if "\r" in body or line.endswith("\r"):
             raise Malformed(offset, "carriage return inside a line", "use \\n or \\r\\n as line end throughout")
         if offset < first:
             continue

@@ -12,7 +12,7 @@ from treebound.core.spaces import Space
 from treebound.decoders.approximate.beam_kernel import beam_search
 from treebound.decoders.approximate.charted import positive, scored, some_tree
 from treebound.decoders.approximate.sampling.buffers import buffers_of
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.problem_index import index_of

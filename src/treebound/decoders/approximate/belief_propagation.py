@@ -22,7 +22,7 @@ from treebound.decoders.approximate.charted import (
     some_tree,
     space_of,
 )
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.kernels.bounded import make_products
 from treebound.kernels.chart.best_tree import best_tree, keep_arcs, oracle_scratch, tree_variables

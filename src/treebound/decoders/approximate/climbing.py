@@ -10,7 +10,7 @@ from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.approximate.climb_kernel import climb_heads
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import EMPTY, projective_tree
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import heads_of

@@ -13,7 +13,7 @@ from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.approximate.charted import deviation, positive, scaled, some_tree, space_of
 from treebound.decoders.approximate.dual_kernel import Agreed, Parted, agree
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord
 from treebound.factors import FAMILIES
 from treebound.kernels.arcs.numbering import heads_of

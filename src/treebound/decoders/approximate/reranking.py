@@ -12,7 +12,7 @@ from treebound.core.spaces import Space
 from treebound.decoders.approximate.charted import chart_of, exact_families, positive, scored, some_tree, space_of
 from treebound.decoders.approximate.rerank_kernel import best_in_full, k_best
 from treebound.decoders.approximate.sampling.buffers import buffers_of
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.factors import FAMILIES
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import arcs_of
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch

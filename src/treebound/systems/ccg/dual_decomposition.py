@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.evaluation.joint_proofs import Node
+from treebound.checker.joint_proofs import Node
 from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from treebound.checker.joint_proofs import Node
 from treebound.core.errors import InputError
-from treebound.evaluation.joint_proofs import Node
 from treebound.support.settings import Checked, option
 from treebound.systems.ccg.belief_propagation import decode
 from treebound.systems.ccg.dual_decomposition import decompose

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treebound.checker.joint_proofs import Proof
 from treebound.core.errors import InputError
 from treebound.core.parse import Status
-from treebound.evaluation.joint_proofs import Proof
 from treebound.kernels.chart.hypergraph import NEG_TEST, best_variables
 from treebound.systems.ccg.chain import Lattice, best_sequence
 from treebound.systems.ccg.charts import Packed

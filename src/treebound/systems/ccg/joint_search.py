@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treebound.evaluation.joint_proofs import Claim, Node, Proof, Statement
+from treebound.checker.joint_proofs import Claim, Node, Proof, Statement
 from treebound.systems.ccg.dual_decomposition import Best, descend, whole
 from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 

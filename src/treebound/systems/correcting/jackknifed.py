@@ -12,7 +12,7 @@ from treebound.learning.folds import fold_of
 from treebound.learning.loop import Progress
 from treebound.support.workers import spread
 from treebound.systems.correcting.doubts import Doubts, doubts
-from treebound.systems.correcting.kept import DOUBTS, Kept
+from treebound.systems.correcting.fold_files import DOUBTS, FoldFiles
 from treebound.systems.tagging.learn import train_tagger
 from treebound.systems.tagging.tagger import with_tags
 
@@ -27,18 +27,18 @@ def jackknifed(
     column: str,
     folds: int,
     *,
-    kept: Kept,
+    files: FoldFiles,
     workers: int = 1,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Doubts:
     """The doubts about every word of a tagger that was trained on the other folds; settings: of `train_tagger`.
 
-    kept  has what folds found before the training was interrupted, and takes up what they find
+    files  results of folds: read if an earlier training was interrupted, written otherwise
     Deficits are in units of each fold's own: taggers differ in the scale of their scores.
     """
     member = fold_of(len(train), folds)
-    found = kept.folds(DOUBTS, folds, partial(spread, _fold, (train, column, member, settings), workers=workers))
+    found = files.folds(DOUBTS, folds, partial(spread, _fold, (train, column, member, settings), workers=workers))
     tags: list[tuple[str, ...]] = [()] * train.words
     deficits = [np.zeros(0)] * train.words
     of_word = np.repeat(member, train.lengths)

@@ -38,7 +38,7 @@ FORMAT = Format(KIND, 1, CorrectingHeader, _layouts)
 class CorrectingModel:
     """A parser and the tagger whose tags it may overrule.
 
-    model    the parser, whose `spec` is a `Settings` of this room
+    model    the parser, whose `spec` is the `Settings` of this package
     tagger   of the column of its fine tag
     balance  float64[2 ** BITS] of `balance.learn`
     gap      unit of the tagger's deficits (`doubts.doubts`)

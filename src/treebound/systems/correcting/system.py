@@ -7,9 +7,9 @@ from typing import Any
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.learning.survey import filled
 from treebound.learning.system import Learned
+from treebound.metrics.attachment import evaluate, has_labels
 from treebound.systems.correcting.jackknifed import column_of
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.parser import Parser

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import scored_words
 from treebound.learning import loop
 from treebound.learning.folds import fold_of
 from treebound.learning.loop import Progress
 from treebound.learning.pruner import train_pruner
+from treebound.metrics.attachment import scored_words
 from treebound.support.workers import spread
 from treebound.systems.correcting.balance import Choice, learn
 from treebound.systems.correcting.doubts import Doubts, doubts
+from treebound.systems.correcting.fold_files import CHOICES, FoldFiles
 from treebound.systems.correcting.jackknifed import column_of, jackknifed, with_first
-from treebound.systems.correcting.kept import CHOICES, Kept
 from treebound.systems.correcting.listing import Words, errors, listed
 from treebound.systems.correcting.model import CorrectingModel
 from treebound.systems.correcting.settings import Settings
@@ -40,19 +40,21 @@ def train_model(
 ) -> CorrectingModel:
     """Tagger and parser of their best epochs on dev, both trained as a pipeline's; the balance sees nothing of dev.
 
-    checkpoint  of the parser; what folds found is kept beside it until training ends
+    checkpoint  of the parser; the results of folds are stored beside it until training ends
     """
-    column, kept = column_of(train.meta), Kept(checkpoint, key_for(spec, train, dev))
+    column, files = column_of(train.meta), FoldFiles(checkpoint, key_for(spec, train, dev))
     coarse = coarse_tags(train, column)
-    own = jackknifed(train, column, spec.tagger_folds, kept=kept, workers=workers, progress=progress, **spec.of_tagger)
+    own = jackknifed(
+        train, column, spec.tagger_folds, files=files, workers=workers, progress=progress, **spec.of_tagger
+    )
     own = own.under(spec.doubt, spec.tags)
     given = with_first(train, train.meta, own.tags, coarse)
     tagger = train_tagger(train, dev, column=column, progress=progress, **spec.of_tagger)
     others, gap = doubts(tagger, dev)
     tagged = with_first(dev, train.meta, others.tags, coarse)
-    choices = choices_of(spec, train, given, own, coarse, kept=kept, workers=workers, progress=progress)
+    choices = choices_of(spec, train, given, own, coarse, files=files, workers=workers, progress=progress)
     model = train_sampler(spec, given, tagged, checkpoint=checkpoint, progress=progress)
-    kept.remove()
+    files.remove()
     return CorrectingModel(model, tagger, learn(choices, spec.penalty), gap, coarse)
 
 
@@ -63,18 +65,18 @@ def choices_of(
     own: Doubts,
     coarse: dict[str, str],
     *,
-    kept: Kept,
+    files: FoldFiles,
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[Choice]:
     """What there is to choose from in every sentence with doubts, by parsers that were trained on the other folds.
 
     given  the training set with the tags of taggers that have not seen it; own: their doubts
-    kept   as of `jackknifed`
+    files   as of `jackknifed`
     """
     member = fold_of(len(train), spec.folds)
     task = spec, train, given, own, coarse, member
-    found = kept.folds(CHOICES, spec.folds, partial(spread, _fold, task, workers=workers))
+    found = files.folds(CHOICES, spec.folds, partial(spread, _fold, task, workers=workers))
     every = progress(range(spec.folds), "held-out parsers") if progress else range(spec.folds)
     return [choice for _ in every for choice in next(found)]
 

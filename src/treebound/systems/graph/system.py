@@ -6,9 +6,9 @@ from typing import Any
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import has_labels
 from treebound.factors.pattern_language import named_patterns
 from treebound.learning.system import Learned
+from treebound.metrics.attachment import has_labels
 from treebound.systems.graph.candidates import pruner_for
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser

@@ -18,7 +18,6 @@ from treebound.core.treebank import Treebank
 from treebound.decoders import DECODERS
 from treebound.decoders.approximate.climbing import HillClimbing
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
-from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.factors.pattern_language import PatternSet, named_patterns
 from treebound.factors.templates import Lines, digest
 from treebound.features.labelling import Labelling
@@ -35,6 +34,7 @@ from treebound.learning.loop import Progress, Show
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
 from treebound.learning.pruner import Pruner
 from treebound.learning.updates import UPDATES, Learner
+from treebound.metrics.attachment import evaluate, has_labels
 from treebound.systems.graph.candidates import candidates
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
+from treebound.support.extras import needs
 
 #: int32[n + 1] heads (with -1 for the root itself) and n labels of one sentence
 Tree = tuple[np.ndarray, list[str]]
@@ -37,10 +37,8 @@ class Peer(Protocol):
 
 def package(peer: Peer) -> Any:
     """The module of an installed peer. InputError says how to get a missing one."""
-    try:
+    with needs("peers"):
         return import_module(peer.module)
-    except ImportError as error:
-        raise InputError(f"{peer.package} cannot be imported ({error})", hint="install it: make peers") from None
 
 
 def single_rooted(heads: np.ndarray, single_root: bool) -> np.ndarray:

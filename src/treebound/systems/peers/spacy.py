@@ -13,6 +13,7 @@ from treebound.core.dtypes import INDEX, NO_HEAD
 from treebound.core.errors import InputError
 from treebound.core.treebank import Sentence, Treebank
 from treebound.support.atomic import replacing
+from treebound.support.extras import needs
 from treebound.systems.peers.peer import Tree, package, single_rooted
 
 #: the encoder and the parser of spaCy's quickstart for one CPU ("efficiency"), and the fine tag beside the form
@@ -61,8 +62,9 @@ class SpaCy:
     def train(self, train: Treebank, dev: Treebank, path: Path, *, seed: int, **settings: Any) -> None:
         """`settings`: epochs (at most 20), patience (epochs without a better dev UAS, 3), dropout (0.1)."""
         spacy = package(self)
-        from spacy.training import Example
-        from spacy.util import compounding, fix_random_seed, minibatch
+        with needs("peers"):
+            from spacy.training import Example
+            from spacy.util import compounding, fix_random_seed, minibatch
 
         epochs, patience = int(settings.get("epochs", 20)), int(settings.get("patience", 3))
         fix_random_seed(seed)
@@ -115,7 +117,8 @@ def _tree(doc: Any, single_root: bool) -> Tree:
 
 def _doc(nlp: Any, sentence: Sentence, column: str, annotated: bool = False) -> Any:
     """Forms and tags, and the tree for training; one sentence, wherever the parser would rather end it."""
-    from spacy.tokens import Doc
+    with needs("peers"):
+        from spacy.tokens import Doc
 
     tree: dict[str, Any] = {}
     if annotated:

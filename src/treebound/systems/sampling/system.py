@@ -6,8 +6,8 @@ from typing import Any
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import has_labels
 from treebound.learning.system import Learned
+from treebound.metrics.attachment import has_labels
 from treebound.systems.sampling.model import SamplingModel
 from treebound.systems.sampling.parser import Parser
 from treebound.systems.sampling.settings import Settings

@@ -15,7 +15,6 @@ import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate, has_labels
 from treebound.factors.templates import digest
 from treebound.features.labelling import Labelling
 from treebound.features.labels import inventory, numbered
@@ -32,6 +31,7 @@ from treebound.learning.loop import Progress, Show
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
 from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.updates import Learner, Mira
+from treebound.metrics.attachment import evaluate, has_labels
 from treebound.systems.sampling.globals.catalogue import append, codes_of, room
 from treebound.systems.sampling.model import SamplingModel, templates_for
 from treebound.systems.sampling.moves import climb

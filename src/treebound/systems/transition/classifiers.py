@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from treebound.core.errors import TreeboundError
+from treebound.support.extras import needs
 from treebound.systems.transition.feature_models import FeatureModel
 from treebound.systems.transition.greedy import Scorer
 from treebound.systems.transition.linear import Linear, all_scores, averaged, empty, find_all_rows, perceptron_epoch
@@ -66,13 +66,9 @@ class LinearSVM:
         self.model, self.C, self.bits, self.seed = model, C, bits, seed
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """See `Classifier`. TreeboundError where scikit-learn is not installed."""
-        try:
+        """See `Classifier`. InputError if scikit-learn is not installed."""
+        with needs("classifiers"):
             from sklearn.svm import LinearSVC
-        except ImportError:
-            raise TreeboundError(
-                "scikit-learn is not installed", hint="pip install scikit-learn, or use a perceptron"
-            ) from None
         from scipy.sparse import csr_array
 
         linear = empty(self.model, classes, self.bits, stride=classes)

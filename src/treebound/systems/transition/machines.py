@@ -14,8 +14,9 @@ import numpy as np
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked
 
-from treebound.core.errors import ModelError, TreeboundError
+from treebound.core.errors import ModelError
 from treebound.learning.storage import Format, Header, Layout
+from treebound.support.extras import needs
 
 #: arrays of a file, each that of all machines one after the other
 COLUMNS: dict[str, type] = {
@@ -97,15 +98,13 @@ def constant(answer: int, m: int) -> Machine:
 
 
 def libsvm() -> Any:
-    """LIBSVM's module. TreeboundError where it is not installed.
+    """LIBSVM's module. InputError if it is not installed.
 
     It may be built to share each row of the kernel among threads. Rows are short, and threads that wait for each other
     at every one of them spin: beside other work, as in the stage `classifiers`, for many times what one thread takes.
     """
-    try:
+    with needs("classifiers"):
         from libsvm import svm, svmutil
-    except ImportError:
-        raise TreeboundError("LIBSVM is not installed", hint="pip install libsvm-official, or use another") from None
     with suppress(AttributeError):  # built without threads
         svm.libsvm.omp_set_num_threads(1)
     return svmutil

@@ -15,6 +15,7 @@ import numpy as np
 
 from treebound.core.errors import TreeboundError
 from treebound.learning.storage import Layout
+from treebound.support.extras import needs
 
 MOST = 200_000  #: answers that are remembered: instances recur, above all where features are few
 
@@ -35,7 +36,7 @@ class MemoryBased:
         self._answers: dict[bytes, tuple[int, np.ndarray]] = {}
 
     def fit(self, X: np.ndarray, y: np.ndarray, classes: int) -> None:
-        """See `classifiers.Classifier`. TreeboundError where TiMBL is not installed."""
+        """See `classifiers.Classifier`. InputError if TiMBL is not installed."""
         self.X, self.y, self.classes = X, y.astype(np.int32), classes
         self._api, self._answers = None, {}
         self._timbl()
@@ -43,12 +44,8 @@ class MemoryBased:
     def _timbl(self) -> Any:
         """TiMBL with all instances. O(N m log N)."""
         if self._api is None:
-            try:
+            with needs("classifiers"):
                 from timblapi import TimblAPI
-            except ImportError:
-                raise TreeboundError(
-                    "TiMBL is not installed", hint="pip install python3-timbl, or use another"
-                ) from None
             self._api = TimblAPI(f"-F Tabbed -mM -k{self.neighbours} -L{self.rare} -dID +v+db+di +vs", "")
             with TemporaryDirectory() as folder:
                 path = Path(folder) / "instances"

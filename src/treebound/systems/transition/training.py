@@ -17,12 +17,12 @@ import numpy as np
 
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.treebank import Treebank
-from treebound.evaluation.attachment import evaluate
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
 from treebound.learning.conventions import conventions, meta_of
 from treebound.learning.loop import Progress, Show
 from treebound.learning.updates import Learner, Perceptron
+from treebound.metrics.attachment import evaluate
 from treebound.systems.transition.beam import beam_epoch, make_beam
 from treebound.systems.transition.classifiers import LinearSVM
 from treebound.systems.transition.configuration import SYSTEMS, configuration

@@ -17,7 +17,7 @@ from treebound.decoders.approximate.charted import deviation, some_tree
 from treebound.decoders.approximate.sampling.buffers import Buffers, buffers_of
 from treebound.decoders.approximate.sampling.chains import GIBBS, GREEDY, MANY, WALK, Found, Plan, search
 from treebound.decoders.approximate.sampling.starts import Starts, starts_of
-from treebound.decoders.door import TOLERANCE, CheckedDecoder, without_infinities
+from treebound.decoders.base import TOLERANCE, CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.factors import FAMILIES
 from treebound.features.tree_score import PartScore

@@ -15,7 +15,7 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import PartTable, Problem
 from treebound.core.spaces import Space
-from treebound.decoders.door import CheckedDecoder, without_infinities
+from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree, large_first_order
 from treebound.decoders.exact.branch_and_bound.lower_bound import climb

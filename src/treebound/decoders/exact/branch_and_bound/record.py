@@ -32,7 +32,7 @@ class SearchRecord:
     def restored(self, order: np.ndarray, rows: Mapping[str, np.ndarray], given: Problem) -> SearchRecord:
         """The record of a problem in canonical form as one of the problem as it was `given`.
 
-        order, rows  as of `decoders.door.Canonical`: given numbers of arcs, given rows of parts or -1
+        order, rows  as of `decoders.canonical.Canonical`: given numbers of arcs, given rows of parts or -1
         """
 
         def moved(step: Step) -> Step:
@@ -119,7 +119,7 @@ def _step(
 
 
 def certificate(record: SearchRecord) -> Certificate:
-    """The search's proof in the form that `treebound.evaluation.certificates.check_parse` verifies."""
+    """The search's proof in the form that `treebound.checker.certificates.check_parse` verifies."""
     nodes = [
         CertNode(node["parent"], int(arc), node["value"], list(steps))
         for node, arc, steps in zip(record.nodes, record.arcs, record.steps, strict=True)

@@ -19,15 +19,16 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from treebound.checker.scoring import tree_score
 from treebound.core.dtypes import INDEX, NO_HEAD, ROOT
 from treebound.core.errors import UnsupportedError
 from treebound.core.limits import check_memory
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.spaces import Space
-from treebound.decoders.door import CheckedDecoder
+from treebound.decoders.base import CheckedDecoder
 from treebound.decoders.exact.programs.part_rows import FAMILIES, PartRows
-from treebound.evaluation.scoring import tree_score
+from treebound.support.extras import needs
 
 #: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances (1e-6) are made.
 _LARGEST_COEFFICIENT = 1e3
@@ -149,7 +150,8 @@ class _Program(PartRows):
         """(status, selected arcs bool[A] or None, upper bound on the score, nodes of the solver's search tree)."""
         if not all(self.into[1:]):  # a word without candidate heads; the solver does not take an empty program
             return "infeasible", None, -math.inf, 0
-        import cvxpy as cp  # half a second: only for those who decode with it
+        with needs("ilp"):  # half a second: only for those who decode with it
+            import cvxpy as cp
 
         size = len(self.cost)
         cost = np.array(self.cost)

@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from treebound.checker.scoring import tree_score
 from treebound.constraints import TREE
 from treebound.constraints.no_cycles import NoCycles, cycles
 from treebound.constraints.rows import Constraint, Row, Selection, Variables, Words
@@ -27,13 +28,13 @@ from treebound.core.labelled import LabelledProblem, unlabelled
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.decoders import DECODERS
-from treebound.decoders.door import CheckedDecoder, canonical_labels
+from treebound.decoders.base import CheckedDecoder
+from treebound.decoders.canonical import canonical_labels
 from treebound.decoders.exact.chu_liu_edmonds import ChuLiuEdmonds
 from treebound.decoders.exact.programs.flows import Flow, flow_program
 from treebound.decoders.exact.programs.live import LiveProgram, is_integral
 from treebound.decoders.exact.programs.part_rows import FAMILIES, part_program
 from treebound.decoders.exact.programs.part_rows import NAME as PARTS
-from treebound.evaluation.scoring import tree_score
 
 BOUND_TOLERANCE = 1e-9  #: relative; added to what the solver calls a bound
 Formulation = Literal["incremental", "single-commodity", "multi-commodity"]

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-import highspy
 import numpy as np
 
 from treebound.constraints.rows import Row
 from treebound.core.limits import check_memory
+from treebound.support.extras import needs
 
 #: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances are made.
 LARGEST_COEFFICIENT = 1e3
@@ -40,6 +40,9 @@ class LiveProgram:
     """
 
     def __init__(self, score: np.ndarray, binary: int):
+        with needs("ilp"):
+            import highspy
+
         self.columns, self.binary = len(score), binary
         check_memory(f"an integer program of {len(score):,} columns", COLUMN * len(score), "allow fewer arcs or labels")
         largest = float(np.abs(score).max(initial=0.0))
@@ -84,6 +87,9 @@ class LiveProgram:
 
     def solve(self, integral: bool, seconds: float | None = None) -> Solution:
         """Solve the program, or its linear relaxation, in at most `seconds`."""
+        with needs("ilp"):
+            import highspy
+
         if integral != self.integral:
             kind = highspy.HighsVarType.kInteger if integral else highspy.HighsVarType.kContinuous
             columns = np.arange(self.binary, dtype=np.int32)

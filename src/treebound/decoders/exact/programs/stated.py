@@ -24,9 +24,10 @@ from treebound.core.labelled import LabelledProblem, unlabelled
 from treebound.core.limits import check_memory
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.decoders.door import CheckedDecoder
+from treebound.decoders.base import CheckedDecoder
 from treebound.decoders.exact.programs.flows import flow_program
 from treebound.decoders.exact.programs.live import COLUMN
+from treebound.support.extras import needs
 
 #: mixed integer solvers that cvxpy knows, as it calls them
 SOLVERS = ("HIGHS", "SCIP", "CBC", "GLPK_MI")
@@ -35,7 +36,8 @@ _LARGEST_COEFFICIENT = 1e3
 
 def installed() -> list[str]:
     """Those of SOLVERS that can be used here."""
-    import cvxpy as cp
+    with needs("ilp"):
+        import cvxpy as cp
 
     return [name for name in SOLVERS if name in cp.installed_solvers()]
 
@@ -81,7 +83,8 @@ class StatedProgram(CheckedDecoder):
 
     def decode_labelled(self, problem: LabelledProblem, words: Words) -> Parse:
         """Best labelled tree; `Parse.labels` int32[n + 1] are ids of `problem.names`."""
-        import cvxpy as cp
+        with needs("ilp"):
+            import cvxpy as cp
 
         if problem.problem.parts:
             raise UnsupportedError(f"{self.name} does not score parts", hint="use incremental-ilp")

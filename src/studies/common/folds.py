@@ -1,0 +1,61 @@
+"""The folds of a corpus whose split is every-tenth: sentence i belongs to fold i % 10.
+
+Fold 1 is the development set and is left out, the other nine are parsed by models of the other eight.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from studies.common import stage
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.treebanks import storage
+
+REPORT = "conversion.json"  #: what `treebanks.convert` says about a corpus
+
+
+def load(corpus: str, fold: int, limit: int | None = None) -> tuple[Treebank, Treebank]:
+    """(what a fold is trained on, the fold itself), or the first `limit` sentences of one and limit / 4 of the other.
+
+    Raises InputError for a corpus that is missing, damaged, or of which folds cannot be told from sentence numbers.
+    """
+    folder = stage.CONVERTED / corpus
+    train, test = (storage.load(folder / f"{split}.npz") for split in ("train", "test"))
+    report = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    if report["meta"]["split"] != "every-tenth" or report["splits"]["train"]["dropped"]:
+        raise InputError(f"{corpus}: its split is not every-tenth", hint="folds are told from sentence numbers")
+    train, held_out = divide(train, test, fold)
+    if limit is None:
+        return train, held_out
+    return first(train, limit), first(held_out, max(1, limit // 4))
+
+
+def first(treebank: Treebank, count: int) -> Treebank:
+    """The first sentences."""
+    return treebank.select(np.arange(min(count, len(treebank))))
+
+
+def divide(train: Treebank, test: Treebank, fold: int) -> tuple[Treebank, Treebank]:
+    """(what fold `fold` is trained on, the fold) of an every-tenth corpus without its development set.
+
+    Training sentence k is sentence 10 (k // 8) + 2 + k % 8 of the corpus, as none was dropped; fold 0 is the test set.
+    """
+    of_train = 2 + np.arange(len(train)) % 8
+    if fold == 0:
+        return train, test
+    return joined(train.select(np.flatnonzero(of_train != fold)), test), train.select(np.flatnonzero(of_train == fold))
+
+
+def joined(a: Treebank, b: Treebank) -> Treebank:
+    """The sentences of both, strings renumbered."""
+    columns, vocab = {}, {}
+    for name in a.columns:
+        vocabulary = type(a.vocab[name])(a.vocab[name].strings)
+        number = np.array([vocabulary.add(s) for s in b.vocab[name].strings], a.columns[name].dtype)
+        columns[name] = np.concatenate([a.columns[name], number[b.columns[name]]])
+        vocab[name] = vocabulary
+    offsets = np.concatenate([a.offsets, a.offsets[-1] + b.offsets[1:]])
+    return Treebank(a.name, offsets, columns, vocab, np.concatenate([a.head, b.head]), a.meta)

@@ -1,0 +1,27 @@
+"""Files of the pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+DATA = Path("data")  #: raw/<corpus> holds the files that were fetched
+CONVERTED = DATA / "converted"  #: <corpus>/{train,dev,test}.{conllu,npz}
+MODELS = Path("results/models")
+METRICS = Path("results/metrics")  #: small JSON files, kept in git
+PREDICTIONS = Path("results/predictions")  #: one row a sentence, kept by DVC
+CHECKPOINTS = Path("build/checkpoints")
+
+
+def model_file(corpus: str, model: str) -> Path:
+    """File of a model of params.yaml."""
+    return MODELS / corpus / f"{model}.npz"
+
+
+def pruner_file(corpus: str) -> Path:
+    """File of the pruner of a corpus."""
+    return model_file(corpus, "pruner")
+
+
+def ccg_file(name: str) -> Path:
+    """File of a CCG parser, by its name under `ccg: parsers:`."""
+    return MODELS / "ccg" / f"{name}.npz"

@@ -1,0 +1,1 @@
+"""DataFrames in, matplotlib `Figure`s out."""

@@ -1,0 +1,76 @@
+"""Stage: parse the test split with a model, in every way that `decode` names. Its outputs hold no times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from studies.common import stage
+from studies.common.corpus import checksum, load
+from studies.common.params import Params, Row
+from studies.common.paths import model_file
+from studies.pipeline.trainers import Trees, trainer
+from treebound.core.treebank import Treebank
+from treebound.metrics.attachment import evaluate, marks
+
+SPLIT = "test"
+
+
+def sentences(params: Params, corpus: str, row: Row) -> Treebank:
+    """The test sentences of a row: all, or as many as the slice and the decoder's settings allow."""
+    first = params.decoders[row.decoder].sentences if row.decoder else None
+    limits = [n for n in (params.limit(SPLIT), first) if n is not None]
+    return load(corpus, SPLIT, min(limits, default=None), params.tags_and_seed(corpus, row)[0])
+
+
+def table_of(gold: Treebank, trees: Trees) -> pd.DataFrame:
+    """One row a sentence: what the system tells of it, how many heads are right (and labels, too).
+
+    `words` says so of every scored word, as `attachment.marks` does.
+    """
+    score = evaluate(gold, trees.heads, trees.labels).sentences
+    table = pd.DataFrame({"sentence": range(len(gold)), "n": gold.lengths, **trees.columns})
+    for name in ("correct", "scored", "correct_labelled"):
+        if name in score:
+            table[name] = score[name]
+    table["words"] = marks(gold, trees.heads, trees.labels)
+    return table
+
+
+def accuracies(table: pd.DataFrame) -> dict[str, float]:
+    """Words with the right head, sentences with all of them (%), and labelled ones where there are labels."""
+    scored = int(table["scored"].sum())
+    found: dict[str, float] = {"scored_words": scored}
+    for right, word, sentence in (("correct", "uas", "complete"), ("correct_labelled", "las", "complete_labelled")):
+        if right in table:
+            found[word] = 100 * int(table[right].sum()) / max(scored, 1)
+            found[sentence] = 100 * float((table[right] == table["scored"]).mean())
+    return found
+
+
+def parsed(params: Params, corpus: str, row: Row) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Metrics of a row and its predictions."""
+    gold = sentences(params, corpus, row)
+    loaded = trainer(row.system).load(params, corpus, row, model_file(corpus, row.trained))
+    trees = loaded.trees(gold, loaded.parse(gold))
+    table = table_of(gold, trees)
+    tags, seed = params.tags_and_seed(corpus, row)
+    about = {"words": gold.words, "sentences": len(gold), "corpus_checksum": checksum(corpus, SPLIT)}
+    return accuracies(table) | trees.facts | about | {"tags": tags, "seed": seed}, table
+
+
+def run(params: Params, corpus: str, model: str) -> None:
+    """Write the metrics of the rows of a model, one file, and their predictions, a folder."""
+    folder = stage.PREDICTIONS / corpus / "decode" / model
+    folder.mkdir(parents=True, exist_ok=True)
+    metrics = {}
+    for row in params.rows_of(corpus):
+        if row.trained == model:
+            metrics[row.name], table = parsed(params, corpus, row)
+            stage.write(folder / f"{row}.csv", table.to_csv(index=False, lineterminator="\n"))
+    stage.write_metrics(stage.METRICS / "decode" / corpus / f"{model}.json", metrics)
+
+
+if __name__ == "__main__":
+    stage.main(run)

@@ -1,0 +1,125 @@
+"""Stage: say which tags the parsers of a corpus see, and predict them where they are not the treebank's own.
+
+The training part gets its tags by jackknifing, dev and test theirs from a tagger that was trained on all of it. The
+fine tags and the coarse ones are predicted by a tagger each, except where the fine tag tells the coarse one. Features
+and lemmas, which nothing predicts, are taken away. A run that was killed goes on at its last fold.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from studies.common import stage
+from studies.common.corpus import SPLITS, TAGGED, gold
+from studies.common.params import Params
+from treebound.core.treebank import Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.metrics.timing import Stopwatch
+from treebound.systems.tagging.jackknife import jackknife
+from treebound.systems.tagging.learn import train_tagger
+from treebound.systems.tagging.tagger import with_tags
+from treebound.treebanks import storage
+
+UNPREDICTED = ("lemma", "feats")
+REPEATS = 3  #: timed runs of the tagger over dev and test
+
+Splits = dict[str, Treebank]
+
+
+def run(params: Params, corpus: str) -> None:
+    """Write data/tagged/<corpus>, the accuracy of its tags and the seconds they took."""
+    folder, tags = TAGGED / corpus, params.tags_of(corpus)
+    shutil.rmtree(folder, ignore_errors=True)  # what an earlier run predicted
+    accuracy: dict[str, Any] = {}
+    seconds: dict[str, Any] = {}
+    if tags == "predicted":
+        splits = {split: gold(corpus, split, params.limit(split)) for split in SPLITS}
+        tagged = {split: without(treebank) for split, treebank in splits.items()}
+        fine, coarse = splits["train"].meta["tag"], splits["train"].meta["coarse"]
+        for column in (fine, coarse) if coarse in splits["train"].columns and coarse != fine else (fine,):
+            mapping = function(splits["train"], fine, coarse) if column == coarse else None
+            if mapping is None:
+                tagged, seconds[column] = predict(params, corpus, column, splits, tagged)
+            else:
+                tagged = {split: mapped(treebank, fine, coarse, mapping) for split, treebank in tagged.items()}
+            accuracy[column] = {s: accuracies(splits["train"], splits[s], tagged[s], column) for s in SPLITS}
+        for split, treebank in tagged.items():
+            storage.save(treebank, folder / f"{split}.npz")
+    stage.write_json(folder / "tags.json", {"tags": tags})
+    stage.write_metrics(stage.METRICS / "tagger" / f"{corpus}.json", {"tags": tags, "accuracy": accuracy})
+    stage.write_metrics(stage.METRICS / "timing" / "tagger" / f"{corpus}.json", seconds)
+
+
+def predict(params: Params, corpus: str, column: str, splits: Splits, tagged: Splits) -> tuple[Splits, dict]:
+    """The splits with this column predicted; seconds of training and of jackknifing, words per CPU second."""
+    train, dev = splits["train"], splits["dev"]
+    settings = asdict(params.tagger) | {"seed": params.seed}
+    folds = settings.pop("folds")
+    with Stopwatch() as training:
+        tagger = train_tagger(train, dev, column=column, **settings)
+    stage.say(f"{corpus} {column}: dev accuracy {max(r['dev_accuracy'] for r in tagger.history):.2f}")
+    checkpoints = stage.CHECKPOINTS / f"{corpus}.tagger.{column}"
+    workers = os.cpu_count() or 1
+    with Stopwatch() as folding:
+        jackknifed = jackknife(train, column, folds=folds, workers=workers, checkpoints=checkpoints, **settings)
+    shutil.rmtree(checkpoints)
+    stage.say(f"{corpus} {column}: {folds} folds in {folding.wall:.0f} s")
+    found = {"train": jackknifed}
+    speeds = []
+    for split in ("dev", "test"):
+        found[split] = tagger.apply(splits[split])
+        for _ in range(REPEATS):
+            with Stopwatch() as watch:
+                tagger.tag(splits[split])
+            speeds.append(splits[split].words / watch.cpu)
+    out = {s: with_tags(tagged[s], column, found[s].vocab[column].strings, found[s].columns[column]) for s in SPLITS}
+    tagger.save(TAGGED / corpus / f"{column}.npz")
+    seconds = {"train_cpu_s": training.cpu, "jackknife_wall_s": folding.wall, "workers": workers}
+    return out, seconds | {"words_per_cpu_s": float(np.median(speeds))}
+
+
+def without(treebank: Treebank) -> Treebank:
+    """The treebank without the columns that nothing predicts."""
+    nothing = np.zeros(treebank.words, np.int32)
+    return replace(
+        treebank,
+        columns=treebank.columns | dict.fromkeys(UNPREDICTED, nothing),
+        vocab=treebank.vocab | {name: Vocabulary(["_"]) for name in UNPREDICTED},
+    )
+
+
+def function(treebank: Treebank, fine: str, coarse: str) -> dict[str, str] | None:
+    """The coarse tag of every fine one, if there is only one in this treebank."""
+    pairs = set(zip(treebank.strings(fine), treebank.strings(coarse), strict=True))
+    mapping = dict(pairs)
+    return mapping if len(mapping) == len(pairs) else None
+
+
+def mapped(treebank: Treebank, fine: str, coarse: str, mapping: dict[str, str]) -> Treebank:
+    """The treebank with the coarse tags that its fine ones tell."""
+    vocabulary = Vocabulary(sorted(set(mapping.values())))
+    table = np.array([vocabulary.get(mapping.get(tag, ""), 0) for tag in treebank.vocab[fine].strings], np.int32)
+    return with_tags(treebank, coarse, vocabulary.strings, table[treebank.columns[fine]])
+
+
+def accuracies(train: Treebank, truth: Treebank, found: Treebank, column: str) -> dict[str, float]:
+    """Words with the right tag, in %; the same of those whose form training lacks (not of training itself)."""
+    right = np.array([a == b for a, b in zip(truth.strings(column), found.strings(column), strict=True)], bool)
+    counts = {"words": truth.words, "accuracy": 100.0 * float(right.mean())}
+    if truth is train:
+        return counts
+    known = set(train.strings("form"))
+    unknown = np.array([form not in known for form in truth.strings("form")], bool)
+    return counts | {
+        "unknown_words": int(unknown.sum()),
+        "unknown_accuracy": 100.0 * float(right[unknown].mean()) if unknown.any() else 0.0,
+    }
+
+
+if __name__ == "__main__":
+    stage.main(run)

@@ -1,0 +1,31 @@
+"""Stage: train a model of a corpus. A run that was killed goes on at its last epoch."""
+
+from __future__ import annotations
+
+from studies.common import stage
+from studies.common.params import Params
+from studies.common.paths import model_file
+from studies.pipeline.trainers import trainer
+from treebound.core.errors import InputError
+from treebound.support.atomic import replacing
+
+
+def run(params: Params, corpus: str, model: str) -> None:
+    """Write a model, its history and the seconds that it took; empty files of a model that the corpus does not have."""
+    if model not in params.models:
+        hint = f"it has {', '.join(params.models)}"
+        raise InputError(f"models: no model {model!r}", path="params.yaml", hint=hint)
+    path = model_file(corpus, model)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if params.has(corpus, model):
+        metrics, seconds = trainer(params.models[model].system).train(params, corpus, model, path)
+    else:
+        metrics, seconds = {}, {}
+        with replacing(path):
+            pass
+    stage.write_metrics(stage.METRICS / "train" / corpus / f"{model}.json", metrics)
+    stage.write_metrics(stage.METRICS / "timing" / "train" / corpus / f"{model}.json", seconds)
+
+
+if __name__ == "__main__":
+    stage.main(run)

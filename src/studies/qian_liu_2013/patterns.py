@@ -1,0 +1,254 @@
+"""Error analysis behind the hand-crafted patterns of a language, over any converted corpus.
+
+    python -m studies.qian_liu_2013.patterns en_ewt
+
+parses the training set by cross-validation with a baseline and writes two tables, as CSV and as Markdown:
+<corpus>.candidates, the frames that the parser gets wrong although the treebank is sure about them, in the language of
+pattern files; and <corpus>.patterns, the same counts for the patterns of a file, which is the evidence for them. With
+`--effect 3`, also <corpus>.effect: dev accuracy with and without the patterns, three trainings each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from studies.common import stage
+from studies.common.corpus import load
+from studies.qian_liu_2013.frames import candidates
+from studies.qian_liu_2013.held_out import crossvalidate
+from treebound.core.errors import InputError, TreeboundError
+from treebound.core.treebank import Treebank
+from treebound.factors import pattern_language
+from treebound.factors.pattern_language import OUTSIDE, ROOT, Pattern, PatternSet
+from treebound.features.patterns import find
+from treebound.learning.pruner import train_pruner
+from treebound.metrics.attachment import join_heads, scored_words
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.trainer import train
+from treebound.treebanks.catalogue import CORPORA
+
+#: what a sentence is parsed with that no model has seen: Carreras (2007), as in the paper
+BASELINE = ("adjacent-sibling", "outermost-grandchild")
+
+
+def evidence(patterns: PatternSet, treebank: Treebank, heads: np.ndarray) -> pd.DataFrame:
+    """How often each pattern matches, is right about the gold tree, and would have helped a parser.
+
+    heads  int32[W] predicted heads
+    Columns: matches, consistency (share of them with all arcs of an alternative in the gold tree), mistaken (those of
+    them where the prediction lacks such an arc), words (scored words with a wrong head in them), misled (matches with
+    an alternative in the prediction and none in the gold tree). O(matches arcs).
+    """
+    matches = find(patterns, treebank)
+    sentence = np.repeat(np.arange(len(treebank)), np.diff(matches.start))
+    before = treebank.offsets[sentence] - 1  # word w of the sentence is word before + w of the treebank
+    scored = scored_words(treebank)
+    rows = []
+    for p, pattern in enumerate(patterns.patterns):
+        some = matches.pattern == p
+        places, start = matches.places[some], before[some]
+        gold, found = (_held(pattern, tree, places, start) for tree in (treebank.head, heads))
+        right, misled = _fires(pattern, gold), _fires(pattern, found)
+        counts = scored[start + places.T[[m for _, m in pattern.arcs]]]
+        missed = right & gold & ~found & counts
+        rows.append(
+            {
+                "pattern": pattern.name,
+                "matches": len(places),
+                "consistency": float(np.mean(right)) if len(places) else float("nan"),
+                "mistaken": int(missed.any(axis=0).sum()),
+                "words": int(missed.sum()),
+                "misled": int((misled & ~right).sum()),
+            }
+        )
+    return pd.DataFrame(rows).set_index("pattern")
+
+
+def _held(pattern: Pattern, tree: np.ndarray, places: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """bool[arcs, matches]: which arcs of a pattern are in the trees, int32[W] heads."""
+    out = np.empty((len(pattern.arcs), len(places)), bool)
+    for k, (h, m) in enumerate(pattern.arcs):
+        head = tree[before + places[:, m]]
+        if h == OUTSIDE:
+            out[k] = ~(head[:, None] == places[:, : len(pattern.names)]).any(axis=1)
+        else:
+            out[k] = head == (0 if h == ROOT else places[:, h])
+    return out
+
+
+def _fires(pattern: Pattern, held: np.ndarray) -> np.ndarray:
+    """bool[matches]: whether an alternative holds, given `_held`."""
+    return np.any([held[list(way)].all(axis=0) for way in pattern.ways], axis=0)
+
+
+def annotated(text: str, table: pd.DataFrame) -> str:
+    """A pattern file with the counts of `evidence` in a comment above each pattern, in place of older ones."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        header = re.fullmatch(r"\[(.+)\]", line.strip())
+        if header and header[1] in table.index:
+            if lines and re.match(r"# (\d+|no) match", lines[-1]):
+                lines.pop()
+            lines.append("# " + _counted(table.loc[header[1]]))
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _counted(row: pd.Series) -> str:
+    if not row["matches"]:
+        return "no match"
+
+    def number(count: float, noun: str, more: str) -> str:
+        return f"{count:.0f} {noun if count == 1 else more}"
+
+    said = f"{100 * row['consistency']:.1f} % consistent, {row['mistaken']:.0f} mistaken"
+    return f"{number(row['matches'], 'match', 'matches')}, {said} ({number(row['words'], 'word', 'words')})"
+
+
+def effect(corpus: str, patterns: str, epochs: int, limit: int | None, seeds: int) -> pd.DataFrame:
+    """Dev accuracy of the baseline with and without patterns, trained alike. One row a seed and model.
+
+    Columns: uas, and matched, the same over the words whose heads a matching pattern speaks about (`attrs["about"]`
+    counts them and their sentences).
+    """
+    train_set, dev = (_with_patterns(load(corpus, split, limit), patterns) for split in ("train", "dev"))
+    pruner = train_pruner(train_set, epochs=3, bits=20, progress=_progress(f"{corpus} pruner"))
+    chosen = pattern_language.load(patterns)
+    found = find(chosen, dev)
+    sentence = np.repeat(np.arange(len(dev)), np.diff(found.start))
+    counts, scored = np.zeros(dev.words, bool), scored_words(dev)
+    for p, pattern in enumerate(chosen.patterns):
+        some = found.pattern == p
+        for _, m in pattern.arcs:
+            counts[dev.offsets[sentence[some]] + found.places[some, m] - 1] = True
+    counts &= scored
+    rows = []
+    for seed in range(1, seeds + 1):
+        for name, families in (("baseline", BASELINE), ("with patterns", (*BASELINE, "pattern"))):
+            spec = Settings(families, epochs=epochs, bits=22, seed=seed, max_dp_calls=100, threshold=0, pruner_folds=0)
+            model = train(spec, train_set, dev, pruner, progress=_progress(f"{corpus} {name}, seed {seed}"))
+            parses = Parser(model).parse(dev)
+            right = join_heads(dev, [parse.heads for parse in parses]) == dev.head
+            rows.append(
+                {
+                    "model": name,
+                    "seed": seed,
+                    "uas": float(right[scored].mean()),
+                    "matched": float(right[counts].mean()),
+                    "certified": sum(parse.certified for parse in parses) / len(dev),
+                }
+            )
+            stage.say(f"{corpus} {name}, seed {seed}: {rows[-1]}")
+    table = pd.DataFrame(rows).set_index(["model", "seed"])
+    sentences = len(np.unique(sentence))
+    table.attrs["about"] = f"{len(found)} matches in {sentences} of {len(dev)} sentences, {int(counts.sum())} words"
+    return table
+
+
+def _with_patterns(treebank: Treebank, patterns: str) -> Treebank:
+    """The treebank with these patterns named in its meta."""
+    return replace(treebank, meta=treebank.meta | {"patterns": patterns})
+
+
+def _progress(what: str) -> Callable[[Iterable, str], Iterable]:
+    def progress(sentences: Iterable, phase: str) -> Iterable:
+        stage.say(f"{what}: {phase}")
+        return sentences
+
+    return progress
+
+
+def markdown(table: pd.DataFrame, caption: str) -> str:
+    """A table with a caption, numbers as they are and shares in per cent."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, float):
+            return "" if np.isnan(value) else f"{100 * value:.1f} %"
+        return f"`{value}`" if isinstance(value, str) else str(value)
+
+    plain = table.reset_index()
+    lines = ["| " + " | ".join(plain.columns) + " |", "|" + "---|" * len(plain.columns)]
+    for row in plain.itertuples(index=False):
+        lines.append("| " + " | ".join(cell(value).replace("|", "\\|") for value in row) + " |")
+    return f"# {caption}\n\n" + "\n".join(lines) + "\n"
+
+
+def write(folder: Path, name: str, table: pd.DataFrame, caption: str) -> None:
+    """<name>.csv and <name>.md."""
+    stage.write(folder / f"{name}.csv", table.to_csv(float_format="%.6f", lineterminator="\n"))
+    stage.write(folder / f"{name}.md", markdown(table, caption))
+    stage.say(f"{folder / name}.csv")
+
+
+def run(
+    corpus: str,
+    patterns: str,
+    folds: int,
+    epochs: int,
+    limit: int | None,
+    seeds: int,
+    annotate: bool,
+    output: Path,
+) -> None:
+    """Cross-validate and write the tables of a corpus; with `seeds`, train with and without the patterns as well."""
+    treebank = load(corpus, "train", limit)
+    spec = Settings(BASELINE, epochs=epochs, bits=20, max_dp_calls=100, threshold=0, pruner_folds=0)
+    heads = crossvalidate(treebank, spec, folds, Path("build/patterns") / corpus)
+    accuracy = 100 * float((heads == treebank.head)[scored_words(treebank)].mean())
+    about = f"{corpus}, training set, {folds}-fold cross-validation, UAS {accuracy:.2f}"
+    write(output, f"{corpus}.candidates", candidates(treebank, heads), f"Candidates for patterns: {about}")
+    if patterns:
+        chosen = pattern_language.load(patterns)
+        table = evidence(chosen, treebank, heads)
+        if annotate:
+            own = Path(patterns)
+            stage.write(own, annotated(own.read_text(encoding="utf-8"), table))
+        write(output, f"{corpus}.patterns", table, f"Evidence for the patterns of {chosen.name}: {about}")
+    if seeds:
+        table = effect(corpus, patterns, 6, limit, seeds)
+        write(output, f"{corpus}.effect", table, f"Patterns of {patterns} on {corpus}, dev: {table.attrs['about']}")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("corpus", help="name from the catalogue, converted")
+    parser.add_argument("--patterns", help="pattern file, or the name of a shipped one (default: the corpus's own)")
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=3, help="of each fold's model")
+    parser.add_argument("--sentences", type=int, help="use the first so many")
+    parser.add_argument("--effect", type=int, default=0, metavar="SEEDS", help="train with and without, so many times")
+    parser.add_argument("--annotate", action="store_true", help="write the counts into the file of --patterns")
+    parser.add_argument("--output", type=Path, default=Path("results/patterns"), help="folder of the tables")
+    arguments = parser.parse_args()
+    try:
+        if arguments.annotate and not Path(arguments.patterns or "").is_file():
+            raise InputError("no file to annotate", hint="give its path with --patterns")
+        patterns = CORPORA[arguments.corpus].patterns if arguments.patterns is None else arguments.patterns
+        run(
+            arguments.corpus,
+            patterns,
+            arguments.folds,
+            arguments.epochs,
+            arguments.sentences,
+            arguments.effect,
+            arguments.annotate,
+            arguments.output,
+        )
+    except TreeboundError as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Stage: what one step of learning brings: the base system trained with one thing changed, judged on dev.
+
+The pruner is trained on what the model sees, so that nothing is shared with the run that it is compared with. The model
+is that of the best epoch; dev is then parsed without a limit on the search, whatever limit training had, so that what
+differs is what was learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from studies.common import stage
+from studies.common.corpus import checksum, load, tags_of
+from studies.common.params import Params, Step
+from studies.pipeline.trainers.graph import specification
+from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
+from treebound.factors.templates import Lines
+from treebound.metrics.attachment import evaluate, marks
+from treebound.systems.graph.candidates import pruner_for
+from treebound.systems.graph.model import templates_for
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.settings import Settings
+from treebound.systems.graph.trainer import accuracy, train
+
+SPLIT = "dev"
+
+
+def bare(spec: Settings) -> Lines:
+    """The templates of a model without those over two words of a factor of more than one arc."""
+    return {name: () if name.endswith("-pair") else lines for name, lines in templates_for(spec).items()}
+
+
+def changed(spec: Settings, examples: Treebank, step: Step) -> tuple[Settings, Treebank]:
+    """What a run asks the trainer for, and what it shows it; without labels or patterns where the corpus has none.
+
+    Attributes that are not to be seen are taken off those that the corpus asks for, which leaves out their templates.
+    The parser keeps to the attributes of training, so that dev needs no change.
+    """
+    settings = {name: value for name, value in step.settings.items() if name != "labels" or spec.labels != "none"}
+    added = (f for f in step.add if f != "pattern" or examples.meta.get("patterns"))
+    families = (*(f for f in spec.families if f not in step.drop), *added)
+    seen = [name for name in examples.meta.get("attributes", ()) if name not in step.unseen]
+    blinded = replace(examples, meta=examples.meta | {"attributes": seen})
+    return replace(spec, families=families, **settings), blinded
+
+
+def run(params: Params, corpus: str, name: str) -> None:
+    """Write the accuracy of every epoch, and of the best one's model that of every word of dev.
+
+    Where a corpus lacks what the run takes away, it is the base system again: that is written, and nothing is trained.
+    InputError for a run that the parameters do not list.
+    """
+    steps = params.steps
+    if steps is None or name not in steps.runs:
+        known = ", ".join(steps.runs) if steps else "none"
+        raise InputError(f"steps: no run {name!r}", path="params.yaml", hint=f"its runs: {known}")
+    examples, dev = (load(corpus, split, params.limit(split)) for split in ("train", SPLIT))
+    base = specification(params, steps.model, examples, params.seed)
+    spec, seen = changed(base, examples, steps.runs[name])
+    path = stage.METRICS / "steps" / corpus / f"{name}.json"
+    attributes = sorted(seen.meta["attributes"])
+    kept = steps.runs[name].word_pairs
+    if name != steps.base and kept and spec == base and attributes == sorted(examples.meta.get("attributes", ())):
+        stage.say(f"{corpus} {name}: nothing to change here")
+        stage.write_metrics(path, {"applies": False})
+        return
+
+    def progress(sentences: Iterable, what: str) -> Iterable:
+        stage.say(f"{corpus} {name}: {what}")
+        return sentences
+
+    checkpoint = stage.CHECKPOINTS / f"{corpus}.steps.{name}.npz"
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    given = spec, seen, dev, pruner_for(spec, seen)
+    templates = None if kept else bare(spec)
+    model = train(*given, templates=templates, checkpoint=checkpoint, progress=progress)
+    parses = Parser(model).parse(dev)
+    labels = [model.label_names(parse) for parse in parses] if model.labelling.names else None
+    heads = [parse.heads for parse in parses]
+    score = evaluate(dev, heads, labels).summary
+    best = max(model.history, key=accuracy)["epoch"]
+    las = f", LAS {score['las']:.2f}" if "las" in score else ""
+    stage.say(f"{corpus} {name}: dev UAS {score['uas']:.2f}{las} after {best} epochs")
+    recall, left = model.pruner.kept(dev, spec.k, float(spec.threshold or 0))
+    metrics = {
+        "applies": True,
+        "spec": spec.as_dict(),
+        "attributes": attributes,
+        "history": model.history,
+        "best_epoch": best,
+        "certified": sum(parse.certified for parse in parses),
+        "training_sentences": len(examples),
+        "recall": recall,
+        "heads_a_word": left,
+        "right": marks(dev, heads, labels),
+        "corpus_checksum": checksum(corpus, SPLIT),
+        "tags": tags_of(corpus),
+    }
+    stage.write_metrics(path, score | metrics)
+
+
+if __name__ == "__main__":
+    stage.main(run)

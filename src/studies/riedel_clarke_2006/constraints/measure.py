@@ -1,0 +1,203 @@
+"""Stage: one fold of the experiments of Riedel & Clarke (2006, section 5): accuracy, time, approximation.
+
+A labelled model is trained on the other folds; the fold is parsed by Chu-Liu-Edmonds and under the corpus's hard
+constraints. Every figure is a sum over sentences, so that folds add up to the tables of the paper. Seconds are those of
+the CPU: folds run side by side.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from studies.common import folds, stage
+from studies.common.params import CrossValidation, Params
+from treebound.constraints import load
+from treebound.constraints.no_cycles import NoCycles
+from treebound.constraints.one_head import OneHead
+from treebound.constraints.rows import Constraint, Words
+from treebound.core.labelled import LabelledProblem, best_variables
+from treebound.core.treebank import Treebank
+from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
+from treebound.features.tokens import TokenTable
+from treebound.systems.constrained.model import LabelledModel, train_labelled, words_of
+from treebound.systems.constrained.settings import Settings
+
+BASELINE = "baseline"
+CONSTRAINTS = "constraints"
+PUBLISHED = "constraints, published loop"
+#: upper ends of the bins of sentence lengths; the last bin is open
+LENGTHS = (10, 20, 30, 40, 50)
+#: limits of the targets: iterations and seconds of a sentence
+FEW, SHORT, LONG = 20, 0.5, 120.0
+
+
+class Solved(NamedTuple):
+    """A sentence as a system parses it.
+
+    heads, labels  int32[n + 1]
+    first          CPU seconds of the first solve
+    iterations     solves; rows: constraints that were added to the first program
+    """
+
+    heads: np.ndarray
+    labels: np.ndarray
+    first: float = 0.0
+    iterations: int = 0
+    rows: int = 0
+    status: str = "optimal"
+
+
+System = Callable[[LabelledProblem, Words], Solved]
+
+
+def baseline(problem: LabelledProblem, words: Words) -> Solved:
+    """Chu-Liu-Edmonds on the best label of every arc."""
+    parse, labels = chu_liu_edmonds(problem)
+    return Solved(parse.heads, labels, status=parse.status)
+
+
+def program(constraints: list[Constraint], q: int | None = None, **options: Any) -> System:
+    """The integer program, over the q best variables of every word, or all.
+
+    Chu-Liu-Edmonds, over all arcs, takes over where no tree keeps the constraints, which the status tells.
+    """
+    decoder = IncrementalProgram(constraints, **options)
+
+    def decode(problem: LabelledProblem, words: Words) -> Solved:
+        parse = decoder.decode_labelled(best_variables(problem, q) if q else problem, words)
+        work = parse.record.first, parse.work["iterations"], sum(parse.record.added.values()), parse.status
+        if parse.labels is None:
+            tree, labels = chu_liu_edmonds(problem)
+            return Solved(tree.heads, labels, *work)
+        return Solved(parse.heads, parse.labels, *work)
+
+    return decode
+
+
+def systems(corpus: str, qs: tuple[int, ...]) -> dict[str, System]:
+    """What is compared, by name; the first is what the others are compared with."""
+    found: dict[str, System] = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
+    published = load(corpus, (OneHead(), NoCycles("cycle")))
+    found[PUBLISHED] = program(published, start="none", relaxation="never")
+    return found | {f"{CONSTRAINTS}, q = {q}": program(load(corpus), q) for q in qs}
+
+
+def compare(model: LabelledModel, held_out: Treebank, k: int, compared: Mapping[str, System]) -> pd.DataFrame:
+    """One row a system and sentence: words with the right head (heads), head and label (labelled), and what it took.
+
+    gained, lost: words that this system alone, or the first one alone, gives the right head and label; gained_heads and
+    lost_heads the same for heads; changed: words to which they give another head or label.
+    """
+    table = TokenTable(held_out)
+    single_root = bool(held_out.meta.get("single_root", True))
+    number = {name: i for i, name in enumerate(model.names)}
+    rows: list[dict[str, Any]] = []
+    for i, sentence in enumerate(held_out):
+        problem, words = model.problem(table, i, k, single_root), words_of(sentence)
+        wanted = np.array([number.get(name, -2) for name in sentence.strings("deprel")])
+        first: tuple[np.ndarray, np.ndarray, Solved] | None = None
+        for name, system in compared.items():
+            if i == 0:
+                system(problem, words)  # compiles
+            begun = time.process_time()
+            found = system(problem, words)
+            seconds = time.process_time() - begun
+            heads = found.heads[1:] == sentence.heads[1:]
+            labelled = heads & (found.labels[1:] == wanted)
+            first = first or (heads, labelled, found)
+            same = (found.heads[1:] == first[2].heads[1:]) & (found.labels[1:] == first[2].labels[1:])
+            rows.append(
+                {
+                    "system": name,
+                    "sentence": i,
+                    "n": sentence.n,
+                    "heads": int(heads.sum()),
+                    "labelled": int(labelled.sum()),
+                    "gained": int((labelled & ~first[1]).sum()),
+                    "lost": int((first[1] & ~labelled).sum()),
+                    "gained_heads": int((heads & ~first[0]).sum()),
+                    "lost_heads": int((first[0] & ~heads).sum()),
+                    "changed": int((~same).sum()),
+                    "seconds": seconds,
+                    "first": found.first,
+                    "iterations": found.iterations,
+                    "rows": found.rows,
+                    "status": found.status,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+COUNTS = ("n", "heads", "labelled", "gained", "lost", "gained_heads", "lost_heads", "changed", "iterations", "rows")
+SUMS = (*COUNTS, "seconds", "first")
+
+
+def summary(data: pd.DataFrame) -> dict[str, Any]:
+    """Sums over the rows of one system, as `compare` gives them: what folds add up.
+
+    better, worse: sentences with more, fewer words right (head and label) than the first system's; by_length: the
+    sentences longer than `longer_than` and no longer than the next bin's.
+    """
+    change = data["gained"] - data["lost"]
+    bins = np.searchsorted(LENGTHS, data["n"])
+    out: dict[str, Any] = {"sentences": len(data)} | {name: data[name].sum().item() for name in SUMS}
+    out |= {
+        "complete": int((data["heads"] == data["n"]).sum()),
+        "complete_labelled": int((data["labelled"] == data["n"]).sum()),
+        "better": int((change > 0).sum()),
+        "worse": int((change < 0).sum()),
+        "few_iterations": int((data["iterations"] < FEW).sum()),
+        "short": int((data["seconds"] < SHORT).sum()),
+        "long": int((data["seconds"] > LONG).sum()),
+        "slowest": float(data["seconds"].max()),
+        "status": {str(status): int(count) for status, count in data["status"].value_counts().items()},
+        "by_length": [
+            {"longer_than": low, "sentences": len(some), "long": int((some["seconds"] > LONG).sum())}
+            | {name: some[name].sum().item() for name in ("n", "seconds", "first", "iterations")}
+            for low, some in ((low, data[bins == i]) for i, low in enumerate((0, *LENGTHS)))
+            if len(some)
+        ],
+    }
+    return out
+
+
+def summaries(data: pd.DataFrame) -> dict[str, Any]:
+    """`summary` of every system of `compare`'s table."""
+    return {str(name): summary(rows) for name, rows in data.groupby("system", sort=False)}
+
+
+def model_file(corpus: str, fold: int | str) -> Path:
+    """Where the model of a fold lies."""
+    return stage.MODELS / "cross-validation" / corpus / f"{fold}.npz"
+
+
+def specification(settings: CrossValidation, seed: int) -> Settings:
+    """How the folds' models are trained."""
+    return Settings(epochs=settings.epochs, k=settings.k, seed=seed)
+
+
+def run(params: Params, corpus: str, fold: str) -> None:
+    """Train and parse one fold; write its model, its table and the sums."""
+    settings = params.cross_validation
+    train, held_out = folds.load(corpus, int(fold), params.slice)
+    begun = time.process_time()
+    model = train_labelled(specification(settings, params.seed), train)
+    trained = time.process_time() - begun
+    model.save(model_file(corpus, fold))
+    stage.say(f"{corpus} fold {fold}: trained in {trained:.0f} s")
+    data = compare(model, held_out, settings.k, systems(corpus, settings.q))
+    stage.say(f"{corpus} fold {fold}: parsed")
+    where = stage.PREDICTIONS / corpus / f"cross-validation.{fold}.csv"
+    stage.write(where, data.to_csv(index=False, lineterminator="\n"))
+    metrics = {"train_sentences": len(train), "train_cpu_s": trained, "systems": summaries(data)}
+    stage.write_metrics(stage.METRICS / "cross-validation" / corpus / f"{fold}.json", metrics)
+
+
+if __name__ == "__main__":
+    stage.main(run)

@@ -1,0 +1,282 @@
+"""Factor families on one short sentence of our own: their parts in a tree, and their bound at work.
+
+No model is needed: the scores are chosen to show the bounds, and the tree is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from studies.site.sentences import Said, about, span
+from studies.site.show import Table
+from treebound.checker.scoring import tree_parts
+from treebound.core.errors import InputError
+from treebound.core.problem import NONE, NONE_OUTER, PRODUCTS
+from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.factors import FAMILIES, pattern_language
+from treebound.features.patterns import find
+from treebound.kernels.arcs.numbering import index_arcs
+from treebound.kernels.arcs.parts import count_parts, index_parts
+from treebound.plots.svg import Svg
+from treebound.plots.tree import tree_svg
+
+#: form, coarse tag, fine tag, head
+SENTENCE = """
+She PRON PRP 2; gave VERB VBD 0; the DET DT 7; three NUM CD 7; big ADJ JJ 7; red ADJ JJ 7; balls NOUN NNS 2
+to ADP IN 12; her PRON PRP$ 12; rather ADV RB 11; shy ADJ JJ 12; neighbour NOUN NN 2; yesterday NOUN NN 2
+"""
+#: and one with a pattern: *in spring rather than in autumn*
+PATTERN_SENTENCE = """
+They PRON PRP 2; travel VERB VBP 0; in ADP IN 4; spring NOUN NN 2; rather ADV RB 8; than ADP IN 5; in ADP IN 8
+autumn NOUN NN 4
+"""
+PATTERNS = "en_ud"
+#: what an empty slot of a part means
+EMPTY = {NONE: "none", NONE_OUTER: "none outside"}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A family in the tree of its sentence.
+
+    words   n strings
+    tags    their coarse tags
+    heads   int[n + 1]
+    parts   those that the tree has, each a tuple of arcs (head, modifier), of NONE or NONE_OUTER; for `valency` a word
+            and its number of modifiers
+    listed  number of parts when every arc is a candidate; None where that depends on words
+    """
+
+    family: str
+    words: list[str]
+    tags: list[str]
+    heads: np.ndarray
+    parts: list[tuple]
+    listed: int | None
+
+    @property
+    def shown(self) -> tuple:
+        """The part that figures and tables single out: the one with most arcs and longest reach, the first of these."""
+        if self.family == "valency":
+            return max(self.parts, key=lambda part: part[1])
+        return max(self.parts, key=lambda part: (len(_arcs(part)), sum(abs(h - m) for h, m in _arcs(part))))
+
+    def tree(self) -> Svg:
+        """The tree, the arcs of `shown` in colour."""
+        part = self.shown
+        arcs = _arcs(part) if self.family != "valency" else [(h, m) for m, h in enumerate(self.heads) if h == part[0]]
+        return tree_svg(self.words, [int(h) for h in self.heads], tags=self.tags, marked=arcs)
+
+    def table(self) -> pd.DataFrame:
+        """The parts that the tree has, one row each."""
+        rows = [{"part": number, "arcs": ", ".join(self._names(part))} for number, part in enumerate(self.parts, 1)]
+        return pd.DataFrame(rows).set_index("part")
+
+    def bound(self, score: float) -> pd.DataFrame:
+        """The bound on the part `shown`, over every choice of its arcs, for two scores: `score` and -`score`.
+
+        Columns: what the part scores, the bound that the search starts from and its slack, and the bound of the best
+        shares for that very choice, which is tight.
+        """
+        if self.family == "valency":
+            return _lines(self.shown[1], score)
+        names = self._names(self.shown)
+        if self.family == "grand-sibling":  # a pair: the backbone has a variable for neighbouring siblings
+            names = [names[0], f"neighbours {names[1]}, {names[2]}"]
+        rows = {}
+        for on in sorted(product((0, 1), repeat=len(names)), key=lambda z: (sum(z), z[::-1])):
+            label = " and ".join(n for n, z in zip(names, on, strict=True) if z) or "no arc"
+            if len(names) > 3:
+                label = f"{sum(on)} of {len(names)} arcs"
+            columns: dict[tuple[str, str], float] = {}
+            for phi in (score, -score):
+                worth = phi if all(on) else 0.0
+                start, best = _bounds(phi, np.array(on))
+                named = {"score": worth, "bound at the start": start, "slack": start - worth, "best bound": best}
+                columns |= {(f"score {phi:+g}", name): value for name, value in named.items()}
+            rows[label] = columns
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        table.columns = pd.MultiIndex.from_tuples(table.columns)
+        return table
+
+    def _names(self, part: tuple) -> list[str]:
+        words = ["root", *self.words]
+        if self.family == "valency":
+            return [f"{words[part[0]]}: {part[1]}" + (" or more" if part[1] == 7 else "")]
+        return [EMPTY[x] if isinstance(x, int) else f"{words[x[0]]} → {words[x[1]]}" for x in part]
+
+
+def _arcs(part: tuple) -> list[tuple[int, int]]:
+    """The arcs of a part without its empty slots."""
+    return [x for x in part if not isinstance(x, int)]
+
+
+def _bounds(phi: float, on: np.ndarray) -> tuple[float, float]:
+    """(bound with the shares that a search starts from, lowest bound of any shares) of a product, arcs `on` selected.
+
+    phi >= 0: shares s >= 0 with sum phi, bound sum s z; they start equal. phi < 0: one share 0 <= s <= -phi, bound
+    s (r - 1) - s sum z; it starts at 0 (Qian & Liu 2013, section 3.2).
+    """
+    r, selected = len(on), int(on.sum())
+    if phi >= 0:
+        return phi * selected / r, phi if selected == r else 0.0
+    return 0.0, min(0.0, -phi * (r - 1 - selected))
+
+
+def _lines(count: int, score: float) -> pd.DataFrame:
+    """A score f of the number of modifiers, `score` at `count` and falling off on both sides, below three lines.
+
+    A line a + b c with a = max over c of f(c) - b c lies above all scores, whatever its slope b, and is linear in arcs.
+    """
+    counts = np.arange(min(count + 3, 8))
+    values = score - 2.0 * np.abs(counts - count)
+    table = pd.DataFrame({"score": values}, index=pd.Index(counts, name="modifiers"))
+    for slope in (0.0, 1.0, -2.0):
+        line = float((values - slope * counts).max()) + slope * counts
+        table[f"line of slope {slope:+g}"] = line
+        table[f"its slack, {slope:+g}"] = line - values
+    return table
+
+
+def example(family: str) -> Example:
+    """The family in its sentence. Raises TreeboundError for a family that is not registered."""
+    code = FAMILIES[family].code
+    treebank = made_up(PATTERN_SENTENCE if family == "pattern" else SENTENCE)
+    words, tags, heads = treebank[0].strings("form"), treebank[0].strings("upos"), treebank[0].heads
+    if family == "pattern":
+        return Example(family, words, tags, heads, list(_matched(treebank)), None)
+    n = len(words)
+    allowed = np.ones((n + 1, n + 1), bool)
+    index = index_arcs(n, allowed)
+    listed = int(count_parts(code, index, index_parts(index, True, True)))
+    if family == "arc":
+        return Example(family, words, tags, heads, [((int(heads[m]), m),) for m in range(1, n + 1)], len(index.head))
+    parts = tree_parts(family, heads)
+    if family == "adjacent-sibling":  # the root's only modifier has no part of this family
+        parts = [part for part in parts if part[1][0] > 0]
+    return Example(family, words, tags, heads, parts, listed)
+
+
+def _matched(treebank: Treebank) -> Iterator[tuple]:
+    """The parts of the shipped patterns that the only tree of a treebank has."""
+    patterns = pattern_language.load(PATTERNS)
+    heads = treebank.heads(0)
+    for p, places in zip(*find(patterns, treebank).sentence(0), strict=True):
+        arcs = []
+        for h, m in patterns.patterns[p].arcs:
+            modifier = int(places[m])
+            head = int(heads[modifier]) if h == pattern_language.OUTSIDE else 0 if h < 0 else int(places[h])
+            arcs.append((head, modifier))
+        if all(heads[m] == h for h, m in arcs):
+            yield tuple(arcs)
+
+
+def made_up(sentence: str) -> Treebank:
+    """A treebank of one sentence, words as `form coarse-tag fine-tag head` between semicolons or on lines."""
+    rows = [word.split() for line in sentence.strip().splitlines() for word in line.split(";")]
+    vocab = {name: Vocabulary(["_"]) for name in STRING_COLUMNS}
+    columns = {name: np.zeros(len(rows), np.int32) for name in STRING_COLUMNS}
+    for name, column in (("form", 0), ("upos", 1), ("xpos", 2)):
+        columns[name][:] = [vocab[name].add(row[column]) for row in rows]
+    head = np.array([int(row[3]) for row in rows], np.int32)
+    return Treebank("made up", np.array([0, len(rows)]), columns, vocab, head, {"tag": "xpos", "coarse": "upos"})
+
+
+def show(family: str, score: float = 6.0) -> tuple[Svg | Table, ...]:
+    """What a notebook displays of a family: the tree, its parts, and the bound where a search may have to bound it."""
+    example_ = example(family)
+    total = "" if example_.listed is None else f" of the {example_.listed:,} when every arc is a candidate"
+    out: list[Svg | Table] = [
+        example_.tree(),
+        Table(example_.table(), f"{family}: the parts that this tree has{total}"),
+    ]
+    if family in PRODUCTS or family in ("grand-sibling", "valency"):
+        caption = "A score of the number of modifiers, and lines above it" if family == "valency" else "The bound"
+        out.append(Table(example_.bound(score), f"{caption}, for the part in colour", digits=1))
+    return tuple(out)
+
+
+def overview() -> pd.DataFrame:
+    """Every family on its sentence: how large its parts are, how many the tree has, and how many a search may meet."""
+    rows = {}
+    for name in FAMILIES:
+        found = example(name)
+        shown = _arcs(found.shown) if name != "valency" else []
+        listed = float("nan") if found.listed is None else found.listed
+        rows[name] = [len(shown) or float("nan"), len(found.parts), listed]
+    columns = ["arcs of the part in colour", "parts in the tree", "parts with every arc a candidate"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("family").astype(float)
+
+
+@about()
+def counted(table: pd.DataFrame) -> Said:
+    """About `overview`: what a search must bound, beside what a tree has."""
+    has, meets = table["parts in the tree"], table["parts with every arc a candidate"]
+    yield (
+        f"A tree of {has['arc']:.0f} words has {span(has, '{:.0f}')} parts of a family, but a search over all its arcs "
+        f"may meet {span(meets, '{:,.0f}')}: those it cannot score exactly it bounds, by sums that are linear in arcs. "
+        "One sentence; patterns depend on words."
+    )
+
+
+def analysed(root: Path) -> list[str]:
+    """Return the corpora whose error analysis the reference run keeps."""
+    return [path.name.split(".")[0] for path in (root / "results" / "reference" / "patterns").glob("*.patterns.csv")]
+
+
+def analysed_with(root: Path, corpus: str) -> list[str]:
+    """Return the shipped files of patterns that the error analysis of a corpus counts."""
+    counted = set(analysis(root, corpus, "patterns")["pattern"])
+    return [
+        name
+        for name in (file.name.removesuffix(".toml") for file in pattern_language.SHIPPED.iterdir())
+        if counted.issuperset(p.name for p in pattern_language.load(name).patterns)
+    ]
+
+
+def patterns(root: Path, corpus: str, name: str) -> pd.DataFrame:
+    """The patterns of a file with their evidence from the reference run of the error analysis."""
+    chosen = pattern_language.load(name)
+    counts = analysis(root, corpus, "patterns").set_index("pattern")
+    if missing := [p.name for p in chosen.patterns if p.name not in counts.index]:
+        raise _stale(root, corpus, "patterns", f"no row for {missing[0]}")
+    rows = [{"pattern": p.name, "arcs": _spelt(p), **counts.loc[p.name].to_dict()} for p in chosen.patterns]
+    table = pd.DataFrame(rows).set_index("pattern")
+    table["consistency"] *= 100
+    whole = ["matches", "mistaken", "words", "misled"]
+    return table.astype(dict.fromkeys(whole, int)).rename(columns={"consistency": "consistent, %"})
+
+
+def _spelt(pattern: pattern_language.Pattern) -> str:
+    """The arcs of a pattern by the names of its words."""
+    names = {**dict(enumerate(pattern.names)), pattern_language.ROOT: "root", pattern_language.OUTSIDE: "outside"}
+    spelt = [f"{names[h]} → {names[m]}" for h, m in pattern.arcs]
+    return " | ".join(", ".join(spelt[k] for k in way) for way in pattern.ways)
+
+
+def candidates(root: Path, corpus: str, rows: int) -> pd.DataFrame:
+    """The first rows of what the error analysis found."""
+    table = analysis(root, corpus, "candidates").set_index("rank").head(rows)
+    table["consistency"] *= 100
+    return table.rename(columns={"consistency": "consistent, %"})
+
+
+def analysis(root: Path, corpus: str, kind: str) -> pd.DataFrame:
+    """A table of `studies.qian_liu_2013.patterns` as the reference run keeps it. Raises InputError if it is missing."""
+    try:
+        return pd.read_csv(root / "results" / "reference" / "patterns" / f"{corpus}.{kind}.csv")
+    except (OSError, pd.errors.EmptyDataError):
+        raise _stale(root, corpus, kind, "missing") from None
+
+
+def _stale(root: Path, corpus: str, kind: str, reason: str) -> InputError:
+    folder = Path("results/reference/patterns")
+    hint = f"python -m studies.qian_liu_2013.patterns {corpus} --output {folder}"
+    return InputError(reason, path=root / folder / f"{corpus}.{kind}.csv", hint=hint)

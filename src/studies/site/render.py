@@ -1,0 +1,265 @@
+"""Executed notebooks -> one static site that reads well from disk: no server, no network, no script that it needs.
+
+    python -m studies.site.render [--notebooks results/notebooks] [--out results/report]
+
+The page of the notebook `index` is the entry; the others follow in the order of params.yaml. Maths becomes MathML,
+figures become files beside the pages, so do tables (as CSV); code and long tables are folded away, and so are sections
+whose heading has the tag `fold`, and all but the first sentences of a remark. A cell with the tag `answer` has the
+answer to the question of the page, and its output stands below the question. Same notebooks, same bytes. What the
+script adds: tables that are sorted by a click, and steps that are shown one at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape, unescape
+from pathlib import Path
+
+import mistune
+from jinja2 import Environment, PackageLoader, select_autoescape
+from latex2mathml.converter import convert as mathml
+from markupsafe import Markup
+from mistune.plugins.math import math
+from mistune.plugins.table import table
+from mistune.util import safe_entity
+from nbformat import NotebookNode
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
+
+from studies.common import params as parameters
+from studies.site.command import status
+from studies.site.execute import read
+from studies.site.show import STATEMENTS
+from treebound.core.errors import InputError
+
+INDEX = "index"  #: the notebook that becomes the entry page
+LONG = 24  #: rows of a table that is folded away under its caption
+SAID = 3  #: sentences of a remark that are shown; the others are folded away behind them
+
+
+@dataclass
+class Page:
+    """One notebook on its way to a page."""
+
+    name: str
+    title: str = ""
+    lead: str = ""
+    sections: list[tuple[str, str]] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+
+
+def render(notebooks: Sequence[Path], out: Path) -> Path:
+    """Write the site into the folder `out`, replacing it, and return its entry page.
+
+    notebooks  executed notebooks, one of them named index.ipynb, in the order of the navigation
+    Raises InputError for a notebook that is missing, was not executed, holds an error or maths that is not understood.
+    """
+    if INDEX not in [path.stem for path in notebooks]:
+        raise InputError(
+            "no notebook named index among those to render", hint="list it in params.yaml under notebooks:"
+        )
+    environment = Environment(
+        loader=PackageLoader("studies.site"), autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True
+    )
+    place = Path(os.path.realpath(out))  # a link to a folder stays one
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
+        site = Path(folder) / "site"
+        for folder_of in ("figures", "tables"):
+            (site / folder_of).mkdir(parents=True)
+        pages = [_page(path, site) for path in notebooks]
+        pages.sort(key=lambda page: page.name != INDEX)
+        for page in pages:
+            text = environment.get_template("page.html").render(page=page, pages=pages, index=INDEX)
+            (site / f"{page.name}.html").write_text(text, encoding="utf-8")
+        code = HtmlFormatter(style="friendly").get_style_defs(".highlight")
+        (site / "style.css").write_text(
+            environment.get_template("style.css").render(code=Markup(code)), encoding="utf-8"
+        )
+        script = environment.get_template("script.js").render()
+        (site / "script.js").write_text(script, encoding="utf-8")
+        _replace(site, place)
+    return out / f"{INDEX}.html"
+
+
+def _replace(new: Path, old: Path) -> None:
+    """Put the folder `new` in the place of `old`."""
+    if old.exists():
+        aside = new.parent / "old"
+        os.replace(old, aside)
+        os.replace(new, old)
+        shutil.rmtree(aside)
+    else:
+        os.replace(new, old)
+
+
+def _page(path: Path, site: Path) -> Page:
+    notebook = read(path)
+    page = Page(path.stem)
+    markdown = _markdown(page, path)
+    code: list[str] = []  # of the cells since the last text, to be folded away in one place
+
+    def fold() -> None:
+        if code:
+            listing = highlight("\n\n".join(code), PythonLexer(), HtmlFormatter())
+            page.cells.append(f"<details><summary>Code</summary>{listing}</details>")
+            code.clear()
+
+    section = ""  # what ends the section that is folded away
+    for number, cell in enumerate(notebook.cells, 1):
+        tags = cell.metadata.get("tags", ())
+        if cell.cell_type == "markdown":
+            fold()
+            if section and cell.source.startswith("## "):
+                page.cells.append(section)
+                section = ""
+            text = str(markdown(cell.source))
+            if "fold" in tags:
+                text, section = (
+                    re.sub("(<h2.*?</h2>)", r'<details class="fold"><summary>\1</summary>', text),
+                    "</details>",
+                )
+            page.cells.append(text)
+        elif cell.cell_type == "code" and cell.source.strip():
+            if cell.execution_count is None:
+                raise InputError(f"cell {number} was not executed", path=path, hint="run studies.site.execute")
+            for i, output in enumerate(cell.outputs, 1):
+                shown = _output(output, f"{page.name}-{number}-{i}", path, number, site, markdown)
+                if "answer" in tags:  # stands below the question, wherever it was computed
+                    page.cells.insert(1, f'<div class="answer">{shown}</div>')
+                else:
+                    page.cells.append(shown)
+            code.append(cell.source)
+    fold()
+    page.cells.append(section)
+    if not page.title:
+        raise InputError("no heading of level 1", path=path, hint="begin the notebook with `# Title`")
+    return page
+
+
+def _output(output: NotebookNode, name: str, path: Path, cell: int, site: Path, markdown: mistune.Markdown) -> str:
+    """One output as HTML; images are written to the site as files called `name`."""
+    if output.output_type == "error":
+        raise InputError(f"cell {cell} failed with {output.ename}: {output.evalue}", path=path)
+    if output.output_type == "stream":
+        return f"<pre>{escape(output.text)}</pre>"
+    data = output.data
+    if "image/svg+xml" in data:
+        markup = data["image/svg+xml"]
+        alt = re.search(r'aria-label="([^"]*)"', markup)
+        return _figure(site, f"{name}.svg", markup.encode(), unescape(alt[1]) if alt else f"Figure of cell {cell}")
+    if "image/png" in data:
+        return _figure(site, f"{name}.png", base64.b64decode(data["image/png"]), f"Figure of cell {cell}")
+    if "text/html" in data and "<table" not in data["text/html"]:  # steps of a search, a table without rows
+        return str(data["text/html"])
+    if "text/html" in data:
+        return _table(site, name, re.sub(r'href="([\w-]+)\.ipynb', r'href="\1.html', data["text/html"]), data)
+    if len(data.get(STATEMENTS, ())) > SAID:
+        first, more = data[STATEMENTS][:SAID], data[STATEMENTS][SAID:]
+        listed = "".join(f"<li>{markdown(one['says'])}</li>" for one in more)
+        said = markdown(" ".join(one["says"] for one in first))
+        count = f"{len(more)} more remark{'s' * (len(more) > 1)}"
+        return f'{said}<details class="more"><summary>{count}</summary><ul>{listed}</ul></details>'
+    if "text/markdown" in data:
+        return str(markdown(data["text/markdown"]))
+    return f"<pre>{escape(data.get('text/plain', ''))}</pre>"
+
+
+def _table(site: Path, name: str, markup: str, data: NotebookNode) -> str:
+    """A table that scrolls in its frame and is written as CSV; one of many rows waits behind its caption."""
+    link = ""
+    named_here = re.search(r'href="([\w-]+\.csv)"', markup)  # a file that the notebook names, and links to
+    if "text/csv" in data:
+        file = named_here[1] if named_here else f"tables/{name}.csv"
+        (site / file).write_text(data["text/csv"], encoding="utf-8")
+        link = "" if named_here else f'<p class="where"><a href="{file}" download>CSV</a></p>'
+    rows = markup.partition("<tbody>")[2].count("<tr>")
+    caption = re.search("<caption>(.*?)</caption>", markup, re.S)
+    named = re.sub("<[^>]*>", "", caption[1]) if caption else "Table"
+    opening = f'<div class="scroll" role="region" aria-label="{named}" tabindex="0">'
+    tally = 'class="claims"' in markup  # the caption says what the table comes to; on the first page it is shown
+    if caption is None or (tally and named_here):
+        return f"{opening}{markup}</div>{link}"
+    bare = f"{opening}{markup.replace(caption[0], '', 1)}</div>{link}"
+    if rows <= LONG and not tally:  # a caption outside the frame does not scroll out of sight
+        return f'<p class="caption">{caption[1]}</p>{bare}'
+    summary = f"<summary>{caption[1]}{'' if tally else f' ({rows} rows)'}</summary>"
+    return f'<details class="long">{summary}{bare}</details>'
+
+
+def _figure(site: Path, name: str, content: bytes, alt: str) -> str:
+    kept = sorted((site / "figures").iterdir())
+    name = next(
+        (path.name for path in kept if path.read_bytes() == content), name
+    )  # a figure of two pages is kept once
+    (site / "figures" / name).write_bytes(content)
+    file = f"figures/{name}"
+    if b"<title>" in content.partition(b"</title>")[2]:  # words that say more under the pointer must stand in the page
+        return f'<figure>{content.decode()}<figcaption><a href="{file}" download>SVG</a></figcaption></figure>'
+    save = f'<figcaption><a href="{file}" download>{Path(name).suffix[1:].upper()}</a></figcaption>'
+    return f'<figure><img src="{file}" alt="{escape(alt)}">{save}</figure>'
+
+
+def _markdown(page: Page, path: Path) -> mistune.Markdown:
+    """A Markdown renderer that notes the headings of `page` and turns maths into MathML."""
+
+    def formula(text: str, display: str) -> str:
+        out = mathml(unescape(text).strip(), display=display)
+        if "\\" in out:  # latex2mathml passes on commands that it does not know
+            raise InputError(f"maths not understood: {text.strip()}", path=path, hint="use simpler LaTeX")
+        return out
+
+    class Renderer(mistune.HTMLRenderer):
+        def heading(self, text: str, level: int, **attrs: object) -> str:
+            if level == 1 and not page.title:
+                page.title = text
+                return ""  # the template prints it
+            anchor = re.sub(r"[^a-z0-9]+", "-", re.sub(r"<[^>]*>", "", text).lower()).strip("-")
+            if level == 2:
+                page.sections.append((anchor, text))
+            return f'<h{level} id="{anchor}">{text}</h{level}>\n'
+
+        def paragraph(self, text: str) -> str:
+            if not page.lead and not page.cells:
+                page.lead = text
+                return f'<p class="lead">{text}</p>\n'
+            return f"<p>{text}</p>\n"
+
+        def link(self, text: str, url: str, title: str | None = None) -> str:
+            url = re.sub(r"^([\w-]+)\.ipynb\b", r"\1.html", url)  # notebooks link to notebooks, pages to pages
+            return f'<a href="{safe_entity(url)}">{text}</a>'
+
+    markdown = mistune.Markdown(renderer=Renderer(escape=True), plugins=[math, table])  # words may look like HTML
+    renderer = markdown.renderer
+    assert isinstance(renderer, mistune.HTMLRenderer)
+    renderer.register("inline_math", lambda _, text: formula(text, "inline"))
+    renderer.register("block_math", lambda _, text: f'<div class="formula">{formula(text, "block")}</div>\n')
+    return markdown
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m studies.site.render", description="Render the report.")
+    parser.add_argument(
+        "--notebooks", type=Path, default=Path("results/notebooks"), help="folder of executed notebooks"
+    )
+    parser.add_argument("--out", type=Path, default=Path("results/report"))
+    args = parser.parse_args(argv)
+
+    def work() -> None:
+        print(render([args.notebooks / f"{name}.ipynb" for name in parameters.load().notebooks], args.out))
+
+    return status(work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

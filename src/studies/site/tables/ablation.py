@@ -1,0 +1,77 @@
+"""Configurations of the search on the same scores: what each of its parts is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from studies.site.collect import Results
+from studies.site.tables.rows import corpora_of
+from treebound.core.errors import InputError
+
+MEASURES = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
+
+
+def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Work and success of every configuration; the first of a run is what its others are compared with.
+
+    One row a corpus (its name says the run) and configuration: changed (its options in words), sentences, dp_calls,
+    nodes and ms (means of a sentence), at_root and proved (% of the sentences), curve (DP calls -> % proved by then).
+    Runs from before there was an ablation are left out; InputError where that leaves nothing.
+    """
+    keep = corpora_of(results, wanted)
+    rows: list[dict] = []
+    for r in results:
+        if r.params.ablation is None:
+            continue
+        for found in r.ablation().to_dict("records"):
+            if found["corpus"] in keep[r.name]:
+                n = found["sentences"]
+                curve = sorted((int(calls), 100 * proved / n) for calls, proved in found["proved_within"].items())
+                rows.append(
+                    {
+                        "corpus": f"{found['corpus']}, {r.name}",
+                        "configuration": found["configuration"],
+                        "changed": found["changed"],
+                        "sentences": n,
+                        "dp_calls": found["dp_calls"] / n,
+                        "nodes": found["nodes"] / n,
+                        "ms": 1e3 * found["cpu_s"] / n,
+                        "at_root": 100 * found["root_solved"] / n,
+                        "proved": 100 * found["certified"] / n,
+                        "curve": dict(curve),
+                    }
+                )
+    if not rows:
+        raise InputError("no run has an ablation", path="params.yaml", hint="add a block ablation:")
+    return pd.DataFrame(rows)
+
+
+def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
+    """`ablations`, and the work of each configuration as a multiple of the first's."""
+    first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
+    out = {("", "changed"): data["changed"]}
+    out |= {("per sentence", name): data[column] for column, name in MEASURES.items()}
+    out |= {("% of sentences", "proved at the root"): data["at_root"], ("% of sentences", "proved"): data["proved"]}
+    others = data["corpus"].duplicated()
+    out |= {("this / first", name): (data[c] / first[c]).where(others) for c, name in MEASURES.items()}
+    index = pd.MultiIndex.from_arrays([data["corpus"], data["configuration"]], names=["corpus", "configuration"])
+    return pd.DataFrame(out).set_axis(index)
+
+
+def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
+    """Configurations over all corpora, the one that takes least time first.
+
+    Columns: geometric means of DP calls, nodes and ms as multiples of the first configuration's; the least share of
+    sentences proved. Configurations that not every corpus has are left out.
+    """
+    first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
+    ratio = np.log(data[list(MEASURES)] / first)
+    ratio = ratio.assign(configuration=data["configuration"], proved=data["proved"])
+    groups = ratio.groupby("configuration", sort=False)
+    everywhere = groups.size()[lambda size: size == data["corpus"].nunique()].index
+    means = np.exp(groups[list(MEASURES)].mean()).rename(columns=MEASURES)
+    means["proved, % (least)"] = groups["proved"].min()
+    return means.loc[everywhere].sort_values("ms", kind="stable")

@@ -1,0 +1,221 @@
+"""Transition-based parsers: classifiers compared as Hall, Nivre & Nilsson (2006) do, and what search buys.
+
+Every function takes what several runs have and leaves out runs that have nothing; where none has, there are no rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from studies.common import stage
+from studies.common.params import Row
+from studies.common.paths import model_file
+from studies.site.collect import Results
+from studies.site.tables.rows import main_rows
+from treebound.core.treebank import Treebank
+from treebound.metrics.attachment import LABELLED, WRONG, scored_words
+from treebound.metrics.timing import Stopwatch
+from treebound.systems.registry import load
+from treebound.treebanks import storage
+
+LEVEL = 0.01  #: of McNemar's test, as in the paper
+LENGTHS = (10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)  #: words of the sentences that are timed
+WORDS = 5000  #: of all sentences of a length together
+#: lower ends of bins of a word's distance to its head, its depth in the tree, and its sentence's length
+BINS = {"distance": (1, 2, 3, 5, 9), "depth": (1, 2, 3, 4, 6), "length": (1, 11, 21, 31, 41)}
+
+
+def summed(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows (run, corpus, features, learner, share) over all sections; accuracy weighted by words, seconds added up."""
+    parts = []
+    for r in results:
+        data = r.classifiers()
+        data = data[data["corpus"].isin(wanted or set(data["corpus"]))]
+        for key, of in data.groupby(["corpus", "features", "learner", "share"], sort=False):
+            gone, weights = of["missing"].max(), of["words"].to_numpy(float)
+            mean = lambda name, of=of, w=weights: float(np.average(of[name].astype(float), weights=w))  # noqa: E731
+            names = ("uas", "las", "complete", "complete_labelled")
+            figures = dict.fromkeys(names, float("nan")) if gone else {name: mean(name) for name in names}
+            added = {name: float(of[name].sum()) for name in ("words", "trained_words", "train_cpu_s", "parse_cpu_s")}
+            parts.append(dict(zip(("corpus", "features", "learner", "share"), key, strict=True)) | figures | added)
+            parts[-1] |= {"run": r.name, "missing": gone, "sections": len(of)}
+    return pd.DataFrame(parts, columns=None if parts else ["run", "corpus", "features", "learner", "share", "missing"])
+
+
+def table(data: pd.DataFrame) -> pd.DataFrame:
+    """The paper's table, of `summed`: unlabelled and labelled attachment and exact match, times."""
+    if not len(data):
+        return data
+    data = data[data["share"] == 100].set_index(["run", "corpus", "features", "learner"])
+    names = {"uas": "AS_U", "las": "AS_L", "complete": "EM_U", "complete_labelled": "EM_L"}
+    out = data[list(names)].rename(columns=names)
+    out["training, CPU s"] = data["train_cpu_s"]
+    out["words / CPU s"] = data["words"] / data["parse_cpu_s"].where(data["parse_cpu_s"] > 0)
+    out[""] = [f"{package} not installed" if package else "" for package in data["missing"]]
+    return out if data["missing"].any() else out.drop(columns="")
+
+
+def significance(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows (run, corpus, features, one, other): words that one alone attaches rightly, p, and who wins at LEVEL."""
+    rows = []
+    for r in results:
+        data = r.classifier_tests()
+        for test in data[data["corpus"].isin(wanted or set(data["corpus"]))].itertuples():
+            (one, features), (other, also) = str(test.a).split(), str(test.b).split()
+            if features == also:
+                better = one if test.only_a > test.only_b else other
+                key = {"run": r.name, "corpus": test.corpus, "features": features, "one": one, "other": other}
+                counts = {"only one": test.only_a, "only other": test.only_b, "p": test.p}
+                rows.append(key | counts | {"better": better if test.p < LEVEL else "–"})
+    keys = ["run", "corpus", "features", "one", "other"]
+    return pd.DataFrame(rows, columns=[*keys, "only one", "only other", "p", "better"]).set_index(keys)
+
+
+def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows (run, corpus, row): the parsers by transitions of the main comparison.
+
+    The column `not installed` is there where one lacks a package.
+    """
+    parts = [r.transitions().assign(run=r.name) for r in results]
+    data = pd.concat(parts, ignore_index=True)
+    data = data[data["corpus"].isin(wanted or set(data["corpus"]))].set_index(["run", "corpus", "row"])
+    names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s"}
+    data = data.rename(columns=names | {"words_per_cpu_s": "words / CPU s", "missing": "not installed"})
+    lacking = ["not installed"] * bool(data["not installed"].astype(bool).any())
+    return data[[*names.values(), "words / CPU s", *lacking]]
+
+
+def points(table: pd.DataFrame) -> pd.DataFrame:
+    """Of `parsers`, those of the last run whose speed is known, as `plots.figures.accuracy_speed` takes them."""
+    data = table.dropna(subset=["UAS", "words / CPU s"]).reset_index()
+    data = data[data["run"] == data["run"].iloc[-1]] if len(data) else data
+    names = {"UAS": "uas", "words / CPU s": "words_per_cpu_s", "row": "system"}
+    return data.rename(columns=names).assign(group=data["run"], label=data["row"].str.removeprefix("transition-"))
+
+
+def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, dict[str, Sequence[str]]]:
+    """The test sentences, and `attachment.marks` of every parser by transitions and of the richest exact one.
+
+    None and nothing where a run does not keep its sentences, or the corpus is not there.
+    """
+    path, params = root / stage.CONVERTED / corpus / "test.npz", results.params
+    found = results.transitions()
+    names = list(found[(found["corpus"] == corpus) & (found["missing"] == "")]["row"])
+    if not (results.keeps_sentences and path.is_file() and names):
+        return None, {}
+    exact = list(main_rows(params, params.learners[-1]).values())[-1]
+    rows = [row for row in (*(params.row(name) for name in names), exact) if params.plain(corpus, row)]
+    if not all(_kept(results, corpus, row).is_file() for row in rows):
+        return None, {}
+    marks = {row.name: results.sentences(corpus, row)["words"].tolist() for row in rows}
+    gold = storage.load(path)
+    return gold.select(np.arange(len(marks[exact.name]))), marks
+
+
+def _kept(results: Results, corpus: str, row: Row) -> Path:
+    return results.folder / "predictions" / corpus / "decode" / f"{row}.csv"
+
+
+def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
+    """Index: words; a column a parser by transitions: CPU ms of a sentence, the least of some runs. May be empty.
+
+    Sentences are the first words of the test split, one after the other, as real ones are not as long.
+    """
+    path, columns = root / stage.CONVERTED / corpus / "test.npz", {}
+    for row in results.params.rows_of(corpus):
+        file = root / model_file(corpus, row.trained)
+        if row.system == "transition" and path.is_file() and file.is_file() and file.stat().st_size:
+            parser, test = load(file, **({"beam": row.beam} if row.beam else {})), storage.load(path)
+            columns[row.name] = {n: _fastest(parser, _first_words(test, n)) for n in LENGTHS if n <= test.words}
+    return pd.DataFrame(columns).rename_axis(index="words")
+
+
+def _first_words(treebank: Treebank, n: int) -> Treebank:
+    """WORDS / n sentences, each of the first n words."""
+    copies = max(1, WORDS // n)
+    columns = {name: np.tile(column[:n], copies) for name, column in treebank.columns.items()}
+    heads = np.zeros(n * copies, treebank.head.dtype)
+    return replace(treebank, offsets=np.arange(copies + 1) * n, columns=columns, head=heads)
+
+
+def _fastest(parser: Any, sentences: Treebank) -> float:
+    """CPU ms of one of the sentences, at the fastest of three runs."""
+    parser.parse(sentences.select(np.arange(1)))
+    taken = []
+    for _ in range(3):
+        with Stopwatch() as watch:
+            parser.parse(sentences)
+        taken.append(1000 * watch.cpu / len(sentences))
+    return min(taken)
+
+
+def errors(gold: Treebank, marked: dict[str, Sequence[str]]) -> dict[str, pd.DataFrame]:
+    """Of each kind in BINS and of labels: rows a bin, columns words and the errors (%) of each parser in it.
+
+    gold    annotated; marked: row -> `attachment.marks` of its sentences. An error is a wrong head; of labels, either.
+    """
+    scored = scored_words(gold)
+    index = np.arange(gold.words) - np.repeat(gold.offsets[:-1], gold.lengths) + 1
+    heads = gold.head
+    values = {
+        "distance": np.where(heads == 0, 0, np.abs(heads - index)),
+        "depth": np.concatenate([_depths(gold.heads(i)) for i in range(len(gold))]),
+        "length": np.repeat(gold.lengths, gold.lengths),
+    }
+    found = {name: np.array(list("".join(marks))) for name, marks in marked.items()}
+    tables = {}
+    for kind, edges in BINS.items():
+        some = values[kind][scored]
+        bins = np.searchsorted(edges, some, side="right")
+        names = ["root", *(f"{a} to {b - 1}" if b > a + 1 else str(a) for a, b in pairwise(edges))]
+        names.append(f"from {edges[-1]}")
+        tables[kind] = _rates(bins, names, {name: marks == WRONG for name, marks in found.items()})
+    labels = np.array(gold.strings("deprel"))[scored]
+    kinds, numbers = np.unique(labels, return_inverse=True)
+    table = _rates(numbers, kinds.tolist(), {name: marks != LABELLED for name, marks in found.items()})
+    tables["label"] = table.sort_values("words", ascending=False).head(15)
+    return tables
+
+
+def _rates(bins: np.ndarray, names: Sequence[str], wrong: dict[str, np.ndarray]) -> pd.DataFrame:
+    rows = {
+        name: {"words": int((bins == i).sum())} | {row: 100 * float(w[bins == i].mean()) for row, w in wrong.items()}
+        for i, name in enumerate(names)
+        if (bins == i).any()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _depths(heads: np.ndarray) -> np.ndarray:
+    """int[n] arcs from each word up to 0."""
+    depth = np.zeros(len(heads), int)
+    for m in range(1, len(heads)):
+        at = m
+        while at > 0:
+            at, depth[m] = heads[at], depth[m] + 1
+    return depth[1:]
+
+
+def mended(marked: dict[str, Sequence[str]]) -> pd.DataFrame:
+    """A row a parser: of the words that the first one attaches wrongly the share that it mends, and its new errors.
+
+    marked as of `errors`
+    """
+    (_, greedy), *others = marked.items()
+    wrong, rows = np.array(list("".join(greedy))) == WRONG, {}
+    for name, marks in others:
+        other = np.array(list("".join(marks))) == WRONG
+        share = 100 * float((wrong & ~other).sum()) / max(int(wrong.sum()), 1)
+        rows[name] = {
+            "errors of greedy": int(wrong.sum()),
+            "of these mended, %": share,
+            "new errors": int((other & ~wrong).sum()),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

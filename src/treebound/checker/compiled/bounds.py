@@ -1,0 +1,79 @@
+"""What `treebound.checker.majorants` adds up for products of arcs and for numbers of modifiers, in int64."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treebound.checker.compiled.tables import NO
+from treebound.core.problem import NONE
+from treebound.support.jit import kernel
+
+
+@kernel
+def add_pairs(first, second, phi, share, first_score, second_score):
+    """Bound parts of two, `first` and `second` being their places in the scores, which are added to.
+
+    (place of the first part whose share is out of range or -1, the constant)
+    """
+    constant = np.int64(0)
+    for i in range(len(phi)):
+        s = share[i]
+        if phi[i] >= 0:
+            if s < 0 or s > phi[i]:
+                return i, constant
+            first_score[first[i]] += s
+            second_score[second[i]] += phi[i] - s
+        else:
+            if s < 0 or s > -phi[i]:
+                return i, constant
+            first_score[first[i]] -= s
+            second_score[second[i]] -= s
+            constant += s
+    return -1, constant
+
+
+@kernel
+def add_rows(arcs, phi, share, arc_score):
+    """As `add_pairs`, for parts of several arcs with a share each, NONE where there is none."""
+    constant = np.int64(0)
+    for i in range(len(phi)):
+        size, total = 0, np.int64(0)
+        for j in range(arcs.shape[1]):
+            if share[i, j] < 0 or (share[i, j] != 0 and (arcs[i, j] == NONE or (phi[i] < 0 and j > 0))):
+                return i, constant
+            size += arcs[i, j] != NONE
+            total += share[i, j]
+        if (phi[i] >= 0 and total != phi[i]) or (phi[i] < 0 and total > -phi[i]):
+            return i, constant
+        for j in range(arcs.shape[1]):
+            if arcs[i, j] != NONE:
+                arc_score[arcs[i, j]] += share[i, j] if phi[i] >= 0 else -total
+        if phi[i] < 0:
+            constant += total * (size - 1)
+    return -1, constant
+
+
+@kernel
+def add_valency(arcs, scores, slope, alive, certain, arc_score):
+    """The constant of the lines above all counts that are still possible; NO where none is allowed."""
+    constant = np.int64(0)
+    for h in range(1, len(arcs.out_first) - 1):
+        last = scores.last[h]
+        if last < 0:
+            continue
+        fewest, most = 0, 0
+        for i in range(arcs.out_first[h], arcs.out_first[h + 1]):
+            fewest += certain[arcs.out[i]]
+            most += alive[arcs.out[i]]
+        best = np.int64(NO)
+        for count in range(fewest, most + 1):
+            score = scores.valency[h, min(count, last)]
+            if score != NO:
+                best = max(best, score - slope[h] * count)
+        if best == NO:
+            return NO
+        constant += best
+        for i in range(arcs.out_first[h], arcs.out_first[h + 1]):
+            if alive[arcs.out[i]]:
+                arc_score[arcs.out[i]] += slope[h]
+    return constant

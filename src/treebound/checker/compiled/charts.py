@@ -1,0 +1,309 @@
+"""The chart of `treebound.checker.chart`, as arrays of edges: built and pruned by the same rules, in int64."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.checker.compiled.tables import NO, Arcs, Tables
+from treebound.support.jit import kernel
+
+
+class Edges(NamedTuple):
+    """Rules applied, in an order in which every item is complete before it is used; the goal is item 0.
+
+    head, left, right  int32[E] items, -1 where there is no tail
+    arc                int32[E] the arc that it selects, -1 for none
+    pair               int64[E] the adjacent pair that it completes, as a place in `Tables.adjacent`; -1 for none
+    score              int64[E] what the chart's families score, without arcs
+    items              their number
+    """
+
+    head: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    arc: np.ndarray
+    pair: np.ndarray
+    score: np.ndarray
+    items: int
+
+
+class _Items(NamedTuple):
+    """Numbers of the items, -1 until one can be built. A slot is an arc with its modifier (A: the root), where items
+    keep the arc above their word (`heads`), else a word.
+
+    complete  C(slot, e, side) at (slot (n + 1) + e) 2 + side
+    half      I(slot, b) at half_at[slot] + rank(b)
+    between   S(s, b) at between_at[h] + rank(s) deg + rank(b)
+    sizes     int64[2]: edges and items so far
+    """
+
+    complete: np.ndarray
+    half: np.ndarray
+    half_at: np.ndarray
+    between: np.ndarray
+    between_at: np.ndarray
+    sizes: np.ndarray
+    heads: bool
+
+
+class _Chart(NamedTuple):
+    """What items and edges are made of; fields as the arguments of `build`, which makes it."""
+
+    n: int
+    alive: np.ndarray
+    arcs: Arcs
+    scores: Tables
+    adjacent_at: np.ndarray
+    items: _Items
+
+
+@kernel
+def _no_items(n, arcs, heads):
+    A, deg = len(arcs.head), np.diff(arcs.out_first)
+    slots = A + 1 if heads else n + 1
+    half_at, between_at = np.zeros(slots + 1, np.int64), np.zeros(n + 2, np.int64)
+    for slot in range(slots):
+        word = (0 if slot == A else arcs.mod[slot]) if heads else slot
+        half_at[slot + 1] = half_at[slot] + deg[word]
+    for h in range(n + 1):
+        between_at[h + 1] = between_at[h] + deg[h] * deg[h]
+    complete = np.full(slots * (n + 1) * 2, -1, np.int64)
+    half, between = np.full(half_at[slots], -1, np.int64), np.full(between_at[n + 1], -1, np.int64)
+    return _Items(complete, half, half_at, between, between_at, np.array([0, 1]), heads)
+
+
+@kernel
+def _add(edges, sizes, table, place, rest):
+    """Write an edge, whose head is the item at `place` of `table`; `rest` are its other fields. The edges, or more."""
+    if table[place] < 0:
+        table[place] = sizes[1]
+        sizes[1] += 1
+    if sizes[0] == len(edges):
+        edges = np.concatenate((edges, np.empty_like(edges)))
+    row = edges[sizes[0]]
+    row[0] = table[place]
+    row[1], row[2], row[3], row[4], row[5] = rest
+    sizes[0] += 1
+    return edges
+
+
+@kernel
+def _above(arcs, heads, h):
+    """Where the arcs above h stand in `Arcs.into`; one place, for no arc, where there is none or it is not kept."""
+    if heads and h > 0:
+        return arcs.into_first[h], arcs.into_first[h + 1]
+    return 0, 1
+
+
+@kernel
+def _slot(arcs, heads, h, j):
+    """(arc above h, -1 for none, slot of h with it) at place j of what `_above` gives."""
+    if not heads:
+        return -1, h
+    return (-1, len(arcs.head)) if h == 0 else (arcs.into[j], arcs.into[j])
+
+
+@kernel
+def _between_siblings(edges, chart, h, d, width):
+    n, alive, arcs, _, _, items = chart
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    side = (d + 1) // 2
+    for i in range(deg):
+        nearer = arcs.out[arcs.out_first[h] + i]
+        s = arcs.mod[nearer]
+        m = s + d * width
+        if (s - h) * d <= 0 or not alive[nearer] or m < 1 or m > n:
+            continue
+        b = arcs.number[h, m]
+        if b < 0 or not alive[b]:
+            continue
+        place = items.between_at[h] + i * deg + arcs.rank_out[b]
+        of_s, of_m = (nearer, b) if items.heads else (s, m)
+        r = s
+        while r != m:
+            left = items.complete[(of_s * (n + 1) + r) * 2 + side]
+            right = items.complete[(of_m * (n + 1) + r + d) * 2 + 1 - side]
+            if left >= 0 and right >= 0:
+                edges = _add(edges, items.sizes, items.between, place, (left, right, -1, -1, 0))
+            r += d
+    return edges
+
+
+@kernel
+def _incomplete(edges, chart, h, d, width):
+    n, alive, arcs, scores, adjacent_at, items = chart
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    m = h + d * width
+    if m < 1 or m > n or arcs.number[h, m] < 0 or not alive[arcs.number[h, m]]:
+        return edges
+    b = arcs.number[h, m]
+    inner = items.complete[((b if items.heads else m) * (n + 1) + h + d) * 2 + (1 - d) // 2]
+    first, last = _above(arcs, items.heads, h)
+    for j in range(first, last):
+        x, slot = _slot(arcs, items.heads, h, j)
+        if x >= 0 and not alive[x]:
+            continue
+        for i in range(-1, deg):
+            left, right = inner, np.int64(-1)
+            if i >= 0:
+                nearer = arcs.out[arcs.out_first[h] + i]
+                away = (arcs.mod[nearer] - h) * d
+                if not alive[nearer] or away <= 0 or away >= width:
+                    continue
+                left = items.half[items.half_at[slot] + i]
+                right = items.between[items.between_at[h] + i * deg + arcs.rank_out[b]]
+                if right < 0:
+                    continue
+            score = modifier_score(arcs, scores, deg, h, x, i, b)
+            if left >= 0 and score != NO:
+                pair = adjacent_at[h] + arcs.rank_out[b] * (deg + 1) + i + 1
+                place = items.half_at[slot] + arcs.rank_out[b]
+                edges = _add(edges, items.sizes, items.half, place, (left, right, b, pair, score))
+    return edges
+
+
+@kernel
+def _complete(edges, chart, h, d, width):
+    n, alive, arcs, scores, _, items = chart
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    e, side = h + d * width, (d + 1) // 2
+    if (e < 1 or e > n) and e != h:
+        return edges
+    first, last = _above(arcs, items.heads, h)
+    for j in range(first, last):
+        x, slot = _slot(arcs, items.heads, h, j)
+        if x >= 0 and not alive[x]:
+            continue
+        place = (slot * (n + 1) + e) * 2 + side
+        if width == 0:
+            score = end_score(arcs, scores, deg, h, x, side, -1)
+            if score != NO:
+                edges = _add(edges, items.sizes, items.complete, place, (-1, -1, -1, -1, score))
+            continue
+        for i in range(deg):
+            b = arcs.out[arcs.out_first[h] + i]
+            away = (arcs.mod[b] - h) * d
+            if not alive[b] or away <= 0 or away > width:
+                continue
+            left = items.half[items.half_at[slot] + i]
+            right = items.complete[((b if items.heads else arcs.mod[b]) * (n + 1) + e) * 2 + side]
+            score = end_score(arcs, scores, deg, h, x, side, i)
+            if left >= 0 and right >= 0 and score != NO:
+                edges = _add(edges, items.sizes, items.complete, place, (left, right, -1, -1, score))
+    return edges
+
+
+@kernel
+def build(n, single_root, alive, arcs, scores, heads, adjacent_at):
+    """The edges (int64[E, 6]: the fields of `Edges` in their order) and the number of items.
+
+    alive        bool[A]: arcs that are not forbidden
+    scores       `Tables` of what the chart scores
+    heads        items keep the arc above their head
+    adjacent_at  where the adjacent pairs of a head are numbered from
+
+    O(E) time for E edges.
+    """
+    items = _no_items(n, arcs, heads)
+    chart = _Chart(n, alive, arcs, scores, adjacent_at, items)
+    edges = np.empty((1024, 6), np.int64)
+    for width in range(n + 1):
+        for h in range(1 if single_root else 0, n + 1):
+            for d in (-1, 1):
+                if width > 0:
+                    edges = _between_siblings(edges, chart, h, d, width)
+                    edges = _incomplete(edges, chart, h, d, width)
+                edges = _complete(edges, chart, h, d, width)
+    goal = np.zeros(1, np.int64)
+    if single_root:
+        for i in range(arcs.out_first[0], arcs.out_first[1]):
+            a = arcs.out[i]
+            at = (a if heads else arcs.mod[a]) * (n + 1)
+            left, right = items.complete[(at + 1) * 2], items.complete[(at + n) * 2 + 1]
+            if alive[a] and left >= 0 and right >= 0:
+                edges = _add(edges, items.sizes, goal, 0, (left, right, a, -1, 0))
+    else:
+        whole = items.complete[((len(arcs.head) if heads else 0) * (n + 1) + n) * 2 + 1]
+        if whole >= 0:
+            edges = _add(edges, items.sizes, goal, 0, (whole, -1, -1, -1, 0))
+    return edges[: items.sizes[0]].copy(), items.sizes[1]
+
+
+@kernel
+def modifier_score(arcs, scores, deg, h, x, s, b):
+    """What a modifier adds; NO where forbidden. x: the arc above h, s: rank of the nearer modifier; -1 for none."""
+    rank = arcs.rank_out[b]
+    total = np.int64(0)
+    if len(scores.adjacent) > 0:
+        found = scores.adjacent[scores.adjacent_at[h] + rank * (deg + 1) + s + 1]
+        if found == NO:
+            return NO
+        total += found
+    if x >= 0 and len(scores.grandchild) > 0:
+        found = scores.grandchild[scores.grandchild_at[h] + arcs.rank_in[x] * deg + rank]
+        if found == NO:
+            return NO
+        total += found
+    if x >= 0 and len(scores.grand) > 0:
+        found = scores.grand[scores.grand_at[h] + (arcs.rank_in[x] * (deg + 1) + s + 1) * deg + rank]
+        if found == NO:
+            return NO
+        total += found
+    return total
+
+
+@kernel
+def end_score(arcs, scores, deg, h, x, side, last):
+    """What the farthest modifier (its rank, -1 for none) of a side (0: left) adds; NO where forbidden."""
+    if x < 0 or len(scores.outermost) == 0:
+        return np.int64(0)
+    place = last + 2
+    if last < 0:
+        place = 0 if (arcs.head[x] > h) == (side == 1) else 1
+    return scores.outermost[scores.outermost_at[h] + arcs.rank_in[x] * (deg + 2) + place]
+
+
+@kernel
+def above(edges, arc_score, pair_score, threshold):
+    """bool[E]: the edges whose best derivation scores more than `threshold`, NO for any derivation at all.
+
+    pair_score  int64 by `Edges.pair`, empty where no pair scores
+    """
+    count = len(edges.head)
+    inside = np.full(edges.items, NO, np.int64)
+    outside = np.full(edges.items, NO, np.int64)
+    own = edges.score.copy()
+    for i in range(count):
+        if edges.arc[i] >= 0:
+            own[i] += arc_score[edges.arc[i]]
+        if len(pair_score) > 0 and edges.pair[i] >= 0:
+            own[i] += pair_score[edges.pair[i]]
+        total = own[i]
+        left, right = edges.left[i], edges.right[i]
+        if (left >= 0 and inside[left] == NO) or (right >= 0 and inside[right] == NO):
+            continue
+        if left >= 0:
+            total += inside[left]
+        if right >= 0:
+            total += inside[right]
+        if total > inside[edges.head[i]]:
+            inside[edges.head[i]] = total
+    outside[0] = 0
+    keep = np.zeros(count, np.bool_)
+    for i in range(count - 1, -1, -1):
+        left, right = edges.left[i], edges.right[i]
+        if outside[edges.head[i]] == NO or (left >= 0 and inside[left] == NO) or (right >= 0 and inside[right] == NO):
+            continue
+        total = outside[edges.head[i]] + own[i]
+        if left >= 0:
+            total += inside[left]
+        if right >= 0:
+            total += inside[right]
+        keep[i] = total > threshold
+        if left >= 0:
+            outside[left] = max(outside[left], total - inside[left])
+        if right >= 0:
+            outside[right] = max(outside[right], total - inside[right])
+    return keep

@@ -1,0 +1,350 @@
+"""The best stars of `treebound.checker.stars`, in int64."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.checker.compiled.charts import end_score, modifier_score
+from treebound.checker.compiled.tables import NO
+from treebound.core.problem import LONGEST_COMB
+from treebound.support.jit import kernel
+
+BARRED = NO // 2  #: what is below cannot be chosen
+
+
+class Known(NamedTuple):
+    """What earlier steps found out: the best star of each arc x into its word, without the multiplier of x itself.
+
+    score          int64[A], NO where there is none; that of the root at place A
+    valid          bool[A + 1]
+    alive, certain, child  as they were
+    """
+
+    score: np.ndarray
+    valid: np.ndarray
+    alive: np.ndarray
+    certain: np.ndarray
+    child: np.ndarray
+
+
+def nothing_known(size: int) -> Known:
+    """Of a problem with `size` arcs."""
+    flags = np.zeros(size, np.bool_)
+    valid = np.zeros(size + 1, np.bool_)
+    return Known(np.full(size + 1, NO, np.int64), valid, flags, flags.copy(), np.zeros(size, np.int64))
+
+
+class Rules(NamedTuple):
+    """Which trees there are."""
+
+    single_root: bool
+    projective: bool
+
+
+class _Star(NamedTuple):
+    """A word h with the arc x above it (-1: the root) and the modifiers that it may have, near to far on either side.
+
+    below  arcs, `turn` of them on the left; must: those that every tree has
+    """
+
+    h: int
+    x: int
+    below: np.ndarray
+    turn: int
+    must: np.ndarray
+
+
+@kernel
+def total(rules, arcs, scores, known, living, multipliers, loss):
+    """The sum over heads of their best star, less multipliers; NO where a word has none. `known` is brought up to date.
+
+    rules        `Rules` of the trees
+    living       (alive, certain) bool[A]: arcs that there still are; those of them that every tree has
+    multipliers  (u, w) int64[A] of an arc as a modifier's and as the one into a head
+    loss         gets for every living arc what of the sum is lost if it is the one into its word; NO: it has no star
+    """
+    alive, certain = living
+    u, w = multipliers
+    A, n = len(arcs.head), len(arcs.into_first) - 2
+    for h in range(n + 1):
+        same = True
+        for i in range(arcs.out_first[h], arcs.out_first[h + 1]):
+            a = arcs.out[i]
+            if known.alive[a] != alive[a] or (alive[a] and (known.certain[a] != certain[a] or known.child[a] != u[a])):
+                same = False
+            known.alive[a], known.certain[a], known.child[a] = alive[a], certain[a], u[a]
+        if not same:
+            if h == 0:
+                known.valid[A] = False
+            for i in range(arcs.into_first[h], arcs.into_first[h + 1]):
+                known.valid[arcs.into[i]] = False
+    result = np.int64(0)
+    for h in range(n + 1):
+        best = np.int64(NO)
+        first, last = (arcs.into_first[h], arcs.into_first[h + 1]) if h > 0 else (0, 1)
+        for i in range(first, last):
+            x = arcs.into[i] if h > 0 else -1
+            if x >= 0 and not alive[x]:
+                continue
+            place = x if x >= 0 else A
+            if not known.valid[place]:
+                known.score[place] = _best(rules, arcs, scores, h, x, living, u)
+                known.valid[place] = True
+            if known.score[place] != NO:
+                best = max(best, known.score[place] - (w[x] if x >= 0 else 0))
+        if best == NO:
+            return NO
+        result += best
+        for i in range(arcs.into_first[h], arcs.into_first[h + 1]):
+            x = arcs.into[i]
+            if h > 0 and alive[x]:
+                loss[x] = best - (known.score[x] - w[x]) if known.score[x] != NO else NO
+    return result
+
+
+@kernel
+def _best(rules, arcs, scores, h, x, living, u):
+    """The best star of h below x, NO where there is none."""
+    single_root, projective = rules
+    alive, certain = living
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    below, must = np.empty(deg, np.int64), np.empty(deg, np.bool_)
+    size, turn = 0, 0
+    g = arcs.head[x] if x >= 0 else -1
+    for i in range(arcs.out_first[h], arcs.out_first[h + 1]):
+        a = arcs.out[i]
+        if not alive[a]:
+            continue
+        m = arcs.mod[a]
+        if x >= 0 and (
+            m == g or (projective and (m > h) == (g > h) and abs(m - h) > abs(g - h))
+        ):  # it cannot hang below x
+            if certain[a]:
+                return NO
+            continue
+        below[size], must[size] = a, certain[a]
+        size += 1
+        turn += m < h
+    star = _Star(h, x, below[:size], turn, must[:size])
+    if scores.has_sets and h > 0:
+        return _search(single_root, arcs, scores, star, u)
+    cap = 2 if h == 0 else max(0, scores.last[h])  # larger counts are all alike
+    left, right = _side(arcs, scores, star, 0, u, cap), _side(arcs, scores, star, 1, u, cap)
+    best = np.int64(NO)
+    for i in range(cap + 1):
+        for j in range(cap + 1):
+            of_count = count_score(single_root, scores, h, i + j)
+            if left[i] != NO and right[j] != NO and of_count != NO:
+                best = max(best, left[i] + right[j] + of_count)
+    return best
+
+
+@kernel
+def count_score(single_root, scores, h, count):
+    """What depends on the number of modifiers alone; NO where it is impossible."""
+    if h == 0:
+        return np.int64(0) if count == 1 or (count > 1 and not single_root) else np.int64(NO)
+    if scores.last[h] < 0:
+        return np.int64(0)
+    return scores.valency[h, min(count, scores.last[h])]
+
+
+@kernel
+def comb_score(scores, a, run):
+    """The combs that arc a completes, as the last of a run of neighbours; NO where one is forbidden."""
+    found = np.int64(0)
+    if scores.has_combs:
+        for length in range(1, run + 1):
+            if scores.comb[a, length] == NO:
+                return np.int64(NO)
+            found += scores.comb[a, length]
+    return found
+
+
+@kernel
+def _side(arcs, scores, star, side, u, cap):
+    """int64[cap + 1]: the best score of one side by its number of modifiers, `cap` standing for larger ones, too."""
+    h, x = star.h, star.x
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    begin, end = (0, star.turn) if side == 0 else (star.turn, len(star.below))
+    lengths = LONGEST_COMB if scores.has_combs else 1
+    # by the last modifier (0: none), the length of the run of neighbours that it ends, and the number so far
+    value = np.full((end - begin + 1, lengths + 1, cap + 1), NO, np.int64)
+    value[0, 0, 0] = 0
+    oldest = 0  # states before it leave out a modifier that must be there
+    for i in range(1, end - begin + 1):
+        a = star.below[begin + i - 1]
+        for j in range(oldest, i):
+            last = star.below[begin + j - 1] if j > 0 else -1
+            gain = modifier_score(arcs, scores, deg, h, x, arcs.rank_out[last] if j > 0 else -1, a)
+            if gain == NO:
+                continue
+            neighbours = j > 0 and abs(arcs.mod[last] - arcs.mod[a]) == 1
+            for run in range(lengths + 1):
+                longer = min(run + 1, lengths) if neighbours else 1
+                combs = comb_score(scores, a, longer)
+                if combs == NO:
+                    continue
+                for count in range(cap + 1):
+                    if value[j, run, count] != NO:
+                        more = min(count + 1, cap)
+                        new = value[j, run, count] + gain - u[a] + combs
+                        value[i, longer, more] = max(value[i, longer, more], new)
+        if star.must[begin + i - 1]:
+            oldest = i
+    best = np.full(cap + 1, NO, np.int64)
+    for j in range(oldest, end - begin + 1):
+        last = arcs.rank_out[star.below[begin + j - 1]] if j > 0 else -1
+        closing = end_score(arcs, scores, deg, h, x, side, last)
+        for run in range(lengths + 1):
+            for count in range(cap + 1):
+                if closing != NO and value[j, run, count] != NO:
+                    best[count] = max(best[count], value[j, run, count] + closing)
+    return best
+
+
+@kernel
+def _first_gains(arcs, scores, star, u, pair):
+    """int64[size], doubled: the most that each modifier can add, its pairs counted half; BARRED where none can."""
+    h, x, size = star.h, star.x, len(star.below)
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    out = np.empty(size, np.int64)
+    for i in range(size):
+        a = star.below[i]
+        best = modifier_score(arcs, scores, deg, h, x, -1, a)
+        for j in range(0 if i < star.turn else star.turn, i):
+            best = max(best, modifier_score(arcs, scores, deg, h, x, arcs.rank_out[star.below[j]], a))
+        if best == NO:
+            out[i] = NO
+            continue
+        best -= u[a]
+        if scores.has_combs:
+            for length in range(LONGEST_COMB + 1):
+                best += max(0, scores.comb[a, length])
+        for t in range(scores.triple_first[a], scores.triple_first[a + 1]):
+            best += max(0, scores.triple[t])
+        out[i] = 2 * best
+        for j in range(size):
+            out[i] += max(0, pair[i, j])
+    return out
+
+
+@kernel
+def _added(arcs, scores, star, u, pair, i, before, taken):
+    """(what modifier i adds to the `taken` ones (bool by rank), or NO; the length of the run that it ends).
+
+    before  the last modifier that is taken, -1 for none, and the length of the run that it ends
+    """
+    last, run = before
+    h = star.h
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    a = star.below[i]
+    value = modifier_score(arcs, scores, deg, h, star.x, arcs.rank_out[last] if last >= 0 else -1, a)
+    longer = 1
+    if last >= 0 and abs(arcs.mod[last] - arcs.mod[a]) == 1:
+        longer = min(run + 1, LONGEST_COMB)
+    combs = comb_score(scores, a, longer)
+    if value == NO or combs == NO:
+        return np.int64(NO), longer
+    value += combs - u[a]
+    for j in range(i):
+        if taken[arcs.rank_out[star.below[j]]]:
+            if pair[i, j] == NO:
+                return np.int64(NO), longer
+            value += pair[i, j]
+    for t in range(scores.triple_first[a], scores.triple_first[a + 1]):
+        if taken[scores.triple_arcs[t, 0]] and taken[scores.triple_arcs[t, 1]]:
+            if scores.triple[t] == NO:
+                return np.int64(NO), longer
+            value += scores.triple[t]
+    return value, longer
+
+
+@kernel
+def _pairs(arcs, scores, star):
+    """int64[size, size]: what pairs of the modifiers score."""
+    size = len(star.below)
+    pair = np.zeros((size, size), np.int64)
+    if len(scores.pair) > 0:
+        deg = arcs.out_first[star.h + 1] - arcs.out_first[star.h]
+        for i in range(size):
+            row = scores.pair_at[star.h] + arcs.rank_out[star.below[i]] * deg
+            for j in range(size):
+                if i != j:
+                    pair[i, j] = scores.pair[row + arcs.rank_out[star.below[j]]]
+    return pair
+
+
+@kernel
+def _search(single_root, arcs, scores, star, u):
+    """The best modifiers where pairs and triples of them score: depth first, bounded by every modifier's own gain plus
+    half its positive pairs. Exact; exponential in their number at worst.
+    """
+    h, x, size = star.h, star.x, len(star.below)
+    deg = arcs.out_first[h + 1] - arcs.out_first[h]
+    pair = _pairs(arcs, scores, star)
+    gain = np.empty((size + 1, size), np.int64)
+    gain[0] = _first_gains(arcs, scores, star, u, pair)
+    most_ends = np.int64(0)
+    for side in range(2):
+        begin, end = (0, star.turn) if side == 0 else (star.turn, size)
+        for j in range(begin - 1, end):
+            last = arcs.rank_out[star.below[j]] if j >= begin else -1
+            most_ends = max(most_ends, 2 * end_score(arcs, scores, deg, h, x, side, last))
+    most_count = np.full(size + 2, NO, np.int64)
+    for count in range(size, -1, -1):
+        most_count[count] = max(most_count[count + 1], count_score(single_root, scores, h, count))
+    # per depth: score so far, last modifier of the side, its run, how many were taken, branches done
+    value, last, run = np.zeros(size + 2, np.int64), np.full(size + 2, -1, np.int64), np.zeros(size + 2, np.int64)
+    number, done = np.zeros(size + 2, np.int64), np.zeros(size + 2, np.int64)
+    taken = np.zeros(deg, np.bool_)
+    best = np.int64(NO)
+    i = 0
+    while i >= 0:
+        if done[i] == 0:
+            if i == star.turn:  # the left side is complete
+                closing = end_score(arcs, scores, deg, h, x, 0, arcs.rank_out[last[i]] if last[i] >= 0 else -1)
+                value[i] = value[i] + closing if closing != NO else NO
+                last[i], run[i] = -1, 0
+            if i == size and value[i] != NO:
+                closing = end_score(arcs, scores, deg, h, x, 1, arcs.rank_out[last[i]] if last[i] >= 0 else -1)
+                of_count = count_score(single_root, scores, h, number[i])
+                if closing != NO and of_count != NO:
+                    best = max(best, value[i] + closing + of_count)
+            rest, open_ = np.int64(0), i < size and value[i] != NO and most_count[number[i]] != NO
+            for j in range(i, size):
+                if star.must[j] and gain[i, j] < BARRED:
+                    open_ = False
+                rest += gain[i, j] if star.must[j] else max(0, gain[i, j])
+            if not open_ or (best != NO and 2 * (value[i] + most_count[number[i]] + most_ends) + rest <= 2 * best):
+                i -= 1
+                continue
+        if done[i] == 2:
+            taken[arcs.rank_out[star.below[i]]] = False
+            done[i] = 0
+            i -= 1
+            continue
+        place = arcs.rank_out[star.below[i]]
+        first = gain[i, i] > 0 or star.must[i]
+        take = first == (done[i] == 0)
+        done[i] += 1
+        taken[place] = False
+        value[i + 1], last[i + 1], run[i + 1], number[i + 1] = value[i], last[i], run[i], number[i]
+        if take:
+            more, longer = _added(arcs, scores, star, u, pair, i, (last[i], run[i]), taken)
+            if more == NO:
+                continue
+            value[i + 1], last[i + 1], run[i + 1], number[i + 1] = value[i] + more, star.below[i], longer, number[i] + 1
+            taken[place] = True
+        elif star.must[i]:
+            continue
+        for j in range(i + 1, size):
+            if gain[i, j] < BARRED or (take and pair[i, j] == NO):
+                gain[i + 1, j] = NO
+            else:
+                gain[i + 1, j] = gain[i, j] - max(0, pair[i, j]) + (2 * pair[i, j] if take else 0)
+        i += 1
+        done[i] = 0
+    return best

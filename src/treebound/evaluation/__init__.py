@@ -1,1 +1,0 @@
-"""Accuracy, significance, certificates, timing: DataFrames out, nothing printed."""

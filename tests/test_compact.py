@@ -1,0 +1,63 @@
+"""SVG of matplotlib, made smaller: the same picture."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+from matplotlib import pyplot as plt
+
+from treebound.plots.compact import compacted
+
+SVG = """<svg xmlns:xlink="http://www.w3.org/1999/xlink" xmlns="http://www.w3.org/2000/svg">
+ <metadata>who</metadata>
+ <defs>
+  <path id="g1" d="M 0.123456 -0.000001
+L 12.345678 3.000000"/>
+ </defs>
+ <g id="unused" style="fill: none; stroke: #ececec">
+  <g transform="scale(0.015625)"><use xlink:href="#g1" transform="translate(61.5 0)"/></g>
+  <path style="fill: none; stroke: #ececec" d="M 1 1"/>
+  <path style="fill: none; stroke: #ececec" d="M 2 2"/>
+ </g>
+</svg>"""
+
+
+def test_what_goes_and_what_stays() -> None:
+    small = compacted(SVG)
+    ET.fromstring(small)
+    assert "metadata" not in small
+    assert "unused" not in small
+    assert "xlink" not in small
+    assert 'd="M 0.123456 -1e-06 L 12.35 3"' in small
+    assert "scale(0.015625)" in small
+    (name,) = re.findall(r'<path id="([^"]+)"', small)
+    assert f'<use href="#{name}" x="61.5"/>' in small
+    (rule,) = re.findall(r"<style>\.(\w+)\{fill:none;stroke:#ececec\}</style>", small)
+    assert small.count(f'class="{rule}"') == 3
+
+
+def test_names_of_two_figures_differ() -> None:
+    """Both may stand in one page."""
+    names = [
+        set(re.findall(r'id="([^"]+)"|class="([^"]+)"', compacted(SVG.replace("M 1 1", d)))) for d in ("M 3 3", "M 4 4")
+    ]
+    assert names[0].isdisjoint(names[1])
+
+
+def test_a_figure_is_smaller_and_whole() -> None:
+    import io
+
+    figure, axes = plt.subplots()
+    axes.plot(np.linspace(0, 1, 50), np.linspace(0, 1, 50) ** 2, label="a curve")
+    axes.legend()
+    out = io.StringIO()
+    figure.savefig(out, format="svg")
+    plt.close(figure)
+    whole = out.getvalue()
+    small = compacted(whole[whole.index("<svg ") :])
+    ET.fromstring(small)
+    assert len(small) < 0.7 * len(whole)
+    referred = set(re.findall(r'(?:href="|url\()#([^")]+)', small))
+    assert referred <= set(re.findall(r'id="([^"]+)"', small))
