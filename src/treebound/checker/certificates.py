@@ -94,7 +94,15 @@ def claim_faults(parse: Parse) -> list[str]:
 
 
 def tree_faults(heads: np.ndarray, n: int, space: str, single_root: bool) -> list[str]:
-    """Why heads[n + 1] is not a tree of the space; empty if it is one. O(n**2)."""
+    """Why heads[n + 1] is not a tree of the space; empty if it is one. O(n**2).
+
+    Examples
+    --------
+    >>> tree_faults(np.array([-1, 2, 0, 2]), 3, "projective", single_root=True)
+    []
+    >>> tree_faults(np.array([-1, 2, 1, 0]), 3, "projective", single_root=True)
+    ['word 1 does not reach the root: a cycle']
+    """
     if len(heads) != n + 1:
         return [f"{len(heads)} heads for a sentence of {n} words (expected n + 1, the root first)"]
     head = [int(h) for h in heads]

@@ -70,9 +70,14 @@ def text(name: str) -> str:
 
 
 def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
-    """The constraints of a TOML text: one table for each family, its keys as the family's class takes them.
+    r"""The constraints of a TOML text: one table for each family, its keys as the family's class takes them.
 
     Raises InputError naming the file, the family and the key.
+
+    Examples
+    --------
+    >>> [constraint.name for constraint in parse('[unique-labels]\nlabels = ["nsubj"]')]
+    ['one-head', 'no-cycles', 'unique-labels']
     """
     out = list(tree)
     for name, settings in tomlfile.parse(content, path).items():

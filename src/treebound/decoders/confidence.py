@@ -78,6 +78,16 @@ def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 
     is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan: no tree, or too large a graph of more than
     scores of arcs. Raises TooLargeError above the limit of memory.
     Oracle: tests enumerate all trees.
+
+    Examples
+    --------
+    Two trees, with scores 7 and 3, which are log-odds of 4 between them.
+
+    >>> import treebound
+    >>> problem = treebound.problem([[0, 1, 3], [0, 0, 2], [0, 4, 0]])
+    >>> probability = arc_marginals(problem)
+    >>> [(int(h), int(m), round(float(p), 3)) for h, m, p in zip(problem.head, problem.mod, probability)]
+    [(0, 1, 0.018), (0, 2, 0.982), (1, 2, 0.018), (2, 1, 0.982)]
     """
     if not 0.0 <= scale < np.inf:
         raise InputError(f"scale = {scale}", hint="give a finite number, at least 0")

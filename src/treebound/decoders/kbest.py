@@ -56,7 +56,17 @@ def best_above(decoder: Decoder, problem: Problem, floor: float) -> Parse | None
 
 
 def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
-    """The k best trees. At most 1 + (k - 1) n decoding problems. ValueError for k < 1."""
+    """The k best trees. At most 1 + (k - 1) n decoding problems. ValueError for k < 1.
+
+    Examples
+    --------
+    >>> import treebound
+    >>> from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+    >>> problem = treebound.problem([[0, 1, 3], [0, 0, 2], [0, 4, 0]])
+    >>> best = kbest(BranchAndBound(), problem, 3)
+    >>> [parse.value for parse in best.parses], best.complete
+    ([7.0, 3.0], True)
+    """
     if k < 1:
         raise ValueError(f"k = {k}: ask for at least one tree")
     number = np.full((problem.n + 1, problem.n + 1), -1, np.int32)

@@ -109,11 +109,20 @@ def marks(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence
 
 
 def evaluate(gold: Treebank, heads: Sequence[np.ndarray], labels: Sequence[Sequence[str]] | None = None) -> Evaluation:
-    """Compare heads, int[n_i + 1] for every sentence i with the root first, with those of `gold`.
+    r"""Compare heads, int[n_i + 1] for every sentence i with the root first, with those of `gold`.
 
     labels  n_i strings for every sentence; labelled scores are given where they are and `gold` has labels. A label `_`
             counts as any other, as in the evaluators of the CoNLL shared tasks: it is right where both files have it
     InputError if `gold` is not annotated or the sentences do not match. O(words).
+
+    Examples
+    --------
+    >>> from treebound.treebanks.document import read
+    >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
+    >>> text = word(1, "Trees", "NOUN", 2, "nsubj") + word(2, "grow", "VERB", 0, "root") + "\n"
+    >>> gold = read(text.encode()).treebank
+    >>> evaluate(gold, [np.array([-1, 0, 1])]).summary["uas"], evaluate(gold, [np.array([-1, 2, 0])]).summary["uas"]
+    (0.0, 100.0)
     """
     if np.any(gold.head == NO_HEAD):
         i = int(np.searchsorted(gold.offsets, np.flatnonzero(gold.head == NO_HEAD)[0], side="right"))

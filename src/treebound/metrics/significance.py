@@ -55,7 +55,16 @@ def mcnemar(gold: Treebank, a: Sequence[np.ndarray], b: Sequence[np.ndarray]) ->
 
 
 def mcnemar_words(right_a: np.ndarray, right_b: np.ndarray) -> dict[str, float]:
-    """As `mcnemar`, of bool[W]: which of the same words each parser gets right. ValueError where lengths differ."""
+    """As `mcnemar`, of bool[W]: which of the same words each parser gets right. ValueError where lengths differ.
+
+    Examples
+    --------
+    Of ten words the first parser alone has five right, the second one alone none.
+
+    >>> test = mcnemar_words(np.array([True] * 8 + [False] * 2), np.array([True] * 3 + [False] * 7))
+    >>> test["only_a"], test["only_b"], test["p"]
+    (5, 0, 0.0625)
+    """
     from scipy.stats import binomtest
 
     if right_a.shape != right_b.shape:

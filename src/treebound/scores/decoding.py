@@ -64,6 +64,29 @@ def decode(
     are given. Raises InputError that names the argument, also where there is no tree; UnsupportedError for families,
     spaces and options that the decoder does not have. Scores of arcs alone: one dynamic program, O(n^3) (Eisner 1996;
     Chu & Liu 1965 where arcs may cross). Others: exact, in exponential time at worst (Qian & Liu 2013).
+
+    Examples
+    --------
+    Three words, integer scores: `arc[h, m]` with the head first, 0 the root.
+
+    >>> import treebound
+    >>> arc = [[0, 1, 9, 1], [0, 0, 2, 3], [0, 8, 0, 7], [0, 2, 4, 0]]
+    >>> parse = treebound.decode(arc)
+    >>> parse.heads.tolist(), parse.value, parse.bound, parse.status
+    ([-1, 2, 0, 2], 24.0, 24.0, 'optimal')
+
+    The two best trees, and by how much the best one beats the best tree without each of its arcs.
+
+    >>> parse = treebound.decode(arc, k_best=2, margins=True)
+    >>> [(tree.heads[1:].tolist(), tree.value) for tree in parse.confidence.trees]
+    [([2, 0, 2], 24.0), ([2, 3, 0], 13.0)]
+    >>> parse.confidence.margins[1:].tolist()
+    [14.0, 11.0, 11.0]
+
+    A score for two words that share a head changes the tree: `siblings` by places (h, s, m) and their scores.
+
+    >>> treebound.decode(arc, siblings=([(2, 1, 3)], [-12])).heads.tolist()
+    [-1, 2, 3, 0]
     """
     scores = {"labels": labels, "adjacent_siblings": adjacent_siblings, "siblings": siblings}
     scores |= {"arc": arc, "grandparents": grandparents, "parts": parts, "allowed": allowed, "words": words}
@@ -88,6 +111,13 @@ def decode_all(
 
     Scores of arcs, and labels, cost some microseconds a sentence beyond the dynamic program. InputError says which
     sentence, counted from 0.
+
+    Examples
+    --------
+    >>> import treebound
+    >>> short, long = [[0, 2], [0, 0]], [[0, 1, 3], [0, 0, 2], [0, 4, 0]]
+    >>> [parse.heads.tolist() for parse in treebound.decode_all([short, long])]
+    [[-1, 0], [-1, 2, 0]]
     """
     if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or not 1 <= workers <= MANY:
         raise InputError(f"workers = {brief(workers)}", hint=f"give a number from 1 to {MANY}")

@@ -92,6 +92,15 @@ def problem(
 
     Raises InputError, which names the argument, for NaN and +inf, shapes and dtypes that do not fit, fractions under a
     unit, unknown families and what is no part of its family. O(n^2), with tensors O(n^3).
+
+    Examples
+    --------
+    >>> import treebound
+    >>> problem = treebound.problem([[0, 1, 3], [0, 0, 2], [0, 4, 0]], parts={"grandchild": ([[(0, 2), (2, 1)]], [5])})
+    >>> problem.n, problem.arcs, problem.unit, sorted(problem.families)
+    (2, 4, 1.0, ['arc', 'grandchild'])
+    >>> treebound.decode([[0, 1, 3], [0, 0, 2], [0, 4, 0]], grandparents=([(0, 2, 1)], [5])).value
+    12.0
     """
     tensors = {"adjacent_siblings": adjacent_siblings, "siblings": siblings, "grandparents": grandparents}
     given = {"arc": arc, "labels": labels, **tensors, "parts": parts, "allowed": allowed}

@@ -26,6 +26,17 @@ def check(problem: Problem, parse: Parse, *, space: Space | None = None, prove: 
     verified: margins, marginals, that a list of k best trees is complete, labels. Real scores are checked as fractions,
     which takes ten to twenty times as long as integers do. What counts are the scores of `problem`, where masks are
     -inf. Raises InputError for what is no problem or no parse.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> import treebound
+    >>> arc = [[0, 1, 3], [0, 0, 2], [0, 4, 0]]
+    >>> problem, parse = treebound.problem(arc), treebound.decode(arc)
+    >>> treebound.check(problem, parse)
+    []
+    >>> treebound.check(problem, replace(parse, value=8.0, bound=8.0))
+    ['the tree scores 7, not 8.0', 'called optimal with bound 8.0 above the score 7']
     """
     if not isinstance(problem, Problem) or not isinstance(parse, Parse):
         reason = f"a {type(problem).__name__} and a {type(parse).__name__}"

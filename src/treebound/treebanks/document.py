@@ -205,7 +205,7 @@ def read(
     annotated: bool = True,
     needed: Sequence[str] = (),
 ) -> Document:
-    """Read a whole file.
+    r"""Read a whole file.
 
     source     a path, an open file, the bytes of a file, or lines as bytes or str; a file may be compressed by gzip,
                bzip2 or xz
@@ -219,6 +219,14 @@ def read(
                once they are CoNLL-U
 
     Raises InputError naming file, line, reason and what to do. Time and space O(bytes).
+
+    Examples
+    --------
+    >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
+    >>> text = word(1, "Trees", "NOUN", 2, "nsubj") + word(2, "grow", "VERB", 0, "root") + "\n"
+    >>> document = read(text.encode())
+    >>> len(document), document.treebank.strings("form"), document.treebank.head.tolist()
+    (1, ['Trees', 'grow'], [2, 0])
     """
     parts = list(stream(source, None, format, strict, encoding, annotated, needed))
     return parts[0]
