@@ -19,8 +19,15 @@ from ccg import PUBLISHED
 from classifiers import SPEED
 from goals import Row, option, told
 
+from studies.auli_lopez_2011.ccg import tables as ccg_tables
+from studies.auli_lopez_2011.ccg_integration import tables as ccg_integration_tables
+from studies.auli_lopez_2011.derivations import tables as derivations_tables
+from studies.hall_2006.transitions import tables as transitions_tables
+from studies.site import frames
 from studies.site.collect import Results, reference, this_run
-from studies.site.tables import sampling
+from studies.zhang_2014.comparison import tables as comparison_tables
+from studies.zhang_2014.score_time import tables
+from studies.zhang_2014.tag_correction import tables as tag_correction_tables
 from treebound.core.errors import InputError
 
 #: MaltParser 1.9 with its usual settings, gold tags: UAS of the test set without punctuation
@@ -33,7 +40,7 @@ PENN, BUILT = ("ptb_sample", "en_craft"), 99.0
 
 def transitions(results: Results) -> Iterator[Row]:
     """Parsers by transitions with gold tags: beside MaltParser, and how fast."""
-    for row in results.transitions().to_dict("records"):
+    for row in transitions_tables.measured(results).to_dict("records"):
         corpus, kind = row["corpus"], str(row["model"]).partition("-")[0]
         name = f"{corpus} test, {row['row']}"
         if row["tags"] == "gold" and kind in ABOVE and corpus in MALTPARSER and not isnan(row["uas"]):
@@ -45,18 +52,18 @@ def transitions(results: Results) -> Iterator[Row]:
 
 def samplers(results: Results) -> Iterator[Row]:
     """Optima found by sampling at a speed, full features beside exact search, corrected tags."""
-    for (_, corpus, model), row in sampling.targets([results]).iterrows():
+    for (_, corpus, model), row in tables.targets([results]).iterrows():
         speed, share = f"{row['words / CPU s']:,.0f}", float(row["optima found, %"])
         name = f"{corpus} test, {model}: proved optima found at {speed} words per CPU second, %"
         if not isnan(share):
             yield Row(name, share, row["target, %"], note=row["method"])
-    uas = results.samplers().query("row == 'sampling'").set_index("corpus")["uas"]
+    uas = comparison_tables.measured(results).query("row == 'sampling'").set_index("corpus")["uas"]
     if len(uas):
-        exact = results.decode().query("row == 'combined'").set_index("corpus")["uas"]
+        exact = frames.decode(results).query("row == 'combined'").set_index("corpus")["uas"]
         gaps = (uas - exact).dropna()
         name = "sampling with full features: UAS above exact search, mean"
         yield Row(name, gaps.mean(), 0.0, note=f"{len(gaps)} corpora")
-    if len(corrected := results.tag_correction()):
+    if len(corrected := tag_correction_tables.measured(results)):
         for what, p in (("tags", "p_tags"), ("uas", "p_uas")):
             better = (corrected[f"{what}_corrected"] > corrected[f"{what}_predicted"]) & (corrected[p] < 0.05)
             name = f"tag correction: corpora with better {what}, significantly"
@@ -65,13 +72,13 @@ def samplers(results: Results) -> Iterator[Row]:
 
 def grammars(results: Results) -> Iterator[Row]:
     """CCG: the translation of Penn trees, the speed of its parser, belief propagation and the proved joint optimum."""
-    for corpus, found in results.derivations().items():
+    for corpus, found in derivations_tables.measured(results).items():
         if corpus in PENN:
             yield Row(f"{corpus}: sentences with a derivation, %", found["all"]["coverage"], BUILT)
-    for parser, found in results.ccg().items():
+    for parser, found in ccg_tables.measured(results).items():
         name = f"CCG {parser}: adaptive supertagging, sentences per CPU second"
         yield Row(name, min(split["AST"] for split in found["speed"].values()), PUBLISHED)
-    for parser, found in results.ccg_integration().items():
+    for parser, found in ccg_integration_tables.measured(results).items():
         speed = {
             (row["decoder"], row["iterations"]): row["per_second"] for row in _adaptive(found["timing"]["columns"])
         }

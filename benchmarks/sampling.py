@@ -20,7 +20,7 @@ from typing import TypeVar
 import goals
 import numpy as np
 
-from studies.site.tables.sampling import TARGETS
+from studies.zhang_2014.score_time.tables import TARGETS
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.treebank import Treebank

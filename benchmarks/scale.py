@@ -314,7 +314,7 @@ def main() -> None:
 
 def write(table: pd.DataFrame, folder: Path) -> None:
     """The table, and its figure."""
-    from studies.figures.figures import scale
+    from studies.site.charts import scale
     from treebound.plots.svg import as_svg
 
     folder.mkdir(parents=True, exist_ok=True)

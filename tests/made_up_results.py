@@ -15,11 +15,22 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from studies.auli_lopez_2011.integration.measure import tables
+from studies.across.approximations.settings import Approximations
+from studies.auli_lopez_2011.ccg.settings import CCG
+from studies.auli_lopez_2011.ccg_integration.measure import tables
+from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params as parameters
-from studies.common.params import Params, Row, Step
+from studies.common.params import Params, Row
+from studies.hall_2006.classifiers.settings import Classifiers
 from studies.pipeline.scratch import overlaid
+from studies.qian_liu_2013.ablation.settings import Ablation
+from studies.qian_liu_2013.confidence.settings import Confidence
+from studies.qian_liu_2013.steps.settings import Step, Steps
+from studies.riedel_clarke_2006.constraints.settings import Constraints
+from studies.riedel_clarke_2006.integer_programs.settings import IntegerPrograms
 from studies.zhang_2014.score_time.measure import METHODS
+from studies.zhang_2014.score_time.settings import ScoreTime
+from studies.zhang_2014.tag_correction.settings import TagCorrection
 from treebound.factors import pattern_language
 from treebound.metrics.attachment import HEAD, LABELLED, WRONG
 from treebound.systems.ccg.study import Course, Outcome, Studied
@@ -58,7 +69,7 @@ decode:
   beam: {transition-beam: {}}
   svm: {transition-svm: {}}
   small: {sampling-small: {}}
-arena: {models: [arc, carreras+grandchild+sibling]}
+integer_programs: {models: [arc, carreras+grandchild+sibling]}
 """
 META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 
@@ -66,7 +77,7 @@ META = {"title": "An invented treebank", "language": "xx", "licence": "none"}
 def write(folder: Path, params: Params, seed: int = 0) -> None:
     """Fill `folder` (which becomes `results/` or `results/reference/`) with what the stages of `params` would write."""
     rng = np.random.default_rng(seed)
-    for corpus in params.tag_correction.corpora:
+    for corpus in params.section(TagCorrection).corpora:
         found = {
             "sentences": 60,
             "words": 1000,
@@ -77,16 +88,16 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         }
         found |= {"p_tags": 0.23, "uas_predicted": 85.0, "uas_corrected": 85.6, "uas_right": 87.0}
         _json(folder, ["tag-correction", f"{corpus}.json"], found | {"uas_gain": [0.6, 0.2, 1.0, 0.004]})
-    for corpus in params.classifiers.corpora:
+    for corpus in params.section(Classifiers).corpora:
         _classifiers(folder, params, corpus)
-    for i, name in enumerate(params.ccg.parsers):
+    for i, name in enumerate(params.section(CCG).parsers):
         _ccg(folder, params, name, i)
         _joint(folder, params, name)
-    for corpus in params.ccg.derivations:
+    for corpus in params.section(CCG).derivations:
         whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
         _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
-    for corpus in params.cross_validation.corpora:
-        constraint_metrics(folder, corpus, params.cross_validation.folds)
+    for corpus in params.section(Constraints).corpora:
+        constraint_metrics(folder, corpus, params.section(Constraints).folds)
     for corpus in params.corpora:
         lengths = rng.integers(1, 65, SENTENCES)
         splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
@@ -95,20 +106,17 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         left = [{"threshold": t, "recall": 1 - t, "heads_a_word": 3 - np.log10(t)} for t in params.pruner.thresholds]
         found = {"corpus": corpus, "recall": recall, "thresholds": {"dev": left, "test": left}}
         _json(folder, ["pruner", f"{corpus}.json"], found)
-        if params.ablation is not None:
-            rows = [_ablation(rng, name, i) for i, name in enumerate(params.ablation.configurations)]
+        if params.section(Ablation).configurations:
+            rows = [_ablation(rng, name, i) for i, name in enumerate(params.section(Ablation).configurations)]
             _json(folder, ["ablation", f"{corpus}.json"], rows)
-        if params.confidence is not None:
+        if params.section(Confidence).model:
             _json(folder, ["confidence", f"{corpus}.json"], {"sentences": SENTENCES, "complete": SENTENCES})
-        if params.arena is not None:
-            for model in params.arena.models:
-                _json(folder, ["arena", corpus, f"{model}.json"], arena_rows((model,)))
-        if params.approximations is not None:
-            for model in params.approximations.models:
-                _json(folder, ["approximations", corpus, f"{model}.json"], approximation_rows((model,)))
-        if params.score_time is not None:
-            for model in params.score_time.models:
-                _json(folder, ["score-time", corpus, f"{model}.json"], score_time_rows(params.score_time.patience))
+        for model in params.section(IntegerPrograms).models:
+            _json(folder, ["integer-programs", corpus, f"{model}.json"], arena_rows((model,)))
+        for model in params.section(Approximations).models:
+            _json(folder, ["approximations", corpus, f"{model}.json"], approximation_rows((model,)))
+        for model in params.section(ScoreTime).models:
+            _json(folder, ["score-time", corpus, f"{model}.json"], score_time_rows(params.section(ScoreTime).patience))
         timed: list[dict] = []
         parsed: dict[str, dict[str, dict]] = {}
         for i, row in enumerate(params.rows_of(corpus)):
@@ -131,8 +139,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         for model, rows_of_model in parsed.items():
             _json(folder, ["decode", corpus, f"{model}.json"], rows_of_model)
         _json(folder, ["benchmark", f"{corpus}.json"], timed)
-        if params.steps is not None and corpus in params.steps.corpora:
-            for i, (name, step) in enumerate(params.steps.runs.items()):
+        if corpus in params.section(Steps).corpora:
+            for i, (name, step) in enumerate(params.section(Steps).runs.items()):
                 _json(folder, ["steps", corpus, f"{name}.json"], _step(rng, lengths, i, step))
             for trainer, trained in in_the_loop(rng, lengths).items():
                 _json(folder, ["in-the-loop", corpus, f"{trainer}.json"], trained)
@@ -321,7 +329,8 @@ def _ablation(rng: np.random.Generator, name: str, i: int) -> dict:
 
 def arena_rows(models: tuple[str, ...]) -> list[dict]:
     """What the stage `arena` would write: every program takes 100 times as long as branch and bound, or more."""
-    from studies.riedel_clarke_2006.integer_programs.measure import LENGTHS, SOLVERS, SPACES
+    from studies.common.solvers import LENGTHS
+    from studies.riedel_clarke_2006.integer_programs.measure import SOLVERS, SPACES
 
     return [
         {"model": model, "space": space, "solver": name, "longer_than": low, "sentences": 4, "words": 4 * (low + 5)}
@@ -339,9 +348,11 @@ def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
     """What the stage `approximations` would write: the later in its list, the faster; the first two find all best
     trees, the others half of them.
     """
+    from studies.across.approximations.contestants import CONTESTANTS, EXACT
     from studies.across.approximations.made_up import MADE_UP
-    from studies.across.approximations.measure import CONTESTANTS, EXACT, WITHIN
-    from studies.riedel_clarke_2006.integer_programs.measure import LENGTHS, SPACES
+    from studies.across.approximations.measure import WITHIN
+    from studies.common.solvers import LENGTHS
+    from studies.riedel_clarke_2006.integer_programs.measure import SPACES
 
     rows, within = [], []
     for model in (*models, *MADE_UP):
@@ -383,7 +394,7 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
 
     sums = cross_validation.summaries(pd.DataFrame(rows))
     for fold in folds:
-        _json(folder, ["cross-validation", corpus, f"{fold}.json"], {"train_cpu_s": 50.0, "systems": sums})
+        _json(folder, ["constraints", corpus, f"{fold}.json"], {"train_cpu_s": 50.0, "systems": sums})
     families = ("unique-labels", "selective-projectivity")
     worth = {f"{kind} {f}": sums["constraints"] for f in families for kind in ("only", "without")}
     found = {"fold": 0, "sentences": 20, "train_cpu_s": 300.0, "systems": sums | worth, "in the loop": sums}
@@ -399,9 +410,9 @@ def _classifiers(folder: Path, params: Params, corpus: str) -> None:
     """What the stage `classifiers` would write: richer features and the first learner are better, and dearer."""
     from studies.hall_2006.classifiers import measure as classifiers
 
-    rows, seconds, names = [], [], list(params.classifiers.learners)
+    rows, seconds, names = [], [], list(params.section(Classifiers).learners)
     for cell in classifiers.cells(params, corpus):
-        i, j = names.index(cell.learner), params.classifiers.features.index(cell.features)
+        i, j = names.index(cell.learner), params.section(Classifiers).features.index(cell.features)
         figures = {"uas": 80.0 + j - i, "las": 75.0 + j - i, "complete": 20.0, "complete_labelled": 10.0}
         rows.append(cell._asdict() | figures | {"words": 900, "sentences": 60, "trained_words": 90 * cell.share})
         seconds.append(cell._asdict() | {"train_cpu_s": 60.0 / (i + 1), "parse_cpu_s": 2.0})
@@ -434,7 +445,7 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
             "categories": 1.5 + j,
         }
         | scores(80.0 - j)
-        for j, beam in enumerate(params.ccg.beams)
+        for j, beam in enumerate(params.section(CCG).beams)
     ]
     pairs = [("reverse", "AST", -2.0), ("reverse best", "AST best", 7.0), ("reverse worst", "AST worst", -30.0)]
     pairs += [("widest", "narrowest", -4.0), ("widest best", "narrowest best", 4.0)]
@@ -443,7 +454,7 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
     _json(folder, ["ccg", f"{name}.json"], tables | {"oracle": {which: scores(f) for which, f in oracle.items()}})
     speed = {"AST": 220.0, "reverse": 12.0}
     _json(folder, ["timing", "ccg", f"{name}.json"], {"dev": speed, "test": speed})
-    parser = params.ccg.parsers[name]
+    parser = params.section(CCG).parsers[name]
     split = {"sentences": SENTENCES, "words": 900, "categories": 60}
     about = {
         "corpus": parser.corpus,
@@ -461,7 +472,7 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
 
 def _joint(folder: Path, params: Params, name: str) -> None:
     """What the stage of its joint model would write: the optimum is the best one, wide charts are better."""
-    most = params.ccg_integration.most
+    most = params.section(CCGIntegration).most
 
     def study(gain: int) -> list[Studied]:
         def outcome(value: float, right: int) -> Outcome:
@@ -477,14 +488,14 @@ def _joint(folder: Path, params: Params, name: str) -> None:
         return found
 
     every = {split: {"AST": study(0), "reverse": study(2)} for split in ("dev", "test")}
-    single = {beam: study(j) for j, beam in enumerate(params.ccg.beams)}
-    found, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.ccg_integration)
+    single = {beam: study(j) for j, beam in enumerate(params.section(CCG).beams)}
+    found, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.section(CCGIntegration))
     columns = [(r["order"], r["decoder"], r["iterations"]) for r in found["columns"] if r["split"] == "dev"]
     rates = [
         {"order": order, "decoder": decoder, "iterations": k, "per_second": 100.0 / (1 + i)}
         for i, (order, decoder, k) in enumerate(columns)
     ]
-    parser = params.ccg.parsers[name]
+    parser = params.section(CCG).parsers[name]
     about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
     _json(folder, ["ccg-integration", f"{name}.json"], about | found)
     _json(folder, ["timing", "ccg-integration", f"{name}.json"], {"columns": rates, "lengths": seconds})

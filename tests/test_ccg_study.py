@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,10 @@ from ccg_corpus import write_auto
 from test_ccg_system import call
 
 import treebound
-from studies.auli_lopez_2011.integration import measure as ccg_integration
-from studies.auli_lopez_2011.supertagging.measure import ORDERS
+from studies.auli_lopez_2011.ccg.measure import ORDERS
+from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
+from studies.auli_lopez_2011.ccg_integration import measure
+from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
 from treebound.core.errors import InputError
 from treebound.systems.ccg.evaluation import evaluate
@@ -44,11 +45,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict, dict]:
     """(metrics, speed) of the stage."""
     loaded = params.load(PARAMS)
-    parser = params.CCGParser(corpus="a")
-    settings = params.CCG(derivations=("a",), parsers={NAME: parser}, beams=BEAMS)
-    joint = params.CCGIntegration(iterations=(1, 3), most=60)
+    parser = CCGParser(corpus="a")
+    settings = CCG(derivations=("a",), parsers={NAME: parser}, beams=BEAMS)
+    joint = CCGIntegration(iterations=(1, 3), most=60)
     monkeypatch.chdir(folder)
-    ccg_integration.run(replace(loaded, ccg=settings, ccg_integration=joint), NAME)
+    measure.run(loaded.changed(settings).changed(joint), NAME)
     metrics = folder / "results" / "metrics"
     parts = metrics / "ccg-integration", metrics / "timing" / "ccg-integration"
     found, timed = (json.loads((part / f"{NAME}.json").read_text()) for part in parts)
@@ -117,7 +118,7 @@ def test_a_run_that_was_killed_goes_on(folder: Path, monkeypatch: pytest.MonkeyP
     most[0] = -1
     found, _ = run(folder, monkeypatch)
     assert found == before
-    assert len(studied) <= 2 * (25 + 12) + 2 * 25 + 2 * ccg_integration.PART
+    assert len(studied) <= 2 * (25 + 12) + 2 * 25 + 2 * measure.PART
     assert not kept[0].parent.exists()
 
 
@@ -136,6 +137,6 @@ def test_what_is_not_there_is_named(folder: Path, monkeypatch: pytest.MonkeyPatc
     loaded = params.load(PARAMS)
     monkeypatch.chdir(folder)
     with pytest.raises(InputError, match="no parser 'none'"):
-        ccg_integration.run(loaded, "none")
+        measure.run(loaded, "none")
     with pytest.raises(ValueError, match="most: 10 is less"):
-        params.CCGIntegration(iterations=(1, 25), most=10)
+        CCGIntegration(iterations=(1, 25), most=10)

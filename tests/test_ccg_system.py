@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -299,19 +298,20 @@ def test_mutants_are_refused_or_do_the_same(folder: Path, tmp_path: Path) -> Non
 
 
 def test_the_tables_of_beams(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from studies.auli_lopez_2011.supertagging import measure as ccg
+    from studies.auli_lopez_2011.ccg import measure
+    from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
     from studies.common import params
 
     loaded = params.load()
     monkeypatch.chdir(tmp_path)
-    name, settings = "made-up", params.CCG(derivations=("a",), parsers={"made-up": params.CCGParser(corpus="a")})
+    name, settings = "made-up", CCG(derivations=("a",), parsers={"made-up": CCGParser(corpus="a")})
     for split in ("dev", "test"):
         target = tmp_path / "data" / "ccg-parsers" / name / f"{split}.auto"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((folder / "dev.auto").read_bytes())
     (tmp_path / "results" / "models" / "ccg").mkdir(parents=True)
     (tmp_path / "results" / "models" / "ccg" / f"{name}.npz").write_bytes((folder / "model.npz").read_bytes())
-    ccg.run(replace(loaded, ccg=settings), name)
+    measure.run(loaded.changed(settings), name)
     found = json.loads((tmp_path / "results" / "metrics" / "ccg" / f"{name}.json").read_text())
     orders, oracle, beams = found["orders"], found["oracle"], found["beams"]
     assert orders["dev"] == orders["test"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import made_up_results
 import pytest
 
+from studies.across.overview import page as readme
 from studies.common import params as parameters
-from studies.site import readme
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def test_references_are_unique() -> None:
 
 
 def test_the_headline_is_that_of_the_reference() -> None:
-    """`python -m studies.site.readme` after `make reference`."""
+    """`python -m studies.across.overview.page` after `make reference`."""
     text, figures = readme.headline(REPOSITORY)
     kept = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
     assert readme.updated(kept, text) == kept

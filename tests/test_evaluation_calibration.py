@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.site import remarks, tables
+from studies.qian_liu_2013.confidence import remarks, tables
+from studies.site import provenance
 from treebound.core.parse import Confidence, Parse
 from treebound.metrics.calibration import calibration_error, coverage, reliability, wilson
 
@@ -69,7 +70,7 @@ def test_table_and_remark_of_confident_words():
         [100 * best.head(len(best) * share // 100).mean() for share in (50, 80, 90, 95, 100)]
     )
     measured = {"calibration_error": 0.031, "scale": 5.0, "best_of_list": {"1": 90.0, "10": 95.5, "2": 92.0}}
-    said = str(remarks.confidence.confidence(data, pd.Series(measured | {"complete": 9, "sentences": 10})))
+    said = str(remarks.confidence(data, pd.Series(measured | {"complete": 9, "sentences": 10})))
     assert "off by 3.1 points" in said
     assert "the best of its 10 best trees would have 95.50" in said
     assert "9 of 10 lists" in said
@@ -80,19 +81,19 @@ def test_tables_of_one_parse():
     trees = (Parse(best, 30.0, 30.0, "optimal"), Parse(other, 20.0, 20.0, "optimal"))
     sure = Confidence(np.array([np.nan, np.inf, 20.0, 10.0]), np.array([np.nan, 1.0, 0.9, 0.5]), trees, True)
     parse = Parse(best, 30.0, 30.0, "optimal", confidence=sure)
-    table = tables.word_table(["a", "b", "c"], parse, unit=4.0)
+    table = provenance.word_table(["a", "b", "c"], parse, unit=4.0)
     assert table["margin"].tolist() == [np.inf, 5.0, 2.5]
     assert table["head"].tolist() == ["b", "(root)", "b"]
     assert table["next head"].tolist() == ["–", "–", "a"]
-    table = tables.tree_table(["a", "b", "c"], parse, unit=4.0)
+    table = provenance.tree_table(["a", "b", "c"], parse, unit=4.0)
     assert table["below the best"].tolist() == [0.0, 2.5]
     assert table["words elsewhere"].tolist() == ["–", "c → a"]
     with pytest.raises(ValueError, match="no k-best list"):
-        tables.tree_table(["a"], Parse(best, 0.0, 0.0, "optimal"), 1.0)
+        provenance.tree_table(["a"], Parse(best, 0.0, 0.0, "optimal"), 1.0)
 
 
 def test_figures_draw_every_finite_bin():
-    from studies.figures import figures
+    from studies.qian_liu_2013.confidence import figures
 
     data = words()
     data.loc[:200, "margin"] = np.inf

@@ -8,10 +8,11 @@ import pytest
 from oracles.score import best
 from strategies import build_problem
 
-from studies.across.approximations import measure as arena
+from studies.across.approximations import measure
+from studies.across.approximations.contestants import CONTESTANTS, EXACT
 from studies.across.approximations.made_up import MADE_UP, made_up
-from studies.common.params import Approximations
-from studies.riedel_clarke_2006.integer_programs.measure import disagreement
+from studies.across.approximations.settings import Approximations
+from studies.common.solvers import disagreement
 from treebound.core.problem import Problem
 
 SETTINGS = Approximations(models=("any",), k=10, sentences=3, made_up=2, longest=10, calls=500, seconds=5.0)
@@ -20,22 +21,22 @@ FAMILIES = ("adjacent-sibling", "grandchild", "sibling")
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
 def test_every_decoder_of_the_space_is_judged_against_the_best_tree(space, monkeypatch):
-    few = {name: arena.CONTESTANTS[name] for name in (arena.EXACT, "backbone only", "beam, 8")}
-    monkeypatch.setattr(arena, "CONTESTANTS", few)
+    few = {name: CONTESTANTS[name] for name in (EXACT, "backbone only", "beam, 8")}
+    monkeypatch.setattr(measure, "CONTESTANTS", few)
     scored = [build_problem(4, np.random.default_rng(seed), FAMILIES, space=space) for seed in range(3)]
-    data = arena.contest(scored, space, SETTINGS, lambda parses: pd.DataFrame(index=range(len(parses))))
+    data = measure.contest(scored, space, SETTINGS, lambda parses: pd.DataFrame(index=range(len(parses))))
     absent = set() if space == "projective" else {"beam, 8"}
     assert set(data["solver"]) == few.keys() - absent
     assert disagreement(data) == ""
-    table = arena.joined(data.assign(model="m", space=space))
+    table = measure.joined(data.assign(model="m", space=space))
     for row in table.itertuples():
         top = best(scored[row.sentence], space)[0]
         assert row.best == top
         assert row.is_best == (row.value == top)
         assert row.loss == top - row.value
         assert not row.wrong
-    rows = {row["solver"]: row for row in arena.summary(data.assign(model="m", space=space))}
-    assert (rows[arena.EXACT]["best"], rows[arena.EXACT]["proved"], rows[arena.EXACT]["known"]) == (3, 3, 3)
+    rows = {row["solver"]: row for row in measure.summary(data.assign(model="m", space=space))}
+    assert (rows[EXACT]["best"], rows[EXACT]["proved"], rows[EXACT]["known"]) == (3, 3, 3)
     assert rows["backbone only"]["proved"] == 0
     assert rows["backbone only"]["correct"] is None
 
@@ -50,12 +51,12 @@ def test_gold_trees_tell_errors_of_search_from_those_of_the_model():
     ]
     bound = [5.0, 6.0, 7.0, np.inf]
     data = pd.DataFrame([shared | row | {"scored": 3, "bound": b} for row, b in zip(rows, bound, strict=True)])
-    a, b = arena.summary(data)
+    a, b = measure.summary(data)
     assert (a["wrong"], a["search_errors"], a["best"], a["loss"]) == (1, 0, 2, 0.0)
     assert (b["wrong"], b["search_errors"], b["best"], b["loss"], b["bounded"], b["gap"]) == (2, 1, 1, 1.0, 1, 1.0)
     assert b["correct"] == 3
-    curve = next(row for row in arena.within(data) if row["solver"] == "b")
-    assert [c for c, ms in zip(curve["best"], arena.WITHIN, strict=True) if ms < 2.0] == [0] * 6
+    curve = next(row for row in measure.within(data) if row["solver"] == "b")
+    assert [c for c, ms in zip(curve["best"], measure.WITHIN, strict=True) if ms < 2.0] == [0] * 6
     assert curve["best"][-1] == 1
     assert curve["proved"][-1] == 0
 

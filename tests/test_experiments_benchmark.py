@@ -15,7 +15,6 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 def test_nothing_to_time_is_said() -> None:
-    studies = dict.fromkeys(("ablation", "confidence", "arena", "approximations", "score_time"))
-    loaded = replace(params.load(REPOSITORY / "params.yaml"), decode={}, **studies)
+    loaded = replace(params.load(REPOSITORY / "params.yaml"), decode={})
     with pytest.raises(InputError, match="no row is timed on tr_twt"):
         benchmark.run(loaded, "tr_twt")

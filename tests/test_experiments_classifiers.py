@@ -13,9 +13,11 @@ import pytest
 from synthetic import synthetic_treebank
 
 from studies.common import params, stage
-from studies.common.params import Classifiers, ClassifierSearch, Params
+from studies.common.params import Params
+from studies.hall_2006.classifier_search import measure
+from studies.hall_2006.classifier_search.settings import ClassifierSearch
 from studies.hall_2006.classifiers import measure as classifiers
-from studies.hall_2006.classifiers import search as classifier_search
+from studies.hall_2006.classifiers.settings import Classifiers
 from treebound.core.errors import InputError
 from treebound.systems.transition.settings import Settings
 from treebound.treebanks import storage
@@ -36,7 +38,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
     compared = Classifiers(("made-up",), {}, ("F1", "F5"), learners, (50,))
     grids = {"one": {"epochs": (1, 2, 3), "bits": (8, 12)}}
     searched = ClassifierSearch(("made-up",), "F2", grids, 30)
-    return replace(params.load(PROJECT / "params.yaml"), classifiers=compared, classifier_search=searched)
+    return params.load(PROJECT / "params.yaml").changed(compared).changed(searched)
 
 
 def test_every_cell_is_measured_and_compared(given: Params, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,15 +89,15 @@ def test_sections_are_every_tenth_sentence(given: Params) -> None:
 
 def test_a_package_that_is_not_there_fails_nothing(given: Params, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classifiers, "find_spec", lambda name: None)
-    only = replace(given.classifiers, learners={"memory": Settings(learning="memory")}, shares=())
-    classifiers.run(replace(given, classifiers=only), "made-up")
+    only = replace(given.section(Classifiers), learners={"memory": Settings(learning="memory")}, shares=())
+    classifiers.run(given.changed(only), "made-up")
     found = json.loads((stage.METRICS / "classifiers" / "made-up.json").read_text())
     assert [row["missing"] for row in found["rows"]] == ["TiMBL", "TiMBL"]
     assert found["tests"] == []
 
 
 def test_the_search_halves_and_keeps_every_point(given: Params, capsys: pytest.CaptureFixture[str]) -> None:
-    classifier_search.run(given, "made-up")
+    measure.run(given, "made-up")
     table = pd.read_csv(stage.METRICS / "classifier-search" / "made-up.csv")
     assert table.groupby("round").size().tolist() == [6, 2, 1]
     assert table.groupby("round")["share"].first().tolist() == [30, 90, 100]
@@ -107,20 +109,20 @@ def test_the_search_halves_and_keeps_every_point(given: Params, capsys: pytest.C
         )
     assert "chosen {'epochs'" in capsys.readouterr().err
     first = (stage.METRICS / "classifier-search" / "made-up.csv").read_bytes()
-    classifier_search.run(given, "made-up")  # every point was kept, seconds too
+    measure.run(given, "made-up")  # every point was kept, seconds too
     assert (stage.METRICS / "classifier-search" / "made-up.csv").read_bytes() == first
 
 
 def test_rounds_end_with_the_whole() -> None:
-    assert classifier_search.rounds(48, 12) == [(48, 12), (16, 36), (6, 100)]
-    assert classifier_search.rounds(1, 100) == [(1, 100)]
-    assert classifier_search.rounds(2, 40) == [(2, 40), (1, 100)]
+    assert measure.rounds(48, 12) == [(48, 12), (16, 36), (6, 100)]
+    assert measure.rounds(1, 100) == [(1, 100)]
+    assert measure.rounds(2, 40) == [(2, 40), (1, 100)]
 
 
 def test_parameters_that_there_are_not_are_named(given: Params) -> None:
     with pytest.raises(InputError, match="no learner 'three'"):
-        classifier_search.settings_of(given, "three", {})
+        measure.settings_of(given, "three", {})
     with pytest.raises(InputError, match="one has no such parameter: sigma"):
-        classifier_search.settings_of(given, "one", {"sigma": 1})
+        measure.settings_of(given, "one", {"sigma": 1})
     with pytest.raises(ValueError, match="sections: other is none of the corpora"):
         Classifiers(("made-up",), {"other": (0,)})

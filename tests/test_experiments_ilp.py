@@ -10,10 +10,10 @@ import pytest
 from synthetic import synthetic_treebank
 
 from studies.common import folds
-from studies.common.params import CrossValidation
 from studies.riedel_clarke_2006.constraints import analysis as constraint_analysis
 from studies.riedel_clarke_2006.constraints import derive as derive_constraints
 from studies.riedel_clarke_2006.constraints import measure as cross_validation
+from studies.riedel_clarke_2006.constraints.settings import Constraints
 from treebound.constraints import parse
 from treebound.core.dtypes import INDEX
 from treebound.core.labelled import best_variables
@@ -64,7 +64,7 @@ def test_folds_are_every_tenth_sentence():
     number = np.arange(100)
     train, test = whole.select(number[number % 10 > 1]), whole.select(number[number % 10 == 0])
     seen = []
-    for fold in CrossValidation().folds:
+    for fold in Constraints().folds:
         rest, held_out = folds.divide(train, test, fold)
         assert len(rest) == 80
         assert [s.strings("form") for s in held_out] == [whole[i].strings("form") for i in range(fold, 100, 10)]

@@ -1,4 +1,4 @@
-"""A new decoder, factor family, constraint or treebank is one file (or table) and one line.
+"""A new decoder, factor family, constraint or treebank is one file (or table) and one line; a study is a folder.
 
 Each test does what the recipe in CONTRIBUTING.md says, in a copy of the package, and uses the new thing from another
 process; kernels run uncompiled there, as a copy would have to be compiled anew.
@@ -12,9 +12,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from synthetic import synthetic_treebank
 
-PACKAGE = Path(__file__).parents[1] / "src" / "treebound"
+from studies.pipeline import scratch
+from treebound.treebanks import storage
+
+PROJECT = Path(__file__).parents[1]
+PACKAGE = PROJECT / "src" / "treebound"
 
 
 class Copy:
@@ -152,3 +159,114 @@ def test_a_treebank(copy: Copy) -> None:
     catalogue.write_text(tables + "\n" + first.replace("tr_twt", "xx_mine"), encoding="utf-8")
     out = copy.run('from treebound.treebanks.catalogue import CORPORA; print(CORPORA["xx_mine"].name)')
     assert out == "xx_mine"
+
+
+def test_a_study_and_its_page(tmp_path: Path) -> None:
+    """The recipes in CONTRIBUTING.md in a copy of the project: a folder, a stage, a section of params.yaml, a page."""
+    project = tmp_path / "project"
+    scratch.prepare(project, {"corpora": ["tr_twt"], "notebooks": ["99-lengths"]}, PROJECT)
+    folder = project / "src/studies/across/lengths"
+    folder.mkdir()
+    for name, text in QUESTION.items():
+        (folder / name).write_text(text)
+    with (project / "dvc.yaml").open("a") as file:
+        file.write(STAGE)
+    with (project / "params.yaml").open("a") as file:
+        file.write("lengths: {longest: 3}\n")
+    cells = [new_code_cell('corpus = ""', metadata={"tags": ["parameters"]}), *map(new_code_cell, CELLS)]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), project / "notebooks/99-lengths.ipynb")
+    for split, sentences in (("train", 9), ("dev", 3), ("test", 5)):
+        path = project / "data/converted/tr_twt" / f"{split}.npz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        storage.save(synthetic_treebank(sentences, seed=1, max_words=6), path)
+    (project / "data/tagged/tr_twt").mkdir(parents=True)
+    (project / "data/tagged/tr_twt/tags.json").write_text('{"tags": "gold"}')
+
+    environment = os.environ | {"PYTHONPATH": str(project / "src")}
+
+    def done(*command: str) -> str:
+        run = subprocess.run([sys.executable, *command], cwd=project, env=environment, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr[-2000:]
+        return run.stdout
+
+    done("-m", "dvc", "repro", "--single-item", "lengths@tr_twt")
+    done("-m", "studies.site.execute", "notebooks/99-lengths.ipynb", "results/notebooks/99-lengths.ipynb")
+    shown = (project / "results/notebooks/99-lengths.ipynb").read_text()
+    assert "tr_twt: " in shown
+    assert "sentences of at most 3 words" in shown
+    path = project / "params.yaml"
+    path.write_text(path.read_text().replace("lengths: {longest:", "lengths: {lengthiest:"))
+    wrong = subprocess.run(
+        [sys.executable, "-m", "studies.across.lengths.measure", "tr_twt"],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert wrong.returncode == 1
+    assert "lengths.lengthiest: unknown key; valid keys are longest" in wrong.stderr
+
+
+QUESTION = {
+    "__init__.py": "",
+    "settings.py": '''
+from pydantic.dataclasses import dataclass
+from studies.common.fields import STRICT, Positive, Section
+
+@dataclass(frozen=True, config=STRICT)
+class Lengths(Section):
+    """How many sentences are short."""
+    longest: Positive = 10
+''',
+    "measure.py": '''
+import numpy as np
+from studies.across.lengths.settings import Lengths
+from studies.common import stage
+from studies.common.corpus import load
+
+def run(params, corpus):
+    """Count the short sentences of the test split."""
+    words = np.diff(load(corpus, "test").offsets)
+    found = {"sentences": int((words <= params.section(Lengths).longest).sum())}
+    stage.write_metrics(stage.METRICS / "lengths" / f"{corpus}.json", found)
+
+if __name__ == "__main__":
+    stage.main(run)
+''',
+    "tables.py": '''
+import pandas as pd
+
+def lengths(results):
+    """Short sentences: a row a corpus."""
+    return pd.DataFrame([r.read("lengths", f"{c}.json") | {"corpus": c} for r in results for c in r.corpora])
+''',
+    "remarks.py": '''
+from studies.site.sentences import about
+
+@about()
+def lengths(data, longest):
+    """About `tables.lengths`."""
+    for row in data.itertuples():
+        yield f"{row.corpus}: {row.sentences} sentences of at most {longest} words."
+''',
+}
+STAGE = """
+  lengths:
+    matrix: {corpus: "${corpora}"}
+    cmd: python -m studies.across.lengths.measure ${item.corpus}
+    params: [lengths]
+    deps: ["data/converted/${item.corpus}", src/studies/across/lengths]
+    outs: ["results/metrics/lengths/${item.corpus}.json": {cache: false}]
+"""
+CELLS = (
+    """
+from studies.across.lengths import remarks, tables
+from studies.across.lengths.settings import Lengths
+from studies.site import collect, parameters
+
+parameters.check(corpus=corpus)
+results = [collect.this_run(collect.find_root())]
+""",
+    "remarks.lengths(tables.lengths(results), results[0].params.section(Lengths).longest)",
+)

@@ -9,18 +9,18 @@ from pathlib import Path
 import made_up_results
 import numpy as np
 import pytest
-import yaml
 from synthetic import synthetic_treebank
 
-from studies.across.approximations.measure import CONTESTANTS, EXACT
+from studies.across.approximations.contestants import CONTESTANTS, EXACT
 from studies.across.in_the_loop import measure as stage_module
+from studies.across.in_the_loop import remarks, tables
 from studies.across.in_the_loop.measure import TRAINERS, how
+from studies.across.in_the_loop.settings import InTheLoop
 from studies.common import params as parameters
-from studies.common.params import Params, Step, Steps
+from studies.common.params import Params
+from studies.qian_liu_2013.steps.settings import Step, Steps
 from studies.site.collect import Results
-from studies.site.remarks import in_the_loop as remarks
 from studies.site.show import Table
-from studies.site.tables import in_the_loop as tables
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.protocols import Decoder
@@ -47,7 +47,7 @@ def settings(corpora: tuple[str, ...]) -> Params:
     small = dataclasses.replace(loaded.train, **SMALL)
     steps = Steps("carreras+grandchild+sibling", {"base": Step(), "other": Step(epochs=1)}, corpora)
     pruner = dataclasses.replace(loaded.pruner, bits=12, epochs=1)
-    return dataclasses.replace(loaded, corpora=(*loaded.corpora, *corpora), train=small, steps=steps, pruner=pruner)
+    return dataclasses.replace(loaded, corpora=(*loaded.corpora, *corpora), train=small, pruner=pruner).changed(steps)
 
 
 # --- training
@@ -99,7 +99,7 @@ def test_a_killed_training_goes_on(given, tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_every_trainer_is_a_decoder_of_the_arena_and_a_stage() -> None:
+def test_every_trainer_is_a_decoder_and_a_stage() -> None:
     assert TRAINERS["exact"] == EXACT
     assert set(TRAINERS.values()) <= set(CONTESTANTS)
     for trainer in TRAINERS:
@@ -107,8 +107,7 @@ def test_every_trainer_is_a_decoder_of_the_arena_and_a_stage() -> None:
         assert isinstance(DECODERS[decoder](**options), Decoder)
         assert DECODERS[decoder](**options).space == "projective"
     assert how("exact") == ("branch-and-bound", {}), "dev is parsed without a limit"
-    stages = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text())["stages"]
-    assert stages["in-the-loop"]["matrix"]["trainer"] == list(TRAINERS)
+    assert parameters.load(REPOSITORY / "params.yaml").section(InTheLoop).trainers == tuple(TRAINERS)
 
 
 def test_no_tree_is_no_example(given, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,8 +124,7 @@ def test_no_tree_is_no_example(given, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_stage_says_what_each_decoder_makes_of_dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = {name: TRAINERS[name] for name in ("exact", "backbone-only", "beam-1")}
-    monkeypatch.setattr(stage_module, "TRAINERS", few)
+    few = ("exact", "backbone-only", "beam-1")
     monkeypatch.chdir(tmp_path)
     for split, sentences, seed in (("train", 30, 1), ("dev", 12, 2)):
         path = tmp_path / "data/converted/made_up" / f"{split}.npz"
@@ -135,10 +133,10 @@ def test_the_stage_says_what_each_decoder_makes_of_dev(tmp_path: Path, monkeypat
         path.with_suffix(".conllu").write_text(split)
     (tmp_path / "data/tagged/made_up").mkdir(parents=True)
     (tmp_path / "data/tagged/made_up/tags.json").write_text('{"tags": "gold"}')
-    params = settings(("made_up",))
+    params = settings(("made_up",)).changed(InTheLoop(few))
     for trainer in few:
         stage_module.run(params, "made_up", trainer)
-    with pytest.raises(InputError, match=r"no trainer 'beam'.*choose from exact, backbone-only, beam-1"):
+    with pytest.raises(InputError, match=r"no trainer 'beam'.*choose from exact, capped-1"):
         stage_module.run(params, "made_up", "beam")
     folder = tmp_path / "results/metrics/in-the-loop/made_up"
     found = {trainer: json.loads((folder / f"{trainer}.json").read_text())["parsed"] for trainer in few}

@@ -11,6 +11,7 @@ import papermill
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
+from studies.qian_liu_2013.steps.settings import Steps
 from studies.site import parameters
 from studies.site.execute import execute
 from treebound.core.errors import InputError
@@ -78,16 +79,16 @@ def test_types_and_ranges(values: dict[str, object], told: str) -> None:
 
 def test_names_that_exist() -> None:
     runs = [
-        SimpleNamespace(params=SimpleNamespace(corpora=["a", "b"], steps=None)),
-        SimpleNamespace(params=SimpleNamespace(corpora=["c"], steps=SimpleNamespace(corpora=["c"]))),
+        SimpleNamespace(params=SimpleNamespace(corpora=["a", "b"], section=lambda kind: kind())),
+        SimpleNamespace(params=SimpleNamespace(corpora=["c"], section=lambda kind: SimpleNamespace(corpora=["c"]))),
     ]
     assert parameters.corpora("", runs) == []
     assert parameters.corpora("c a", runs) == ["c", "a"]
-    assert parameters.corpora("c", runs, "steps") == ["c"]
+    assert parameters.corpora("c", runs, Steps) == ["c"]
     with pytest.raises(SettingError, match="corpus: unknown corpus 'nosuch'; choose from a, b, c"):
         parameters.corpora("a nosuch", runs)
     with pytest.raises(SettingError, match="corpus: unknown corpus 'a'; choose from c"):
-        parameters.corpora("a", runs, "steps")
+        parameters.corpora("a", runs, Steps)
     for value, told in (("", "0 names"), ("a b", "2 names"), ("x", "unknown corpus 'x'")):
         with pytest.raises(SettingError, match=f"corpus: {told}.*; choose from a, b"):
             parameters.one("corpus", value, ["b", "a"])

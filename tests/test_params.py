@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from studies.common import params
+from studies.zhang_2014.score_time.settings import ScoreTime
 from treebound.core.errors import InputError
 
 PROJECT = Path(__file__).parents[1]
@@ -81,7 +82,7 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "ablation.sentenses: unknown key; valid keys are model",
         ),
         ("  model: carreras+grandchild+sibling\n", "  model: big\n", None, "ablation: no row trains 'big'"),
-        ("treebanks: [tr_twt]", "treebanks: [en_ewt]", "treebanks", "treebanks: tr_twt is missing, which corpora has"),
+        ("treebanks: [tr_twt]", "treebanks: [en_ewt]", "corpora: [tr_twt]", "corpora: tr_twt is missing in treebanks"),
         ("corpora: [tr_twt]", "corpora: []", "corpora: []", "corpora: Tuple should have at least 1 item"),
         ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
         ("arc: {families: []}", "arc: {families: [], learner: svm}", "svm", "models.arc.learner: Input should be"),
@@ -170,7 +171,7 @@ def test_parameters_of_an_older_run_are_read(tmp_path: Path) -> None:
         del older[key]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(older))
     loaded = params.load(tmp_path / "params.yaml")
-    assert (loaded.tags_of("en_ewt"), loaded.score_time) == ("gold", None)
+    assert (loaded.tags_of("en_ewt"), loaded.section(ScoreTime)) == ("gold", ScoreTime())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.figures import figures
+from studies.qian_liu_2013.confidence import figures as confidence_figures
+from studies.qian_liu_2013.speed import figures as speed_figures
+from studies.qian_liu_2013.tuning import figures as tuning_figures
+from studies.site import charts
 from treebound.plots.search_tree import search_tree_svg
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, as_svg
@@ -78,16 +81,16 @@ CONFIDENCE = pd.DataFrame(
     {"confidence": [0.5, 20.0], "mean": [0.4, 0.9], "accuracy": [0.5, 0.9], "low": [0.4, 0.8], "high": [0.6, 1.0]}
 )
 DRAWINGS = {
-    "reliability": lambda: as_svg(figures.reliability(CONFIDENCE, CONFIDENCE), "by confidence"),
+    "reliability": lambda: as_svg(confidence_figures.reliability(CONFIDENCE, CONFIDENCE), "by confidence"),
     "tree": lambda: tree_svg(WORDS, HEADS, gold=GOLD, tags=["D", "N", "V", "D", "N"]),
     "search tree": lambda: search_tree_svg(NODES, WORDS),
-    "bounds": lambda: as_svg(figures.bounds(TRACE), "bounds"),
-    "accuracy and speed": lambda: as_svg(figures.accuracy_speed(POINTS), "accuracy"),
-    "length": lambda: as_svg(figures.against_length(LENGTHS, "calls", "DP calls"), "length"),
-    "tuning": lambda: as_svg(figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"}), "tuning"),
-    "unproved": lambda: as_svg(figures.unproved(CURVES), "not yet proved"),
-    "scale": lambda: as_svg(figures.scale(SIZES), "scale"),
-    "sentences": lambda: as_svg(figures.sentence_by_sentence(PAIRS, "DP calls"), "sentences"),
+    "bounds": lambda: as_svg(charts.bounds(TRACE), "bounds"),
+    "accuracy and speed": lambda: as_svg(charts.accuracy_speed(POINTS), "accuracy"),
+    "length": lambda: as_svg(speed_figures.against_length(LENGTHS, "calls", "DP calls"), "length"),
+    "tuning": lambda: as_svg(tuning_figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"}), "tuning"),
+    "unproved": lambda: as_svg(tuning_figures.unproved(CURVES), "not yet proved"),
+    "scale": lambda: as_svg(charts.scale(SIZES), "scale"),
+    "sentences": lambda: as_svg(tuning_figures.sentence_by_sentence(PAIRS, "DP calls"), "sentences"),
 }
 
 
@@ -148,37 +151,37 @@ def test_bounds_draw_the_best_tree_so_far_and_leave_out_what_is_none() -> None:
         {"call": 2, "node": 0, "ub": 3.6, "lb": 3.0},
         {"call": 3, "node": 1, "ub": -1e22, "lb": 2.0},
     ]
-    upper, lower = (line.get_ydata() for line in figures.bounds(calls).axes[0].lines[:2])
+    upper, lower = (line.get_ydata() for line in charts.bounds(calls).axes[0].lines[:2])
     np.testing.assert_array_equal(upper, [4.0, 3.6, np.nan])
     np.testing.assert_array_equal(lower, [np.nan, 3.0, 3.0])
 
 
 def test_pareto_keeps_what_nothing_beats_on_both() -> None:
-    kept = figures.pareto(POINTS[POINTS["corpus"] == "a"])
+    kept = charts.pareto(POINTS[POINTS["corpus"] == "a"])
     assert list(kept["uas"]) == [89.0, 88.0]
 
 
 def test_one_panel_a_corpus_one_curve_a_setting() -> None:
-    figure = figures.against_length(LENGTHS, "calls", "DP calls")
+    figure = speed_figures.against_length(LENGTHS, "calls", "DP calls")
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b"]
     assert [line.get_label() for line in figure.axes[0].lines] == ["k = 3", "no pruning"]
     np.testing.assert_array_equal(figure.axes[0].lines[1].get_ydata(), [2, 22, 42])
 
 
 def test_tuning_writes_the_ratio_to_published() -> None:
-    figure = figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"})
+    figure = tuning_figures.tuning(CONFIGURATIONS, {"dp_calls": "calls", "nodes": "nodes"})
     assert [text.get_text() for text in figure.axes[0].texts] == ["4.0 ×", "20.0 ×"]
     assert [text.get_text() for text in figure.axes[1].texts] == ["5.0 ×", "10.0 ×"]
 
 
 def test_curves_end_where_nothing_more_is_proved() -> None:
-    default, published = figures.unproved(CURVES).axes[0].lines
+    default, published = tuning_figures.unproved(CURVES).axes[0].lines
     assert (list(default.get_xdata()), list(default.get_ydata())) == ([1, 2], [50, 10])
     assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2, 4], [80, 80, 40])
 
 
 def test_time_and_memory_have_a_curve_for_each_number_of_workers() -> None:
-    time, memory = figures.scale(SIZES).axes
+    time, memory = charts.scale(SIZES).axes
     assert [line.get_label() for line in time.lines] == ["1 worker", "2 workers"]
     np.testing.assert_array_equal(time.lines[1].get_ydata(), [2.5, 7, 52])
     np.testing.assert_array_equal(memory.lines[0].get_ydata(), [350] * 3)
@@ -187,7 +190,7 @@ def test_time_and_memory_have_a_curve_for_each_number_of_workers() -> None:
 
 def test_empty_traces_are_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
-        figures.bounds([])
+        charts.bounds([])
     with pytest.raises(ValueError, match="empty"):
         search_tree_svg([], WORDS)
 

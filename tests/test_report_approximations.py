@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import made_up_results
 import numpy as np
 import pytest
 
+from studies.across.approximations import figures, remarks, tables
+from studies.across.approximations.contestants import CONTESTANTS, EXACT
 from studies.across.approximations.made_up import MADE_UP
-from studies.across.approximations.measure import CONTESTANTS, EXACT
+from studies.across.approximations.settings import Approximations
 from studies.common import params as parameters
-from studies.figures import arena, figures
-from studies.riedel_clarke_2006.integer_programs.measure import LENGTHS, SPACES
+from studies.common.solvers import LENGTHS
+from studies.riedel_clarke_2006.integer_programs.measure import SPACES
+from studies.site import charts
 from studies.site.collect import Results
-from studies.site.remarks import approximations as remarks
 from studies.site.show import Table
-from studies.site.tables import approximations as tables
 
 REPOSITORY = Path(__file__).parents[1]
 MODEL = "carreras+grandchild+sibling"
@@ -63,7 +63,7 @@ def test_what_is_faster_at_the_same_accuracy_is_worth_it(results):
 
 
 def test_the_figure_and_the_other_remarks(results):
-    figure = arena.over_time(tables.over_time([results]))
+    figure = figures.over_time(tables.over_time([results]))
     assert len(figure.axes) == 2 * 2 * (1 + len(MADE_UP))
     assert figure.axes[0].get_xscale() == "log"
     data = tables.contest([results])
@@ -78,12 +78,12 @@ def test_the_figure_and_the_other_remarks(results):
     assert "stays the fastest of those that find as many best trees in all lengths" in str(remarks.made_up(alone))
     times = tables.made_up_times(data)
     assert times.columns[:2].tolist() == list(CONTESTANTS)[:2]
-    assert len(arena.times(times).axes) == 4
+    assert len(charts.times(times).axes) == 4
     assert len(made_up_results.approximation_rows((MODEL,))["within"]) == len(CONTESTANTS) * 2 * 3
 
 
 def test_a_run_without_any_of_it(results, tmp_path):
-    nothing = Results("this run", tmp_path, dataclasses.replace(results.params, approximations=None))
+    nothing = Results("this run", tmp_path, results.params.changed(Approximations()))
     data = tables.contest([nothing])
     empty = [f(data) for f in (tables.costs, tables.lengths, tables.errors, tables.worth)]
     empty += [tables.over_time([nothing]), tables.made_up(data), tables.made_up_times(data)]
@@ -98,7 +98,7 @@ def test_the_front_figure_has_every_decoder(results):
     assert len(points) == 2 * len(CONTESTANTS)
     assert points["corpus"].unique().tolist() == ["tr_twt, projective", "tr_twt, non-projective"]
     assert points.set_index(["corpus", "system"]).loc[("tr_twt, projective", EXACT), "proved"] == 100.0
-    figure = figures.accuracy_speed(points)
+    figure = charts.accuracy_speed(points)
     fills = [line.get_fillstyle() for line in figure.axes[0].get_lines()[1:]]
     assert fills == ["full", *["none"] * (len(CONTESTANTS) - 1)]
     assert tables.front(tables.contest([results]).iloc[:0]).empty

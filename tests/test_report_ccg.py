@@ -8,14 +8,17 @@ from pathlib import Path
 import made_up_results
 import pytest
 
+from studies.auli_lopez_2011.ccg import figures
+from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
+from studies.auli_lopez_2011.ccg import tables as ccg_tables
+from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
+from studies.auli_lopez_2011.derivations import remarks as derivations_remarks
+from studies.auli_lopez_2011.derivations import tables as derivations_tables
 from studies.common import params
-from studies.common.params import CCG, CCGParser
-from studies.figures import ccg as figures
-from studies.site import published, remarks
+from studies.site import published
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.tables import ccg
 
 PROJECT = Path(__file__).parents[1]
 
@@ -24,46 +27,53 @@ PROJECT = Path(__file__).parents[1]
 def results(tmp_path: Path) -> list[Results]:
     """A run with two parsers, one of them with predicted tags."""
     parsers = {"xx": CCGParser("xx"), "xx-predicted": CCGParser("xx", tags="predicted")}
-    of = replace(
-        params.load(PROJECT / "params.yaml"), ccg=CCG(("xx",), parsers, ("0.1:20", "0.01:20")), corpora=("xx",)
-    )
+    of = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",))
+    of = of.changed(CCG(("xx",), parsers, ("0.1:20", "0.01:20")))
     made_up_results.write(tmp_path, of)
     return [Results("this run", tmp_path, of)]
 
 
 def test_tables_hold_what_the_stages_wrote(results: list[Results]) -> None:
-    assert ccg.translated(results).loc[("this run", "xx"), "mostly fails for"] == "gap"
-    learnt = ccg.treebanks(results)
+    assert derivations_tables.translated(results).loc[("this run", "xx"), "mostly fails for"] == "gap"
+    learnt = ccg_tables.treebanks(results)
     assert learnt["tags"].tolist() == ["gold", "predicted, 95.0 % right"]
     assert learnt["left out"].tolist() == [3, 3]
-    orders = ccg.orders(results)
-    assert orders.loc[(ccg.PRINTED, ccg.CORPUS, "reverse"), ("oracle worst", "LF")] == 18.09
+    orders = ccg_tables.orders(results)
+    assert orders.loc[(ccg_tables.PRINTED, ccg_tables.CORPUS, "reverse"), ("oracle worst", "LF")] == 18.09
     assert orders.loc[("this run", "xx", "AST"), ("oracle best", "LF")] == 90
     assert orders.loc[("this run", "xx-predicted", "reverse"), ("parser", "LR")] == 79
-    scored = ccg.accuracy(results)
-    assert scored.loc[(ccg.PRINTED, "CCGbank, gold tags", "dev", "AST"), "sentences / CPU s"] == 65.8
+    scored = ccg_tables.accuracy(results)
+    assert scored.loc[(ccg_tables.PRINTED, "CCGbank, gold tags", "dev", "AST"), "sentences / CPU s"] == 65.8
     assert scored.loc[("this run", "xx", "test", "reverse"), "sentences / CPU s"] == 12
-    tried = ccg.attempts(results).loc[("this run", "xx", "AST")]
+    tried = ccg_tables.attempts(results).loc[("this run", "xx", "AST")]
     assert tried.sum() == pytest.approx(100)
     assert tried["1"] == pytest.approx(100 * 50 / 60)
-    beams = ccg.beams(results)
+    beams = ccg_tables.beams(results)
     assert beams.loc[("this run", "xx"), "oracle LF"].tolist() == [88, 89]
     figure = figures.beams(beams.reset_index())
     assert [len(axes.lines) for axes in figure.axes] == [2, 2, 1, 1]
-    assert ccg.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
-    gains = ccg.differences(results)
-    said = str(remarks.ccg.orders(gains))
+    assert ccg_tables.differences(results).loc[("this run", "xx", "widest", "narrowest"), "difference"] == -4
+    gains = ccg_tables.differences(results)
+    said = str(ccg_remarks.orders(gains))
     assert "changes by +7.00 [+6.00, +8.00], and the one that the parser takes by" in said
     assert "50 sentences of dev" in said
 
 
 def test_a_run_without_ccg(results: list[Results], tmp_path: Path) -> None:
-    none = [replace(results[0], params=replace(results[0].params, ccg=CCG()))]
-    for table in (ccg.translated, ccg.treebanks, ccg.attempts, ccg.beams, ccg.differences):
+    none = [replace(results[0], params=results[0].params.changed(CCG()))]
+    for table in (
+        derivations_tables.translated,
+        ccg_tables.treebanks,
+        ccg_tables.attempts,
+        ccg_tables.beams,
+        ccg_tables.differences,
+    ):
         assert table(none).empty
-    assert set(ccg.orders(none).index.get_level_values("run")) == {ccg.PRINTED}
-    assert str(remarks.ccg.translated(ccg.translated(none))) == remarks.ccg.NO_DERIVATIONS
-    assert str(remarks.ccg.orders(ccg.differences(none))) == remarks.ccg.HOW
+    assert set(ccg_tables.orders(none).index.get_level_values("run")) == {ccg_tables.PRINTED}
+    assert (
+        str(derivations_remarks.translated(derivations_tables.translated(none))) == derivations_remarks.NO_DERIVATIONS
+    )
+    assert str(ccg_remarks.orders(ccg_tables.differences(none))) == ccg_remarks.HOW
 
 
 def test_claims_are_measured(results: list[Results]) -> None:
@@ -76,14 +86,14 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert first.value == pytest.approx(220 / 12)
     (first, _) = MEASURES["coverage of CCG"].read(results[0], ["AST"], "each")
     assert first.value == pytest.approx(100 * 59 / 60)
-    (paper,) = (paper for paper in load() if paper.key == ccg.PAPER)
+    (paper,) = (paper for paper in load() if paper.key == "auli-lopez-2011")
     for claim in paper.claims:
         if claim.measure.endswith("of CCG"):
             assert len(list(MEASURES[claim.measure].read(results[0], claim.rows, claim.compare))) == 2
 
 
 def test_what_is_printed() -> None:
-    table = published.table(ccg.PAPER, "oracle").set_index("order")
+    table = published.table(ccg_tables.PAPER, "oracle").set_index("order")
     assert table.loc["reverse", "best LF"] == 97.65
-    beams = published.table(ccg.PAPER, "beams").set_index(["condition", "parameter"])
+    beams = published.table(ccg_tables.PAPER, "beams").set_index(["condition", "parameter"])
     assert beams.notna().sum(axis=1).tolist() == [5, 5, 5, 5, 7, 7]

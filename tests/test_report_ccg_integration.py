@@ -9,15 +9,16 @@ import made_up_results
 import pandas as pd
 import pytest
 
+from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
+from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
+from studies.auli_lopez_2011.ccg_integration import figures, tables
+from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
+from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
-from studies.common.params import CCG, CCGIntegration, CCGParser
-from studies.figures import ccg_integration as figures
 from studies.site import published
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.remarks import ccg as remarks
-from studies.site.tables import ccg_integration as ccg
 
 PROJECT = Path(__file__).parents[1]
 
@@ -27,27 +28,27 @@ def results(tmp_path: Path) -> list[Results]:
     """A run with one parser."""
     settings = CCG(("xx",), {"xx": CCGParser("xx")}, ("0.1:20", "0.01:20"))
     joint = CCGIntegration((1, 5, 25), 60)
-    of = replace(params.load(PROJECT / "params.yaml"), ccg=settings, ccg_integration=joint, corpora=("xx",))
+    of = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(settings).changed(joint)
     made_up_results.write(tmp_path, of)
     return [Results("this run", tmp_path, of)]
 
 
 def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
-    scored = ccg.accuracy(results)
-    assert scored.loc[(ccg.PRINTED, "CCGbank", "BP, k = 1"), ("dev", "reverse", "LF")] == 88.35
-    assert scored.loc[(ccg.PRINTED, "CCGbank", "DD, k = 25"), ("test", "reverse", "ST")] == 94.82
+    scored = tables.accuracy(results)
+    assert scored.loc[(tables.PRINTED, "CCGbank", "BP, k = 1"), ("dev", "reverse", "LF")] == 88.35
+    assert scored.loc[(tables.PRINTED, "CCGbank", "DD, k = 25"), ("test", "reverse", "ST")] == 94.82
     ours = scored.loc[("this run", "xx")]
-    assert ours.index.tolist() == [ccg.name(d, k) for d, k in made_up_columns()]
+    assert ours.index.tolist() == [tables.name(d, k) for d, k in made_up_columns()]
     assert ours.loc["baseline", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
-    said = str(remarks.decoders(ccg.differences(results)))
+    said = str(ccg_integration_remarks.decoders(tables.differences(results)))
     assert "sentences of test, 95 % intervals, one training): significant at 5 %, better: " in said
     assert "BP, k = 1 (+3.00 [+3.00, +3.00])" in said
-    errors = ccg.errors(results)
+    errors = tables.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "worse, %")] == 100
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "by")] == 8
     assert errors.loc[("this run", "xx", "BP, k = 5"), ("dev", "AST", "worse, %")] == 0
-    assert "100.0 % of the 49 derivations of the parser alone" in str(remarks.errors(errors))
+    assert "100.0 % of the 49 derivations of the parser alone" in str(ccg_integration_remarks.errors(errors))
 
 
 def made_up_columns() -> list[tuple[str, int]]:
@@ -55,46 +56,54 @@ def made_up_columns() -> list[tuple[str, int]]:
 
 
 def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
-    speed = ccg.speed(results)
-    assert speed.loc[(ccg.PRINTED, "CCGbank 00", "DD, k = 25"), ("reverse", "sentences / s")] == 1.9
+    speed = tables.speed(results)
+    assert speed.loc[(tables.PRINTED, "CCGbank 00", "DD, k = 25"), ("reverse", "sentences / s")] == 1.9
     assert speed.loc[("this run", "xx", "baseline"), ("AST", "sentences / s")] == 100
     assert speed.loc[("this run", "xx", "baseline"), ("AST", "worse, %")] == 100
-    curves = ccg.curves(results)
+    curves = tables.curves(results)
     assert curves["iterations"].max() == 60
     assert curves[curves["iterations"] > 50]["LF"].isna().all()
-    settled = ccg.settled(results).loc[("this run", "xx", "AST")]
+    settled = tables.settled(results).loc[("this run", "xx", "AST")]
     assert settled.loc["BP"].tolist() == [0, 0, 0, 0, 0, 50]
     assert settled.loc["DD"].tolist() == [0, 100, 100, 100, 100, 100]
-    assert ccg.beams(results).xs("exact", level="decoder")["joint score"].tolist() == [5000, 5050]
-    times = ccg.proof_times(ccg.lengths(results)).loc[("this run", "xx", "joint model", "AST")]
-    assert list(times.index) == [first - 1 for first in ccg.lengths(results).loc[("this run", "xx", "AST")].index]
+    assert tables.beams(results).xs("exact", level="decoder")["joint score"].tolist() == [5000, 5050]
+    times = tables.proof_times(tables.lengths(results)).loc[("this run", "xx", "joint model", "AST")]
+    assert list(times.index) == [first - 1 for first in tables.lengths(results).loc[("this run", "xx", "AST")].index]
     assert (times["most"] >= times["mean"]).all()
-    assert not len(ccg.proof_times(ccg.lengths([])))
-    proofs = ccg.lengths(results).loc[("this run", "xx", "AST")]
+    assert not len(tables.proof_times(tables.lengths([])))
+    proofs = tables.lengths(results).loc[("this run", "xx", "AST")]
     assert proofs["sentences"].tolist() == [20, 20, 20, 20, 20]
     assert proofs["proved, %"].tolist() == [90, 100, 100, 100, 100]
     assert proofs["CPU ms"].tolist() == pytest.approx([10] * 5)
-    gains = ccg.differences(results)
+    gains = tables.differences(results)
     assert gains.loc[("this run", "xx", "AST exact", "AST parser"), "difference"] == pytest.approx(4)
 
 
 def test_figures_have_a_line_for_what_they_show(results: list[Results]) -> None:
-    curves, lines = ccg.curves(results), ccg.baselines(results).loc[("this run", "xx")]
+    curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
     assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [4, 4]
     assert len(figures.convergence(curves).axes[0].lines) == 4
-    curves = ccg.curves(results)
-    beams = ccg.of_parser(ccg.beams(results), curves[curves["parser"] == "xx"]).reset_index()
+    curves = tables.curves(results)
+    beams = tables.of_parser(tables.beams(results), curves[curves["parser"] == "xx"]).reset_index()
     assert len(figures.beams(beams).axes) == 2 * 3
 
 
 def test_a_run_without_the_joint_model(results: list[Results]) -> None:
-    none = [replace(results[0], params=replace(results[0].params, ccg=CCG()))]
-    for table in (ccg.errors, ccg.curves, ccg.settled, ccg.beams, ccg.lengths, ccg.differences, ccg.baselines):
+    none = [replace(results[0], params=results[0].params.changed(CCG()))]
+    for table in (
+        tables.errors,
+        tables.curves,
+        tables.settled,
+        tables.beams,
+        tables.lengths,
+        tables.differences,
+        tables.baselines,
+    ):
         assert table(none).empty
-    assert set(ccg.accuracy(none).index.get_level_values("run")) == {ccg.PRINTED}
-    assert set(ccg.speed(none).index.get_level_values("run")) == {ccg.PRINTED}
-    assert str(remarks.errors(ccg.errors(none))) == remarks.HOW
-    assert str(remarks.decoders(ccg.differences(none))) == remarks.HOW
+    assert set(tables.accuracy(none).index.get_level_values("run")) == {tables.PRINTED}
+    assert set(tables.speed(none).index.get_level_values("run")) == {tables.PRINTED}
+    assert str(ccg_integration_remarks.errors(tables.errors(none))) == ccg_remarks.HOW
+    assert str(ccg_integration_remarks.decoders(tables.differences(none))) == ccg_remarks.HOW
 
 
 def test_claims_are_measured(results: list[Results]) -> None:
@@ -119,7 +128,7 @@ def test_claims_are_measured(results: list[Results]) -> None:
 
 def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path: Path) -> None:
     parsers = {name: CCGParser("xx") for name in ("xx", "xx-joint", "yy")}
-    of = replace(params.load(PROJECT / "params.yaml"), ccg=CCG(("xx",), parsers, ("0.1:20",)), corpora=("xx",))
+    of = replace(params.load(PROJECT / "params.yaml"), corpora=("xx",)).changed(CCG(("xx",), parsers, ("0.1:20",)))
     made_up_results.write(tmp_path, of)
     read = MEASURES["joint training, CCG"].read
     found = list(read(Results("this run", tmp_path, of), ["reverse bp 25"], "each"))
@@ -127,9 +136,9 @@ def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path:
 
 
 def test_published_tables_have_the_papers_figures() -> None:
-    assert len(published.table(ccg.PAPER, "accuracy")) == 5 * 4
-    assert published.table(ccg.PAPER, "training")["LF"].tolist() == [86.7, 86.7, 86.8, 87.2, 86.3, 85.6]
-    assert published.table(ccg.PAPER, "unsettled")["sentences"].max() == 41
+    assert len(published.table(tables.PAPER, "accuracy")) == 5 * 4
+    assert published.table(tables.PAPER, "training")["LF"].tolist() == [86.7, 86.7, 86.8, 87.2, 86.3, 85.6]
+    assert published.table(tables.PAPER, "unsettled")["sentences"].max() == 41
 
 
 @pytest.mark.filterwarnings("error")
@@ -143,4 +152,4 @@ def test_the_rows_of_a_parser_are_found_in_any_order() -> None:
     ]
     table = pd.DataFrame(rows, columns=[*keys, "LF"]).set_index(keys)
     curve = pd.DataFrame({"run": ["reference"] * 2, "parser": ["b"] * 2})
-    assert ccg.of_parser(table, curve)["LF"].to_dict() == {1: 3.0, 2: 5.0}
+    assert tables.of_parser(table, curve)["LF"].to_dict() == {1: 3.0, 2: 5.0}

@@ -14,16 +14,18 @@ import pandas as pd
 import pytest
 
 from studies.common import params as parameters
+from studies.qian_liu_2013.comparison.files import claimed
 from studies.site import claims, collect, export, published
 from studies.site.claims.judge import CONTRADICTED as AGAINST
-from studies.site.claims.judge import HOLDS, MIXED, NOT_BUILT, NOT_TESTED, UNDECIDED, Judged, judge, side
+from studies.site.claims.judge import HOLDS, MIXED, NOT_TESTED, UNDECIDED, Judged, judge, side
 from studies.site.claims.load import Claim, Paper, load, read
-from studies.site.claims.measures import Measured, exact
+from studies.site.claims.measured import Measured, exact
+from studies.site.claims.measures import PAPERS
 from studies.site.claims.show import Replication, frame, replication
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
-FOLDER = REPOSITORY / "src" / "studies" / "site" / "claims"
+STUDIES = REPOSITORY / "src" / "studies"
 TEXTS = {"name": "a", "claim": "It helps.", "section": "4", "published": "1.0"}
 
 
@@ -107,8 +109,6 @@ def test_most_corpora_and_none_the_other_way_make_a_verdict(values: tuple[int, .
 
 
 def test_what_cannot_be_tested_says_why() -> None:
-    absent = Paper(key="p", cite="P", title="T", stages="studies.no_such_stage")
-    assert (Judged(absent, None).verdict, Judged(absent, claim()).verdict) == (NOT_BUILT, NOT_BUILT)
     paper = Paper(key="p", cite="P", title="T")
     needs = Judged(paper, Claim.model_validate(TEXTS | {"needs": "a licence"}))
     assert (needs.verdict, needs.because) == (NOT_TESTED, "It needs a licence.")
@@ -143,16 +143,16 @@ def test_a_row_that_a_run_lacks_is_not_tested(run: collect.Results) -> None:
 
 
 def test_a_reference_keeps_the_differences_of_its_claims(run: collect.Results, tmp_path: Path) -> None:
-    whole = claims.differences_of(run)
+    whole = claimed(run)
     assert set(whole["interval"]) == {"paired", "unpaired"}  # unpaired: the parsers of others
     kept = tmp_path / "kept"
     shutil.copytree(run.folder / "metrics", kept / "metrics")
     reference = dataclasses.replace(run, folder=kept, info={"commit": "f" * 40})
-    bare = claims.differences_of(reference)
+    bare = claimed(reference)
     assert set(bare["interval"]) == {"unpaired"}
     pd.testing.assert_series_equal(bare["difference"], whole["difference"])
     assert export.export(run.folder.parent, kept, only=("differences",)) == []
-    pd.testing.assert_frame_equal(claims.differences_of(reference), whole)
+    pd.testing.assert_frame_equal(claimed(reference), whole)
 
 
 def test_speed_and_calls_are_compared_step_by_step(run: collect.Results) -> None:
@@ -188,7 +188,7 @@ def test_folds_have_an_interval_of_leaving_one_out(run: collect.Results) -> None
     gain = {"measure": "UAC", "rows": ("constraints", "baseline")}
     (same,) = judged(run, **gain).measured
     assert same.value == pytest.approx(same.low) == pytest.approx(same.high)  # all invented folds are alike
-    path = run.folder / "metrics" / "cross-validation" / "nl_alpino" / "0.json"
+    path = run.folder / "metrics" / "constraints" / "nl_alpino" / "0.json"
     fold = json.loads(path.read_text())
     fold["systems"]["constraints"]["heads"] = 0
     path.write_text(json.dumps(fold))
@@ -212,21 +212,21 @@ def write(folder: Path, **settings: object) -> Path:
     path = folder / "paper.toml"
     values = TEXTS | {"measure": "UAS", "rows": ["arc", "carreras"], "than": 0} | settings
     lines = [f"{key} = {json.dumps(value)}" for key, value in values.items() if value is not None]
-    path.write_text("\n".join(['cite = "P"', 'title = "T"', "", "[[claims]]", *lines, ""]))
+    path.write_text("\n".join(['key = "p"', 'cite = "P"', 'title = "T"', "", "[[claims]]", *lines, ""]))
     return path
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"rowz": ["a"]}, "paper.toml:12: a: rowz: unknown key; valid keys are name, claim"),
-        ({"measure": "beauty"}, "paper.toml:9: a: measure: no measure 'beauty'; choose from UAS"),
-        ({"test": "prettier"}, "paper.toml:12: a: test: Input should be 'more'"),
-        ({"test": "within"}, "paper.toml:4: a: tolerance goes with the test within"),
-        ({"than": None}, "paper.toml:4: a: than is missing"),
-        ({"measure": ""}, "paper.toml:4: a: give a measure, or what it needs"),
-        ({"section": None}, "paper.toml:4: a: section: Field required"),
-        ({"rows": ["arc", "great-aunt"]}, "paper.toml:10: a: rows: no row 'great-aunt'; choose from all factors"),
+        ({"rowz": ["a"]}, "paper.toml:13: a: rowz: unknown key; valid keys are name, claim"),
+        ({"measure": "beauty"}, "paper.toml:10: a: measure: no measure 'beauty'; choose from "),
+        ({"test": "prettier"}, "paper.toml:13: a: test: Input should be 'more'"),
+        ({"test": "within"}, "paper.toml:5: a: tolerance goes with the test within"),
+        ({"than": None}, "paper.toml:5: a: than is missing"),
+        ({"measure": ""}, "paper.toml:5: a: give a measure, or what it needs"),
+        ({"section": None}, "paper.toml:5: a: section: Field required"),
+        ({"rows": ["arc", "great-aunt"]}, "paper.toml:11: a: rows: no row 'great-aunt'; choose from all factors"),
     ],
 )
 def test_what_is_misspelt_is_said_with_its_line(settings: dict, message: str, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_files_of_claims_are_read_strictly(tmp_path: Path) -> None:
     text = path.read_text()
     assert len(read(path).claims) == 1
     path.write_text(text + text[text.index("[[claims]]") :])
-    with pytest.raises(InputError, match=r"paper.toml:18: a: rows: a claim of this name stands above"):
+    with pytest.raises(InputError, match=r"paper.toml:19: a: rows: a claim of this name stands above"):
         read(path)
     path.write_text(text + "=")
     with pytest.raises(InputError, match="not valid TOML"):
@@ -249,14 +249,14 @@ def test_files_of_claims_are_read_strictly(tmp_path: Path) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*/claims.toml")), ids=lambda path: path.parent.name)
 def test_shipped_claims_name_what_there_is(path: Path) -> None:
     params = parameters.load(REPOSITORY / "params.yaml")
     paper = read(path, params)
     corpora = set(
         tomllib.loads((REPOSITORY / "src" / "treebound" / "treebanks" / "catalogue.toml").read_text(encoding="utf-8"))
     )
-    assert paper.claims or paper.stages
+    assert paper.claims
     for one in paper.claims:
         assert not one.page or one.page in params.notebooks
         assert set(one.corpora) <= corpora
@@ -265,13 +265,11 @@ def test_shipped_claims_name_what_there_is(path: Path) -> None:
 
 
 def test_published_figures_are_those_that_are_stored() -> None:
-    for paper in load():
-        stored = set()
-        if paper.claims:
-            files = (FOLDER.parent / "published").glob(f"{paper.key}*.toml")
-            text = "\n".join(path.read_text(encoding="utf-8") for path in files)
-            stored = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)}
-            assert published.paper(paper.key)["cite"] == paper.cite
+    for folder in PAPERS:
+        paper = read(folder / "claims.toml")
+        text = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("published.toml"))
+        stored = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)}
+        assert published.paper(folder.name)["cite"] == paper.cite
         for one in paper.claims:
             for number in re.findall(r"\d+(?:\.\d+)?", one.published):
                 assert float(number) in stored, (one.name, number)
@@ -284,7 +282,6 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
     table = replication(root)
     data = table._repr_mimebundle_()
     assert data["text/html"].count("<tbody>") == len(load()) == 5
-    assert data["text/html"].count(NOT_BUILT) == 2 * sum(not paper.built for paper in load())  # in both runs
     assert 'href="20-main-comparison.ipynb#claim-qian-liu-2013-all-factors"' in data["text/html"]
     assert 'href="claims.csv"' in data["text/html"]
     found = pd.read_csv(pd.io.common.StringIO(data["text/csv"]))
@@ -303,8 +300,8 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
 def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     paper = Paper(key="p", cite="P", title="T")
     every = [Judged(paper, claim(), (exact("x", value),)) for value in (1, 1, -1)]
-    absent = Judged(Paper(key="q", cite="Q", title="T", stages="studies.no_such_stage"), None)
-    assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 hold, 1 contradicted. Not built yet: Q."
+    absent = Judged(Paper(key="q", cite="Q", title="T"), None)
+    assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 hold, 1 contradicted."
     assert frame([*every, absent])["figures"].tolist() == ["+1.00 UAS (x)", "+1.00 UAS (x)", "-1.00 UAS (x)", ""]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +11,16 @@ import pytest
 from synthetic import synthetic_treebank
 
 from studies.common import params
-from studies.common.params import Classifiers
-from studies.figures import classifiers as figures
-from studies.figures.figures import accuracy_speed
-from studies.site import remarks
+from studies.hall_2006.classifiers import figures as classifiers_figures
+from studies.hall_2006.classifiers import remarks as classifiers_remarks
+from studies.hall_2006.classifiers import tables as classifiers_tables
+from studies.hall_2006.classifiers.settings import Classifiers
+from studies.hall_2006.transitions import figures as transitions_figures
+from studies.hall_2006.transitions import remarks as transitions_remarks
+from studies.hall_2006.transitions import tables as transitions_tables
+from studies.site.charts import accuracy_speed
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.tables import classifiers
 from treebound.metrics.attachment import WRONG, marks
 
 PROJECT = Path(__file__).parents[1]
@@ -29,7 +31,7 @@ CELL = {"section": 0, "share": 100, "complete": 10.0, "complete_labelled": 5.0, 
 def results(tmp_path: Path) -> list[Results]:
     """A run with one corpus of two sections, two feature models and three learners, one of them not installed."""
     loaded = params.load(PROJECT / "params.yaml")
-    learners = {name: loaded.classifiers.learners[name] for name in ("quadratic", "memory", "perceptron")}
+    learners = {name: loaded.section(Classifiers).learners[name] for name in ("quadratic", "memory", "perceptron")}
     of = Classifiers(("xx",), {"xx": (0, 1)}, ("F2", "F5"), learners, (50,))
     rows, seconds = [], []
     for section in (0, 1):
@@ -50,31 +52,33 @@ def results(tmp_path: Path) -> list[Results]:
         file = tmp_path / "metrics" / f"{path}classifiers" / "xx.json"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(content))
-    return [Results("this run", tmp_path, replace(loaded, classifiers=of))]
+    return [Results("this run", tmp_path, loaded.changed(of))]
 
 
 def test_sections_are_added_up(results: list[Results]) -> None:
-    data = classifiers.summed(results)
-    table = classifiers.table(data).loc["this run", "xx"]
+    data = classifiers_tables.summed(results)
+    table = classifiers_tables.table(data).loc["this run", "xx"]
     assert table.loc[("F5", "quadratic"), "AS_U"] == pytest.approx((85 * 100 + 86 * 300) / 400)
     assert table.loc[("F2", "memory"), "AS_L"] == 76
     assert table.loc[("F5", "memory"), "training, CPU s"] == 8
     assert table.loc[("F5", "memory"), "words / CPU s"] == 200
     assert np.isnan(table.loc[("F5", "perceptron"), "AS_U"])
     assert table.loc[("F5", "perceptron"), ""] == "Some package not installed"
-    said = str(remarks.classifiers.accuracy(data, classifiers.significance(results)))
+    said = str(classifiers_remarks.accuracy(data, classifiers_tables.significance(results)))
     assert "quadratic with F5 labels most words rightly, 83.00 LAS; its heads are better than those of memory" in said
     assert "Training with F5 takes 8 CPU s (memory) to 80 CPU s (quadratic)" in said
     whole = data[data["missing"] == ""]
-    for figure in (figures.training_cost(whole), figures.learning_curve(whole)):
+    for figure in (classifiers_figures.training_cost(whole), classifiers_figures.learning_curve(whole)):
         assert [len(line.get_xdata()) for line in figure.axes[0].lines] == [2, 2]
-    assert classifiers.summed(results, ["yy"]).empty
-    nothing = remarks.classifiers.accuracy(classifiers.summed(results, ["yy"]), classifiers.significance(results))
-    assert nothing.sentences == (remarks.classifiers.HOW,)
+    assert classifiers_tables.summed(results, ["yy"]).empty
+    nothing = classifiers_remarks.accuracy(
+        classifiers_tables.summed(results, ["yy"]), classifiers_tables.significance(results)
+    )
+    assert nothing.sentences == (classifiers_remarks.HOW,)
 
 
 def test_learners_with_the_same_features_are_tested(results: list[Results]) -> None:
-    table = classifiers.significance(results)
+    table = classifiers_tables.significance(results)
     assert list(table.index) == [("this run", "xx", "F5", "quadratic", "memory")]
     assert table.iloc[0].tolist() == [40, 20, 0.001, "quadratic"]
 
@@ -101,7 +105,7 @@ def test_errors_are_counted_where_they_are() -> None:
         row = row.copy()
         row[1:] = np.where(np.abs(row[1:] - np.arange(1, len(row))) == 1, row[1:], 0)  # only neighbours are right
         flat.append(row)
-    tables = classifiers.errors(gold, {"gold": right, "flat": marks(gold, flat, labels)})
+    tables = transitions_tables.errors(gold, {"gold": right, "flat": marks(gold, flat, labels)})
     assert all((table["gold"] == 0).all() for table in tables.values())
     distance = tables["distance"]["flat"]
     assert distance["root"] == distance["1"] == 0
@@ -112,21 +116,21 @@ def test_errors_are_counted_where_they_are() -> None:
         assert table["words"].sum() == sum(map(len, right))
         assert (table["words"] * table["flat"]).sum() / 100 == pytest.approx(wrong)
     assert tables["depth"].loc["1", "flat"] == 0
-    mended = classifiers.mended({"flat": marks(gold, flat, labels), "gold": right})
+    mended = transitions_tables.mended({"flat": marks(gold, flat, labels), "gold": right})
     assert mended.loc["gold", "of these mended, %"] == 100
     assert mended.loc["gold", "new errors"] == 0
-    assert len(figures.error_rates({k: v for k, v in tables.items() if k != "label"}).axes) == 3
+    assert len(transitions_figures.error_rates({k: v for k, v in tables.items() if k != "label"}).axes) == 3
 
 
 def test_what_is_mended_has_its_interval_and_without_sentences_accuracies_are_ranked() -> None:
     row = {"errors of greedy": 200, "of these mended, %": 25.0, "new errors": 30}
-    said = str(remarks.classifiers.mended(pd.DataFrame([row], index=["beam"]), "xx"))
+    said = str(transitions_remarks.mended(pd.DataFrame([row], index=["beam"]), "xx"))
     assert said.startswith("On xx beam mends 25.0 % [19.5, 31.4] of 200 words that the greedy parser attaches wrongly")
-    assert "pipeline.run" in str(remarks.classifiers.mended({}, "xx"))
+    assert "pipeline.run" in str(transitions_remarks.mended({}, "xx"))
     index = pd.MultiIndex.from_tuples(
         [("this run", "xx", "a"), ("this run", "xx", "b")], names=["run", "corpus", "row"]
     )
-    said = str(remarks.classifiers.parsers(pd.DataFrame({"UAS": [80.0, 85.5]}, index=index)))
+    said = str(transitions_remarks.parsers(pd.DataFrame({"UAS": [80.0, 85.5]}, index=index)))
     assert said.startswith("UAS on xx (this run): b 85.50, a 80.00.")
     assert "not tested" in said
 
@@ -135,13 +139,13 @@ def test_parsers_without_a_speed_are_not_drawn() -> None:
     rows = [("this run", "xx", f"transition-{name}") for name in ("a", "b", "c")]
     index = pd.MultiIndex.from_tuples([("reference", *rows[0][1:]), *rows], names=["run", "corpus", "row"])
     table = pd.DataFrame({"UAS": [79.0, 80.0, 85.5, np.nan], "words / CPU s": [1e4, 1e4, np.nan, 1e3]}, index=index)
-    (point,) = classifiers.points(table).to_dict("records")
+    (point,) = transitions_tables.points(table).to_dict("records")
     assert (point["corpus"], point["label"], point["uas"], point["words_per_cpu_s"]) == ("xx", "a", 80.0, 1e4)
-    assert len(accuracy_speed(classifiers.points(table)).axes) == 1
+    assert len(accuracy_speed(transitions_tables.points(table)).axes) == 1
 
 
 def test_times_by_length_are_drawn() -> None:
     data = pd.DataFrame({"greedy": [1.0, 2.0, 4.0]}, index=pd.Index([10, 20, 40], name="words"))
-    assert str(remarks.classifiers.linear(data)) == "4 times the words take 4.0 (greedy) times the time."
-    (points, line) = figures.time_by_length(data).axes[0].lines
+    assert str(transitions_remarks.linear(data)) == "4 times the words take 4.0 (greedy) times the time."
+    (points, line) = transitions_figures.time_by_length(data).axes[0].lines
     assert np.allclose(line.get_ydata(), points.get_ydata())

@@ -10,11 +10,15 @@ import pandas as pd
 import pytest
 
 from studies.common import params as parameters
-from studies.figures import arena
-from studies.site import remarks
+from studies.riedel_clarke_2006.constraints import remarks as constraints_remarks
+from studies.riedel_clarke_2006.constraints import tables as constraints_tables
+from studies.riedel_clarke_2006.constraints.settings import Constraints
+from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
+from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
+from studies.riedel_clarke_2006.integer_programs.settings import IntegerPrograms
+from studies.site import charts
 from studies.site.collect import Results
 from studies.site.show import Table
-from studies.site.tables import ilp
 
 REPOSITORY = Path(__file__).parents[1]
 FOLDS = (0, 2, 3)
@@ -24,10 +28,9 @@ FOLDS = (0, 2, 3)
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("results")
     params = parameters.load(REPOSITORY / "params.yaml")
-    settings = dataclasses.replace(params.cross_validation, corpora=("nl_made_up",), folds=FOLDS)
-    assert params.arena is not None
-    both = dataclasses.replace(params.arena, models=("arc", *params.arena.models))
-    params = dataclasses.replace(params, cross_validation=settings, arena=both)
+    settings = dataclasses.replace(params.section(Constraints), corpora=("nl_made_up",), folds=FOLDS)
+    both = dataclasses.replace(params.section(IntegerPrograms), models=("arc", *params.section(IntegerPrograms).models))
+    params = params.changed(settings).changed(both)
     made_up_results.write(folder, params)
     made_up_results.constraint_metrics(folder, "nl_made_up", FOLDS)
     return Results("this run", folder, params)
@@ -36,63 +39,63 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.fixture(scope="module")
 def nothing(tmp_path_factory: pytest.TempPathFactory) -> Results:
     params = parameters.load(REPOSITORY / "params.yaml")
-    return Results("this run", tmp_path_factory.mktemp("empty"), dataclasses.replace(params, arena=None))
+    return Results("this run", tmp_path_factory.mktemp("empty"), params.changed(IntegerPrograms()))
 
 
 def test_folds_add_up(results: Results) -> None:
-    data = ilp.cross_validated([results])
+    data = constraints_tables.cross_validated([results])
     words = sum(3 * i + 2 for i in range(20))
     row = data.set_index("system").loc["constraints"]
     assert (row["folds"], row["n"], row["sentences"], row["gained"]) == (3, 3 * words, 60, 30)
     assert row["status"] == {"optimal": 60}
     assert sum(one["sentences"] for one in row["by_length"]) == 60
-    table = ilp.constraint_accuracy(data)
+    table = constraints_tables.constraint_accuracy(data)
     ours = table.loc["nl_made_up, this run", "constraints"]
     assert ours["LAC"] == pytest.approx(100 * sum(3 * i for i in range(20)) / words)
     assert ours["UAC"] > table.loc["nl_made_up, this run", "Chu-Liu-Edmonds"]["UAC"]
     assert (ours["better"], ours["worse"], ours["p, sign"]) == (30, 0, pytest.approx(2 * 0.5**30))
     assert table.loc["published", "constraints"]["LAC"] == 85.1
-    assert ilp.cross_validated([results], ["another"]).empty
+    assert constraints_tables.cross_validated([results], ["another"]).empty
 
 
 def test_times_and_approximation(results: Results) -> None:
-    data = ilp.cross_validated([results])
-    times = ilp.constraint_times(data)
+    data = constraints_tables.cross_validated([results])
+    times = constraints_tables.constraint_times(data)
     assert [words for _, words in times.index] == ["1-10", "11-20", "21-30", "31-40", "41-50", "over 50"]
     assert times["Chu-Liu-Edmonds", "ms"].tolist() == pytest.approx([10.0] * 6)
     assert times["ours", "first, ms"].tolist() == pytest.approx([5.0] * 6)
-    drawn = ilp.solver_times(data)
+    drawn = constraints_tables.solver_times(data)
     assert list(drawn.columns) == ["Chu-Liu-Edmonds", "ours", "as published"]
     for name in drawn:
         assert drawn[name].tolist() == pytest.approx(times[name, "ms"].tolist())
-    assert len(arena.times(drawn).axes[0].lines) == 3
-    targets = ilp.constraint_targets(data).loc["nl_made_up, this run", "ours"]
+    assert len(charts.times(drawn).axes[0].lines) == 3
+    targets = constraints_tables.constraint_targets(data).loc["nl_made_up, this run", "ours"]
     assert targets["fewer than 20 iterations, %"] == 100
     assert targets["share of the first iteration, %"] == pytest.approx(25)
-    q = ilp.approximation(data).loc["nl_made_up, this run"]
+    q = constraints_tables.approximation(data).loc["nl_made_up, this run"]
     assert list(q.index) == ["Chu-Liu-Edmonds", "q = 2", "q = 10", "all"]
     assert q.loc["q = 2", "no tree"] == 3
     assert q.loc["q = 10", "time saved, %"] == pytest.approx(100 * (1 - 5 / 2))
 
 
 def test_families_and_the_loop(results: Results) -> None:
-    worth = ilp.family_worth([results])
+    worth = constraints_tables.family_worth([results])
     assert worth["trees that break it, %", "gold"].tolist() == [0.0, 5.0]
-    assert "5.0 % (selective-projectivity) of sentences" in str(remarks.ilp.families(worth))
-    loop = ilp.in_the_loop([results])
+    assert "5.0 % (selective-projectivity) of sentences" in str(constraints_remarks.families(worth))
+    loop = constraints_tables.in_the_loop([results])
     assert len(loop) == 4
 
 
 def test_the_arena(results: Results) -> None:
-    data = ilp.contest([results])
-    lengths = ilp.arena_lengths(data)
+    data = integer_programs_tables.contest([results])
+    lengths = integer_programs_tables.arena_lengths(data)
     assert lengths["best program / branch and bound"].tolist() == pytest.approx([100.0] * len(lengths))
-    table = ilp.arena_table(data).xs("relaxation, incremental", level="solver")
+    table = integer_programs_tables.arena_table(data).xs("relaxation, incremental", level="solver")
     assert table["best tree, %"].tolist() == [75.0] * 4
     assert table["gap"].tolist() == pytest.approx([0.05] * 4)
-    assert ilp.integrality(data).to_numpy().tolist() == [[50.0] * 3] * 4
-    assert "100.0 times at least" in str(remarks.ilp.arena(data, lengths))
-    figure = arena.times(lengths.drop(columns=["sentences", "best program / branch and bound"]))
+    assert integer_programs_tables.integrality(data).to_numpy().tolist() == [[50.0] * 3] * 4
+    assert "100.0 times at least" in str(integer_programs_remarks.arena(data, lengths))
+    figure = charts.times(lengths.drop(columns=["sentences", "best program / branch and bound"]))
     assert len(figure.axes) == 4
 
 
@@ -101,19 +104,37 @@ def test_a_program_that_gave_up_is_not_the_best() -> None:
         {"model": "m", "space": "s", "solver": solver, "longer_than": 0, "sentences": 2, "proved": proved, "seconds": t}
         for solver, proved, t in (("branch and bound", 2, 0.1), ("incremental", 1, 0.2), ("explicit", 2, 5.0))
     ]
-    lengths = ilp.arena_lengths(pd.DataFrame(rows).assign(run="r", corpus="c"))
+    lengths = integer_programs_tables.arena_lengths(pd.DataFrame(rows).assign(run="r", corpus="c"))
     assert lengths["best program / branch and bound"].tolist() == pytest.approx([50.0])
 
 
 def test_runs_without_any_of_it(nothing: Results) -> None:
-    data = ilp.cross_validated([nothing])
-    tables = [f(data) for f in (ilp.constraint_times, ilp.constraint_targets, ilp.approximation, ilp.solver_times)]
-    tables += [f([nothing]) for f in (ilp.family_worth, ilp.in_the_loop, ilp.folded_corpora)]
-    arena_data = ilp.contest([nothing])
-    tables += [f(arena_data) for f in (ilp.arena_table, ilp.arena_lengths, ilp.integrality)]
+    data = constraints_tables.cross_validated([nothing])
+    tables = [
+        f(data)
+        for f in (
+            constraints_tables.constraint_times,
+            constraints_tables.constraint_targets,
+            constraints_tables.approximation,
+            constraints_tables.solver_times,
+        )
+    ]
+    tables += [
+        f([nothing])
+        for f in (constraints_tables.family_worth, constraints_tables.in_the_loop, constraints_tables.folded_corpora)
+    ]
+    arena_data = integer_programs_tables.contest([nothing])
+    tables += [
+        f(arena_data)
+        for f in (
+            integer_programs_tables.arena_table,
+            integer_programs_tables.arena_lengths,
+            integer_programs_tables.integrality,
+        )
+    ]
     assert all(table.empty for table in tables)
     assert all(Table(table, "empty")._repr_html_() == "<p>empty: no run here has any.</p>" for table in tables)
-    assert len(ilp.constraint_accuracy(data)) == 2  # what is published
-    for said in (remarks.ilp.accuracy, remarks.ilp.times):
+    assert len(constraints_tables.constraint_accuracy(data)) == 2  # what is published
+    for said in (constraints_remarks.accuracy, constraints_remarks.times):
         assert "params/ilp.yaml" in str(said(data))
-    assert "pipeline.run arena" in str(remarks.ilp.arena(arena_data, arena_data))
+    assert "pipeline.run integer-programs" in str(integer_programs_remarks.arena(arena_data, arena_data))

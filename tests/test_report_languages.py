@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from studies.figures.gains import gains as drawn
-from studies.site import collect, remarks
-from studies.site.tables import languages, sampling
+from studies.site import collect
+from studies.site.charts import gains as drawn
+from studies.zhang_2014.comparison import tables as comparison_tables
+from studies.zhang_2014.languages import remarks
+from studies.zhang_2014.languages import tables as languages_tables
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -25,7 +27,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
 
 
 def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Results) -> None:
-    table = languages.accuracy([run])
+    table = languages_tables.accuracy([run])
     assert list(table.columns[:5]) == [
         "carreras",
         "combined",
@@ -36,22 +38,22 @@ def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Resu
     assert set(table.index.get_level_values("corpus")) == set(run.corpora)
     assert table["sampling full"].notna().all()
     assert np.isnan(table.xs("es_conll07", level="corpus")["sampling full, best of 50"].item())
-    gained = languages.gains([run])
-    kept = sampling.gains(run, [("sampling full-unlabelled", "combined")])
+    gained = languages_tables.gains([run])
+    kept = comparison_tables.gains(run, [("sampling full-unlabelled", "combined")])
     ours = gained.loc["sampling full less combined"].xs("es_conll07", level="corpus")
     assert np.allclose(ours.to_numpy(), kept.to_numpy(float))
-    assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in languages.COMPARED]
+    assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in languages_tables.COMPARED]
     lists = {50: 12, 500: 5}
     assert len(gained) == 3 * len(run.corpora) + sum(lists.values())
     assert all(len(gained.loc[f"sampling full less sampling full, best of {k}"]) == n for k, n in lists.items())
 
 
 def test_what_the_paper_has_stands_beside_its_languages(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = languages.accuracy([run]).index[0][0]
-    monkeypatch.setattr(languages, "PUBLISHED", {code: "Czech"})
-    assert (languages.accuracy([run]).loc[code, "published, full features"] == 91.04).all()
-    monkeypatch.setattr(languages, "PUBLISHED", {})
-    assert not len(languages.accuracy([run]).filter(like="published").columns)
+    code = languages_tables.accuracy([run]).index[0][0]
+    monkeypatch.setattr(languages_tables, "PUBLISHED", {code: "Czech"})
+    assert (languages_tables.accuracy([run]).loc[code, "published, full features"] == 91.04).all()
+    monkeypatch.setattr(languages_tables, "PUBLISHED", {})
+    assert not len(languages_tables.accuracy([run]).filter(like="published").columns)
 
 
 def test_a_mean_counts_a_language_once() -> None:
@@ -59,25 +61,27 @@ def test_a_mean_counts_a_language_once() -> None:
     keys = [("a less b", "xx", "one"), ("a less b", "xx", "two"), ("a less b", "yy", "three")]
     index = pd.MultiIndex.from_tuples(keys, names=["pair", "language", "corpus"])
     gained = pd.DataFrame({"difference": [1.0, 3.0, -4.0], "low": [-2.0, -1.0, -4.0], "high": [4.0, 7.0, -4.0]}, index)
-    mean = languages.means(gained).loc["a less b"]
+    mean = languages_tables.means(gained).loc["a less b"]
     assert mean["difference"] == (2.0 - 4.0) / 2
     assert mean["high"] - mean["difference"] == pytest.approx((5.0 / 2) / 2)
     assert (mean["languages"], mean["treebanks"], mean["ahead"]) == (2, 3, 1)
 
 
 def test_sentences_and_picture(run: collect.Results) -> None:
-    table, gained = languages.accuracy([run]), languages.gains([run])
-    said = str(remarks.sampling.languages(languages.means(gained), gained, table))
+    table, gained = languages_tables.accuracy([run]), languages_tables.gains([run])
+    said = str(remarks.languages(languages_tables.means(gained), gained, table))
     count = len({language for language, _ in table.index})
     assert f"mean of {count} languages ({len(run.corpora)} treebanks)" in said
     assert "Search is to blame" in said
-    labels = {label.get_text() for label in drawn(languages.picture(gained), "another").axes[0].get_yticklabels()}
+    labels = {
+        label.get_text() for label in drawn(languages_tables.picture(gained), "another").axes[0].get_yticklabels()
+    }
     assert labels == {f"{language}, {corpus}" for language, corpus in table.index}
 
 
 def test_without_results_it_says_so() -> None:
-    table, gained = languages.accuracy([]), languages.gains([])
-    assert "no such part" in str(remarks.sampling.languages(languages.means(gained), gained, table))
-    assert not len(languages.picture(gained))
+    table, gained = languages_tables.accuracy([]), languages_tables.gains([])
+    assert "no such part" in str(remarks.languages(languages_tables.means(gained), gained, table))
+    assert not len(languages_tables.picture(gained))
     assert not len(table)
     assert table.index.names == ["language", "corpus"]  # what the page asks for

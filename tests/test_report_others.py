@@ -9,10 +9,17 @@ import made_up_results
 import pytest
 import yaml
 
-from studies.site import collect, remarks, tables
+from studies.across.corpora import tables as corpora_tables
+from studies.qian_liu_2013.comparison import gains
+from studies.qian_liu_2013.comparison import others as comparison_others
+from studies.qian_liu_2013.comparison import tables as comparison_tables
+from studies.qian_liu_2013.comparison.others import peer_uas
+from studies.qian_liu_2013.comparison.tables import PEERS
+from studies.qian_liu_2013.speed import remarks
+from studies.qian_liu_2013.speed import tables as speed_tables
+from studies.qian_liu_2013.steps import tables as steps_tables
+from studies.site import collect, frames
 from studies.site.show import Table
-from studies.site.tables.comparison import PEERS
-from studies.site.tables.others import peer_uas
 
 REPOSITORY = Path(__file__).parents[1]
 MODELS = {
@@ -68,7 +75,7 @@ def put(root: Path, name: str, data: dict) -> None:
 
 
 def test_tagging(results: list[collect.Results]) -> None:
-    data = tables.tagging(results)
+    data = corpora_tables.tagging(results)
     assert list(data.index) == [("this run", "tr_twt", "upos"), ("this run", "tr_twt", "xpos")] or list(data.index) == [
         ("this run", "tr_twt", "xpos"),
         ("this run", "tr_twt", "upos"),
@@ -81,9 +88,11 @@ def test_tagging(results: list[collect.Results]) -> None:
 
 
 def test_variants_stand_beside_their_rows(results: list[collect.Results]) -> None:
-    data = tables.variants(results)
+    data = comparison_others.variants(results)
     run = results[-1]
-    (base,) = run.decode().query("model == 'arc' and learner == 'mira' and decoder == 'eisner' and k == '10'")["uas"]
+    (base,) = frames.decode(run).query("model == 'arc' and learner == 'mira' and decoder == 'eisner' and k == '10'")[
+        "uas"
+    ]
     assert data["UAS"].tolist() == [90.0, 80.0]
     assert data["UAS of the row"].tolist() == [base, base]
     assert data["difference"].tolist() == [90.0 - base, 80.0 - base]
@@ -91,29 +100,34 @@ def test_variants_stand_beside_their_rows(results: list[collect.Results]) -> Non
 
 
 def test_peers_have_rows_of_the_same_tables(results: list[collect.Results]) -> None:
-    data = tables.peers(results)
+    data = comparison_others.peers(results)
     assert data["UAS"].tolist() == [80.0, 81.0]
     assert data["package"].tolist() == ["udpipe 1.0", "spacy 1.0"]
     assert peer_uas(results) == {"udpipe": {("this run", "tr_twt"): 80.0}, "spacy": {("this run", "tr_twt"): 81.0}}
-    compared = tables.comparison(results, "mira")
+    compared = comparison_tables.comparison(results, "mira")
     row = compared.loc[(PEERS, "spacy")]
     assert row["this run", "tr_twt"] == 81.0
     assert str(row["reference", "tr_twt"]) == "nan"
-    points = tables.accuracy_and_speed(results[-1])
+    points = speed_tables.accuracy_and_speed(results[-1])
     others = points[points["group"] == "others"]
     assert others[["system", "uas", "words_per_cpu_s"]].values.tolist() == [["udpipe", 80, 9000], ["spacy", 81, 9000]]
-    steps = tables.step_tests(tables.steps(results))
-    assert "On tr_twt ours see forms and tags only, as they do." in repr(remarks.speed.peers(data, {}, steps))
-    assert "no system in common" in str(remarks.gains.learners(compared.xs(PEERS, drop_level=False), compared))
+    steps = steps_tables.step_tests(steps_tables.steps(results))
+    assert "On tr_twt ours see forms and tags only, as they do." in repr(remarks.peers(data, {}, steps))
+    assert "no system in common" in str(gains.learners(compared.xs(PEERS, drop_level=False), compared))
 
 
 def test_a_run_without_any_of_them(plain: list[collect.Results]) -> None:
-    assert len(tables.tagging(plain)) == len(tables.variants(plain)) == len(tables.peers(plain)) == 0
-    assert "no run here has any" in Table(tables.variants(plain), "Variants")._repr_html_()
-    assert "No parser of others" in repr(
-        remarks.speed.peers(tables.peers(plain), {}, tables.step_tests(tables.steps(plain)))
+    assert (
+        len(corpora_tables.tagging(plain))
+        == len(comparison_others.variants(plain))
+        == len(comparison_others.peers(plain))
+        == 0
     )
-    assert PEERS not in tables.comparison(plain, "mira").index.get_level_values(0)
+    assert "no run here has any" in Table(comparison_others.variants(plain), "Variants")._repr_html_()
+    assert "No parser of others" in repr(
+        remarks.peers(comparison_others.peers(plain), {}, steps_tables.step_tests(steps_tables.steps(plain)))
+    )
+    assert PEERS not in comparison_tables.comparison(plain, "mira").index.get_level_values(0)
 
 
 def test_a_missing_metrics_file_is_named(results: list[collect.Results]) -> None:
@@ -122,6 +136,6 @@ def test_a_missing_metrics_file_is_named(results: list[collect.Results]) -> None
     path.unlink()
     try:
         with pytest.raises(Exception, match=r"spacy\.json: missing, though params\.yaml asks for it"):
-            tables.peers(results)
+            comparison_others.peers(results)
     finally:
         path.write_text(saved)

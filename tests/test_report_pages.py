@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from studies.figures import figures, gains
-from studies.site import sentences, statements
+from studies.site import charts, sentences, statements
 from studies.site.render import render
 from studies.site.show import STATEMENTS, Remarks, Table
 from studies.site.stepping import Steps, drawn
@@ -178,7 +177,7 @@ def test_words_say_more_under_the_pointer_and_in_another_language(tmp_path: Path
 def test_labels_of_points_overprint_neither_each_other_nor_points(columns: int) -> None:
     rows = [(c, "one", "s", f"k = {k}", 88 + 0.01 * k, 1e4 + k) for c in ("c", "d") for k in range(5)]
     names = ["corpus", "group", "system", "label", "uas", "words_per_cpu_s"]
-    figure = figures.accuracy_speed(pd.DataFrame([*rows, ("c", "one", "s", "", 80.0, 1e3)], columns=names), columns)
+    figure = charts.accuracy_speed(pd.DataFrame([*rows, ("c", "one", "s", "", 80.0, 1e3)], columns=names), columns)
     before = [label.get_window_extent() for label in point_labels(figure)]
     assert any(a.overlaps(b) for i, a in enumerate(before) for b in before[:i])
     as_svg(figure, "x")
@@ -198,7 +197,7 @@ def test_names_on_an_axis_do_not_overlap_and_one_bad_system_does_not_press_the_o
     data = pd.DataFrame(
         [*rows, ("c", "one", "s", "crossing", 60.0, 3e4), ("d", "one", "s", "", 88.0, 1e3)], columns=columns
     )
-    figure = figures.accuracy_speed(data)
+    figure = charts.accuracy_speed(data)
     figure.draw_without_rendering()
     axes = figure.axes[0]
     low, high = axes.get_xlim()
@@ -217,7 +216,7 @@ def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
         ("b", "t", -0.5, -0.9, -0.1),
         ("c", "s", 1, np.nan, np.nan),
     ]
-    (axes,) = gains.gains(pd.DataFrame(rows, columns=["corpus", "system", "difference", "low", "high"])).axes
+    (axes,) = charts.gains(pd.DataFrame(rows, columns=["corpus", "system", "difference", "low", "high"])).axes
     ends = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != line.get_xdata()[1]]
     drawn_wide = {tuple(line.get_xdata()): line.get_linewidth() > 2 for line in ends if line.get_xdata()[0] != 0}
     assert drawn_wide[0.1, 0.9]
@@ -229,7 +228,7 @@ def test_an_interval_that_keeps_clear_of_zero_is_drawn_full() -> None:
 def test_curves_stand_on_the_printed_axes() -> None:
     printed = pd.DataFrame({"corpus": ["P", "C"], "words": [60, 140], "seconds": [10, 80], "DP calls": [200, 1000]})
     data = pd.DataFrame({"corpus": "a", "lo": [1, 11], "hi": [10, 20], "mean_s": [0.1, 0.2], "mean_dp_calls": [3, 9]})
-    ends = [(axes.get_xlim()[1], axes.get_ylim()[1]) for axes in gains.on_printed_axes(data, printed).axes]
+    ends = [(axes.get_xlim()[1], axes.get_ylim()[1]) for axes in charts.on_printed_axes(data, printed).axes]
     assert ends == [(60, 10), (140, 80), (60, 200), (140, 1000)]
 
 

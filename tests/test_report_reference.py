@@ -23,16 +23,28 @@ import yaml
 from studies.common import params as parameters
 from studies.pipeline import reference, run, warm
 from studies.pipeline.scratch import overlaid
-from studies.site import (
-    collect,
-    export,
-    remarks,
-    tables,
-)
+from studies.qian_liu_2013.comparison import errors, gains, others, repeats
+from studies.qian_liu_2013.comparison import remarks as comparison_remarks
+from studies.qian_liu_2013.comparison import tables as comparison_tables
+from studies.qian_liu_2013.confidence import remarks as confidence_remarks
+from studies.qian_liu_2013.confidence import tables as confidence_tables
+from studies.qian_liu_2013.confidence.settings import Confidence
+from studies.qian_liu_2013.languages import remarks as languages_remarks
+from studies.qian_liu_2013.languages import tables as languages_tables
+from studies.qian_liu_2013.speed import remarks as speed_remarks
+from studies.qian_liu_2013.speed import tables as speed_tables
+from studies.qian_liu_2013.steps import remarks as steps_remarks
+from studies.qian_liu_2013.steps import tables as steps_tables
+from studies.qian_liu_2013.tuning import remarks as tuning_remarks
+from studies.qian_liu_2013.tuning import tables as tuning_tables
+from studies.riedel_clarke_2006.constraints import remarks as constraints_remarks
+from studies.riedel_clarke_2006.constraints import tables as constraints_tables
+from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
+from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
+from studies.site import collect, export, frames
 from studies.site.execute import execute
+from studies.site.rows import configurations, learners_of, main_rows, sweep
 from studies.site.show import typeset
-from studies.site.tables import ilp
-from studies.site.tables.rows import configurations, learners_of, main_rows, sweep
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -59,13 +71,13 @@ def results(root: Path) -> list[collect.Results]:
 
 
 def test_every_published_system_has_a_row_of_ours(results: list[collect.Results]) -> None:
-    table = tables.comparison(results, "mira").loc["this paper"]
+    table = comparison_tables.comparison(results, "mira").loc["this paper"]
     ours = table["this run"]
     hand_crafted = ours.index == "B&B + hand-crafted"
     assert ours[~hand_crafted].notna().all(axis=None)
     assert set(ours.columns[ours[hand_crafted].notna().iloc[0]]) == {"en_ewt", "ptb_sample", "pt_petrogold"}
     assert "not run: not among the rows of this run on tr_twt, zh_gsd" in table["", "note"]["B&B + hand-crafted"]
-    third = tables.comparison(results, "mira").xs("other parsers")
+    third = comparison_tables.comparison(results, "mira").xs("other parsers")
     assert third[third.index.str.startswith("third order")]["this run"].notna().all(axis=None)
 
 
@@ -76,13 +88,13 @@ def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[c
     metrics = yaml.safe_load((this.folder / "metrics/decode/tr_twt" / f"{variant.trained}.json").read_text())[
         variant.name
     ]
-    table = tables.comparison(results, "perceptron")
+    table = comparison_tables.comparison(results, "perceptron")
     assert table.loc[("this paper", "B&B + all sibling")]["this run", "tr_twt"] == metrics["uas"]
     assert np.isnan(table.loc[("this paper", "B&B + all sibling")]["this run", "en_ewt"])
-    assert ("perceptron", "carreras+sibling", "tr_twt") in tables.accuracy(results).index
-    tested = tables.significance(this, ["tr_twt"])
+    assert ("perceptron", "carreras+sibling", "tr_twt") in comparison_tables.accuracy(results).index
+    tested = comparison_tables.significance(this, ["tr_twt"])
     assert ("tr_twt", "perceptron", "carreras+sibling") in tested.index
-    assert not len(tables.variants(results).query("model == 'carreras+pattern'"))
+    assert not len(others.variants(results).query("model == 'carreras+pattern'"))
 
 
 def test_main_rows_search_to_the_end(results: list[collect.Results]) -> None:
@@ -96,26 +108,28 @@ def test_main_rows_search_to_the_end(results: list[collect.Results]) -> None:
 
 def test_words_tell_a_test_over_arcs_what_differs(results: list[collect.Results]) -> None:
     this = results[-1]
-    tested = tables.significance(this, ["tr_twt"])
+    tested = comparison_tables.significance(this, ["tr_twt"])
     assert (tested["p (words)"].between(0, 1)).all()
     runs = main_rows(this.params, "mira")
-    words = tables.comparison(results, "mira")  # net words won are the difference in UAS
+    words = comparison_tables.comparison(results, "mira")  # net words won are the difference in UAS
     row = tested.loc[("tr_twt", "mira", "combined")]
-    scored = this.sentences("tr_twt", runs["combined"])["scored"].sum()
+    scored = frames.sentences(this, "tr_twt", runs["combined"])["scored"].sum()
     assert (row["only it"] - row["only the baseline"]) * 100 / scored == pytest.approx(row["difference"])
     assert len(words)
-    assert "By the bootstrap, significant at 5 %" in str(remarks.comparison.significance(tested))
+    assert "By the bootstrap, significant at 5 %" in str(comparison_remarks.significance(tested))
 
 
 def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Results]) -> None:
-    data = tables.seeds(results)
+    data = repeats.seeds(results)
     assert set(data.index.get_level_values("corpus")) == {"tr_twt", "ptb_sample"}
     assert (data["", "seeds"] == 3).all()
     this = results[-1]
     uas = {}
     for model in ("carreras", "combined"):
-        found = this.variants().query(f"corpus == 'tr_twt' and model == '{model}' and learner == 'mira' and seed != 1")
-        main = this.decode().query(f"corpus == 'tr_twt' and model == '{model}' and k == '10'")
+        found = frames.variants(this).query(
+            f"corpus == 'tr_twt' and model == '{model}' and learner == 'mira' and seed != 1"
+        )
+        main = frames.decode(this).query(f"corpus == 'tr_twt' and model == '{model}' and k == '10'")
         own = main[main["decoder"] == main_rows(this.params, "mira")[model].decoder]["uas"]
         uas[model] = np.array([own.iloc[0], *found.sort_values("seed")["uas"]])
     row = data.loc[("this run", "tr_twt", "mira", "combined")]
@@ -126,21 +140,21 @@ def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Resu
     assert row["UAS over the baseline", "deviation"] == pytest.approx(gain.std(ddof=1))
     assert np.isnan(data.loc[("this run", "tr_twt", "mira", "carreras")]["UAS over the baseline", "mean"])
     assert f"{gain.mean():+.2f} on tr_twt (combined, mira, 3 seeds, standard deviation" in str(
-        remarks.comparison.seeds(data)
+        comparison_remarks.seeds(data)
     )
 
 
 def test_gold_tags_stand_beside_predicted_ones(results: list[collect.Results]) -> None:
-    data = tables.tags(results)
+    data = repeats.tags(results)
     assert set(data.index.droplevel(0)) == {
         (corpus, "mira", model) for corpus in ("en_ewt", "ptb_sample") for model in ("carreras", "combined")
     }
     np.testing.assert_allclose(data["UAS", "difference"], data["UAS", "gold"] - data["UAS", "predicted"])
-    assert "with predicted tags and" in str(remarks.comparison.tags(data))
+    assert "with predicted tags and" in str(comparison_remarks.tags(data))
 
 
 def test_errors_of_the_search_are_told_from_those_of_the_model(results: list[collect.Results]) -> None:
-    data = tables.errors(results[-1])
+    data = errors.errors(results[-1])
     assert set(data.index.get_level_values("search")) == {"one-call", "root-only"}
     row = data.loc[("tr_twt", "combined", "one-call")]
     assert row["the search", "search errors, %"] == 20.0  # as invented: every fifth sentence
@@ -151,19 +165,19 @@ def test_errors_of_the_search_are_told_from_those_of_the_model(results: list[col
     assert row["the exact tree", "gold scores less, %"] == pytest.approx(100 / 3)
     # sentences 0, 5, 10 ... are missed: gold is in reach for two of three, and better for the even ones of these
     assert row["the search", "of these, gold scores more, %"] == pytest.approx(100 / 3)
-    assert "one-call misses the best tree in 20.0" in str(remarks.comparison.errors(data))
+    assert "one-call misses the best tree in 20.0" in str(comparison_remarks.errors(data))
 
 
 def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     more = collect.multilingual(root)
     assert more is not None
-    data = tables.multilingual(more)
+    data = languages_tables.multilingual(more)
     assert list(data.index.get_level_values("corpus")) == list(more.params.corpora)
     assert list(data["UAS"].columns) == ["carreras", "combined", "non-projective"]
     gained = data["UAS gained over the one before"]
     np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
-    assert f"of {len(data)} corpora" in str(remarks.corpora.multilingual(data))
+    assert f"of {len(data)} corpora" in str(languages_remarks.multilingual(data))
     assert "p" not in data.columns.get_level_values(1)
 
 
@@ -183,7 +197,10 @@ def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root
     results = dataclasses.replace(collect.this_run(more), folder=kept)
     assert export.export(more, kept, only=("significance-uas",)) == []
     assert {path.name for path in (kept / "tables").iterdir()} == {"significance-uas.csv", "significance-uas.md"}
-    data, tests = tables.multilingual(results), tables.significance(collect.this_run(more))["p"].droplevel("learner")
+    data, tests = (
+        languages_tables.multilingual(results),
+        comparison_tables.significance(collect.this_run(more))["p"].droplevel("learner"),
+    )
     for (_, corpus), row in data.iterrows():
         for system in ("combined", "non-projective"):
             assert row[f"{system} against the baseline", "p"] == pytest.approx(tests[corpus, system])
@@ -193,7 +210,7 @@ def test_more_languages_are_tested_where_the_run_kept_what_its_metrics_lack(root
     data["combined against the baseline", "p"] = [0.01, 0.01, 0.01] + [0.2] * (len(data) - 3)
     first, second = data.index.get_level_values("corpus")[:2]
     third = data.index.get_level_values("corpus")[2]
-    said = str(remarks.corpora.multilingual(data))
+    said = str(languages_remarks.multilingual(data))
     assert f"better: {first} (+0.60, p = 0.010), {third} (+0.40, p = 0.010); worse: {second} (-0.70, p = 0.010)" in said
     assert f"; not significant: {len(data) - 3} of {len(data)}" in said
 
@@ -202,27 +219,27 @@ def test_runs_without_these_rows_say_so(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     both = collect.provenances(tmp_path)
     for data, remark in (
-        (tables.seeds(both), remarks.comparison.seeds),
-        (tables.tags(both), remarks.comparison.tags),
-        (tables.errors(both[-1]), remarks.comparison.errors),
-        (tables.multilingual(collect.multilingual(tmp_path)), remarks.corpora.multilingual),
+        (repeats.seeds(both), comparison_remarks.seeds),
+        (repeats.tags(both), comparison_remarks.tags),
+        (errors.errors(both[-1]), comparison_remarks.errors),
+        (languages_tables.multilingual(collect.multilingual(tmp_path)), languages_remarks.multilingual),
     ):
         assert data.empty
         assert "No " in str(remark(data)) or "no such part" in str(remark(data))
 
 
 def test_total_calls_are_counted_beside_the_published_ones(results: list[collect.Results]) -> None:
-    total = tables.pruning_table(results, "total DP calls")
+    total = speed_tables.pruning_table(results, "total DP calls")
     assert total.loc["branch and bound, no pruning", ("published", "PTB")] == 132161
-    found = results[-1].decode().query("corpus == 'zh_gsd' and model == 'combined' and k == 'none'")
+    found = frames.decode(results[-1]).query("corpus == 'zh_gsd' and model == 'combined' and k == 'none'")
     assert total.loc["branch and bound, no pruning", ("this run", "zh_gsd")] == found["dp_calls"].iloc[0]
     assert "this run: combined" in total["", "note"].iloc[0]  # the reference beside it swept another model
 
 
 def test_others_stand_on_or_behind_the_frontier(results: list[collect.Results]) -> None:
-    points = tables.accuracy_and_speed(results[-1])
+    points = speed_tables.accuracy_and_speed(results[-1])
     assert {"udpipe", "spacy", "third-order", "combined"} <= set(points["system"])
-    said = str(remarks.speed.frontier(points, {"tr_twt": ["lemma", "feats"]}))
+    said = str(speed_remarks.frontier(points, {"tr_twt": ["lemma", "feats"]}))
     behind = points[(points["corpus"] == "tr_twt") & (points["group"] != "others")]
     better = ((behind["uas"] >= 80) & (behind["words_per_cpu_s"] >= 9000)).sum()
     assert (
@@ -257,12 +274,12 @@ def shown(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tables_and_figures_are_written_as_files(root: Path, shown: Path, tmp_path: Path) -> None:
     assert export.export(root, tmp_path) == []
     names = {path.stem for path in (tmp_path / "tables").glob("*.csv")}
-    assert names == {path.stem for path in (tmp_path / "tables").glob("*.md")} == {*export.TABLES, "multilingual"}
-    for name in export.FIGURES:
+    assert names == {path.stem for path in (tmp_path / "tables").glob("*.md")} == set(export.registered("TABLES"))
+    for name in export.registered("FIGURES"):
         assert (tmp_path / "figures" / f"{name}.svg").read_text().startswith("<svg")
         assert (tmp_path / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
     read = pd.read_csv(tmp_path / "tables" / "seeds.csv", header=[0, 1], index_col=[0, 1, 2, 3])
-    assert read.shape == tables.seeds([collect.this_run(root)]).shape
+    assert read.shape == repeats.seeds([collect.this_run(root)]).shape
     first = (tmp_path / "tables" / "seeds.md").read_text().splitlines()
     assert first[2].startswith("|  | corpus | learner | system | seeds | UAS mean |")
     assert first[3].count("---:") == 7
@@ -320,7 +337,7 @@ def _plain(said: object) -> str:
 
 
 def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path, tmp_path: Path) -> None:
-    assert export.export(committed, tmp_path, only=[*export.TABLES, "multilingual"]) == []
+    assert export.export(committed, tmp_path, only=list(export.registered("TABLES"))) == []
     for path in (tmp_path / "tables").iterdir():
         assert path.read_bytes() == (REPOSITORY / "results" / "reference" / "tables" / path.name).read_bytes(), (
             path.name
@@ -330,35 +347,42 @@ def test_the_committed_tables_are_those_of_the_committed_metrics(committed: Path
 def test_the_committed_pages_say_what_the_committed_metrics_bear_out(committed: Path) -> None:
     (run,) = results = collect.provenances(committed)
     assert run.name == "reference"
-    against, steps = tables.against_baseline(results), tables.step_tests(tables.steps(results))
-    seen, curves = run.convert().attrs["seen"], tables.lengths(results)
-    uas, speed = (tables.pruning_table(results, figure) for figure in ("UAS", "w/s"))
-    more, data = tables.multilingual(collect.multilingual(committed)), ilp.cross_validated(results)
-    contest = ilp.contest(results)
-    sizes = run.convert().query("split == 'test'").set_index("corpus")["sentences"]
-    asked = run.params.confidence
+    against, steps = comparison_tables.against_baseline(results), steps_tables.step_tests(steps_tables.steps(results))
+    seen, curves = frames.convert(run).attrs["seen"], speed_tables.lengths(results)
+    uas, speed = (speed_tables.pruning_table(results, figure) for figure in ("UAS", "w/s"))
+    more, data = (
+        languages_tables.multilingual(collect.multilingual(committed)),
+        constraints_tables.cross_validated(results),
+    )
+    contest = integer_programs_tables.contest(results)
+    sizes = frames.convert(run).query("split == 'test'").set_index("corpus")["sentences"]
+    asked = run.params.section(Confidence)
     assert asked is not None
     said = {
-        "index": [remarks.gains.headline(tables.headline(results), tables.gains(results), tables.seeds(results), more)],
+        "index": [
+            gains.headline(
+                comparison_tables.headline(results), comparison_tables.gains(results), repeats.seeds(results), more
+            )
+        ],
         "20-main-comparison": [
-            *(remarks.gains.families(against, learner) for learner in ("perceptron", "mira")),
-            remarks.gains.exactness(tables.accuracy(results)),
-            remarks.comparison.significance(tables.significance(run)),
-            remarks.comparison.errors(tables.errors(run)),
-            remarks.speed.peers(tables.peers(results), seen, steps),
+            *(gains.families(against, learner) for learner in ("perceptron", "mira")),
+            gains.exactness(comparison_tables.accuracy(results)),
+            comparison_remarks.significance(comparison_tables.significance(run)),
+            comparison_remarks.errors(errors.errors(run)),
+            speed_remarks.peers(others.peers(results), seen, steps),
         ],
         "30-accuracy-and-speed": [
-            remarks.speed.pruning(uas, speed, {run.title: run.params.train.k}),
-            remarks.speed.frontier(tables.accuracy_and_speed(run), seen),
-            remarks.speed.repeats(tables.benchmarked(run)),
+            speed_remarks.pruning(uas, speed, {run.title: run.params.train.k}),
+            speed_remarks.frontier(speed_tables.accuracy_and_speed(run), seen),
+            speed_remarks.repeats(speed_tables.benchmarked(run)),
         ],
-        "31-length": [remarks.speed.length(curves)],
-        "32-confidence": [remarks.confidence.calibration(run.confidence(), sizes, asked.sentences)],
-        "40-tuning": [remarks.search.tuning(tables.tunings(results))],
-        "42-steps": [remarks.steps.changes(tables.steps(results), steps)],
-        "50-integer-programming": [remarks.ilp.accuracy(data), remarks.ilp.times(data)],
-        "51-arena": [remarks.ilp.arena(contest, ilp.arena_lengths(contest))],
-        "60-multilingual": [remarks.corpora.multilingual(more)],
+        "31-length": [speed_remarks.length(curves)],
+        "32-confidence": [confidence_remarks.calibration(confidence_tables.measured(run), sizes, asked.sentences)],
+        "40-tuning": [tuning_remarks.tuning(tuning_tables.tunings(results))],
+        "42-steps": [steps_remarks.changes(steps_tables.steps(results), steps)],
+        "50-integer-programming": [constraints_remarks.accuracy(data), constraints_remarks.times(data)],
+        "51-arena": [integer_programs_remarks.arena(contest, integer_programs_tables.arena_lengths(contest))],
+        "60-multilingual": [languages_remarks.multilingual(more)],
     }
     for name, sentences in said.items():
         page = _page(name)

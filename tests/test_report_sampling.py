@@ -12,17 +12,23 @@ import pandas as pd
 import pytest
 import yaml
 
-from studies.figures.gains import gains
-from studies.figures.sampling import score_against_time
-from studies.site import collect, published, remarks
+from studies.site import collect, frames, published
+from studies.site.charts import gains
 from studies.site.claims.judge import judge
 from studies.site.claims.load import read
-from studies.site.claims.measures.measured import pairs
-from studies.site.tables import sampling
+from studies.site.claims.measured import pairs
+from studies.zhang_2014.comparison import remarks as comparison_remarks
+from studies.zhang_2014.comparison import tables as comparison_tables
+from studies.zhang_2014.score_time import remarks as score_time_remarks
+from studies.zhang_2014.score_time import tables as score_time_tables
+from studies.zhang_2014.score_time.figures import score_against_time
+from studies.zhang_2014.score_time.settings import ScoreTime
+from studies.zhang_2014.tag_correction import remarks as tag_correction_remarks
+from studies.zhang_2014.tag_correction import tables as tag_correction_tables
 
 REPOSITORY = Path(__file__).parents[1]
 ONE, OTHER = "sampling full", "carreras+grandchild+sibling"
-CLAIMS = REPOSITORY / "src/studies/site/claims/zhang-et-al-2014.toml"
+CLAIMS = REPOSITORY / "src/studies/zhang_2014/claims.toml"
 
 
 @pytest.fixture(scope="module")
@@ -42,20 +48,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> collect.Results:
 
 
 def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> None:
-    table = sampling.accuracy([run])
+    table = comparison_tables.accuracy([run])
     assert list(table.columns[:3]) == ["sampling small", "sampling full", "sampling turbo"]
     assert "carreras+grandchild+sibling" in table.columns
     corpora = table.drop(index="mean", level="corpus")
     assert np.allclose(table.xs("mean", level="corpus"), corpora.mean())
-    details = sampling.details([run])
+    details = comparison_tables.details([run])
     assert (details["search errors, %"] == 100 / made_up_results.SENTENCES).all()
 
 
 def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     """Against the same counted by hand."""
-    gain = sampling.gains(run, [(ONE, OTHER), (OTHER, ONE), (ONE, "not there")])
+    gain = comparison_tables.gains(run, [(ONE, OTHER), (OTHER, ONE), (ONE, "not there")])
     corpus = run.corpora[0]
-    one, two = (run.sentences(corpus, run.params.rows[name])["words"] for name in ("sampling", "both"))
+    one, two = (frames.sentences(run, corpus, run.params.rows[name])["words"] for name in ("sampling", "both"))
     right = [sum(mark != "-" for marks in words for mark in marks) for words in (one, two)]
     words = sum(map(len, one))
     line = gain.loc[corpus, ONE, OTHER]
@@ -63,100 +69,102 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     assert line["low"] < line["difference"] < line["high"]
     assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
     assert len(gain) == 2
-    said = str(remarks.sampling.gains([run]))
+    said = str(comparison_remarks.gains([run]))
     assert "99 % intervals of paired words" in said
     assert f"UAS of {ONE} against sampling turbo (this run;" in said
 
 
 def test_the_picture_has_a_line_a_pair_and_a_colour_a_corpus(run: collect.Results) -> None:
-    data = sampling.picture([run])
-    shown = {(f"{row} less {other}", corpus) for corpus, row, other in sampling.gains(run, sampling.PAIRS).index}
+    data = comparison_tables.picture([run])
+    shown = {
+        (f"{row} less {other}", corpus)
+        for corpus, row, other in comparison_tables.gains(run, comparison_tables.PAIRS).index
+    }
     assert set(zip(data["corpus"], data["system"], strict=True)) == shown
     labels = {label.get_text() for label in gains(data, "another", 99).axes[0].get_yticklabels()}
     assert labels == {line for line, _ in shown}
-    twice = sampling.picture([run, dataclasses.replace(run, name="reference")])
+    twice = comparison_tables.picture([run, dataclasses.replace(run, name="reference")])
     assert len(twice) == 2 * len(data)
     assert any(system.endswith(", the reference run") for system in twice["system"])
-    of_models = dict.fromkeys(("ablation", "confidence", "arena", "approximations", "score_time"))
-    without = dataclasses.replace(run.params, decode={}, **of_models)
-    assert not len(sampling.picture([dataclasses.replace(run, params=without)]))
+    without = dataclasses.replace(run.params, decode={})
+    assert not len(comparison_tables.picture([dataclasses.replace(run, params=without)]))
 
 
 def test_without_sentences_accuracies_are_ranked_and_said_not_to_be_tested(run: collect.Results) -> None:
-    table = sampling.accuracy([run])
-    said = str(remarks.sampling.accuracies(table))
+    table = comparison_tables.accuracy([run])
+    said = str(comparison_remarks.accuracies(table))
     best = table.iloc[0].astype(float)
     assert said.startswith(f"UAS on {run.corpora[0]} (this run): {best.idxmax()} {best.max():.2f}, ")
     assert "not tested" in said
-    assert "No run here" in str(remarks.sampling.accuracies(table.iloc[:0]))
+    assert "No run here" in str(comparison_remarks.accuracies(table.iloc[:0]))
 
 
 def test_curves_say_what_is_found_in_which_time(run: collect.Results) -> None:
-    table = sampling.score_time([run])
+    table = score_time_tables.score_time([run])
     last = table.loc["this run"] if "this run" in table.index else table.droplevel("run")
     exact = last.xs("branch-and-bound", level="method")
     assert (exact["optima found, %"] == 100).all()
     assert (exact["score lost, %"].abs() < 1e-9).all()
     assert len(score_against_time(table).axes) == 2 * len(run.corpora)
-    said = str(remarks.sampling.curves(table))
+    said = str(score_time_remarks.curves(table))
     assert "random-walk finds" in said
     assert "(85.71 % of the 7 long) at" in said
     short = table.assign(**{"long ones": 0.0, "of long sentences, %": np.nan})
-    assert "long" not in str(remarks.sampling.curves(short)).replace("along", "")
-    corpus, value, *_ = next(iter(sampling.equal_time(run, "random-walk", "gibbs")))
+    assert "long" not in str(score_time_remarks.curves(short)).replace("along", "")
+    corpus, value, *_ = next(iter(score_time_tables.equal_time(run, "random-walk", "gibbs")))
     assert corpus == run.corpora[0]
     assert value > 0  # at every time it loses half as much
-    assert next(iter(sampling.equal_time(run, "gibbs", "random-walk")))[1] == pytest.approx(-value)
-    assert next(iter(sampling.in_the_end(run, "random-walk", "gibbs")))[1] == pytest.approx(2e-2 / 16)
-    _, share, low, high = next(iter(sampling.optima(run, "greedy")))
+    assert next(iter(score_time_tables.equal_time(run, "gibbs", "random-walk")))[1] == pytest.approx(-value)
+    assert next(iter(score_time_tables.in_the_end(run, "random-walk", "gibbs")))[1] == pytest.approx(2e-2 / 16)
+    _, share, low, high = next(iter(score_time_tables.optima(run, "greedy")))
     assert low < share < high
     assert share == pytest.approx(100 * 57 / 58)
 
 
 def test_targets_are_held_against_what_is_as_fast(run: collect.Results, monkeypatch: pytest.MonkeyPatch) -> None:
     """Invented: 57 of 58 optima by greedy search, the slower the larger the budget."""
-    table = sampling.targets([run])
-    model = run.params.score_time.model
+    table = score_time_tables.targets([run])
+    model = run.params.section(ScoreTime).model
     row = table.loc["this run", run.corpora[0], model]
     assert (row["method"], row["met"], row["target, %"]) == ("greedy, patience 1", "no", 99.5)
     assert row["low"] < row["optima found, %"] == 100 * 57 / 58 < row["high"] < 100
     assert row["found at"] == 10000
-    said = remarks.sampling.targets(table).sentences
+    said = score_time_remarks.targets(table).sentences
     assert f"{run.corpora[0]}, {model} (this run): missed, though the target is inside" in said[0]
     assert "98.28 % [" in said[0]
     assert "need not be met by the whole" in said[-1]
     for target, met, expected in (((98.0, 1000), "yes", "met"), ((99.5, 20000), "no", "missed, nothing is as fast.")):
-        monkeypatch.setattr(sampling, "TARGETS", {False: target, True: target})
-        table = sampling.targets([run])
+        monkeypatch.setattr(score_time_tables, "TARGETS", {False: target, True: target})
+        table = score_time_tables.targets([run])
         assert (table["met"] == met).all()
-        assert expected in remarks.sampling.targets(table).sentences[0]
+        assert expected in score_time_remarks.targets(table).sentences[0]
 
 
 def test_other_models_have_targets_of_their_own_and_are_in_nothing_else(run: collect.Results, tmp_path: Path) -> None:
-    settings, wide = run.params.score_time, "second-order"
-    params = dataclasses.replace(run.params, score_time=dataclasses.replace(settings, models=(settings.model, wide)))
+    settings, wide = run.params.section(ScoreTime), "second-order"
+    params = run.params.changed(dataclasses.replace(settings, models=(settings.model, wide)))
     more = collect.Results(run.name, tmp_path, params)
     for corpus in run.corpora:
-        rows = run._read("score-time", corpus, f"{settings.model}.json")
+        rows = run.read("score-time", corpus, f"{settings.model}.json")
         folder = tmp_path / "metrics" / "score-time" / corpus
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{settings.model}.json").write_text(json.dumps(rows))
         wider = [{**row, "model": wide, "optima": row["proved"]} for row in rows]
         (folder / f"{wide}.json").write_text(json.dumps(wider))
-    assert more.score_time().equals(run.score_time())
-    table = sampling.targets([more]).droplevel("run")
+    assert score_time_tables.measured(more).equals(score_time_tables.measured(run))
+    table = score_time_tables.targets([more]).droplevel("run")
     assert list(table.index) == [(c, model) for model in (settings.model, wide) for c in run.corpora]
     assert set(table.xs(wide, level="model")["target, %"]) == {98.0}
     assert (table.xs(wide, level="model")["optima found, %"] == 100).all()
 
 
 def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
-    table = sampling.tag_correction([run])
+    table = tag_correction_tables.tag_correction([run])
     assert table["UAS corrected"].tolist() == [85.6]
-    said = str(remarks.sampling.corrections(table))
+    said = str(tag_correction_remarks.corrections(table))
     assert "8 tags are mended and 3 spoilt" in said
     assert "of +2.00 with right tags" in said
-    (heads,), (tags,) = (list(sampling.corrected(run, what)) for what in ("UAS", "tags"))
+    (heads,), (tags,) = (list(tag_correction_tables.corrected(run, what)) for what in ("UAS", "tags"))
     assert heads[1:] == (0.6, 0.2, 1.0)
     assert tags[1] == pytest.approx(0.5)
     assert tags[2] < tags[1] < tags[3]
@@ -165,7 +173,6 @@ def test_what_tag_correction_gains_is_shown(run: collect.Results) -> None:
 def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) -> None:
     paper = read(CLAIMS, run.params)
     assert len(paper.claims) >= 8
-    assert paper.built
     verdicts = {one.claim.name: one.verdict for one in judge([run], [paper]) if one.claim}
     assert verdicts["walk-faster"] == "holds"
     assert verdicts["same-score"] == "holds"
@@ -181,35 +188,41 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
     (tmp_path / "dvc.yaml").write_bytes((REPOSITORY / "dvc.yaml").read_bytes())
     made_up_results.write(tmp_path / "results", collect.parameters.load(tmp_path / "params.yaml"))
     run = collect.this_run(tmp_path)
-    for table in (sampling.accuracy([run]), sampling.details([run]), sampling.score_time([run])):
+    for table in (
+        comparison_tables.accuracy([run]),
+        comparison_tables.details([run]),
+        score_time_tables.score_time([run]),
+    ):
         assert not len(table)
-    assert not len(sampling.tag_correction([run]))
-    assert not len(sampling.targets([run]))
-    assert not len(sampling.gains(run, sampling.PAIRS))
-    assert list(sampling.optima(run, "greedy")) == []
+    assert not len(tag_correction_tables.tag_correction([run]))
+    assert not len(score_time_tables.targets([run]))
+    assert not len(comparison_tables.gains(run, comparison_tables.PAIRS))
+    assert list(score_time_tables.optima(run, "greedy")) == []
 
 
 def test_a_reference_without_its_sentences_keeps_what_claims_compare(run: collect.Results, tmp_path: Path) -> None:
-    whole = sampling.gains(run, sampling.PAIRS)
+    whole = comparison_tables.gains(run, comparison_tables.PAIRS)
     (tmp_path / "tables").mkdir()
-    whole.to_csv(tmp_path / "tables" / f"{sampling.KEPT}.csv")
+    whole.to_csv(tmp_path / "tables" / f"{comparison_tables.KEPT}.csv")
     kept = collect.Results(collect.REFERENCE, tmp_path, run.params, {"commit": "0" * 40})
-    pd.testing.assert_frame_equal(sampling.gains(kept, sampling.PAIRS), whole)
+    pd.testing.assert_frame_equal(comparison_tables.gains(kept, comparison_tables.PAIRS), whole)
     assert len(whole)
     pair = whole.index[0][1:]
-    assert set(sampling.gains(kept, [pair]).index.droplevel("corpus")) == {pair}
-    assert not len(sampling.gains(collect.Results(collect.REFERENCE, tmp_path / "no", run.params, kept.info), [pair]))
+    assert set(comparison_tables.gains(kept, [pair]).index.droplevel("corpus")) == {pair}
+    assert not len(
+        comparison_tables.gains(collect.Results(collect.REFERENCE, tmp_path / "no", run.params, kept.info), [pair])
+    )
     asked = [claim for claim in read(CLAIMS).claims if claim.measure == "UAS of samplers"]
     assert asked
-    assert {pair for claim in asked for pair in pairs(claim.rows, claim.compare)} <= set(sampling.PAIRS)
+    assert {pair for claim in asked for pair in pairs(claim.rows, claim.compare)} <= set(comparison_tables.PAIRS)
 
 
 def test_the_published_table_is_whole() -> None:
     """Fourteen languages, whose mean is the average that the paper prints."""
-    table = sampling.published_accuracy()
+    table = comparison_tables.published_accuracy()
     languages = table.drop(index="average")
     assert len(languages) == 14
     for column in table.columns[:6]:
         if column not in ("MST second order", "best published"):  # printed: 86.86, other than its rows
             assert languages[column].mean() == pytest.approx(table.loc["average", column], abs=0.02)
-    assert len(published.table(sampling.PAPER, "tags")) == 6
+    assert len(published.table(comparison_tables.PAPER, "tags")) == 6

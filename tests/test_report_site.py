@@ -141,9 +141,18 @@ def test_a_failing_cell_is_one_line_and_leaves_the_old_result(tmp_path: Path, ca
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
+WITHOUT_KERNEL = nbformat.writes(new_notebook(cells=[new_code_cell("a = 1", metadata={"tags": ["parameters"]})]))
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(None, "no such notebook"), ("{", "not a notebook"), ("[]", "not a notebook"), ("{}", "not a notebook")],
+    [
+        (None, "no such notebook"),
+        ("{", "not a notebook"),
+        ("[]", "not a notebook"),
+        ("{}", "not a notebook"),
+        (WITHOUT_KERNEL, "names no kernel"),
+    ],
 )
 def test_what_is_no_notebook_is_refused(tmp_path: Path, content: str | None, reason: str) -> None:
     path = tmp_path / "n.ipynb"

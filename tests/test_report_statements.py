@@ -13,19 +13,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from studies.across.approximations import tables as approximations_tables
+from studies.across.overview import page as readme
+from studies.auli_lopez_2011.derivations import remarks as derivations_remarks
+from studies.auli_lopez_2011.derivations import tables as derivations_tables
 from studies.common import params as parameters
-from studies.site import (
-    collect,
-    export,
-    published,
-    readme,
-    remarks,
-    sentences,
-    show,
-    tables,
-)
-from studies.site.tables import approximations, ccg, ilp
-from studies.site.tables.rows import main_rows, of_one_run
+from studies.qian_liu_2013.comparison import errors, others
+from studies.qian_liu_2013.comparison import gains as comparison_gains
+from studies.qian_liu_2013.comparison import tables as comparison_tables
+from studies.qian_liu_2013.confidence import remarks as confidence_remarks
+from studies.qian_liu_2013.speed import remarks as speed_remarks
+from studies.qian_liu_2013.speed import tables as speed_tables
+from studies.qian_liu_2013.steps import tables as steps_tables
+from studies.qian_liu_2013.tuning import remarks as tuning_remarks
+from studies.qian_liu_2013.tuning import tables as tuning_tables
+from studies.riedel_clarke_2006.constraints import remarks as constraints_remarks
+from studies.riedel_clarke_2006.constraints import tables as constraints_tables
+from studies.riedel_clarke_2006.constraints.settings import Constraints
+from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
+from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
+from studies.site import collect, export, frames, provenance, published, sentences, show
+from studies.site.rows import main_rows, of_one_run
 
 REPOSITORY = Path(__file__).parents[1]
 RUN = "this run"
@@ -90,7 +98,7 @@ def test_gains_of_the_front_page_have_intervals_and_say_which_are_significant() 
         index=pd.MultiIndex.from_tuples([("x", "c"), ("y", "d"), ("z", "e")], names=["language", "corpus"]),
         columns=pd.MultiIndex.from_product([["combined against the baseline"], ["UAS", "p"]]),
     )
-    said = str(remarks.gains.headline(headline(100.0), tested, seeds, more))
+    said = str(comparison_gains.headline(headline(100.0), tested, seeds, more))
     assert said.startswith("All factors less the Carreras baseline, UAS: +0.20 (a) to +0.40 (b); ")
     assert "better: b (+0.40 [+0.10, +0.70], p = 0.020); worse: none; not significant: 1 of 2 (the reference" in said
     assert "one training each" in said
@@ -99,14 +107,14 @@ def test_gains_of_the_front_page_have_intervals_and_say_which_are_significant() 
     assert "better: c (+0.90, p = 0.010); worse: d (-0.90, p = 0.040); not significant: 1 of 3" in said
     assert "every tree of these rows is proved optimal" in said
     nothing = pd.DataFrame()
-    short = str(remarks.gains.headline(headline(97.5), gains(), nothing, nothing))
+    short = str(comparison_gains.headline(headline(97.5), gains(), nothing, nothing))
     assert "of each of these rows at least 97.5 % are proved optimal" in short
     assert "every tree" not in short
 
 
 def test_the_headline_has_the_gain_with_its_interval_and_p(this: collect.Results) -> None:
-    row = tables.headline([this]).loc[(RUN, "tr_twt", "mira")]
-    test = tables.significance(this, ["tr_twt"]).loc[("tr_twt", "mira", "combined")]
+    row = comparison_tables.headline([this]).loc[(RUN, "tr_twt", "mira")]
+    test = comparison_tables.significance(this, ["tr_twt"]).loc[("tr_twt", "mira", "combined")]
     assert row[["gain, UAS", "low", "high", "p"]].tolist() == test[["difference", "low", "high", "p"]].tolist()
     assert row["gain, UAS"] == pytest.approx(row["UAS, all factors"] - row["UAS, Carreras"])
 
@@ -115,7 +123,7 @@ def test_the_readme_says_which_gains_are_significant() -> None:
     text, _ = readme.headline(REPOSITORY)
     kept = collect.reference(REPOSITORY)
     assert kept is not None
-    tested = tables.headline([kept]).xs(readme.LEARNER, level="learner")
+    tested = comparison_tables.headline([kept]).xs(readme.LEARNER, level="learner")
     for row in tested.itertuples():
         assert f"{row[4]:+.2f} [{row[5]:+.2f}, {row[6]:+.2f}] | {show.p_value(row[7])} |" in text
     assert f"significant at 5 % on {(tested['p'] < 0.05).sum()} of {len(tested)} treebanks" in text
@@ -131,7 +139,7 @@ def test_a_run_that_becomes_the_reference_says_so(root: Path, tmp_path: Path) ->
     (copy / collect.ORIGIN).write_text(json.dumps(info))
     (results,) = collect.provenances(copy)  # no second column for the reference that it replaces
     assert (results.name, results.title) == ("reference", "the reference run")
-    facts = tables.provenance([results])["reference"]
+    facts = provenance.provenance([results])["reference"]
     assert facts["commit"] == "f" * 12
     assert facts["date"] == "2031-01-02"
     assert facts["machine"] == "cpu invented"
@@ -143,10 +151,10 @@ def test_where_the_time_of_a_run_went(tmp_path: Path) -> None:
     noted.write_text("train@a,60.0,30.0\ntrain@a,120.0,90.0\ntrain@b,60.0,30.0\ndecode@a,6.0,600.0\n")
     params = collect.this_run(REPOSITORY).params
     without, run = collect.Results("reference", tmp_path / "none", params), collect.Results(RUN, tmp_path, params)
-    spent = tables.time_spent([without, run])
+    spent = provenance.time_spent([without, run])
     assert list(spent.index) == [(RUN, "decode"), (RUN, "train")]
     assert spent.loc[(RUN, "train")].tolist() == [2, 2.0, 3.0]  # of a stage that ran twice the last time counts
-    assert tables.time_spent([without]).empty
+    assert provenance.time_spent([without]).empty
 
 
 def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Path, tmp_path: Path) -> None:
@@ -158,45 +166,46 @@ def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Pat
     reference = dataclasses.replace(whole, folder=kept, info={"commit": "f" * 40})
     for figure in ("UAS", "LAS"):
         pd.testing.assert_frame_equal(
-            tables.significance(reference, ["tr_twt"], figure), tables.significance(whole, ["tr_twt"], figure)
+            comparison_tables.significance(reference, ["tr_twt"], figure),
+            comparison_tables.significance(whole, ["tr_twt"], figure),
         )
-    pd.testing.assert_frame_equal(tables.errors(reference), tables.errors(whole), check_dtype=False)
-    assert tables.headline([reference])["p"].notna().all()
+    pd.testing.assert_frame_equal(errors.errors(reference), errors.errors(whole), check_dtype=False)
+    assert comparison_tables.headline([reference])["p"].notna().all()
     assert "single sentences are not kept" in str(
-        remarks.search.sentence_by_sentence(tables.tuned_sentences(reference))
+        tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(reference))
     )
     shutil.rmtree(kept / "tables")
-    assert tables.significance(reference).empty
-    assert tables.headline([reference])["p"].isna().all()
+    assert comparison_tables.significance(reference).empty
+    assert comparison_tables.headline([reference])["p"].isna().all()
 
 
 # --- the main comparison
 
 
 def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collect.Results) -> None:
-    tested = tables.against_baseline([this])
+    tested = comparison_tables.against_baseline([this])
     tested["p"] = 0.5
     tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "p"]] = -0.3, 0.01
-    said = str(remarks.gains.families(tested, "mira"))
-    rows = tested.xs("mira", level="learner").query("system in @remarks.gains.FAMILIES")
+    said = str(comparison_gains.families(tested, "mira"))
+    rows = tested.xs("mira", level="learner").query("system in @comparison_gains.FAMILIES")
     assert "better: none; worse: tr_twt · carreras+comb (-0.30 [" in said
     assert f"p = 0.010); not significant: {len(rows) - 1} of {len(rows)};" in said
     assert f"of {len(rows)} tests about 2 would pass by chance alone" in said
 
 
 def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:
-    tested = tables.against_baseline([this], ["tr_twt"])
-    said = str(remarks.gains.families(tested, "mira"))
-    for model in remarks.gains.FAMILIES:
+    tested = comparison_tables.against_baseline([this], ["tr_twt"])
+    said = str(comparison_gains.families(tested, "mira"))
+    for model in comparison_gains.FAMILIES:
         if (RUN, "tr_twt", "mira", model) in tested.index:
             assert f"{model} ({sentences.difference(tested.loc[RUN, 'tr_twt', 'mira', model])})" in said
 
 
 def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results) -> None:
-    data = tables.accuracy([this])
-    assert f"Every tree of all {len(data)} rows" in str(remarks.gains.exactness(data))
+    data = comparison_tables.accuracy([this])
+    assert f"Every tree of all {len(data)} rows" in str(comparison_gains.exactness(data))
     data.loc[("mira", "carreras+tri-sibling", "zh_gsd"), (RUN, "proved, %")] = 97.8
-    said = str(remarks.gains.exactness(data))
+    said = str(comparison_gains.exactness(data))
     assert f"Every tree of {len(data) - 1} of {len(data)} rows is proved" in said
     assert "97.8 % of mira · carreras+tri-sibling · zh_gsd" in said
 
@@ -205,8 +214,8 @@ def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results)
 
 
 def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.Results) -> None:
-    steps = tables.step_tests(tables.steps([this]))
-    said = str(remarks.speed.peers(tables.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
+    steps = steps_tables.step_tests(steps_tables.steps([this]))
+    said = str(speed_remarks.peers(others.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
     assert "On tr_twt they see forms and tags only, ours the treebank's own lemmas and morphological features" in said
     assert "not one of parsers alone" in said
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
@@ -221,7 +230,7 @@ def test_what_the_parsers_of_a_corpus_see_is_kept_with_its_conversion(root: Path
     path = copy / "results" / "metrics" / "convert" / "tr_twt.json"
     found = json.loads(path.read_text())
     path.write_text(json.dumps(found | {"meta": found["meta"] | {"attributes": ["suffix", "feats", "lemma"]}}))
-    seen = collect.this_run(copy).convert().attrs["seen"]
+    seen = frames.convert(collect.this_run(copy)).attrs["seen"]
     assert seen["tr_twt"] == ["lemma", "feats"]
     assert seen["zh_gsd"] == []
 
@@ -237,38 +246,40 @@ def test_a_corpus_that_two_runs_have_is_one() -> None:
 def test_sums_over_corpora_count_no_sentence_twice(this: collect.Results) -> None:
     once = [dataclasses.replace(this, name="reference")]
     twice = [*once, this]
-    assert str(remarks.ccg.translated(ccg.translated(twice))) == str(remarks.ccg.translated(ccg.translated(once)))
-    for contest in (approximations.contest, ilp.contest):
+    assert str(derivations_remarks.translated(derivations_tables.translated(twice))) == str(
+        derivations_remarks.translated(derivations_tables.translated(once))
+    )
+    for contest in (approximations_tables.contest, integer_programs_tables.contest):
         pd.testing.assert_frame_equal(of_one_run(contest(twice)), contest(once))
-    pd.testing.assert_frame_equal(approximations.over_time(twice), approximations.over_time(once))
-    learners = [[tables.comparison(runs, name) for name in ("perceptron", "mira")] for runs in (once, twice)]
-    assert str(remarks.gains.learners(*learners[1])) == str(remarks.gains.learners(*learners[0]))
+    pd.testing.assert_frame_equal(approximations_tables.over_time(twice), approximations_tables.over_time(once))
+    learners = [[comparison_tables.comparison(runs, name) for name in ("perceptron", "mira")] for runs in (once, twice)]
+    assert str(comparison_gains.learners(*learners[1])) == str(comparison_gains.learners(*learners[0]))
 
 
 # --- pruning, speed, length
 
 
 def test_pruning_says_what_k_the_weights_were_trained_with(this: collect.Results) -> None:
-    uas, speed = (tables.pruning_table([this], figure) for figure in ("UAS", "w/s"))
-    said = str(remarks.speed.pruning(uas, speed, {RUN: 10}))
+    uas, speed = (speed_tables.pruning_table([this], figure) for figure in ("UAS", "w/s"))
+    said = str(speed_remarks.pruning(uas, speed, {RUN: 10}))
     assert "All models of this run were trained with k = 10" in said
     assert "not tested" in said
-    assert "trained with" not in str(remarks.speed.pruning(uas, speed, {RUN: "none"}))
+    assert "trained with" not in str(speed_remarks.pruning(uas, speed, {RUN: "none"}))
 
 
 def test_sentences_without_proof_stand_in_the_note_of_their_row(root: Path, tmp_path: Path) -> None:
     copy = tmp_path / "project"
     shutil.copytree(root, copy)
     made_up_results.change_rows(copy / "results", "zh_gsd", "combined-unpruned", certified=57)
-    notes = tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
+    notes = speed_tables.pruning_table([collect.this_run(copy)], "UAS")["", "note"]
     assert "this run: not proved optimal 3 of 60 sentences (zh_gsd)" in notes["branch and bound, no pruning"]
     assert "not proved" not in notes["branch and bound, k = 10"]
 
 
 def test_the_dagger_of_the_paper_is_kept(this: collect.Results) -> None:
-    speed = tables.pruning_table([this], "w/s")["", "note"]
+    speed = speed_tables.pruning_table([this], "w/s")["", "note"]
     assert "not directly comparable" in speed["Zhang & McDonald (2012) †"]
-    assert "comparable" not in tables.pruning_table([this], "UAS")["", "note"]["Zhang & McDonald (2012) †"]
+    assert "comparable" not in speed_tables.pruning_table([this], "UAS")["", "note"]["Zhang & McDonald (2012) †"]
 
 
 def test_a_median_of_one_repeat_has_no_spread(root: Path, tmp_path: Path) -> None:
@@ -278,11 +289,11 @@ def test_a_median_of_one_repeat_has_no_spread(root: Path, tmp_path: Path) -> Non
     rows = json.loads(path.read_text())
     rows[0] |= {"repeats": 1, "cpu_s_range": [rows[0]["cpu_s"]] * 2}
     path.write_text(json.dumps(rows))
-    data = tables.benchmarked(collect.this_run(copy))
+    data = speed_tables.benchmarked(collect.this_run(copy))
     assert data.iloc[0]["repeats"] == 1
     assert np.isnan(data.iloc[0]["spread, %"])
     assert data.iloc[1:]["spread, %"].notna().all()
-    assert f"1 of the {len(data)} rows were timed once only" in str(remarks.speed.repeats(data))
+    assert f"1 of the {len(data)} rows were timed once only" in str(speed_remarks.repeats(data))
 
 
 def curves(k: str, *seconds: float) -> pd.DataFrame:
@@ -293,7 +304,7 @@ def curves(k: str, *seconds: float) -> pd.DataFrame:
 
 def test_the_page_on_length_answers_its_question() -> None:
     steep = pd.concat([curves("10", 0.001, 0.003, 0.005), curves("none", 0.001, 0.01, 1.0)])
-    said = str(remarks.speed.length(steep))
+    said = str(speed_remarks.length(steep))
     last, whole = np.log(100) / np.log(25.5 / 15.5), np.log(1000) / np.log(25.5 / 5.5)
     assert said.startswith("End to end the mean time grows as a power of the length, at k = 10: ")
     assert f"without pruning: {whole:.1f} (a)" in said
@@ -301,26 +312,26 @@ def test_the_page_on_length_answers_its_question() -> None:
     assert (
         f"Over the last step, without pruning, the power is {last:.1f} (a), and a sentence takes 1,000.0 ms (a)" in said
     )
-    few = str(remarks.speed.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
+    few = str(speed_remarks.length(steep.assign(sentences=[20, 20, 3, 20, 20, 20])))
     assert "at k = 10, the power is" in few
     assert "a sentence takes 3.0 ms (a)" in few, "the bin of three sentences is left out"
 
 
 def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
     data = pd.DataFrame({"n": [3, 4, 9], "status": ["optimal", "optimal", "limit"], "dp_calls": [1, 5, 200]})
-    said = str(remarks.speed.proofs(data.assign(nodes=[1, 3, 77]), "a"))
+    said = str(speed_remarks.proofs(data.assign(nodes=[1, 3, 77]), "a"))
     assert said.startswith(
         "Of 3 test sentences of a 2 come with a proof that no other tree scores more, 1 at the first"
     )
     assert "200 calls and 77 nodes" in said
     run = main_rows(this.params, "mira")["combined"]
-    assert "come with a proof" in str(remarks.speed.proofs(this.sentences("tr_twt", run), "tr_twt"))
+    assert "come with a proof" in str(speed_remarks.proofs(frames.sentences(this, "tr_twt", run), "tr_twt"))
 
 
 def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> None:
     ways = {"best head of each word": (80.0, 30.0), "projective tree": (81.0, 90.0), "with more": (82.5, 99.0)}
     table = pd.DataFrame(ways, index=["UAS", "the best tree, %"]).T
-    said = str(remarks.speed.own_scores(table, 500))
+    said = str(speed_remarks.own_scores(table, 500))
     assert "On 500 test sentences the best head of each word makes the best tree of the scores in 30.0 %" in said
     assert "81.00 (projective tree) to 82.50 (with more) UAS, with 99.0 % proved in the last case" in said
     assert "No difference was tested." in said
@@ -332,21 +343,21 @@ def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> N
 def test_figures_of_confidence_say_their_sample() -> None:
     rows = [("a", 0.024, 100, 1100), ("b", 0.084, 400, 9000)]
     data = pd.DataFrame(rows, columns=["corpus", "calibration_error", "sentences", "scored_words"])
-    said = str(remarks.confidence.calibration(data, {"a": 486, "b": 913}, 400))
+    said = str(confidence_remarks.calibration(data, {"a": 486, "b": 913}, 400))
     assert "a 2.4 points (100 of 486 test sentences, 1,100 words)" in said
     assert "b 8.4 points (400 of 913 test sentences" in said
     assert "ask for 400 sentences; the metrics of a were computed on fewer." in said
-    assert "computed on fewer" not in str(remarks.confidence.calibration(data, {"a": 100, "b": 400}, 400))
+    assert "computed on fewer" not in str(confidence_remarks.calibration(data, {"a": 100, "b": 400}, 400))
 
 
 # --- the tuned search
 
 
 def test_a_part_of_a_test_set_is_said_to_be_one(this: collect.Results) -> None:
-    data = tables.tunings([this])
-    said = str(remarks.search.tuning(data))
+    data = tuning_tables.tunings([this])
+    said = str(tuning_remarks.tuning(data))
     assert "Test sentences: all 60 (tr_twt, this run)" in said
-    part = remarks.search.tuning(data.assign(of=486, certified=data["certified"] - 1))
+    part = tuning_remarks.tuning(data.assign(of=486, certified=data["certified"] - 1))
     assert "the first 60 of 486 (tr_twt" in str(part)
     assert "would have needed more than is counted" in str(part)
 
@@ -359,36 +370,40 @@ def crossed(first: float, loop: float) -> pd.DataFrame:
     row = {"run": RUN, "corpus": "nl", "sentences": 100, "folds": 9, "n": 1000, "long": 0, "slowest": 1.0}
     row |= {"few_iterations": 100, "short": 100, "iterations": 200, "seconds": 10.0, "status": {"optimal": 100}}
     row |= {"heads": 900, "labelled": 850, "complete": 50, "complete_labelled": 40}
-    systems = {ilp.BASELINE: 0.0, ilp.CONSTRAINTS: first, ilp.PUBLISHED_LOOP: loop}
+    systems = {
+        constraints_tables.BASELINE: 0.0,
+        constraints_tables.CONSTRAINTS: first,
+        constraints_tables.PUBLISHED_LOOP: loop,
+    }
     return pd.DataFrame([row | {"system": name, "first": 10 * share} for name, share in systems.items()])
 
 
 def test_published_times_stand_beside_ours() -> None:
-    said = str(remarks.ilp.times(crossed(0.03, 0.17)))
+    said = str(constraints_remarks.times(crossed(0.03, 0.17)))
     assert "20 s for Chu-Liu-Edmonds on the corpus" in said
     assert "about 15 minutes, against about 25" in said
 
 
 def test_published_bounds_are_no_figures() -> None:
-    targets = ilp.constraint_targets(crossed(0.03, 0.17))
+    targets = constraints_tables.constraint_targets(crossed(0.03, 0.17))
     assert targets.loc[("published", "lp_solve"), "mean, s"] == "under 0.5"
     assert targets.loc[("published", "lp_solve"), "share of the first iteration, %"] == "over 50"
     assert "0.5000" not in show.Table(targets, "t", by_column={"mean, s": 4})._repr_html_()
-    few = ilp.approximation(crossed(0.03, 0.17))
+    few = constraints_tables.approximation(crossed(0.03, 0.17))
     assert few.loc[("published", "Chu-Liu-Edmonds"), "CPU s"] == 20
     assert few.loc[("published", "q = 10"), "time saved, %"] == 80
-    paper = published.table(ilp.RIEDEL_CLARKE, "corpus").iloc[0]
+    paper = published.table(constraints_tables.RIEDEL_CLARKE, "corpus").iloc[0]
     assert paper.tolist() == [13300, 14.6, 5.4]
 
 
 def test_the_papers_corpus_stands_beside_ours(tmp_path: Path) -> None:
     made_up_results.constraint_metrics(tmp_path, "nl_made_up", (0,))
     params = parameters.load(REPOSITORY / "params.yaml")
-    settings = dataclasses.replace(params.cross_validation, corpora=("nl_alpino",), folds=(0,))
-    run = collect.Results(RUN, tmp_path, dataclasses.replace(params, cross_validation=settings))
+    settings = dataclasses.replace(params.section(Constraints), corpora=("nl_alpino",), folds=(0,))
+    run = collect.Results(RUN, tmp_path, params.changed(settings))
     made = tmp_path / "metrics" / "convert"
     (made / "nl_made_up.json").rename(made / "nl_alpino.json")
-    data = ilp.folded_corpora([run])
+    data = constraints_tables.folded_corpora([run])
     assert list(data.columns)[:2] == ["sentences", "words"]
     assert data.iloc[0].dropna().to_dict() == {
         "sentences": 13300,
@@ -411,7 +426,7 @@ def contest(**proved: tuple[int, int]) -> pd.DataFrame:
 
 def test_the_arena_says_limits_and_who_gave_up() -> None:
     data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
-    said = str(remarks.ilp.arena(data, ilp.arena_lengths(data)))
+    said = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
     assert "Branch and bound proves 4 of 4 problems, without a limit and in 0.01 s at most" in said
     assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4 within 5 s each" in said
     assert "In the 1 of 2 bins of lengths where some program proves every sentence" in said
@@ -425,7 +440,7 @@ def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
     )
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
     data = pd.DataFrame([[0.5, 1.0, 50, 2], [0.01, 0.0, 2, 1]], index=index, columns=columns)
-    assert "1 of 2 cannot be told from no change on this fold: two." in str(remarks.ilp.families(data))
+    assert "1 of 2 cannot be told from no change on this fold: two." in str(constraints_remarks.families(data))
 
 
 # --- notebooks

@@ -13,7 +13,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from studies.site import collect, published, remarks, tables
+from studies.across.corpora import tables as corpora_tables
+from studies.hall_2006.transitions import tables as transitions_tables
+from studies.qian_liu_2013.ablation import remarks as ablation_remarks
+from studies.qian_liu_2013.ablation import tables as ablation_tables
+from studies.qian_liu_2013.ablation.settings import Ablation
+from studies.qian_liu_2013.comparison import gains
+from studies.qian_liu_2013.comparison import remarks as comparison_remarks
+from studies.qian_liu_2013.comparison import tables as comparison_tables
+from studies.qian_liu_2013.speed import tables as speed_tables
+from studies.qian_liu_2013.tuning import remarks as tuning_remarks
+from studies.qian_liu_2013.tuning import tables as tuning_tables
+from studies.site import collect, frames, provenance, published
 from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
 
@@ -73,24 +84,24 @@ def test_unknown_published_names_list_what_there_is() -> None:
 
 def test_rows_are_those_of_the_parameters(results: list[collect.Results]) -> None:
     for r in results:
-        decoded, benchmark = r.decode(), r.benchmark()
+        decoded, benchmark = frames.decode(r), frames.benchmark(r)
         ours = [run for run in r.params.rows.values() if run.everywhere]
         assert len(decoded) == len(benchmark) == len(r.params.corpora) * len(ours)
         assert list(decoded["model"]) == [run.model for run in ours] * len(r.params.corpora)
-        assert set(r.train()["model"]) == {run.model for run in ours}
-        by_transitions = r.transitions()
+        assert set(frames.train(r)["model"]) == {run.model for run in ours}
+        by_transitions = transitions_tables.measured(r)
         others = [run.name for run in r.params.rows.values() if run.system == "transition"]
         assert list(by_transitions["row"]) == others * len(r.params.corpora)
         assert (by_transitions["words_per_cpu_s"] > 0).all()
-        assert set(r.convert()["split"]) == {"train", "dev", "test"}
-        assert set(r.pruner()["k"]) == set(r.params.pruner.ks)
-        assert set(r.pruner_thresholds()["threshold"]) == set(r.params.pruner.thresholds)
+        assert set(frames.convert(r)["split"]) == {"train", "dev", "test"}
+        assert set(frames.pruner(r)["k"]) == set(r.params.pruner.ks)
+        assert set(frames.pruner_thresholds(r)["threshold"]) == set(r.params.pruner.thresholds)
 
 
 def test_what_thresholds_leave(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
     results = collect.provenances(tmp_path)
-    table = tables.pruner_thresholds(results)
+    table = corpora_tables.pruner_thresholds(results)
     corpus = table.index[0][0]
     assert list(table.columns) == [
         f"{what}, {t}" for t in ("0.0001", "0.001", "0.01") for what in ("recall, %", "heads a word")
@@ -100,7 +111,7 @@ def test_what_thresholds_leave(tmp_path: Path) -> None:
     for r in results:  # as runs wrote it before thresholds were measured
         for path in (r.folder / "metrics" / "pruner").glob("*.json"):
             path.write_text(json.dumps({"corpus": path.stem, "recall": json.loads(path.read_text())["recall"]}))
-    assert tables.pruner_thresholds(collect.provenances(tmp_path)).empty
+    assert corpora_tables.pruner_thresholds(collect.provenances(tmp_path)).empty
 
 
 def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
@@ -109,7 +120,7 @@ def test_files_of_a_removed_row_do_not_come_back(tmp_path: Path) -> None:
     gone = next(iter(r.params.rows))
     stale = tmp_path / "results" / "metrics" / "decode" / r.params.corpora[0] / f"{gone}.old.json"
     stale.write_text((stale.parent / f"{gone}.json").read_text())
-    assert len(r.decode()) == sum(row.everywhere for row in r.params.rows.values())
+    assert len(frames.decode(r)) == sum(row.everywhere for row in r.params.rows.values())
 
 
 @pytest.mark.parametrize("damage", ["missing", "half written", "a row missing"])
@@ -124,7 +135,7 @@ def test_missing_and_damaged_files_are_named(tmp_path: Path, damage: str) -> Non
     else:
         path.write_text(json.dumps(json.loads(path.read_text())[1:]))
     with pytest.raises(InputError, match=rf"benchmark/{r.params.corpora[0]}.json.*run python -m studies"):
-        r.benchmark()
+        frames.benchmark(r)
 
 
 def test_without_a_reference_there_is_this_run_alone(tmp_path: Path) -> None:
@@ -142,12 +153,12 @@ def test_root_is_found_from_below_and_missed_elsewhere(root: Path, tmp_path: Pat
 
 
 def test_comparison_shows_three_provenances_side_by_side(results: list[collect.Results]) -> None:
-    table = tables.comparison(results, "perceptron")
+    table = comparison_tables.comparison(results, "perceptron")
     assert list(dict.fromkeys(table.columns.get_level_values(0))) == ["published", "reference", "this run", ""]
     row = table.loc[("this paper", "B&B + all sibling")]
     assert (row["published", "PTB"], row["published", "CTB"]) == (93.00, 87.05)
     for r in results:
-        decoded = r.decode().set_index(["corpus", "model", "learner", "decoder", "k"])
+        decoded = frames.decode(r).set_index(["corpus", "model", "learner", "decoder", "k"])
         for corpus in r.corpora:
             key = (corpus, "carreras+sibling", "perceptron", "tuned", "10")
             assert row[r.name, corpus] == decoded.loc[key, "uas"]
@@ -155,11 +166,11 @@ def test_comparison_shows_three_provenances_side_by_side(results: list[collect.R
 
 def test_every_row_without_a_figure_says_why(results: list[collect.Results]) -> None:
     for learner in ("perceptron", "mira"):
-        table = tables.comparison(results, learner)
+        table = comparison_tables.comparison(results, learner)
         ours = table.drop(columns=["published", ""], level=0)
         empty = ours.isna().any(axis=1)
         assert (table["", "note"][empty] != "").all()
-        assert (table["", "note"][empty].str.contains("not built yet|published figure only|not run")).all()
+        assert (table["", "note"][empty].str.contains("published figure only|not run")).all()
         assert not ours[~empty].empty
 
 
@@ -168,7 +179,7 @@ def test_a_model_that_the_parameters_do_not_list_is_not_run(tmp_path: Path) -> N
     params = yaml.safe_load((tmp_path / "params.yaml").read_text())
     del params["decode"]["carreras+sibling-perceptron"]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-    table = tables.comparison(collect.provenances(tmp_path), "perceptron")
+    table = comparison_tables.comparison(collect.provenances(tmp_path), "perceptron")
     row = table.loc[("this paper", "B&B + all sibling")]
     assert row["", "note"] == "not run: not among the rows of this run"
     assert row["this run"].isna().all()
@@ -177,18 +188,23 @@ def test_a_model_that_the_parameters_do_not_list_is_not_run(tmp_path: Path) -> N
 
 def test_corpora_can_be_chosen_and_unknown_ones_are_refused(results: list[collect.Results]) -> None:
     name = results[0].corpora[0]
-    assert set(tables.comparison(results, "mira", [name]).columns.get_level_values(1)) == {"PTB", "CTB", name, "note"}
+    assert set(comparison_tables.comparison(results, "mira", [name]).columns.get_level_values(1)) == {
+        "PTB",
+        "CTB",
+        name,
+        "note",
+    }
     with pytest.raises(InputError, match="no results for corpus 'xx'"):
-        tables.comparison(results, "mira", ["xx"])
+        comparison_tables.comparison(results, "mira", ["xx"])
 
 
 def test_pruning_tables_take_each_figure_from_its_file(results: list[collect.Results]) -> None:
     this = results[-1]
     corpus = this.corpora[0]
-    uas, speed, calls = (tables.pruning_table(results, figure) for figure in ("UAS", "w/s", "DP calls"))
+    uas, speed, calls = (speed_tables.pruning_table(results, figure) for figure in ("UAS", "w/s", "DP calls"))
     keys = ["corpus", "model", "learner", "decoder", "k"]
     at = (corpus, "carreras+grandchild+sibling", "mira", "tuned", "none")
-    decoded, timed = this.decode().set_index(keys).loc[at], this.benchmark().set_index(keys).loc[at]
+    decoded, timed = frames.decode(this).set_index(keys).loc[at], frames.benchmark(this).set_index(keys).loc[at]
     label = "branch and bound, no pruning"
     assert uas.loc[label, ("this run", corpus)] == decoded["uas"]
     assert speed.loc[label, ("this run", corpus)] == timed["words_per_cpu_s"]
@@ -200,19 +216,19 @@ def test_pruning_tables_take_each_figure_from_its_file(results: list[collect.Res
 def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY)
     both = collect.provenances(tmp_path)
-    data = tables.tunings(both)
+    data = tuning_tables.tunings(both)
     corpus = both[0].corpora[0]
     assert list(dict.fromkeys(data["corpus"])) == [f"{corpus}, reference", f"{corpus}, this run"]
     this = data[data["corpus"] == f"{corpus}, this run"].set_index("decoder")
     assert this.index[0] == "published"
-    decoded = both[1].decode().set_index(["decoder", "k", "learner", "model"])
+    decoded = frames.decode(both[1]).set_index(["decoder", "k", "learner", "model"])
     found = decoded.loc[("tuned", "10", "mira", "carreras+grandchild+sibling")]
     assert this.loc["tuned", "dp_calls"] == found["dp_calls"] / found["sentences"]
-    table = tables.tuning_table(data)
+    table = tuning_tables.tuning_table(data)
     ratio = this.loc["published", "nodes"] / this.loc["tuned", "nodes"]
     assert table.loc[(f"{corpus}, this run", "tuned"), ("published / this", "nodes")] == ratio
     assert np.isnan(table.loc[(f"{corpus}, this run", "published"), ("published / this", "nodes")])
-    said = str(remarks.search.tuning(data))
+    said = str(tuning_remarks.tuning(data))
     assert "Every tree is proved optimal." in said
     assert f"times the time of {this.index[-1]}" in said
 
@@ -221,13 +237,13 @@ def test_tuning_compares_the_same_sentences_with_published_first(tmp_path: Path)
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     with pytest.raises(InputError, match="no corpus did the configurations decode the same"):
-        tables.tunings([collect.this_run(tmp_path)])
+        tuning_tables.tunings([collect.this_run(tmp_path)])
 
 
 def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Path) -> None:
     both = collect.provenances(root)
-    data = tables.ablations(both)
-    settings = both[1].params.ablation
+    data = ablation_tables.ablations(both)
+    settings = both[1].params.section(Ablation)
     assert settings is not None
     names = list(settings.configurations)
     corpus = both[0].corpora[0]
@@ -238,18 +254,18 @@ def test_ablation_divides_by_the_first_configuration_of_the_same_corpus(root: Pa
     this = data[data["corpus"] == corpus].set_index("configuration")
     assert this.loc[names[0], "changed"] == NOTHING
     assert this.loc["published", "changed"] == "config = published, backbone = carreras"
-    table = tables.ablation_table(data).loc[corpus]
+    table = ablation_tables.ablation_table(data).loc[corpus]
     assert table.loc["published", ("this / first", "ms")] == this.loc["published", "ms"] / this.loc[names[0], "ms"]
     assert np.isnan(table.loc[names[0], ("this / first", "ms")])
-    ranking = tables.ablation_ranking(data)
+    ranking = ablation_tables.ablation_ranking(data)
     assert ranking["ms"].is_monotonic_increasing
     ratios = [d.set_index("configuration")["nodes"] for _, d in data.groupby("corpus")]
     ratios = [nodes["published"] / nodes[names[0]] for nodes in ratios]
     assert ranking.loc["published", "nodes"] == pytest.approx(np.sqrt(ratios[0] * ratios[1]))
-    said = str(remarks.search.ablation(data, ranking))
+    said = str(ablation_remarks.ablation(data, ranking))
     assert f"({ranking.index[-1]}) times the time" in said
     assert "without proof" in said
-    assert "proves every tree optimal" in str(remarks.search.ablation(data.assign(proved=100.0), ranking))
+    assert "proves every tree optimal" in str(ablation_remarks.ablation(data.assign(proved=100.0), ranking))
 
 
 def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> None:
@@ -259,46 +275,48 @@ def test_a_reference_from_before_the_ablation_is_left_out(tmp_path: Path) -> Non
     del settings["ablation"]
     path.write_text(yaml.safe_dump(settings))
     both = collect.provenances(tmp_path)
-    assert {name.split(", ")[1] for name in tables.ablations(both)["corpus"]} == {"this run"}
+    assert {name.split(", ")[1] for name in ablation_tables.ablations(both)["corpus"]} == {"this run"}
     with pytest.raises(InputError, match="no run has an ablation"):
-        tables.ablations(both[:1])
+        ablation_tables.ablations(both[:1])
 
 
 def test_scores_that_differ_under_proof_are_not_hidden(tmp_path: Path) -> None:
     made_up_results.project(tmp_path, REPOSITORY, with_reference=False)
     this = collect.this_run(tmp_path)
-    assert "their trees have the same score" in str(remarks.search.sentence_by_sentence(tables.tuned_sentences(this)))
+    assert "their trees have the same score" in str(
+        tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(this))
+    )
     run = next(run for run in this.params.rows.values() if run.decoder == "published")
     path = tmp_path / "results" / "predictions" / this.corpora[0] / "decode" / run.trained / f"{run}.csv"
     table = pd.read_csv(path)
     table.loc[3, "value"] -= 1
     table.loc[4, ["value", "status"]] = [0.0, "limit"]
     table.to_csv(path, index=False)
-    sentences = tables.tuned_sentences(this)
+    sentences = tuning_tables.tuned_sentences(this)
     assert (len(sentences), sentences["proved"].sum(), sentences["same"].sum()) == (60, 59, 58)
     assert "On 1 of the 59 sentences that both prove, scores differ" in str(
-        remarks.search.sentence_by_sentence(sentences)
+        tuning_remarks.sentence_by_sentence(sentences)
     )
 
 
 def test_remarks_follow_the_data(results: list[collect.Results]) -> None:
-    table, tested = tables.comparison(results, "mira"), tables.against_baseline(results)
-    said = str(remarks.gains.families(tested, "mira"))
+    table, tested = comparison_tables.comparison(results, "mira"), comparison_tables.against_baseline(results)
+    said = str(gains.families(tested, "mira"))
     assert "In the paper all non-local factors together bring +0.36 UAS" in said
     assert "Some of the factors, UAS over our baseline: significant at 5 %, better: " in said
-    assert "has no tests" in str(remarks.gains.families(tested.iloc[:0], "mira"))
+    assert "has no tests" in str(gains.families(tested.iloc[:0], "mira"))
     lifted = table.copy()
     ours = lifted.columns.get_level_values(0).isin(["reference", "this run"])
     lifted.loc[:, ours] = table.loc[:, ours] + 0.5
-    assert "MIRA minus perceptron is +0.50 UAS on average" in str(remarks.gains.learners(table, lifted))
+    assert "MIRA minus perceptron is +0.50 UAS on average" in str(gains.learners(table, lifted))
 
 
 def test_significance_tests_the_difference_from_the_baseline(results: list[collect.Results]) -> None:
-    tested = tables.significance(results[-1])
+    tested = comparison_tables.significance(results[-1])
     assert {"difference", "low", "high", "p"} <= set(tested.columns)
     assert (tested["low"] <= tested["difference"]).all()
     assert (tested["difference"] <= tested["high"]).all()
-    uas = results[-1].decode().set_index(["model", "learner", "k"])["uas"]
+    uas = frames.decode(results[-1]).set_index(["model", "learner", "k"])["uas"]
     base, other = uas["carreras", "mira", "10"], uas["carreras+sibling", "mira", "10"]
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
 
@@ -308,17 +326,17 @@ def test_what_is_told_from_chance_is_named_and_the_rest_is_counted() -> None:
     rows += [("b", "mira", "y", 0.1, 0.5), ("b", "mira", "z", 0.0, 1.0)]
     data = pd.DataFrame(rows, columns=["corpus", "learner", "system", "difference", "p"])
     data = data.assign(**{"p (words)": data["p"]}).set_index(["corpus", "learner", "system"])
-    said = str(remarks.comparison.significance(data))
+    said = str(comparison_remarks.significance(data))
     assert "better: a · y (+0.70, p = 0.020), a · x (+0.50, p = 0.010); worse: b · x (-0.25, p = " in said
     assert "; not significant: 2 of 5 (" in said
     assert "; of 5 tests fewer than one would pass by chance alone." in said
-    assert "worse: none; not significant: 0 of 2;" in str(remarks.comparison.significance(data.iloc[:2]))
+    assert "worse: none; not significant: 0 of 2;" in str(comparison_remarks.significance(data.iloc[:2]))
 
 
 def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect.Results]) -> None:
-    table = tables.accuracy(results)
+    table = comparison_tables.accuracy(results)
     for r in results:
-        decoded = r.decode().set_index(["corpus", "model", "learner", "decoder", "k"])
+        decoded = frames.decode(r).set_index(["corpus", "model", "learner", "decoder", "k"])
         found = decoded.loc[("tr_twt", "carreras+sibling", "mira", "tuned", "10")]
         row = table.loc[("mira", "carreras+sibling", "tr_twt")][r.name]
         assert row.to_dict() == {
@@ -329,14 +347,14 @@ def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect
             "proved, %": 100 * found["certified"] / found["sentences"],
         }
     assert (table["this run", "LAS"] < table["this run", "UAS"]).all()
-    assert tables.headline(results)["LAS, all factors"].notna().all()
-    assert tables.training(results)["dev LAS"].between(75, 76).all()
-    las = tables.pruning_table(results, "LAS")
+    assert comparison_tables.headline(results)["LAS, all factors"].notna().all()
+    assert provenance.training(results)["dev LAS"].between(75, 76).all()
+    las = speed_tables.pruning_table(results, "LAS")
     assert las["published"].isna().all(axis=None)
     assert las["this run"].notna().all(axis=None)
-    assert ("", "LAS") in tables.tuning_table(tables.tunings(results))
-    tested = tables.significance(results[-1], figure="LAS")
-    las = results[-1].decode().set_index(["model", "learner", "k"])["las"]
+    assert ("", "LAS") in tuning_tables.tuning_table(tuning_tables.tunings(results))
+    tested = comparison_tables.significance(results[-1], figure="LAS")
+    las = frames.decode(results[-1]).set_index(["model", "learner", "k"])["las"]
     base, other = las["carreras", "mira", "10"], las["carreras+sibling", "mira", "10"]
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
 
@@ -350,10 +368,12 @@ def test_without_labels_tables_leave_labelled_figures_out(tmp_path: Path) -> Non
     shutil.rmtree(tmp_path / "results")
     made_up_results.write(tmp_path / "results", collect.this_run(tmp_path).params)
     results = [collect.this_run(tmp_path)]
-    assert list(tables.accuracy(results).columns) == [("this run", name) for name in ("UAS", "complete", "proved, %")]
-    assert "LAS, all factors" not in tables.headline(results)
-    assert ("", "LAS") not in tables.tuning_table(tables.tunings(results))
-    assert tables.significance(results[0], figure="LAS").empty
+    assert list(comparison_tables.accuracy(results).columns) == [
+        ("this run", name) for name in ("UAS", "complete", "proved, %")
+    ]
+    assert "LAS, all factors" not in comparison_tables.headline(results)
+    assert ("", "LAS") not in tuning_tables.tuning_table(tuning_tables.tunings(results))
+    assert comparison_tables.significance(results[0], figure="LAS").empty
 
 
 # --- display

@@ -12,12 +12,13 @@ import yaml
 from synthetic import synthetic_treebank
 
 from studies.common import params as parameters
-from studies.common.params import Params, Step, Steps
-from studies.figures.epochs import by_arcs, by_epoch
+from studies.common.params import Params
 from studies.pipeline.scratch import overlaid
 from studies.pipeline.trainers.graph import specification
 from studies.qian_liu_2013.steps import measure as stage_module
-from studies.site import remarks, tables
+from studies.qian_liu_2013.steps import remarks, tables
+from studies.qian_liu_2013.steps.figures import by_arcs, by_epoch
+from studies.qian_liu_2013.steps.settings import Step, Steps
 from studies.site.collect import Results
 from studies.site.show import NOTHING, Table
 from treebound.core.errors import InputError
@@ -46,7 +47,7 @@ def settings(runs: dict[str, Step], corpora: tuple[str, ...] = ("made_up",)) -> 
     steps = Steps(model="carreras+grandchild+sibling", runs=runs, corpora=corpora)
     pruner = dataclasses.replace(loaded.pruner, bits=12, epochs=1)
     # `replace` checks the whole again: rows of the project's own corpora stay valid
-    return dataclasses.replace(loaded, corpora=(*loaded.corpora, *corpora), train=small, steps=steps, pruner=pruner)
+    return dataclasses.replace(loaded, corpora=(*loaded.corpora, *corpora), train=small, pruner=pruner).changed(steps)
 
 
 # --- the stage
@@ -224,7 +225,7 @@ def test_the_table_has_a_row_a_change_and_stars_where_it_is_significant(tmp_path
 
 def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, MADE_UP)])
-    said = repr(remarks.steps.changes(data, tables.step_tests(data)))
+    said = repr(remarks.changes(data, tables.step_tests(data)))
     by_las = said[said.index("LAS against base: significant at 5 %") : said.index("UAS against base")]
     assert re.search(r"better: better \(\+18.75 \[.*\], p < 0.001\); worse: worse \(-18.75 ", by_las)
     assert "not significant: 2 of 4 (same (+0.00" in by_las
@@ -235,11 +236,11 @@ def test_remarks_say_what_helps_and_what_does_not(tmp_path: Path) -> None:
 
 def test_remarks_where_nothing_helps(tmp_path: Path) -> None:
     data = tables.steps([results(tmp_path, {name: MADE_UP[name] for name in ("base", "unclear", "worse")})])
-    said = repr(remarks.steps.changes(data, tables.step_tests(data)))
+    said = repr(remarks.changes(data, tables.step_tests(data)))
     assert "LAS against base: significant at 5 %, better: none" in said
     assert "word for word" not in said
     alone = tables.steps([results(tmp_path / "alone", {"base": MADE_UP["base"], "absent": MADE_UP["absent"]})])
-    assert "there is nothing to compare with base" in repr(remarks.steps.changes(alone, tables.step_tests(alone)))
+    assert "there is nothing to compare with base" in repr(remarks.changes(alone, tables.step_tests(alone)))
 
 
 def test_epochs(tmp_path: Path) -> None:
@@ -266,14 +267,14 @@ def test_training(tmp_path: Path) -> None:
 
 def test_without_any_such_training(tmp_path: Path) -> None:
     nothing = Results("this run", tmp_path, parameters.load(REPOSITORY / "params.yaml"))
-    older = dataclasses.replace(nothing, params=dataclasses.replace(nothing.params, steps=None))
+    older = dataclasses.replace(nothing, params=nothing.params.changed(Steps()))
     data = tables.steps([older, nothing])
     tests, curves = tables.step_tests(data), tables.step_epochs(data)
     trained = tables.step_training(data)
     for table in (tests, curves, trained, tables.step_table(data, tests)):
         assert not len(table)
         Table(table, "x")._repr_html_()
-    assert "which the default run leaves out" in repr(remarks.steps.changes(data, tests))
+    assert "which the default run leaves out" in repr(remarks.changes(data, tests))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -313,7 +314,7 @@ def test_one_line_errors(change: dict, message: str, tmp_path: Path) -> None:
 
 
 def test_changes_in_words() -> None:
-    runs = parameters.load(REPOSITORY / "params.yaml").steps.runs
+    runs = parameters.load(REPOSITORY / "params.yaml").section(Steps).runs
     assert str(runs["base"]) == ""
     assert str(runs["no-lemmas"]) == "without lemma"
     assert str(runs["limit-1"]) == "max_dp_calls = 1"
@@ -334,7 +335,7 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     arcs = tables.step_arcs(data)
     assert arcs["training"].tolist() == ["base", "narrow", "learnt"], "of trainings that prune otherwise, and counted"
     assert arcs["learnt"].tolist() == [False, False, True]
-    said = repr(remarks.steps.pruned(arcs))
+    said = repr(remarks.pruned(arcs))
     assert "a threshold of 0.01 in parsing alone leaves 4.0 heads a word of 10.0, at -0.50 UAS on dev" in said
     assert "a threshold of 0.01 in training, too leaves 4.5 heads a word of 10.0, at +0.25 UAS on dev" in said
     (panel,) = by_arcs(arcs, "UAS").axes
@@ -345,4 +346,4 @@ def test_accuracy_against_the_arcs_that_are_left(tmp_path: Path, monkeypatch: py
     assert tables.step_arcs(tables.steps([unlike])).empty, "the base is of before they were counted"
     nothing = tables.step_arcs(tables.steps([older]))
     assert nothing.empty
-    assert "run `python -m studies.pipeline.run steps`" in repr(remarks.steps.pruned(nothing))
+    assert "run `python -m studies.pipeline.run steps`" in repr(remarks.pruned(nothing))

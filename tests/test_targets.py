@@ -13,9 +13,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from studies.site import remarks
+from studies.site import target_remarks, targets
 from studies.site.show import Table
-from studies.site.tables import targets as tables
 from treebound.core.errors import InputError
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -87,7 +86,7 @@ def test_figures_are_kept_where_it_is_asked_for(goals, tmp_path: Path, capsys: p
     goals.option(cli)
     path, rows = tmp_path / "targets.json", [goals.Row("a figure", 1.0, 2)]
     assert cli.parse_args([]).keep is None
-    assert cli.parse_args(["--keep"]).keep == goals.KEPT == tables.KEPT
+    assert cli.parse_args(["--keep"]).keep == goals.KEPT == targets.KEPT
     goals.told(rows, None)
     assert not path.exists()
     goals.told(rows, cli.parse_args(["--keep", str(path)]).keep)
@@ -117,31 +116,31 @@ def test_help_of_benchmarks(name: str) -> None:
 
 
 def test_the_table_and_what_is_said_of_it(tmp_path: Path) -> None:
-    path = tmp_path / tables.KEPT
+    path = tmp_path / targets.KEPT
     path.parent.mkdir(parents=True)
     rows = [("fast", 12_000.0, 20_000, False), ("small", 300.0, 2048, True)]
     kept = [{"name": n, "measured": m, "target": t, "met": met, "how": "make bench"} for n, m, t, met in rows]
     path.write_text(json.dumps(kept))
-    table = tables.targets(tmp_path)
+    table = targets.targets(tmp_path)
     assert table.loc["fast"].tolist() == [12_000.0, 20_000.0, "no", "make bench"]
-    said = str(remarks.targets.targets(table))
+    said = str(target_remarks.targets(table))
     assert "1 of 2 targets are met; missed: fast (12,000, target 20,000)" in said
-    met = str(remarks.targets.targets(table.iloc[1:]))
+    met = str(target_remarks.targets(table.iloc[1:]))
     assert "1 of 1 targets are met." in met
     assert "make bench" in Table(table, "x")._repr_html_()
     path.write_text('[{"name": "x"}]')
     with pytest.raises(InputError, match=r"targets\.json: not a list of targets"):
-        tables.targets(tmp_path)
+        targets.targets(tmp_path)
 
 
 def test_nothing_kept(tmp_path: Path) -> None:
-    table = tables.targets(tmp_path)
+    table = targets.targets(tmp_path)
     assert table.empty
-    assert "`make bench`" in str(remarks.targets.targets(table))
+    assert "`make bench`" in str(target_remarks.targets(table))
     assert "no run here has any" in Table(table, "x")._repr_html_()
 
 
 def test_the_reference_shows_what_is_kept() -> None:
-    table = tables.targets(BENCHMARKS.parent)
+    table = targets.targets(BENCHMARKS.parent)
     kept = json.loads((BENCHMARKS.parent / "results" / "reference" / "targets.json").read_text())
     assert len(table) == len(kept) > 20, "a name stands there twice"

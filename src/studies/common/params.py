@@ -4,44 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import (
     AfterValidator,
-    ConfigDict,
     Field,
     FiniteFloat,
-    PlainValidator,
     TypeAdapter,
     ValidationError,
 )
 from pydantic.dataclasses import dataclass
 
+from studies.common.fields import STRICT, Above, Count, Keep, Name, Positive, Section, Tags, heads
+from studies.common.paths import STUDIES
 from treebound.core.errors import InputError
 from treebound.core.spaces import Space
 from treebound.support import yamlfile
 from treebound.support.settings import Seed
-from treebound.systems.ccg.settings import Checked_beams
-from treebound.systems.ccg.settings import Settings as CCGSettings
-from treebound.systems.correcting.settings import Settings as Correcting
-from treebound.systems.graph.settings import Family, Labels, Learner, Settings
+from treebound.systems.graph.settings import Family, Learner, Settings
 from treebound.systems.sampling.settings import Settings as Sampling
 from treebound.systems.transition.settings import Settings as Transition
 
-_STRICT = ConfigDict(extra="forbid")
-
+T = TypeVar("T", bound=Section)
 #: system that a model may have -> module of `pipeline.trainers` that trains it and parses with it
 SYSTEMS = {"graph": "graph", "transition": "transition", "sampling": "sampling", "udpipe": "peers", "spacy": "peers"}
-
-
-def _keep(value: Any) -> int | str:
-    """A number of heads that the pruner leaves each word, or "none" (no pruning)."""
-    if value == "none" or (type(value) is int and 1 <= value <= 1_000_000):
-        return value
-    raise ValueError(f"expected a number of heads from 1, or none, not {value!r}")
 
 
 def _path(text: str) -> str:
@@ -58,17 +50,10 @@ def _system(name: str) -> str:
     return name
 
 
-Positive = Annotated[int, Field(ge=1, le=1_000_000_000)]
-Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
-Above = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
-Keep = Annotated[int | str, PlainValidator(_keep)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
-Tags = Literal["gold", "predicted"]
 SystemName = Annotated[str, AfterValidator(_system)]
-Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # those that not every corpus has
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Tagger:
     """The tagger of corpora whose tags are predicted; see systems.tagging.learn. Training tags by `folds` folds."""
 
@@ -77,7 +62,7 @@ class Tagger:
     folds: Annotated[int, Field(ge=2, le=1000)]
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Pruner:
     """First-order pruner.
 
@@ -91,7 +76,7 @@ class Pruner:
     thresholds: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = ()  # older runs have none
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class GraphModel:
     """Settings of a graph-based model that differ from `train`.
 
@@ -111,7 +96,7 @@ class GraphModel:
 _SETTINGS: dict[str, Any] = {"graph": GraphModel, "transition": Transition, "sampling": Sampling}
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Model:
     """A model that is trained.
 
@@ -156,7 +141,7 @@ def model(value: Any) -> Model:
     return replace(checked, settings=TypeAdapter(_settings_of(value)).validate_python(own))
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Decoder:
     """A registered decoder with options.
 
@@ -185,7 +170,7 @@ class Decoder:
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Parsing:
     """One way to parse with a model: one row of the tables.
 
@@ -251,12 +236,7 @@ class Row:
         return not self.corpora if self.timed is None else self.timed
 
 
-def heads(k: Keep) -> int | None:
-    """Heads of a word as the parser takes them."""
-    return None if k == "none" else int(k)
-
-
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Benchmark:
     """Timed runs, after one that compiles: `repeats` of them, fewer once they have taken `seconds` of CPU together."""
 
@@ -264,266 +244,7 @@ class Benchmark:
     seconds: Above
 
 
-@dataclass(frozen=True, config=_STRICT)
-class Ablation:
-    """The same scores under several configurations of the search; each is a set of its keyword arguments.
-
-    sentences     how many of the test split
-    max_dp_calls  where a search gives up, unless its configuration says otherwise
-    """
-
-    model: str
-    k: Positive
-    sentences: Positive
-    max_dp_calls: Positive
-    configurations: Annotated[dict[Name, dict[str, bool | int | FiniteFloat | str]], Field(min_length=2)]
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Confidence:
-    """Whose margins, marginals and `trees` best trees are measured, on the first `sentences` of dev and test."""
-
-    model: str
-    decoder: str
-    k: Keep
-    trees: Positive
-    sentences: Positive
-
-    @property
-    def heads(self) -> int | None:
-        """k as the parser takes it."""
-        return heads(self.k)
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Arena:
-    """Branch and bound beside integer programs on the scores of `models`; see riedel_clarke_2006.integer_programs.
-
-    sentences  how many of the test split
-    seconds    that a program has for one
-    """
-
-    models: Annotated[tuple[str, ...], Field(min_length=1)]
-    k: Positive
-    sentences: Positive
-    seconds: Above
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Approximations:
-    """Every decoder on the scores of `models`, and on made-up ones; see studies.across.approximations.measure.
-
-    sentences  how many of the test split
-    made_up    of how many of them, in order, the lengths are those of made-up scores; longest: in words
-    calls      dynamic programs that branch and bound has for a sentence
-    seconds    that a linear program has
-    """
-
-    models: Annotated[tuple[str, ...], Field(min_length=1)]
-    k: Positive
-    sentences: Positive
-    made_up: Annotated[int, Field(ge=0, le=1_000_000_000)]
-    longest: Positive
-    calls: Positive
-    seconds: Above
-
-
-@dataclass(frozen=True, config=_STRICT)
-class ScoreTime:
-    """Sampling decoders beside proved optima on the scores of models; see studies.zhang_2014.score_time.measure.
-
-    models     the first over projective and non-projective trees, the others over projective trees alone
-    sentences  of the test split, evenly spaced
-    patience   budgets: runs in a row that find nothing better, after which a search ends
-    seeds      number of seeds: 1, 2 and so on
-    """
-
-    models: Annotated[tuple[str, ...], Field(min_length=1)]
-    k: Positive
-    sentences: Positive
-    patience: Annotated[tuple[Positive, ...], Field(min_length=1)]
-    seeds: Positive
-
-    @property
-    def model(self) -> str:
-        """The first model."""
-        return self.models[0]
-
-
-@dataclass(frozen=True, config=_STRICT)
-class CrossValidation:
-    """The labelled parser with hard constraints, by folds; see studies.riedel_clarke_2006.constraints.measure.
-
-    corpora   those with an every-tenth split and a file of constraints
-    k         labels that an arc may carry, the best ones; q: numbers of variables a word
-    analysed  the fold on which families are left out one at a time, and a model is trained with them in the loop
-    """
-
-    corpora: tuple[Name, ...] = ()
-    folds: tuple[Literal[0, 2, 3, 4, 5, 6, 7, 8, 9], ...] = (0, 2, 3, 4, 5, 6, 7, 8, 9)
-    epochs: Positive = 5
-    k: Positive = 5
-    q: tuple[Positive, ...] = (2, 5, 10, 20, 50)
-    analysed: Annotated[int, Field(ge=0, le=9)] = 0
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Classifiers:
-    """The experiments of Hall, Nivre & Nilsson (2006); see studies.hall_2006.classifiers.measure.
-
-    sections   of a corpus that has no split of its own here: sentence i is in section i % 10, and each of these is
-               parsed by models of all others
-    features   feature models, the poorest first; learners: by name
-    shares     of the training set, in %, for the learning curve of the last feature model
-    """
-
-    corpora: tuple[Name, ...] = ()
-    sections: dict[Name, tuple[Annotated[int, Field(ge=0, le=9)], ...]] = Field(default_factory=dict)
-    features: Annotated[tuple[str, ...], Field(min_length=1)] = ("F1", "F2", "F3", "F4", "F5")
-    learners: dict[Name, Transition] = Field(default_factory=dict)
-    shares: tuple[Annotated[int, Field(ge=1, le=99)], ...] = (10, 20, 50)
-
-    def __post_init__(self) -> None:
-        if unknown := [corpus for corpus in self.sections if corpus not in self.corpora]:
-            raise ValueError(f"sections: {unknown[0]} is none of the corpora")
-
-
-@dataclass(frozen=True, config=_STRICT)
-class ClassifierSearch:
-    """Parameters of learners, chosen on dev by successive halving; see studies.hall_2006.classifiers.search.
-
-    features  the feature model of all points
-    grids     learner -> parameter -> its values; a point is one value of each
-    first     share of the training set (%) that the first round has; each later one has three times as much, for the
-              best third of its points
-    """
-
-    corpora: tuple[Name, ...] = ()
-    features: str = "F5"
-    grids: dict[Name, dict[Name, tuple[int | FiniteFloat, ...]]] = Field(default_factory=dict)
-    first: Annotated[int, Field(ge=1, le=100)] = 12
-
-
-@dataclass(frozen=True, config=_STRICT)
-class TagCorrection:
-    """Tags chosen with trees (Zhang et al. 2014, Table 3); see studies.zhang_2014.tag_correction.stage."""
-
-    corpora: tuple[Name, ...] = ()
-    settings: Correcting = Field(default_factory=Correcting)
-
-
-@dataclass(frozen=True, config=_STRICT)
-class CCGParser:
-    """A CCG parser of a corpus that is translated to derivations; see studies.auli_lopez_2011.treebank.
-
-    more       a corpus whose training derivations it learns from as well
-    tags       that it is trained and tested with; predicted ones are those of taggers of the derivations' own words
-    sentences  of training, at most, and a quarter as many of dev and test; a slice of the run may leave fewer
-    """
-
-    corpus: Name
-    more: Name | None = None
-    tags: Tags = "gold"
-    sentences: Positive | None = None
-    settings: CCGSettings = CCGSettings()
-
-
-@dataclass(frozen=True, config=_STRICT)
-class CCG:
-    """Translation to CCG derivations, and supertaggers with parsers; see auli_lopez_2011.supertagging.
-
-    derivations  corpora that are translated; parsers: by name, of some of them
-    beams        beta:k of the single beams that are compared, narrow ones first
-    """
-
-    derivations: tuple[Name, ...] = ()
-    parsers: dict[Name, CCGParser] = Field(default_factory=dict)
-    beams: Annotated[Checked_beams, Field(min_length=1)] = ("0.075:20", "0.03:20", "0.01:20", "0.005:20", "0.001:20")
-
-    def __post_init__(self) -> None:
-        for name, parser in self.parsers.items():
-            if unknown := {parser.corpus, parser.more} - {*self.derivations, None}:
-                raise ValueError(f"parsers: {name}: {min(filter(None, unknown))} is none of the derivations")
-
-
-@dataclass(frozen=True, config=_STRICT)
-class CCGIntegration:
-    """What is measured of the joint model of every parser of `ccg`; see studies.auli_lopez_2011.integration.measure.
-
-    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
-    """
-
-    iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
-    most: Positive = 50
-
-    def __post_init__(self) -> None:
-        if max(self.iterations) > self.most:
-            raise ValueError(f"most: {self.most} is less than one of the iterations")
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Step:
-    """What one training differs in from the base system; what is not given stays as it is there.
-
-    add, drop  factor families that its model has, or lacks
-    unseen     attributes of words that it does not see: their templates are left out
-    word_pairs whether factors of more than one arc have templates over two of their words
-    threshold, pruner_folds  of the pruner, and by how many folds it is jackknifed for training
-    """
-
-    add: tuple[Family, ...] = ()
-    drop: tuple[Family, ...] = ()
-    unseen: tuple[Attribute, ...] = ()
-    word_pairs: bool = True
-    labels: Labels | None = None
-    learner: Learner | None = None
-    epochs: Positive | None = None
-    max_dp_calls: Count | None = None
-    threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
-    pruner_folds: Annotated[int, Field(ge=2, le=1000)] | None = None
-
-    def __str__(self) -> str:
-        """In words; empty if nothing is changed."""
-        parts = [f"with {', '.join(self.add)}"] if self.add else []
-        lacks = (*self.drop, *self.unseen, *([] if self.word_pairs else ["word-pair templates"]))
-        parts += [f"without {', '.join(lacks)}"] if lacks else []
-        return ", ".join((*parts, *(f"{name} = {value}" for name, value in self.settings.items())))
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The fields of the settings that it sets, families aside."""
-        names = ("labels", "learner", "epochs", "max_dp_calls", "threshold", "pruner_folds")
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-
-
-@dataclass(frozen=True, config=_STRICT)
-class Steps:
-    """What each step of learning brings on dev: trainings that differ in one thing; see qian_liu_2013.steps.
-
-    corpora  corpora that are trained on, perhaps none
-    model    the base system, with the settings of `train`
-    runs     its variations; the first changes nothing: the others are compared with it
-    """
-
-    model: str
-    runs: Annotated[dict[Name, Step], Field(min_length=2)]
-    corpora: tuple[Name, ...] = ()
-
-    def __post_init__(self) -> None:
-        (first, base), *others = self.runs.items()
-        if base != Step():
-            raise ValueError(f"runs: {first} is the first one, which the others are compared with: it changes nothing")
-        for name, step in others:
-            if step == base:
-                raise ValueError(f"runs: {name} changes nothing")
-
-    @property
-    def base(self) -> str:
-        """The name of the run that the others are compared with."""
-        return next(iter(self.runs))
-
-
-@dataclass(frozen=True, config=_STRICT, kw_only=True)
+@dataclass(frozen=True, config=STRICT, kw_only=True)
 class Params:
     """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
 
@@ -541,18 +262,7 @@ class Params:
     decode: dict[Name, dict[Name, Parsing]]
     benchmark: Benchmark
     notebooks: tuple[Name, ...]
-    ablation: Ablation | None = None  # a reference run from before there was one has none
-    confidence: Confidence | None = None  # older runs have none
-    cross_validation: CrossValidation = CrossValidation()
-    classifiers: Classifiers = Field(default_factory=Classifiers)
-    classifier_search: ClassifierSearch = Field(default_factory=ClassifierSearch)
-    tag_correction: TagCorrection = Field(default_factory=TagCorrection)
-    ccg: CCG = Field(default_factory=CCG)
-    ccg_integration: CCGIntegration = CCGIntegration()
-    arena: Arena | None = None  # older runs have none
-    approximations: Approximations | None = None  # likewise
-    score_time: ScoreTime | None = None  # older runs have none
-    steps: Steps | None = None  # older runs have none
+    questions: dict[str, Any] = Field(default_factory=dict)  #: section of a question -> its settings; see `section`
 
     def __post_init__(self) -> None:
         self._check_names()
@@ -565,34 +275,36 @@ class Params:
                 same = replace(row, name="", trained="", timed=None, corpora=(), tags=tags, seed=seed)
                 if (other := named.setdefault(same, row.name)) != row.name:
                     raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
-        for what in ("ablation", "confidence", "arena", "approximations", "score_time"):
-            settings = getattr(self, what)
-            if settings is not None:
-                trained = list(dict.fromkeys(row.trained for row in self.rows.values() if row.everywhere))
-                models = getattr(settings, "models", None) or (settings.model,)
-                if unknown := [model for model in models if model not in trained]:
-                    raise ValueError(f"{what}: no row trains {unknown[0]!r}; choose from {', '.join(trained)}")
-        if self.confidence is not None and self.confidence.decoder not in self.decoders:
-            raise ValueError(
-                f"confidence: no decoder {self.confidence.decoder!r}; choose from {', '.join(self.decoders)}"
-            )
-        if self.steps is not None:
-            self._check_steps(self.steps)
-        if self.cross_validation.analysed not in self.cross_validation.folds:
-            raise ValueError(f"cross_validation: fold {self.cross_validation.analysed} is analysed, but not listed")
 
-    def check_treebanks(self) -> None:
+    def section(self, kind: type[T]) -> T:
+        """The settings of a question, given by their class. Those of one that the file lacks ask nothing."""
+        settings = self.questions.get(_question(kind), kind())
+        assert isinstance(settings, kind)
+        return settings
+
+    def changed(self, settings: Section) -> Params:
+        """The same parameters with other settings of a question."""
+        return replace(self, questions=self.questions | {_question(type(settings)): settings})
+
+    def check(self, params: Params) -> None:
+        """Raise ValueError where `treebanks` lacks a corpus that all models are compared on."""
+        self.check_treebanks(self.corpora)
+
+    def check_treebanks(self, corpora: Iterable[str]) -> None:
         """Raise ValueError where `treebanks` lacks a corpus that something is computed on."""
-        users = {
-            "corpora": self.corpora,
-            "cross_validation.corpora": self.cross_validation.corpora,
-            "classifiers.corpora": self.classifiers.corpora,
-            "tag_correction.corpora": self.tag_correction.corpora,
-            "ccg.derivations": self.ccg.derivations,
-        }
-        for key, corpora in users.items():
-            if self.treebanks and (missing := [corpus for corpus in corpora if corpus not in self.treebanks]):
-                raise ValueError(f"treebanks: {missing[0]} is missing, which {key} has")
+        if self.treebanks and (missing := [corpus for corpus in corpora if corpus not in self.treebanks]):
+            raise ValueError(f"{missing[0]} is missing in treebanks")
+
+    def check_trained(self, *models: str) -> None:
+        """Raise ValueError for a model that no row of all corpora trains."""
+        trained = list(dict.fromkeys(row.trained for row in self.rows.values() if row.everywhere))
+        if unknown := [model for model in models if model not in trained]:
+            raise ValueError(f"no row trains {unknown[0]!r}; choose from {', '.join(trained)}")
+
+    def check_decoder(self, name: str) -> None:
+        """Raise ValueError where there is no such decoder."""
+        if name not in self.decoders:
+            raise ValueError(f"no decoder {name!r}; choose from {', '.join(self.decoders)}")
 
     def _check_names(self) -> None:
         places: dict[str, str] = {}
@@ -657,18 +369,6 @@ class Params:
         """Whether a corpus has a model."""
         return not self.models[model].corpora or corpus in self.models[model].corpora
 
-    def _check_steps(self, steps: Steps) -> None:
-        if steps.model not in self.models or self.models[steps.model].system != "graph":
-            raise ValueError(f"steps: no model {steps.model!r}; choose from {', '.join(self.models)}")
-        if unknown := [corpus for corpus in steps.corpora if corpus not in self.corpora]:
-            raise ValueError(f"steps: no corpus {unknown[0]!r}; choose from {', '.join(self.corpora)}")
-        families = self.models[steps.model].settings.families
-        for name, step in steps.runs.items():
-            if there := [family for family in step.add if family in families]:
-                raise ValueError(f"steps: {name}: {steps.model} has {there[0]} already")
-            if missing := [family for family in step.drop if family not in families]:
-                raise ValueError(f"steps: {name}: {steps.model} has no {missing[0]}; it has {', '.join(families)}")
-
     def rows_of(self, corpus: str) -> list[Row]:
         """The rows of a corpus, those that all corpora have before its own."""
         of_corpus = [row for row in self.rows.values() if not row.corpora or corpus in row.corpora]
@@ -704,63 +404,92 @@ class Params:
         return self.slice if split == "train" else max(1, self.slice // 4)
 
 
+def sections() -> dict[str, type[Section]]:
+    """Section of params.yaml -> its class: that of the module `settings` in a question's folder, whose name it has."""
+    found = {}
+    for path in sorted(STUDIES.glob("*/*/settings.py")):
+        paper, question = path.parts[-3:-1]
+        module = import_module(f"studies.{paper}.{question}.settings")
+        kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Section))
+        (found[question],) = (kind for kind in kinds if kind is not Section)
+    return found
+
+
+def _question(kind: type) -> str:
+    """The section of a class of settings."""
+    return kind.__module__.split(".")[-2]
+
+
 def load(path: Path = Path("params.yaml")) -> Params:
     """Read and check a parameter file. Raises InputError with file, line, reason and the valid choices."""
     tree, data = yamlfile.read(path, hint="run from the project's folder")
+    kinds: dict[str, type] = {name: kind for name, kind in get_type_hints(Params).items() if name != "questions"}
+    kinds |= (of_questions := sections())
+    data = data if isinstance(data, dict) else {}
+    if unknown := [key for key in data if key not in kinds]:
+        line = yamlfile.line_of(tree, (unknown[0],))
+        raise InputError(f"{unknown[0]}: unknown key", path=path, line=line, hint=f"valid keys are {', '.join(kinds)}")
     place: tuple[int | str, ...] = ()
     try:
-        if isinstance(data, dict) and isinstance(data.get("models"), dict):
+        core = {key: value for key, value in data.items() if key not in of_questions}
+        if isinstance(core.get("models"), dict):
             models = {}
-            for name, value in data["models"].items():
+            for name, value in core["models"].items():
                 place = ("models", name)
                 models[name] = model(value)
-            place, data = (), data | {"models": models}
-        params = TypeAdapter(Params).validate_python(data)
+            core["models"] = models
+        place = ()
+        params = TypeAdapter(Params).validate_python(core)
+        asked: dict[str, Any] = {}
+        for name, value in data.items():
+            if name in of_questions and value is not None:
+                place = (name,)
+                asked[name] = TypeAdapter(of_questions[name]).validate_python(value)
     except ValidationError as error:
-        unknown = ("unexpected_keyword_argument", "extra_forbidden")  # first: a misspelt key is also a missing one
-        first = min(error.errors(), key=lambda e: e["type"] not in unknown)
-        loc = (*place, *first["loc"])
-        where = ".".join(map(str, loc))
-        reason, hint = first["msg"].removeprefix("Value error, "), ""
-        if first["type"] in unknown:
-            reason, hint = "unknown key", "valid keys are " + ", ".join(_keys(loc[:-1], data))
-        elif first["type"] in ("missing", "missing_argument"):
-            reason = "missing key"
-        raise InputError(
-            f"{where}: {reason}" if where else reason, path=path, line=yamlfile.line_of(tree, loc), hint=hint
-        ) from None
-    try:
-        params.check_treebanks()
-    except ValueError as error:
-        raise InputError(str(error), path=path, line=yamlfile.line_of(tree, ("treebanks",))) from None
+        raise _said(error, place, path, tree, data, kinds) from None
+    params = replace(params, questions=asked)
+    for name, settings in {"corpora": params, **asked}.items():
+        try:
+            settings.check(params)
+        except ValueError as error:
+            raise InputError(f"{name}: {error}", path=path, line=yamlfile.line_of(tree, (name,))) from None
     return params
+
+
+def _said(
+    error: ValidationError, place: tuple[int | str, ...], path: Path, tree: Any, data: dict[str, Any], kinds: dict
+) -> InputError:
+    """What pydantic found at a place of a file, with its line."""
+    unknown = ("unexpected_keyword_argument", "extra_forbidden")  # first: a misspelt key is also a missing one
+    first = min(error.errors(), key=lambda e: e["type"] not in unknown)
+    loc = (*place, *first["loc"])
+    where = ".".join(map(str, loc))
+    reason, hint = first["msg"].removeprefix("Value error, "), ""
+    if first["type"] in unknown:
+        known = _model_keys(data["models"][loc[1]]) if loc[0] == "models" else _keys(kinds[str(loc[0])], loc[1:-1])
+        reason, hint = "unknown key", "valid keys are " + ", ".join(known)
+    elif first["type"] in ("missing", "missing_argument"):
+        reason = "missing key"
+    text = f"{where}: {reason}" if where else reason
+    return InputError(text, path=path, line=yamlfile.line_of(tree, loc), hint=hint)
+
+
+def _model_keys(value: dict[str, Any]) -> list[str]:
+    """Valid keys of a model."""
+    return [*_COMMON, *(field.name for field in fields(_settings_of(value)))]
+
+
+def _keys(kind: Any, loc: Sequence[int | str]) -> list[str]:
+    """Valid keys of the dataclass at a place below one of this kind."""
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(arg for arg in get_args(kind) if arg is not type(None))
+    if loc and is_dataclass(kind):
+        return _keys(get_type_hints(kind)[str(loc[0])], loc[1:])
+    if loc:  # an entry of a dict, an item of a tuple
+        return _keys(get_args(kind)[1 if get_origin(kind) is dict else 0], loc[1:])
+    return [field.name for field in fields(kind)]
 
 
 def digest(*values: Any) -> str:
     """A short hash of parameters (JSON data), for metrics files and checkpoints."""
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-def _keys(loc: tuple[int | str, ...], data: dict[str, Any]) -> list[str]:
-    """Valid keys of the dataclass at a place in the file."""
-    if loc[:1] == ("models",):
-        return [*_COMMON, *(field.name for field in fields(_settings_of(data["models"][loc[1]])))]
-    kinds: dict[int | str, type] = {
-        "pruner": Pruner,
-        "train": Settings,
-        "benchmark": Benchmark,
-        "decoders": Decoder,
-        "ablation": Ablation,
-        "confidence": Confidence,
-        "cross_validation": CrossValidation,
-        "classifiers": Classifiers,
-        "classifier_search": ClassifierSearch,
-        "tag_correction": Correcting if loc[1:2] == ("settings",) else TagCorrection,
-        "ccg": CCGSettings if loc[-1:] == ("settings",) else CCGParser if loc[1:2] == ("parsers",) else CCG,
-        "ccg_integration": CCGIntegration,
-        "arena": Arena,
-        "approximations": Approximations,
-        "score_time": ScoreTime,
-        "steps": Step if loc[1:2] == ("runs",) else Steps,
-    }
-    return [field.name for field in fields(kinds.get(loc[0], Parsing) if loc else Params)]

@@ -6,10 +6,12 @@ from pathlib import Path
 
 DATA = Path("data")  #: raw/<corpus> holds the files that were fetched
 CONVERTED = DATA / "converted"  #: <corpus>/{train,dev,test}.{conllu,npz}
+DERIVATIONS = DATA / "ccg"  #: <corpus>/{train,dev,test}.{auto,parg}
 MODELS = Path("results/models")
 METRICS = Path("results/metrics")  #: small JSON files, kept in git
 PREDICTIONS = Path("results/predictions")  #: one row a sentence, kept by DVC
 CHECKPOINTS = Path("build/checkpoints")
+STUDIES = Path(__file__).parents[1]  #: the sources: <paper>/<question>
 
 
 def model_file(corpus: str, model: str) -> Path:

@@ -32,7 +32,7 @@ EXPECTED = Path("results", "reference", "stages.csv")
 #: what the interpreter of short stages imports before they start, and its environment
 IMPORTED = (
     *("papermill", "nbclient", "ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "pandas"),
-    *("studies.site.show", "studies.site.claims", "studies.site.tables", "studies.site.stepping"),
+    *("studies.site.show", "studies.site.claims", "studies.site.charts", "studies.site.stepping"),
 )
 ENVIRONMENT = {"TQDM_DISABLE": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 

@@ -41,7 +41,10 @@ def execute(source: Path, target: Path, parameters: dict[str, Any] | None = None
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
     read(source)  # says what is wrong with it more plainly than papermill does
-    declared = papermill.inspect_notebook(str(source))
+    try:
+        declared = papermill.inspect_notebook(str(source))
+    except ValueError:
+        raise InputError("names no kernel", path=source, hint="save it once in JupyterLab (`make lab`)") from None
     for name in parameters or {}:
         if name not in declared:
             valid = ", ".join(sorted(declared)) or "none"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -95,15 +95,15 @@ def one(parameter: str, value: str, available: Iterable[str], kind: str | None =
     return names[0]
 
 
-def corpora(corpus: str, results: Sequence[Results], part: str | None = None) -> list[str]:
+def corpora(corpus: str, results: Sequence[Results], question: Any = None) -> list[str]:
     """Return the corpora that are to be shown, none for all. Raises SettingError for one that no run has.
 
-    part  the key of params.yaml whose corpora these are; without it, the corpora of the run
+    question  class of the settings whose corpora these are; without one, the corpora of the run
     """
     available: set[str] = set()
     for run in results:
-        settings = run.params if part is None else getattr(run.params, part)
-        available.update(settings.corpora if settings is not None else ())
+        settings = run.params if question is None else run.params.section(question)
+        available.update(settings.corpora)
     return known("corpus", corpus, available)
 
 

@@ -20,10 +20,9 @@ from typing import Any
 import ipywidgets as ui
 import numpy as np
 
-from studies.figures import figures
+from studies.site import charts
+from studies.site.provenance import certificate, tree_table, word_table
 from studies.site.show import Remarks, Table
-from studies.site.tables.confidence import tree_table, word_table
-from studies.site.tables.provenance import certificate
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
@@ -103,7 +102,7 @@ class Explored:
     def bounds(self) -> Svg:
         """Upper and lower bound over the calls of the dynamic program, as a figure."""
         trace = self.parse.record.bounds
-        return as_svg(figures.bounds(trace), f"Upper and lower bound over {len(trace)} calls")
+        return as_svg(charts.bounds(trace), f"Upper and lower bound over {len(trace)} calls")
 
     def search(self, steps: int | None = None) -> Svg:
         """The search tree, as it is after so many nodes."""

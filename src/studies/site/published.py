@@ -1,4 +1,7 @@
-"""Figures printed in the papers, as data with their source (`published/<paper>.toml`). Nothing of ours is in there."""
+"""Figures printed in the papers, as data with their source: `published.toml` of a paper, or of a question.
+
+Nothing of ours is in there.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,15 @@ import pandas as pd
 
 from treebound.core.errors import InputError
 
-QIAN_LIU = "qian-liu-2013"
+QIAN_LIU = "qian_liu_2013"
 
 
 @cache
 def paper(key: str) -> dict:
-    """All that is stored about one paper: title, setting and its tables."""
-    file = files("studies.site") / "published" / f"{key}.toml"
+    """All that is stored in a folder of `studies` about one paper: title, setting and its tables."""
+    file = files("studies") / key / "published.toml"
     if not file.is_file():
-        raise InputError(f"no published figures are stored for {key!r}", hint="add report/published/<paper>.toml")
+        raise InputError(f"no published figures are stored for {key!r}", hint=f"add src/studies/{key}/published.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 

@@ -8,19 +8,20 @@ other one is wrong: the stage then fails and says where.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple, get_args
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
+from studies.across.approximations.contestants import CONTESTANTS, Contestant
 from studies.across.approximations.made_up import MADE_UP, made_up
+from studies.across.approximations.settings import Approximations
 from studies.common import stage
 from studies.common.corpus import evenly, load
-from studies.common.params import Approximations, Params
+from studies.common.params import Params
 from studies.common.paths import model_file
-from studies.riedel_clarke_2006.integer_programs import measure as arena
+from studies.common.solvers import LENGTHS, TOLERANCE, disagreement, timed
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
@@ -34,31 +35,6 @@ from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
 from treebound.treebanks.projectivise import in_space
 
-EXACT = "branch and bound"
-
-
-class Contestant(NamedTuple):
-    """A registered decoder with options; those under `settings` are read from the parameters by name."""
-
-    decoder: str
-    options: Mapping[str, Any] = MappingProxyType({})
-    settings: Mapping[str, str] = MappingProxyType({})
-
-
-CONTESTANTS: dict[str, Contestant] = {
-    EXACT: Contestant("branch-and-bound", settings={"max_dp_calls": "calls"}),
-    **{f"capped, {c}": Contestant("capped", {"calls": c}) for c in (1, 10, 100)},
-    "backbone only": Contestant("backbone-only"),
-    **{f"reranked, {k}": Contestant("rerank", {"k": k}) for k in (50, 500)},
-    **{f"beam, {w}": Contestant("beam", {"width": w}) for w in (1, 8, 64)},
-    "climbing": Contestant("greedy"),
-    "Gibbs": Contestant("gibbs"),
-    "random walk": Contestant("random-walk"),
-    **{f"dual decomposition, {i}": Contestant("dual-decomposition", {"iterations": i}) for i in (30, 300)},
-    "AD3": Contestant("ad3"),
-    "belief propagation": Contestant("belief-propagation"),
-    "linear relaxation": Contestant("linear-relaxation", settings={"time_limit": "seconds"}),
-}
 WARM = 0.5
 #: CPU ms: within how many of them so many optima were found, so many proved
 WITHIN = tuple(round(10 ** (e / 4), 4) for e in range(-4, 17))
@@ -90,7 +66,7 @@ def contest(
         if decoder is None or not families <= decoder.supports:
             continue
         _warm(decoder, scored)
-        parses, seconds = zip(*(arena.timed(decoder, problem) for problem in scored), strict=True)
+        parses, seconds = zip(*(timed(decoder, problem) for problem in scored), strict=True)
         rows = [_row(problem, parse) for problem, parse in zip(scored, parses, strict=True)]
         about = pd.DataFrame(rows).assign(solver=name, sentence=range(len(scored)), seconds=seconds)
         tables.append(pd.concat([about, judge(list(parses))], axis=1))
@@ -115,7 +91,7 @@ def _row(problem: Problem, parse: Parse) -> dict[str, Any]:
         "n": problem.n,
         "value": parse.value / unit,
         "bound": parse.bound / unit,
-        "tolerance": arena.TOLERANCE * largest / unit,
+        "tolerance": TOLERANCE * largest / unit,
         "found": bool(np.isfinite(parse.value)) and not parse.work.get("fallback", 0),
         "proved": parse.certified,
     }
@@ -147,9 +123,7 @@ def run(params: Params, corpus: str, model: str) -> None:
 
     Raises TreeboundError where two decoders contradict each other.
     """
-    settings = params.approximations
-    if settings is None:
-        raise InputError("approximations: missing key", path="params.yaml")
+    settings = params.section(Approximations)
     test = load(corpus, "test")
     gold = test.select(np.array(evenly(test, settings.sentences)))
     tables, wrong = [], ""
@@ -158,7 +132,7 @@ def run(params: Params, corpus: str, model: str) -> None:
             data = contest(scored, space, settings, judge)
             tables.append(data.assign(model=name, space=space))
             stage.say(f"{corpus}: {name}, {space}: {data['seconds'].sum():.1f} s")
-            if contradiction := arena.disagreement(data):
+            if contradiction := disagreement(data):
                 wrong = wrong or f"{corpus}: {name}, {space}: {contradiction}"
     whole = pd.concat(tables, ignore_index=True)
     path = stage.PREDICTIONS / corpus / "approximations" / f"{model}.csv"
@@ -212,7 +186,7 @@ def summary(data: pd.DataFrame) -> list[dict[str, Any]]:
     of those with a bound; loss: that value less the tree's; search_errors: wrong trees below the gold tree.
     """
     table = joined(data)
-    table = table.assign(longer_than=np.array((0, *arena.LENGTHS))[np.searchsorted(arena.LENGTHS, table["n"])])
+    table = table.assign(longer_than=np.array((0, *LENGTHS))[np.searchsorted(LENGTHS, table["n"])])
     rows = []
     for key, some in table.groupby(["model", "space", "solver", "longer_than"], sort=False):
         row: dict[str, Any] = dict(zip(("model", "space", "solver", "longer_than"), key, strict=True))

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from studies.across.approximations.measure import CONTESTANTS, EXACT
+from studies.across.approximations.contestants import CONTESTANTS, EXACT
+from studies.across.in_the_loop.settings import InTheLoop
 from studies.common import stage
 from studies.common.corpus import checksum, load, tags_of
 from studies.common.params import Params
 from studies.pipeline.trainers.graph import specification
+from studies.qian_liu_2013.steps.settings import Steps
 from treebound.core.errors import InputError
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
@@ -27,7 +29,7 @@ from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
 from treebound.systems.graph.trainer import Search, accuracy, train
 
-#: decoders by the names of their trainings: those of the arena that take no longer than some exact searches
+#: decoders by the names of their trainings: those that take no longer than some exact searches
 TRAINERS: dict[str, str] = {
     "exact": EXACT,
     "capped-1": "capped, 1",
@@ -87,9 +89,7 @@ def run(params: Params, corpus: str, trainer: str) -> None:
     """Train with a decoder and write what it and the exact search make of dev. InputError for one that is none of
     TRAINERS.
     """
-    steps = params.steps
-    if steps is None:
-        raise InputError("steps: missing key", path="params.yaml")
+    steps = params.section(Steps)
     if trainer not in TRAINERS:
         raise InputError(f"no trainer {trainer!r}", hint=f"choose from {', '.join(TRAINERS)}")
     examples, dev = (load(corpus, split, params.limit(split)) for split in ("train", SPLIT))
@@ -105,7 +105,7 @@ def run(params: Params, corpus: str, trainer: str) -> None:
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     pruner, loop = pruner_for(spec, examples), how(trainer, spec)
     model = train(spec, examples, dev, pruner, decoder=loop, checkpoint=checkpoint, progress=progress)
-    found = parsed(model, dev, tuple(TRAINERS) if trainer == "exact" else ("exact", trainer))
+    found = parsed(model, dev, params.section(InTheLoop).trainers if trainer == "exact" else ("exact", trainer))
     best = max(model.history, key=accuracy)["epoch"]
     stage.say(f"{corpus} {trainer}: dev UAS {found[trainer]['uas']:.2f}, exactly {found['exact']['uas']:.2f}")
     about = {"history": model.history, "best_epoch": best, "training_sentences": len(examples)}

@@ -5,9 +5,9 @@ python -m studies.auli_lopez_2011.derivations.measure CORPUS
 
 from __future__ import annotations
 
-from studies.auli_lopez_2011.files import DERIVATIONS
 from studies.common import stage
 from studies.common.params import Params
+from studies.common.paths import DERIVATIONS
 from treebound.treebanks.catalogue import CORPORA
 from treebound.treebanks.convert_ccg import convert
 from treebound.treebanks.fetch import fetch_corpus

@@ -21,6 +21,7 @@ import numpy as np
 from studies.common import folds, stage
 from studies.common.corpus import SPLITS, load
 from studies.common.params import Params, digest
+from studies.hall_2006.classifiers.settings import Classifiers
 from treebound.core.treebank import Treebank
 from treebound.metrics.attachment import WRONG, evaluate, marks
 from treebound.metrics.significance import mcnemar_words
@@ -49,7 +50,7 @@ class Cell(NamedTuple):
 
 def cells(params: Params, corpus: str) -> list[Cell]:
     """All of a corpus, those of the learning curve last."""
-    settings = params.classifiers
+    settings = params.section(Classifiers)
     sections = settings.sections.get(corpus, (-1,))
     of = [Cell(s, f, learner) for s in sections for f in settings.features for learner in settings.learners]
     last = settings.features[-1]
@@ -92,7 +93,7 @@ def measured(settings: Settings, train: Treebank, test: Treebank) -> dict[str, A
 
 def _cell(shared: tuple[Params, str], cell: Cell) -> dict[str, Any]:
     params, corpus = shared
-    settings = replace(params.classifiers.learners[cell.learner], features=cell.features, seed=params.seed)
+    settings = replace(params.section(Classifiers).learners[cell.learner], features=cell.features, seed=params.seed)
     train, test = divided(params, corpus, cell.section)
     if cell.share < WHOLE:
         train = folds.first(train, max(1, len(train) * cell.share // WHOLE))

@@ -14,8 +14,9 @@ import pandas as pd
 
 from studies.common import stage
 from studies.common.corpus import evenly, load
-from studies.common.params import Ablation, Params
+from studies.common.params import Params
 from studies.common.paths import model_file
+from studies.qian_liu_2013.ablation.settings import Ablation
 from treebound.core.errors import InputError, TreeboundError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
@@ -102,9 +103,7 @@ def summary(table: pd.DataFrame, best: pd.Series) -> dict[str, Any]:
 
 def run(params: Params, corpus: str) -> None:
     """Write what every configuration took on a corpus, in sum and by sentence."""
-    settings = params.ablation
-    if settings is None:
-        raise InputError("ablation: missing key", path="params.yaml")
+    settings = params.section(Ablation)
     model = Model.load(model_file(corpus, settings.model))
     families = frozenset(model.spec.families) | {"arc"}
     limit = {"max_dp_calls": settings.max_dp_calls}

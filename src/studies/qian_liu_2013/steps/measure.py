@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from studies.common import stage
 from studies.common.corpus import checksum, load, tags_of
-from studies.common.params import Params, Step
+from studies.common.params import Params
 from studies.pipeline.trainers.graph import specification
+from studies.qian_liu_2013.steps.settings import Step, Steps
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.factors.templates import Lines
@@ -52,10 +53,9 @@ def run(params: Params, corpus: str, name: str) -> None:
     Where a corpus lacks what the run takes away, it is the base system again: that is written, and nothing is trained.
     InputError for a run that the parameters do not list.
     """
-    steps = params.steps
-    if steps is None or name not in steps.runs:
-        known = ", ".join(steps.runs) if steps else "none"
-        raise InputError(f"steps: no run {name!r}", path="params.yaml", hint=f"its runs: {known}")
+    steps = params.section(Steps)
+    if name not in steps.runs:
+        raise InputError(f"steps: no run {name!r}", path="params.yaml", hint=f"its runs: {', '.join(steps.runs)}")
     examples, dev = (load(corpus, split, params.limit(split)) for split in ("train", SPLIT))
     base = specification(params, steps.model, examples, params.seed)
     spec, seen = changed(base, examples, steps.runs[name])

@@ -24,6 +24,7 @@ from studies.riedel_clarke_2006.constraints.measure import (
     specification,
     summaries,
 )
+from studies.riedel_clarke_2006.constraints.settings import Constraints
 from treebound.constraints import load
 from treebound.constraints.rows import Constraint, Selection, Variables, Words
 from treebound.core.labelled import LabelledProblem, best_variables
@@ -92,7 +93,7 @@ def in_the_loop(corpus: str) -> LabelledDecoder:
 
 def run(params: Params, corpus: str) -> None:
     """Write the analysis of a corpus: sums as in the cross-validation, and one row a system and sentence."""
-    settings = params.cross_validation
+    settings = params.section(Constraints)
     train, held_out = folds.load(corpus, settings.analysed, params.slice)
     model = LabelledModel.load(model_file(corpus, settings.analysed))
     constraints = [c for c in load(corpus) if c.name not in TREE]

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from studies.common import folds, stage
-from studies.common.params import CrossValidation, Params
+from studies.common.params import Params
+from studies.riedel_clarke_2006.constraints.settings import Constraints
 from treebound.constraints import load
 from treebound.constraints.no_cycles import NoCycles
 from treebound.constraints.one_head import OneHead
@@ -174,17 +175,17 @@ def summaries(data: pd.DataFrame) -> dict[str, Any]:
 
 def model_file(corpus: str, fold: int | str) -> Path:
     """Where the model of a fold lies."""
-    return stage.MODELS / "cross-validation" / corpus / f"{fold}.npz"
+    return stage.MODELS / "constraints" / corpus / f"{fold}.npz"
 
 
-def specification(settings: CrossValidation, seed: int) -> Settings:
+def specification(settings: Constraints, seed: int) -> Settings:
     """How the folds' models are trained."""
     return Settings(epochs=settings.epochs, k=settings.k, seed=seed)
 
 
 def run(params: Params, corpus: str, fold: str) -> None:
     """Train and parse one fold; write its model, its table and the sums."""
-    settings = params.cross_validation
+    settings = params.section(Constraints)
     train, held_out = folds.load(corpus, int(fold), params.slice)
     begun = time.process_time()
     model = train_labelled(specification(settings, params.seed), train)
@@ -193,10 +194,10 @@ def run(params: Params, corpus: str, fold: str) -> None:
     stage.say(f"{corpus} fold {fold}: trained in {trained:.0f} s")
     data = compare(model, held_out, settings.k, systems(corpus, settings.q))
     stage.say(f"{corpus} fold {fold}: parsed")
-    where = stage.PREDICTIONS / corpus / f"cross-validation.{fold}.csv"
+    where = stage.PREDICTIONS / corpus / f"constraints.{fold}.csv"
     stage.write(where, data.to_csv(index=False, lineterminator="\n"))
     metrics = {"train_sentences": len(train), "train_cpu_s": trained, "systems": summaries(data)}
-    stage.write_metrics(stage.METRICS / "cross-validation" / corpus / f"{fold}.json", metrics)
+    stage.write_metrics(stage.METRICS / "constraints" / corpus / f"{fold}.json", metrics)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """Stage: the same scored sentences solved by branch and bound and by integer programs. Runs alone, as it is timed.
 
 Of two solvers that prove different optima one is wrong: the stage then fails and says where. Every program starts from
-nothing (the first-order optimum of Chu-Liu-Edmonds would be no contest), and has `arena.seconds` for a sentence.
+nothing (the first-order optimum of Chu-Liu-Edmonds would be no contest), and has `seconds` for a sentence.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,10 +14,11 @@ import pandas as pd
 
 from studies.common import stage
 from studies.common.corpus import evenly, load
-from studies.common.params import Arena, Params
+from studies.common.params import Params
 from studies.common.paths import model_file
-from treebound.core.errors import InputError, TreeboundError
-from treebound.core.parse import Parse
+from studies.common.solvers import LENGTHS, TOLERANCE, disagreement, timed
+from studies.riedel_clarke_2006.integer_programs.settings import IntegerPrograms
+from treebound.core.errors import TreeboundError
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
 from treebound.decoders import DECODERS
@@ -27,10 +27,6 @@ from treebound.systems.graph.parser import Parser
 
 SPACES = ("projective", "non-projective")
 BRANCH_AND_BOUND = "branch and bound"
-#: proved values of one sentence may differ by this share of its largest score: what solvers in floating point promise
-TOLERANCE = 1e-6
-#: a sentence that is solved faster is solved again, up to so many times, and the median is kept
-SECONDS, REPEATS = 0.02, 5
 
 
 class Solver(NamedTuple):
@@ -64,21 +60,11 @@ def made(solver: Solver, space: str, seconds: float) -> Decoder:
     return DECODERS[solver.decoder](space=space, **solver.options, **limit)
 
 
-def problems(model: Model, settings: Arena, corpus: str, space: str) -> list[Problem]:
+def problems(model: Model, settings: IntegerPrograms, corpus: str, space: str) -> list[Problem]:
     """The scored sentences: `settings.sentences` of the test split, evenly spaced."""
     parser = Parser(model, k=settings.k, space=space)
     test = load(corpus, "test")
     return [parser.problem(test, i) for i in evenly(test, settings.sentences)]
-
-
-def timed(decoder: Decoder, problem: Problem) -> tuple[Parse, float]:
-    """The parse and its CPU seconds."""
-    taken: list[float] = []
-    while not taken or (sum(taken) < SECONDS and len(taken) < REPEATS):
-        started = time.process_time()
-        parse = decoder.decode(problem)
-        taken.append(time.process_time() - started)
-    return parse, float(np.median(taken))
 
 
 def measure(scored: Sequence[Problem], space: str, seconds: float) -> pd.DataFrame:
@@ -113,34 +99,12 @@ def _scores(problem: Problem) -> list[np.ndarray]:
     return [problem.arc, *(table.score for table in problem.parts.values())]
 
 
-def disagreement(data: pd.DataFrame) -> str:
-    """Which two solvers contradict each other, where any do: proved values that differ, or a tree above a bound."""
-    for sentence, rows in data.groupby("sentence"):
-        slack = rows["tolerance"].max()
-        proved, found = rows[rows["proved"]], rows[rows["found"]]
-        if len(proved) and proved["value"].max() - proved["value"].min() > slack:
-            high, low = proved.loc[proved["value"].idxmax()], proved.loc[proved["value"].idxmin()]
-            return (
-                f"sentence {sentence}: {high['solver']} proves {high['value']:.6f}, "
-                f"{low['solver']} proves {low['value']:.6f}"
-            )
-        if len(found) and found["value"].max() - rows["bound"].min() > slack:
-            high, low = found.loc[found["value"].idxmax()], rows.loc[rows["bound"].idxmin()]
-            return (
-                f"sentence {sentence}: {high['solver']} has a tree of {high['value']:.6f}, "
-                f"{low['solver']} proves that none is above {low['bound']:.6f}"
-            )
-    return ""
-
-
 def run(params: Params, corpus: str, model: str) -> None:
     """Write values and seconds of every solver on the scores of a model.
 
     Raises TreeboundError where two solvers contradict each other.
     """
-    settings = params.arena
-    if settings is None:
-        raise InputError("arena: missing key", path="params.yaml")
+    settings = params.section(IntegerPrograms)
     tables, wrong = [], ""
     loaded = Model.load(model_file(corpus, model))
     for space in SPACES:
@@ -152,12 +116,10 @@ def run(params: Params, corpus: str, model: str) -> None:
     whole = pd.concat(tables, ignore_index=True)
     if wrong:
         raise TreeboundError(wrong)
-    stage.write(stage.PREDICTIONS / corpus / "arena" / f"{model}.csv", whole.to_csv(index=False, lineterminator="\n"))
-    stage.write_metrics(stage.METRICS / "arena" / corpus / f"{model}.json", summary(whole))
-
-
-#: upper ends of the bins of sentence lengths; the last bin is open
-LENGTHS = (10, 20, 30)
+    stage.write(
+        stage.PREDICTIONS / corpus / "integer-programs" / f"{model}.csv", whole.to_csv(index=False, lineterminator="\n")
+    )
+    stage.write_metrics(stage.METRICS / "integer-programs" / corpus / f"{model}.json", summary(whole))
 
 
 def summary(data: pd.DataFrame) -> list[dict[str, Any]]:

@@ -7,20 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import pandas as pd
-
-from studies.site.claims.load import Claim, Paper, load
-from studies.site.claims.measures import MEASURES, Measured, pairs
+from studies.site.claims.load import Claim, Paper
+from studies.site.claims.measured import Measured
+from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.tables.differences import differences
 
-VERDICTS = HOLDS, MIXED, CONTRADICTED, UNDECIDED, NOT_TESTED, NOT_BUILT = (
+VERDICTS = HOLDS, MIXED, CONTRADICTED, UNDECIDED, NOT_TESTED = (
     "holds",
     "mixed",
     "contradicted",
     "undecided",
     "not tested",
-    "not built yet",
 )
 _TESTS: dict[str, Callable[[float, float], bool]] = {
     "more": operator.gt,
@@ -51,8 +48,6 @@ class Judged:
         It holds where more than half of the places bear it out and none contradicts it, is contradicted where it is the
         other way round, undecided where no place tells, and not tested where there is none.
         """
-        if not self.paper.built:
-            return NOT_BUILT
         if self.claim is None or not self.sides:
             return NOT_TESTED
         if not any(self.sides):
@@ -65,8 +60,6 @@ class Judged:
     @property
     def because(self) -> str:
         """One sentence with the figures that the verdict rests on."""
-        if not self.paper.built:
-            return "No system here is the paper's."
         if self.claim is None:
             return "Its claims are not written down yet."
         if self.claim.needs:
@@ -117,19 +110,13 @@ def side(claim: Claim, one: Measured) -> int:
     return 1 if all(passed) else 0 if any(passed) else -1
 
 
-def differences_of(results: Results) -> pd.DataFrame:
-    """`tables.differences` of all rows that claims compare: what a reference keeps, as its sentences are not kept."""
-    asked = [claim for paper in load() for claim in paper.claims if claim.measure == "UAS"]
-    return differences(results, [("UAS", *pair) for claim in asked for pair in pairs(claim.rows, claim.compare)])
-
-
 def judge(runs: Sequence[Results], papers: Sequence[Paper]) -> list[Judged]:
     """Every claim of these papers, judged by runs that belong together: a main one, and one over more corpora."""
     out = []
     for paper in papers:
         for claim in paper.claims or (None,):
             found: list[Measured] = []
-            if claim is not None and claim.measure and paper.built:
+            if claim is not None and claim.measure:
                 for results in runs:
                     measured = MEASURES[claim.measure].read(results, claim.rows, claim.compare)
                     found += [m for m in measured if not claim.corpora or m.place.partition(",")[0] in claim.corpora]

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from functools import cache
-from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
 
 from studies.common.params import Params
-from studies.site.claims.measures import MEASURES
+from studies.site.claims.measures import MEASURES, PAPERS
 from treebound.core.errors import InputError
 
 Text = Annotated[str, Field(min_length=1)]
+NAME = "claims.toml"  #: in the folder of a paper
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -66,27 +65,20 @@ class Claim(BaseModel):
 
 
 class Paper(BaseModel):
-    """A paper and its claims. stages: the module of this package that runs its experiments; empty: they are built."""
+    """A paper and its claims. key: its name in tables and in addresses of pages."""
 
     model_config = _STRICT
 
     key: Text
     cite: Text
     title: Text
-    stages: str = ""
     claims: tuple[Claim, ...] = ()
-
-    @property
-    def built(self) -> bool:
-        """Whether this program has the experiments that the paper is about."""
-        return not self.stages or find_spec(self.stages) is not None
 
 
 @cache
 def load() -> tuple[Paper, ...]:
     """The papers whose claims are stored, that of most claims first. Raises InputError as `read` does."""
-    folder = Path(str(files("studies.site.claims")))
-    return tuple(sorted(map(read, folder.glob("*.toml")), key=lambda paper: (-len(paper.claims), paper.key)))
+    return tuple(sorted((read(folder / NAME) for folder in PAPERS), key=lambda paper: (-len(paper.claims), paper.key)))
 
 
 def read(path: Path, params: Params | None = None) -> Paper:
@@ -96,7 +88,7 @@ def read(path: Path, params: Params | None = None) -> Paper:
     """
     text = path.read_text(encoding="utf-8")
     try:
-        paper = Paper(key=path.stem, **tomllib.loads(text))
+        paper = Paper(**tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"not valid TOML: {error}", path=path) from None
     except ValidationError as error:

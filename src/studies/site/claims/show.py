@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from studies.site import collect
-from studies.site.claims.judge import HOLDS, NOT_BUILT, VERDICTS, Judged, judge
+from studies.site.claims.judge import HOLDS, VERDICTS, Judged, judge
 from studies.site.claims.load import Paper, load
 from studies.site.collect import Results
 from studies.site.show import Remarks, typeset
@@ -110,8 +110,6 @@ def summary(judged: Sequence[Judged]) -> Remarks:
     for paper, group in groupby(judged, key=lambda one: one.paper):
         if tally := _tally(list(group)):
             said.append(f"{paper.cite}, {tally}")
-    if absent := [one.paper.cite for one in judged if one.verdict == NOT_BUILT and one.claim is None]:
-        said.append(f"Not built yet: {'; '.join(absent)}.")
     return Remarks(tuple(said))
 
 

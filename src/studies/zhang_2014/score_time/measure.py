@@ -17,7 +17,7 @@ from studies.common import stage
 from studies.common.corpus import evenly, load
 from studies.common.params import Params
 from studies.common.paths import model_file
-from treebound.core.errors import InputError
+from studies.zhang_2014.score_time.settings import ScoreTime
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
@@ -87,9 +87,7 @@ def _found(problems: Sequence[Problem], found: Sequence[Parse], best: Sequence[P
 
 def run(params: Params, corpus: str, model: str) -> None:
     """Write scores and seconds of every method on the scores of a model."""
-    settings = params.score_time
-    if settings is None:
-        raise InputError("score_time: missing key", path="params.yaml")
+    settings = params.section(ScoreTime)
     test, rows = load(corpus, "test", params.limit("test")), []
     loaded = Model.load(model_file(corpus, model))
     for space in SPACES if model == settings.model else SPACES[:1]:

@@ -9,12 +9,13 @@ from studies.common import stage
 from studies.common.corpus import SPLITS, gold
 from studies.common.params import Params
 from studies.zhang_2014.tag_correction.measure import measured
+from studies.zhang_2014.tag_correction.settings import TagCorrection
 
 
 def run(params: Params, corpus: str) -> None:
     """Write accuracy of tags and trees, predicted, corrected and right, and the tests of what the correction gains."""
     train, dev, test = (gold(corpus, split, params.limit(split)) for split in SPLITS)
-    found = measured(params.tag_correction.settings, train, dev, test)
+    found = measured(params.section(TagCorrection).settings, train, dev, test)
     stage.say(f"{corpus}: tags {found['tags_predicted']:.2f} % predicted, {found['tags_corrected']:.2f} % corrected")
     stage.write_metrics(stage.METRICS / "tag-correction" / f"{corpus}.json", found)
 

@@ -1,0 +1,61 @@
+"""Figures of the joint model of CCG supertagger and parser: accuracy, convergence and score by iteration and beam."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from studies.auli_lopez_2011.ccg import figures
+from treebound.plots.style import COLOURS, log_axis, panels, style
+
+NAMES = {"bp": "BP", "dd": "DD"}
+COLOUR = {"bp": COLOURS["blue"], "dd": COLOURS["vermilion"]}
+DASHES = {"AST": "--", "reverse": "-"}
+
+
+def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
+    """Figure 4: LF by iteration of both decoders, with the parser alone and the optimum as lines; one parser.
+
+    data  order, decoder, iterations, LF; baselines: by order, `parser alone` and `exact`
+    """
+    with style():
+        figure, axes = panels(len(baselines), height=3.6, width=8.5)
+        for panel, (order, row) in zip(axes, baselines.iterrows(), strict=True):
+            for decoder in ("bp", "dd"):
+                curve = data[(data["order"] == order) & (data["decoder"] == decoder)]
+                panel.plot(curve["iterations"], curve["LF"], label=NAMES[decoder], color=COLOUR[decoder])
+            panel.axhline(row["parser alone"], color=COLOURS["grey"], linestyle=":", label="parser alone")
+            panel.axhline(row["exact"], color=COLOURS["ink"], linestyle="--", linewidth=1, label="optimum")
+            panel.set_title(str(order))
+            panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+            panel.set_xlabel("iterations")
+            panel.set_ylabel("labelled F-score, %")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    return figure
+
+
+def convergence(data: pd.DataFrame) -> Figure:
+    """Figure 6: share of sentences (%) that have settled, by iteration on a logarithmic axis; one parser.
+
+    data  order, decoder, iterations, settled
+    """
+    with style():
+        figure, (panel,) = panels(1, height=3.6, width=6.0)
+        for (order, decoder), curve in data.groupby(["order", "decoder"], sort=False):
+            colour, dashes, label = COLOUR[str(decoder)], DASHES[str(order)], f"{NAMES[str(decoder)]} {order}"
+            panel.plot(curve["iterations"], curve["settled"], color=colour, linestyle=dashes, label=label)
+        log_axis(panel, "x")
+        panel.set_ylim(0, 102)
+        panel.set_xlabel("iterations (log scale)")
+        panel.set_ylabel("sentences that have settled, %")
+        figure.legend(loc="outside lower center", ncols=4, fontsize=8)
+    return figure
+
+
+def beams(data: pd.DataFrame) -> Figure:
+    """Figure 5: joint score and LF by beam, one panel a decoder; one parser.
+
+    data  decoder, beam, joint score, LF
+    """
+    return figures.beams(data, "decoder", "joint score")

@@ -1,0 +1,25 @@
+"""Settings of the stage `ccg-integration`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from studies.common.fields import STRICT, Positive, Section
+
+
+@dataclass(frozen=True, config=STRICT)
+class CCGIntegration(Section):
+    """What is measured of the joint model of every parser of `ccg`; see `measure`.
+
+    iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
+    """
+
+    iterations: Annotated[tuple[Positive, ...], Field(min_length=1)] = (1, 5, 25)
+    most: Positive = 50
+
+    def __post_init__(self) -> None:
+        if max(self.iterations) > self.most:
+            raise ValueError(f"most: {self.most} is less than one of the iterations")

@@ -1,1 +1,0 @@
-"""DataFrames in, matplotlib `Figure`s out."""

@@ -1,0 +1,108 @@
+"""Stage: the parameters of classifiers of transitions, chosen on dev by successive halving (Jamieson & Talwalkar 2016).
+
+All points of a grid are trained on a small share of the training set; the best third of them on three times as much,
+and so on until the whole is reached. Points run side by side, on all cores, and each is kept as soon as it is done: a
+run that was killed goes on with those that are missing. The table of all points is the result; the values that were
+chosen are written into params.yaml by hand.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pandas as pd
+
+from studies.common import folds, stage
+from studies.common.corpus import load
+from studies.common.params import Params, digest
+from studies.hall_2006.classifier_search.settings import ClassifierSearch
+from studies.hall_2006.classifiers.measure import measured, missing, read_kept
+from studies.hall_2006.classifiers.settings import Classifiers
+from treebound.core.errors import InputError
+from treebound.support.workers import spread
+from treebound.systems.transition.settings import Settings
+
+FACTOR = 3  #: more sentences and fewer points in each round
+
+Point = dict[str, Any]
+
+
+def points(params: Params, learner: str) -> list[Point]:
+    """All of the grid of a learner."""
+    grid = params.section(ClassifierSearch).grids[learner]
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def settings_of(params: Params, learner: str, point: Point) -> Settings:
+    """What a point trains. InputError for a learner or a parameter that there is not."""
+    known = params.section(Classifiers).learners
+    if learner not in known:
+        raise InputError(f"classifier_search: no learner {learner!r}", path="params.yaml", hint=", ".join(known))
+    try:
+        return replace(known[learner], features=params.section(ClassifierSearch).features, seed=params.seed, **point)
+    except TypeError:
+        raise InputError(
+            f"classifier_search: {learner} has no such parameter: {', '.join(point)}", path="params.yaml"
+        ) from None
+
+
+def rounds(count: int, first: int) -> list[tuple[int, int]]:
+    """(points, share of the training set in %) of every round for so many points; the last has all of the set."""
+    found = [(count, first)]
+    while found[-1][1] < 100:
+        count = max(1, math.ceil(count / FACTOR))
+        found.append((count, min(100, FACTOR * found[-1][1])))
+    return found
+
+
+def _score(shared: tuple[Params, str, str, int], point: Point) -> dict[str, Any]:
+    """One point: LAS on dev, and seconds."""
+    params, corpus, learner, share = shared
+    settings = settings_of(params, learner, point)
+    tags = params.tags_of(corpus)
+    train, dev = (load(corpus, split, params.limit(split), tags) for split in ("train", "dev"))
+    key = digest(settings.as_dict(), share, params.slice, tags, len(train), train.words)
+    kept = stage.CHECKPOINTS / "classifier-search" / f"{corpus}.{key}.json"
+    if (found := read_kept(kept)) is None:
+        found = measured(settings, folds.first(train, max(1, len(train) * share // 100)), dev)
+        del found["marks"]
+        stage.write_json(kept, found)
+    return found
+
+
+def search(params: Params, corpus: str, learner: str) -> pd.DataFrame:
+    """One row a training: learner, round, share, the point, uas, las, seconds. The best of the last round is chosen."""
+    alive, rows = points(params, learner), []
+    for number, (count, share) in enumerate(rounds(len(alive), params.section(ClassifierSearch).first), 1):
+        alive = alive[:count]
+        scored: list[tuple[float, int]] = []
+        each = spread(_score, (params, corpus, learner, share), alive, workers=os.cpu_count() or 1)
+        for point, found in zip(alive, each, strict=True):
+            stage.say(f"{corpus} {learner}, round {number} ({share} %): {point}: LAS {found['las']:.2f}")
+            told = {name: found[name] for name in ("uas", "las", "train_cpu_s", "parse_cpu_s")}
+            rows.append({"learner": learner, "round": number, "share": share, **point, **told})
+            scored.append((-found["las"], len(scored)))
+        alive = [alive[i] for _, i in sorted(scored)]
+    stage.say(f"{corpus} {learner}: chosen {alive[0]}")
+    return pd.DataFrame(rows)
+
+
+def run(params: Params, corpus: str) -> None:
+    """Write the table of all points of a corpus."""
+    tables = []
+    for learner in params.section(ClassifierSearch).grids:
+        if package := missing(settings_of(params, learner, points(params, learner)[0])):
+            stage.say(f"{corpus} {learner}: {package} is not installed: make classifiers")
+            continue
+        tables.append(search(params, corpus, learner))
+    table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["learner", "round", "share"])
+    where = stage.METRICS / "classifier-search" / f"{corpus}.csv"
+    stage.write(where, table.to_csv(index=False, lineterminator="\n"))
+
+
+if __name__ == "__main__":
+    stage.main(run)

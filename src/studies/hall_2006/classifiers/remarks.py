@@ -1,0 +1,31 @@
+"""Sentences about learners and feature models, computed from the tables' own data."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from studies.site.sentences import Said, about, each, listing, span
+
+HOW = (
+    "No run here compares classifiers, which the default run leaves out: list corpora under `classifiers:` in "
+    "params.yaml (after `make classifiers`)."
+)
+
+
+@about(HOW)
+def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
+    """About `tables.classifiers.summed`: who is ahead, and at what cost; tests: `tables.classifiers.significance`."""
+    whole = data[(data["share"] == 100) & (data["missing"] == "")]
+    for (run, corpus), of in each(whole, ["run", "corpus"]):
+        best = of.loc[of["las"].idxmax()]
+        won = tests[tests["better"] == best["learner"]].index
+        pairs = [key[3:] for key in won if key[:3] == (run, corpus, best["features"])]
+        ahead = [learner for pair in pairs for learner in pair if learner != best["learner"]]
+        seconds = of[of["features"] == best["features"]].set_index("learner")["train_cpu_s"]
+        yield (
+            f"On {corpus} {best['learner']} with {best['features']} labels most words rightly, {best['las']:.2f} LAS; "
+            f"its heads are better than those of {listing(ahead, 'nobody')} with the same "
+            f"features (McNemar's test, p < 0.01). Training with {best['features']} takes "
+            f"{span(seconds, '{:,.0f} CPU s')} ({run}; one training each).",
+            of,
+        )

@@ -1,0 +1,39 @@
+"""Settings of the stage `classifiers`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from studies.common.fields import STRICT, Name, Section
+from treebound.systems.transition.settings import Settings as Transition
+
+if TYPE_CHECKING:
+    from studies.common.params import Params
+
+
+@dataclass(frozen=True, config=STRICT)
+class Classifiers(Section):
+    """The experiments of Hall, Nivre & Nilsson (2006); see `measure`.
+
+    sections   of a corpus that has no split of its own here: sentence i is in section i % 10, and each of these is
+               parsed by models of all others
+    features   feature models, the poorest first; learners: by name
+    shares     of the training set, in %, for the learning curve of the last feature model
+    """
+
+    corpora: tuple[Name, ...] = ()
+    sections: dict[Name, tuple[Annotated[int, Field(ge=0, le=9)], ...]] = Field(default_factory=dict)
+    features: Annotated[tuple[str, ...], Field(min_length=1)] = ("F1", "F2", "F3", "F4", "F5")
+    learners: dict[Name, Transition] = Field(default_factory=dict)
+    shares: tuple[Annotated[int, Field(ge=1, le=99)], ...] = (10, 20, 50)
+
+    def __post_init__(self) -> None:
+        if unknown := [corpus for corpus in self.sections if corpus not in self.corpora]:
+            raise ValueError(f"sections: {unknown[0]} is none of the corpora")
+
+    def check(self, params: Params) -> None:
+        """Raise ValueError where a corpus is none of the treebanks."""
+        params.check_treebanks(self.corpora)

@@ -1,0 +1,96 @@
+"""Configurations of the search on the same scores: what each of its parts is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from studies.common.metrics import RERUN
+from studies.qian_liu_2013.ablation.settings import Ablation
+from studies.site import frames
+from studies.site.collect import Results
+from studies.site.rows import corpora_of
+from studies.site.show import NOTHING
+from treebound.core.errors import InputError
+
+MEASURES = {"dp_calls": "DP calls", "nodes": "nodes", "ms": "ms"}
+
+
+def measured(results: Results) -> pd.DataFrame:
+    """One row a corpus and configuration of the search: its work; `changed` says its options in words."""
+    settings = results.params.section(Ablation)
+    path = results.folder / "metrics" / "ablation"
+    rows = []
+    for corpus in results.corpora:
+        measured = {row["configuration"]: row for row in results.read("ablation", f"{corpus}.json")}
+        for name, options in settings.configurations.items():
+            if name not in measured:
+                raise InputError(f"no row for {name}", path=path / f"{corpus}.json", hint=RERUN)
+            changed = ", ".join(f"{key} = {value}" for key, value in options.items()) or NOTHING
+            rows.append({"corpus": corpus, "changed": changed, **measured[name]})
+    return frames.frame(rows, path)
+
+
+def ablations(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Work and success of every configuration; the first of a run is what its others are compared with.
+
+    One row a corpus (its name says the run) and configuration: changed (its options in words), sentences, dp_calls,
+    nodes and ms (means of a sentence), at_root and proved (% of the sentences), curve (DP calls -> % proved by then).
+    Runs from before there was an ablation are left out; InputError where that leaves nothing.
+    """
+    keep = corpora_of(results, wanted)
+    rows: list[dict] = []
+    for r in results:
+        if not r.params.section(Ablation).configurations:
+            continue
+        for found in measured(r).to_dict("records"):
+            if found["corpus"] in keep[r.name]:
+                n = found["sentences"]
+                curve = sorted((int(calls), 100 * proved / n) for calls, proved in found["proved_within"].items())
+                rows.append(
+                    {
+                        "corpus": f"{found['corpus']}, {r.name}",
+                        "configuration": found["configuration"],
+                        "changed": found["changed"],
+                        "sentences": n,
+                        "dp_calls": found["dp_calls"] / n,
+                        "nodes": found["nodes"] / n,
+                        "ms": 1e3 * found["cpu_s"] / n,
+                        "at_root": 100 * found["root_solved"] / n,
+                        "proved": 100 * found["certified"] / n,
+                        "curve": dict(curve),
+                    }
+                )
+    if not rows:
+        raise InputError("no run has an ablation", path="params.yaml", hint="add a block ablation:")
+    return pd.DataFrame(rows)
+
+
+def ablation_table(data: pd.DataFrame) -> pd.DataFrame:
+    """`ablations`, and the work of each configuration as a multiple of the first's."""
+    first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
+    out = {("", "changed"): data["changed"]}
+    out |= {("per sentence", name): data[column] for column, name in MEASURES.items()}
+    out |= {("% of sentences", "proved at the root"): data["at_root"], ("% of sentences", "proved"): data["proved"]}
+    others = data["corpus"].duplicated()
+    out |= {("this / first", name): (data[c] / first[c]).where(others) for c, name in MEASURES.items()}
+    index = pd.MultiIndex.from_arrays([data["corpus"], data["configuration"]], names=["corpus", "configuration"])
+    return pd.DataFrame(out).set_axis(index)
+
+
+def ablation_ranking(data: pd.DataFrame) -> pd.DataFrame:
+    """Configurations over all corpora, the one that takes least time first.
+
+    Columns: geometric means of DP calls, nodes and ms as multiples of the first configuration's; the least share of
+    sentences proved. Configurations that not every corpus has are left out.
+    """
+    first = data.groupby("corpus", sort=False)[list(MEASURES)].transform("first")
+    ratio = np.log(data[list(MEASURES)] / first)
+    ratio = ratio.assign(configuration=data["configuration"], proved=data["proved"])
+    groups = ratio.groupby("configuration", sort=False)
+    everywhere = groups.size()[lambda size: size == data["corpus"].nunique()].index
+    means = np.exp(groups[list(MEASURES)].mean()).rename(columns=MEASURES)
+    means["proved, % (least)"] = groups["proved"].min()
+    return means.loc[everywhere].sort_values("ms", kind="stable")

@@ -1,0 +1,135 @@
+"""Measures of rows of `decode`, of the ablation of the search and of lists of best trees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from studies.common.params import Params, Row
+from studies.qian_liu_2013.ablation.settings import Ablation
+from studies.qian_liu_2013.ablation.tables import ablations
+from studies.qian_liu_2013.comparison.differences import Z, differences
+from studies.qian_liu_2013.confidence import tables as confidence_tables
+from studies.qian_liu_2013.speed.remarks import ENOUGH, power
+from studies.site import frames
+from studies.site.claims.measured import Measure, Measured, exact, least, pairs, ran
+from studies.site.collect import Results
+from studies.site.rows import AT, at, learners_of, metrics_of, named_rows, row_names
+
+#: words of the longest sentences whose time is said to grow smoothly
+SMOOTH = 40
+
+
+def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
+    """Accuracy of the first row of a pair less that of the second, in points: `tables.differences`."""
+    wanted = pairs(rows, compare)
+    data = differences(results, [(figure, *pair) for pair in wanted])
+    for (corpus, learner), found in data.groupby(level=["corpus", "learner"], sort=False):
+        if len(found) == len(wanted):
+            yield least(f"{corpus}, {learner}", found[["difference", "low", "high"]].to_numpy())
+
+
+def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> Iterator[Measured]:
+    """A figure of one row: a column of the metrics, or a count as a share of the sentences (%) or a mean of them."""
+    data = metrics_of(results)
+    for place, (run,) in _places(results, rows):
+        found = data.loc[run]
+        share = {"certified": 100 / found["sentences"], "dp_calls": 1 / found["sentences"]}.get(column, 1)
+        yield exact(place, float(found[column] * share))
+
+
+def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Words per CPU second of the first row of a pair divided by the second's; interval: slowest to fastest repeats."""
+    data = frames.benchmark(results).set_index(AT) if ran(results, "benchmark") else pd.DataFrame()
+    for place, keys in _places(results, rows):
+        if all(key in data.index for key in keys):
+            found = {name: data.loc[key] for name, key in zip(rows, keys, strict=True)}
+            yield least(place, [_ratio(found[a], found[b]) for a, b in pairs(rows, compare)])
+
+
+def _ratio(a: pd.Series, b: pd.Series) -> list[float]:
+    """How many times the second row's time for a word the first one's is less, and the ends of that."""
+    times = [[row["cpu_s"] / row["words"], *(s / row["words"] for s in row["cpu_s_range"])] for row in (a, b)]
+    return [times[1][0] / times[0][0], times[1][1] / times[0][2], times[1][2] / times[0][1]]
+
+
+def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """DP calls a sentence of the first row of a pair divided by the second's."""
+    data = metrics_of(results)
+    for place, keys in _places(results, rows):
+        mean = {
+            name: data.loc[key, "dp_calls"] / data.loc[key, "sentences"] for name, key in zip(rows, keys, strict=True)
+        }
+        yield least(place, [[mean[a] / mean[b]] * 3 for a, b in pairs(rows, compare)])
+
+
+def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """The steepest step of a row's mean time between neighbouring bins up to SMOOTH words, as a power of the length."""
+    data = frames.by_length(results).set_index(AT) if ran(results, "benchmark") else pd.DataFrame()
+    for place, (key,) in _places(results, rows):
+        if key in data.index:
+            curve = data.loc[[key]].sort_values("lo")
+            curve = curve[(curve["hi"] <= SMOOTH) & (curve["sentences"] >= ENOUGH)]
+            if len(curve) > 1:
+                yield exact(place, max(power(a, b) for (_, a), (_, b) in pairwise(curve.iterrows())))
+
+
+def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[tuple]]]:
+    """Place and the keys of its rows, for every corpus and learner that has them all."""
+    for corpus in results.corpora:
+        for learner in learners_of(results.params):
+            named: dict[str, Row] = named_rows(results.params, corpus, learner)
+            if all(row in named for row in rows):
+                yield f"{corpus}, {learner}", [at(corpus, named[row]) for row in rows]
+
+
+def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """DP calls of a configuration of the ablation divided by another's."""
+    for place, data in _ablation(results):
+        mean = data.set_index("configuration")["dp_calls"]
+        if all(row in mean for row in rows):
+            yield least(place, [[mean[a] / mean[b]] * 3 for a, b in pairs(rows, compare)])
+
+
+def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Spearman's correlation of DP calls and time over the configurations of the ablation, with Fisher's interval."""
+    for place, data in _ablation(results):
+        if len(data) > 3 and data["dp_calls"].nunique() > 1:
+            value = float(data["dp_calls"].corr(data["ms"], method="spearman"))
+            middle, half = np.arctanh(np.clip(value, -1 + 1e-9, 1 - 1e-9)), Z / np.sqrt(len(data) - 3)
+            yield Measured(place, value, float(np.tanh(middle - half)), float(np.tanh(middle + half)))
+
+
+def _ablation(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
+    if ran(results, "ablation"):
+        for place, data in ablations([results]).groupby("corpus", sort=False):
+            yield str(place).partition(",")[0], data
+
+
+def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Share of sentences (%) whose list of best trees is proved complete."""
+    if ran(results, "confidence"):
+        for row in confidence_tables.measured(results).itertuples():
+            yield exact(row.corpus, 100 * row.complete / row.sentences)
+
+
+def _configurations(params: Params) -> Collection[str]:
+    return params.section(Ablation).configurations
+
+
+MEASURES: dict[str, Measure] = {
+    "UAS": Measure(partial(accuracy, figure="UAS"), "{:+.2f} UAS", row_names),
+    "UAS of a row": Measure(partial(alone, column="uas"), "{:.2f} UAS", row_names),
+    "proved": Measure(partial(alone, column="certified"), "{:.1f} %", row_names),
+    "calls of a row": Measure(partial(alone, column="dp_calls"), "{:.1f} calls a sentence", row_names),
+    "speed": Measure(speed, "{:.2f} times", row_names),
+    "calls": Measure(calls, "{:.2f} times", row_names),
+    "growth": Measure(growth, "{:.1f} (power of the length)", row_names),
+    "search": Measure(search, "{:.2f} times", _configurations),
+    "calls and time": Measure(calls_and_time, "{:.2f} (rank correlation)"),
+    "lists": Measure(lists, "{:.1f} %"),
+}

@@ -1,0 +1,51 @@
+"""What surrounds the comparison: predicted tags, rows with other tags or seeds, parsers of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from studies.site import frames
+from studies.site.collect import Results
+from studies.site.rows import corpora_of, find, metrics_of, stacked
+
+
+def variants(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows with other tags or another seed beside the rows that they vary, `difference` being the variant's less it."""
+    data, params = stacked(results, wanted, frames.variants), {r.name: r.params for r in results}
+    uas = pd.concat({r.name: metrics_of(r)["uas"] for r in results})
+    of_row: dict[int, float] = {}
+    for found in data.itertuples():
+        of, corpus = params[str(found.provenance)], str(found.corpus)
+        row = of.rows[str(found.row)]
+        same = find(of, corpus, model=row.model, learner=row.learner, decoder=row.decoder, k=row.k)
+        if row not in same:
+            of_row[found.Index] = float(uas[found.provenance, corpus, same[0].name]) if same else float("nan")
+    data = data.loc[list(of_row)].assign(compared=list(of_row.values()))
+    data = data.rename(columns={"provenance": "", "uas": "UAS", "complete": "complete, %"})
+    data["difference"] = data["UAS"] - data["compared"]
+    columns = ["UAS", "compared", "difference", "complete, %"]
+    data = data.set_index(["", "corpus", "model", "learner", "decoder", "k", "tags", "seed"])[columns]
+    return data.rename(columns={"compared": "UAS of the row"})
+
+
+def peers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Parsers of others. Rows (run, corpus, peer); accuracy, seconds of training, speed, package, what it sees."""
+    data = stacked(results, wanted, frames.peers)
+    package = [f"{name} {version}".strip() for name, version in zip(data["package"], data["version"], strict=True)]
+    names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s", "notes": "note"}
+    data = data.assign(package=package).rename(columns=names | {"words_per_cpu_s": "words / CPU s", "provenance": ""})
+    columns = ["UAS", "LAS", "complete, %", "training, CPU s", "words / CPU s", "tags", "package", "note"]
+    return data.set_index(["", "corpus", "peer"])[columns]
+
+
+def peer_uas(results: Sequence[Results], wanted: Sequence[str] = ()) -> dict[str, dict[tuple[str, str], float]]:
+    """Peer -> (provenance, corpus) -> UAS, for the rows of the main comparison."""
+    keep = corpora_of(results, wanted)
+    out: dict[str, dict[tuple[str, str], float]] = {}
+    for r in results:
+        for row in frames.peers(r).itertuples():
+            if row.corpus in keep[r.name]:
+                out.setdefault(str(row.peer), {})[r.name, str(row.corpus)] = float(row.uas)
+    return out

@@ -1,0 +1,89 @@
+"""About systems side by side: tests, seeds, tags, errors of search and model."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from studies.qian_liu_2013.comparison.tables import AGAINST
+from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told
+
+
+@about("This run has no baseline to compare with.")
+def significance(data: pd.DataFrame) -> Said:
+    """About `tables.significance`."""
+    yield f"By the bootstrap, {told(data)}."
+
+
+@about("No row was trained with several seeds: see variants in params.yaml.")
+def seeds(data: pd.DataFrame) -> Said:
+    """About `tables.seeds`, which may have no rows."""
+    yield (
+        "A training repeated with another order of the sentences moves UAS by a standard deviation of "
+        f"{span(data['UAS', 'deviation'])}, over {span(data['', 'seeds'], '{:.0f}')} seeds."
+    )
+    yield from over_seeds(data)
+
+
+def over_seeds(data: pd.DataFrame) -> Said:
+    """Every system's mean difference from the baseline over seeds, beside its deviation."""
+    gains = data["UAS over the baseline"].assign(seeds=data["", "seeds"]).dropna() if len(data) else data
+    listed = listing(
+        f"{row['mean']:+.2f} on {corpus} ({system}, {learner}, {row['seeds']:.0f} seeds, standard deviation "
+        f"{row['deviation']:.2f})"
+        for (_, corpus, learner, system), row in gains.iterrows()
+    )
+    if len(gains):
+        yield f"Trained with several seeds, UAS over the baseline is on average {listed}.", gains
+
+
+@about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")
+def tags(data: pd.DataFrame) -> Said:
+    """About `tables.tags`, which may have no rows."""
+    yield f"Gold tags bring {span(data['UAS', 'difference'], '{:+.2f}')} UAS. {UNTESTED} {ONE_SEED}"
+    gaps = (
+        f"{gap['predicted']:+.2f} with predicted tags and {gap['gold']:+.2f} with gold ones ({place[1]}, "
+        f"{rows.index[-1]} less {rows.index[0]})"
+        for place, rows in each(data["UAS"], [*data.index.names[:3]])
+        for gap in [rows.iloc[-1] - rows.iloc[0]]
+    )
+    yield f"What factors gain: {listing(gaps)}."
+
+
+@about("No search that gives up was run beside an exact one: see `gold` in params.yaml.")
+def errors(data: pd.DataFrame) -> Said:
+    """About `tables.errors`, which may have no rows."""
+    for search, rows in each(data["the search"], "search"):
+        yield (
+            f"{search} misses the best tree in {span(rows['search errors, %'], '{:.1f}')} % of the sentences, which "
+            f"costs {span(rows['UAS less than exact'])} UAS; the gold tree scores more than the tree found in "
+            f"{span(rows['of these, gold scores more, %'], '{:.0f}')} % of those sentences.",
+            rows,
+        )
+    exact = data["the exact tree"].droplevel("search")
+    exact = exact[~exact.index.duplicated()]
+    yield (
+        "The exact search makes no search errors: its wrong trees are errors of the model "
+        f"({span(exact['gold scores less, %'], '{:.0f} %')} of the sentences) or have gold trees that it cannot return "
+        f"({span(exact['gold out of reach, %'], '{:.0f} %')}). {UNTESTED}"
+    )
+
+
+def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """System -> its difference from the baseline and p, by corpus; of `tables.multilingual`, which may have no rows.
+
+    Without a test there is no p, and nothing to be said.
+    """
+    groups = [group for group in more.columns.unique(0) if group.endswith(AGAINST)] if len(more) else []
+    return [
+        (
+            group.removesuffix(AGAINST),
+            more[group].droplevel("language").rename(columns={"UAS": "difference"}).dropna(how="all"),
+        )
+        for group in groups
+    ]
+
+
+def over_corpora(system: str, rows: pd.DataFrame) -> str:
+    """What one of `against` comes to."""
+    mean = rows["difference"].mean()
+    return f"On {len(rows)} more corpora {system} is {mean:+.2f} UAS from the baseline on average; {told(rows)}."

@@ -1,0 +1,181 @@
+"""Table 3 and Figures 4 and 5 of Qian & Liu (2013): pruning, speed, sentence length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from studies.hall_2006.transitions import tables as transitions_tables
+from studies.qian_liu_2013.comparison.tables import BASELINE, PUBLISHED, in_order
+from studies.site import frames
+from studies.site.collect import Results
+from studies.site.published import QIAN_LIU, paper, table
+from studies.site.rows import AT, KEYS, at, corpora_of, find, main_rows, pruning, sweep, whole
+from studies.zhang_2014.comparison import tables as comparison_tables
+
+
+def pruning_table(results: Sequence[Results], figure: str, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Table 3, one figure at a time. Rows: systems; columns (provenance, corpus), at last a note.
+
+    figure  "UAS" or "LAS" (%; no LAS was published), "w/s" (ours: words per CPU second; published: per second),
+            "DP calls" (per sentence) or "total DP calls" (of the test set)
+    """
+    keep = corpora_of(results, wanted)
+    printed = table(QIAN_LIU, "speed").set_index("id")
+    calls = table(QIAN_LIU, "calls").set_index("corpus")
+    counts = {"DP calls": "DP calls per sentence", "total DP calls": "DP calls"}
+    ours = {r.name: _swept(r, figure) for r in results}
+    models = {r.name: sweep(r.params)[0].model for r in results}
+    said = paper(QIAN_LIU)["speed"]["notes"]
+    ids = [i for i in printed.index if i.startswith("k-") or figure in ("UAS", "w/s")]
+    ids += dict.fromkeys(i for r in results for _, i in ours[r.name].index if i not in ids)
+    cells = []
+    for i in ids:
+        row: dict[tuple[str, str], object] = {}
+        for corpus in ("PTB", "CTB"):
+            row[PUBLISHED, corpus] = float("nan")
+            if figure in ("UAS", "w/s"):
+                row[PUBLISHED, corpus] = printed[f"{corpus} {figure}"].get(i, float("nan"))
+            elif figure in counts and i == "k-none":
+                row[PUBLISHED, corpus] = calls.loc[corpus, counts[figure]]
+        notes = [] if i.startswith("k-") else ["published figure only"]
+        if figure == "w/s" and i in said:
+            notes.append(said[i])
+        for r in results:
+            if i.startswith("k-") and i not in ours[r.name].index.get_level_values(1):
+                notes.append(f"not run: not among the rows of {r.name}")
+            for corpus in keep[r.name]:
+                row[r.name, corpus] = ours[r.name].get((corpus, i), float("nan"))
+            if figure != "w/s" and (left := unproved(r, keep[r.name]).get(i[2:])):
+                notes.append(f"{r.name}: not proved optimal {left}")
+        if len(set(models.values())) > 1:
+            notes += [f"{name}: {model}" for name, model in models.items()]
+        cells.append({**row, ("", "note"): "; ".join(notes)})
+    names = [printed["system"].get(i, f"branch and bound, k = {i[2:]}") for i in ids]
+    return in_order(pd.DataFrame(cells, index=pd.Index(names, name="system")), results, keep)
+
+
+def unproved(results: Results, corpora: Sequence[str]) -> dict[str, str]:
+    """k of `sweep` -> how many of the sentences of which corpora have no proof; where all have, nothing."""
+    data = frames.decode(results).set_index(AT)
+    out = {}
+    for run in sweep(results.params):
+        found = {corpus: data.loc[at(corpus, run)] for corpus in corpora}
+        left = {c: (int(row["sentences"] - row["certified"]), int(row["sentences"])) for c, row in found.items()}
+        if listed := [f"{n} of {total:,} sentences ({c})" for c, (n, total) in left.items() if n]:
+            out[str(run.k)] = ", ".join(listed)
+    return out
+
+
+def _swept(results: Results, figure: str) -> pd.Series:
+    """One figure of every (corpus, "k-<k>") of the rows that differ in k alone."""
+    column = {"UAS": "uas", "LAS": "las", "w/s": "words_per_cpu_s"}.get(figure, "dp_calls")
+    data = (frames.benchmark(results) if figure == "w/s" else frames.decode(results)).set_index(AT)
+    values = data[column] / data["sentences"] if figure == "DP calls" else data[column]
+    runs = sweep(results.params)
+    return pd.Series({(c, f"k-{run.k}"): float(values[at(c, run)]) for c in results.corpora for run in runs})
+
+
+def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Points of the accuracy-speed figure: one for every row that decodes whole test sets and was timed.
+
+    Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
+    decoder, if the main comparison has another one), uas, words_per_cpu_s, proved (% of the sentences; NaN: the system
+    proves nothing). Transition-based parsers are a group of their own, and so are samplers and parsers of others.
+    """
+    decoded, speed = frames.decode(results).set_index(AT), frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
+    uas, proved = decoded["uas"], 100 * decoded["certified"] / decoded["sentences"]
+    swept = sweep(results.params)
+    main = {run for learner in results.params.learners for run in main_rows(results.params, learner).values()}
+    rows = []
+    for corpus in corpora_of([results], wanted)[results.name]:
+        for run in find(results.params):
+            if whole(results.params, run) and at(corpus, run) in speed.index:
+                group: str = run.learner
+                label = "" if run in main else run.decoder
+                if run in swept:
+                    group, label = "all factors, by pruning", pruning(run.k)
+                place = at(corpus, run)
+                point = {"uas": uas[place], "words_per_cpu_s": speed[place], "proved": proved[place]}
+                rows.append({"corpus": corpus, "system": run.model, "group": group, "label": label, **point})
+    transitions = (
+        transitions_tables.measured(results).assign(group="transitions", label="").rename(columns={"row": "system"})
+    )
+    samplers = comparison_tables.measured(results).assign(group="sampling", label="").rename(columns={"row": "system"})
+    peers = frames.peers(results).assign(group="others").rename(columns={"peer": "system"})
+    peers = peers.assign(label=peers["system"])
+    found = pd.concat([part for part in (transitions, samplers, peers) if len(part)] or [peers])
+    found = found[found["corpus"].isin(corpora_of([results], wanted)[results.name]) & found["words_per_cpu_s"].notna()]
+    points = pd.DataFrame(rows)
+    names = ["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]
+    return pd.concat([points, found[names]], ignore_index=True) if len(found) else points
+
+
+def by_system(results: Results, learner: str) -> pd.DataFrame:
+    """Accuracy and speed of every system on whole test sets; one that a run has no rows of is left out.
+
+    Index group, system; columns (corpus, "UAS"), (corpus, "words per CPU second"). Of the graph-based models the
+    baseline with `learner`, and all factors with as many heads as in training.
+    """
+    points = accuracy_and_speed(results)
+    graph = (points["system"] == BASELINE) & (points["group"] == learner) & (points["label"] == "")
+    full = (points["group"] == "all factors, by pruning") & (points["label"] == pruning(results.params.train.k))
+    points = points[graph | full | points["group"].isin(["transitions", "sampling", "others"])]
+    points = points.assign(group=points["group"].where(~(graph | full), "graph"))
+    figures = {"uas": "UAS", "words_per_cpu_s": "words per CPU second"}
+    table = points.rename(columns=figures).set_index(["group", "system", "corpus"])[list(figures.values())]
+    order = [(corpus, figure) for corpus in dict.fromkeys(points["corpus"]) for figure in figures.values()]
+    return table.unstack("corpus", sort=False).swaplevel(axis=1)[order]
+
+
+def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Every row of the benchmark. Index KEYS; seconds, speed, spread of the repeats (NaN where there is one alone),
+    work a sentence, proofs.
+    """
+    data = frames.benchmark(results)
+    data = data[data["corpus"].isin(corpora_of([results], wanted)[results.name])].set_index(KEYS)
+    spread = [
+        100 * (high - low) / middle for (low, high), middle in zip(data["cpu_s_range"], data["cpu_s"], strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "sentences": data["sentences"],
+            "repeats": data["repeats"],
+            "CPU s": data["cpu_s"],
+            "wall s": data["wall_s"],
+            "spread, %": pd.Series(spread, index=data.index).where(data["repeats"] > 1),  # of one there is none
+            "words / CPU s": data["words_per_cpu_s"],
+            "DP calls": data["dp_calls"] / data["sentences"],
+            "nodes": data["nodes"] / data["sentences"],
+            "proved, %": 100 * data["certified"] / data["sentences"],
+        }
+    )
+
+
+def lengths(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Length bins of the rows that differ in k alone, most pruned first; `corpus` names the provenance as well."""
+    keep = corpora_of(results, wanted)
+    parts = []
+    for r in results:
+        data = frames.by_length(r).set_index(AT)
+        for corpus in keep[r.name]:
+            for run in sweep(r.params):
+                part = data.loc[[at(corpus, run)]].reset_index()
+                parts.append(part.assign(corpus=f"{corpus}, {r.name}"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def length_table(curves: pd.DataFrame) -> pd.DataFrame:
+    """`lengths` as a table. Rows (corpus, words); sentences, then DP calls and milliseconds for every k."""
+    data = curves.assign(words=[f"{lo}-{hi}" for lo, hi in zip(curves["lo"], curves["hi"], strict=True)])
+    data = data.assign(ms=1e3 * data["mean_s"]).rename(columns={"mean_dp_calls": "DP calls"})
+    names = {k: pruning(k) for k in dict.fromkeys(data["k"])}
+    index = ["corpus", "words"]
+    order = data.drop_duplicates(["corpus", "lo"]).sort_values("lo").set_index(index)
+    order = order.loc[list(dict.fromkeys(data["corpus"]))]
+    out = {("", "sentences"): order["sentences"]}
+    for figure in ("DP calls", "ms"):
+        for k, name in names.items():
+            out[figure, name] = data[data["k"] == k].set_index(index)[figure].reindex(order.index)
+    return pd.DataFrame(out)

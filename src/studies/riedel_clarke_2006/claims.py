@@ -1,0 +1,118 @@
+"""Measures of hard constraints by integer programming, over folds, and of the programs of the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from studies.common.params import Params
+from studies.riedel_clarke_2006.constraints import tables as constraints_tables
+from studies.riedel_clarke_2006.constraints.settings import Constraints
+from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
+from studies.site.claims.measured import Measure, Measured, exact, ran, share
+from studies.site.collect import Results
+
+#: figures of one system on one fold
+FIGURES: dict[str, Callable[[dict[str, Any]], float]] = {
+    "LAC": lambda s: constraints_tables.measures(s)["LAC"],
+    "UAC": lambda s: constraints_tables.measures(s)["UAC"],
+    "few iterations": lambda s: 100 * s["few_iterations"] / s["sentences"],
+    "over 120 s": lambda s: 100 * s["long"] / s["sentences"],
+    "seconds": lambda s: s["seconds"] / s["sentences"],
+    "first": lambda s: 100 * s["first"] / s["seconds"],
+}
+
+
+def folds(results: Results, rows: Sequence[str], compare: str, figure: str, how: str = "value") -> Iterator[Measured]:
+    """A figure of one system, or two systems compared, over all folds of a corpus; interval: the jackknife over folds.
+
+    how  a name in HOW
+    """
+    for corpus, systems in _folds(results):
+        if all(row in one for one in systems for row in rows):
+            yield _jackknife(corpus, systems, lambda added: HOW[how](*(FIGURES[figure](added[row]) for row in rows)))
+
+
+#: two figures as one: first less second, first / second, and the % that the first is below the second
+HOW: dict[str, Callable[..., float]] = {
+    "value": lambda a: a,
+    "difference": lambda a, b: a - b,
+    "ratio": lambda a, b: a / b,
+    "saved": lambda a, b: 100 * (1 - a / b),
+}
+
+
+def better(results: Results, rows: Sequence[str], compare: str, level: float) -> Iterator[Measured]:
+    """Of the sentences that a system changes for better or worse, the share (%) that it betters; exact interval."""
+    for corpus, systems in _folds(results):
+        if all(rows[0] in one for one in systems):
+            good, bad = (sum(one[rows[0]][name] for one in systems) for name in ("better", "worse"))
+            yield share(corpus, good, good + bad, level, "exact")
+
+
+def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """LAC of a system trained by its own program less the same trained by Chu-Liu-Edmonds, on one fold; unpaired."""
+    for found in constraints_tables.analyses(results):
+        own, other = (
+            share("", s["labelled"], s["n"]) for s in (found["in the loop"][rows[0]], found["systems"][rows[0]])
+        )
+        half = np.hypot(own.high - own.low, other.high - other.low) / 2
+        gain = own.value - other.value
+        yield Measured(found["corpus"], gain, gain - half, gain + half)
+
+
+def programs(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Share of sentences (%) that these solvers together prove in the arena, on arcs alone; with a Wilson interval."""
+    data = integer_programs_tables.measured(results) if ran(results, "integer-programs") else pd.DataFrame()
+    if len(data):
+        data = data[(data["model"] == "arc") & data["solver"].isin(rows)]
+        for corpus, found in data.groupby("corpus", sort=False):
+            yield share(str(corpus), int(found["proved"].sum()), int(found["sentences"].sum()))
+
+
+def _folds(results: Results) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    every = constraints_tables.folds(results)
+    for corpus in dict.fromkeys(fold["corpus"] for fold in every):
+        yield corpus, [fold["systems"] for fold in every if fold["corpus"] == corpus]
+
+
+def _jackknife(place: str, folds: Sequence[dict[str, Any]], figure: Callable[[dict[str, Any]], float]) -> Measured:
+    """A figure of sums over folds, with the 95 % t-interval of leaving out each fold in turn; one fold has none."""
+    from scipy.stats import t
+
+    value, n = figure(_added(folds)), len(folds)
+    if n < 2:
+        return exact(place, value)
+    left = [figure(_added([one for one in folds if one is not out])) for out in folds]
+    half = float(t.ppf(0.975, n - 1) * np.sqrt((n - 1) * np.var(left)))
+    return Measured(place, value, value - half, value + half)
+
+
+def _added(folds: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """The counts and seconds of every system, summed over folds."""
+    counts = {name: [key for key, v in one.items() if isinstance(v, int | float)] for name, one in folds[0].items()}
+    return {name: {key: sum(f[name][key] for f in folds) for key in keys} for name, keys in counts.items()}
+
+
+def _systems(params: Params) -> list[str]:
+    cut = [f"{constraints_tables.CONSTRAINTS}, q = {q}" for q in params.section(Constraints).q]
+    return [constraints_tables.BASELINE, constraints_tables.CONSTRAINTS, constraints_tables.PUBLISHED_LOOP, *cut]
+
+
+MEASURES: dict[str, Measure] = {
+    "programs": Measure(programs, "{:.1f} %", lambda params: integer_programs_tables.EXPLICIT),
+    "LAC": Measure(partial(folds, figure="LAC", how="difference"), "{:+.2f} LAC", _systems),
+    "UAC": Measure(partial(folds, figure="UAC", how="difference"), "{:+.2f} UAC", _systems),
+    "few iterations": Measure(partial(folds, figure="few iterations"), "{:.2f} %", _systems),
+    "over 120 s": Measure(partial(folds, figure="over 120 s"), "{:.2f} %", _systems),
+    "solve time": Measure(partial(folds, figure="seconds"), "{:.4f} s", _systems),
+    "solve time, ratio": Measure(partial(folds, figure="seconds", how="ratio"), "{:.1f} times", _systems),
+    "solve time, saved": Measure(partial(folds, figure="seconds", how="saved"), "{:.1f} %", _systems),
+    "first iteration": Measure(partial(folds, figure="first"), "{:.1f} %", _systems),
+    "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems),
+    "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
+}

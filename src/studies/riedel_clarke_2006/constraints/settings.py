@@ -1,0 +1,38 @@
+"""Settings of the stages `constraints` and `constraint-analysis`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from studies.common.fields import STRICT, Name, Positive, Section
+
+if TYPE_CHECKING:
+    from studies.common.params import Params
+
+
+@dataclass(frozen=True, config=STRICT)
+class Constraints(Section):
+    """The labelled parser with hard constraints, by folds; see `measure`.
+
+    corpora   those with an every-tenth split and a file of constraints
+    k         labels that an arc may carry, the best ones; q: numbers of variables a word
+    analysed  the fold on which families are left out one at a time, and a model is trained with them in the loop
+    """
+
+    corpora: tuple[Name, ...] = ()
+    folds: tuple[Literal[0, 2, 3, 4, 5, 6, 7, 8, 9], ...] = (0, 2, 3, 4, 5, 6, 7, 8, 9)
+    epochs: Positive = 5
+    k: Positive = 5
+    q: tuple[Positive, ...] = (2, 5, 10, 20, 50)
+    analysed: Annotated[int, Field(ge=0, le=9)] = 0
+
+    def __post_init__(self) -> None:
+        if self.analysed not in self.folds:
+            raise ValueError(f"fold {self.analysed} is analysed, but not listed")
+
+    def check(self, params: Params) -> None:
+        """Raise ValueError where a corpus is none of the treebanks."""
+        params.check_treebanks(self.corpora)

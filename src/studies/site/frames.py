@@ -1,0 +1,206 @@
+"""What the stages that all questions share have written, as frames: corpora, pruner, training, decoding, benchmark.
+
+Rows follow the lists in params.yaml, never what lies in a folder: files of a removed decoder stay behind and must not
+come back as a row. A file that the lists ask for and that is not there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from studies.common.metrics import RERUN
+from studies.common.params import SYSTEMS, Row
+from studies.site.collect import Results
+from treebound.core.errors import InputError
+
+#: systems whose rows have tables of their own
+OWN_TABLES = ("graph", "transition", "sampling")
+
+
+def convert(results: Results) -> pd.DataFrame:
+    """One row a corpus and split: what the conversion counted; of tags, labels and dropped sentences their number.
+
+    `attrs["sources"]`: corpus -> title, language and licence; `attrs["seen"]`: corpus -> columns of the treebank
+    besides forms and tags that the parsers see.
+    """
+    rows, sources, seen = [], {}, {}
+    for corpus in results.corpora:
+        converted = results.read("convert", f"{corpus}.json")
+        sources[corpus] = {key: converted["meta"][key] for key in ("title", "language", "licence")}
+        attributes = converted["meta"].get("attributes", ())
+        seen[corpus] = [column for column in ("lemma", "feats") if column in attributes]
+        for split in ("train", "dev", "test"):
+            counted = converted["splits"][split]
+            dropped = sum(counted["dropped"].values())
+            kinds = {name: len(counted[name]) for name in ("upos", "xpos", "deprel")}
+            rows.append({"corpus": corpus, "split": split, **counted, **kinds, "dropped": dropped})
+    data = frame(rows, results.folder / "metrics" / "convert")
+    data.attrs.update(sources=sources, seen=seen)
+    return data
+
+
+def tagging(results: Results) -> pd.DataFrame:
+    """One row a corpus with predicted tags, column of tags and split: words, accuracy (%), the same of the words
+
+    whose form training lacks (NaN for train, which is jackknifed). No rows where all tags are gold.
+    """
+    rows = []
+    for corpus in results.corpora:
+        if results.params.tags_of(corpus) == "predicted":
+            accuracy = results.read("tagger", f"{corpus}.json")["accuracy"]
+            timing = results.read("timing", "tagger", f"{corpus}.json")
+            for column, by_split in accuracy.items():
+                for split in ("train", "dev", "test"):
+                    row = {"corpus": corpus, "column": column, "split": split, **by_split[split]}
+                    rows.append(row | timing.get(column, {}))
+    keys = ["words", "accuracy", "unknown_words", "unknown_accuracy", "train_cpu_s", "jackknife_wall_s", "workers"]
+    return pd.DataFrame(rows, columns=["corpus", "column", "split", *keys, "words_per_cpu_s"])
+
+
+def pruner(results: Results) -> pd.DataFrame:
+    """corpus, split, k, recall: share of words whose true head is among the k that the pruner keeps."""
+    rows = [
+        {"corpus": corpus, "split": split, "k": int(k), "recall": recall}
+        for corpus in results.corpora
+        for split, by_k in results.read("pruner", f"{corpus}.json")["recall"].items()
+        for k, recall in by_k.items()
+    ]
+    return frame(rows, results.folder / "metrics" / "pruner")
+
+
+def pruner_thresholds(results: Results) -> pd.DataFrame:
+    """corpus, split, threshold, recall, heads_a_word: what the k best heads of training are left. May be empty."""
+    rows = [
+        {"corpus": corpus, "split": split, **left}
+        for corpus in results.corpora
+        for split, found in results.read("pruner", f"{corpus}.json").get("thresholds", {}).items()
+        for left in found
+    ]
+    return pd.DataFrame(rows, columns=["corpus", "split", "threshold", "recall", "heads_a_word"])
+
+
+def decode(results: Results) -> pd.DataFrame:
+    """One row a corpus and row of the parameters that all corpora have: accuracy, certificates and work on test.
+
+    las and complete_labelled are NaN where there are no labels.
+    """
+    return frame(_decoded(results, lambda row: row.everywhere), results.folder / "metrics" / "decode")
+
+
+def variants(results: Results) -> pd.DataFrame:
+    """The same of rows that some corpora have alone, or that have tags or a seed of their own. May have no rows."""
+    rows = _decoded(results, lambda row: row.system == "graph" and not row.everywhere)
+    names = ["corpus", "row", "model", "learner", "decoder", "k", "tags", "seed", "uas", "complete"]
+    return pd.DataFrame(rows, columns=None if rows else names)
+
+
+def peers(results: Results) -> pd.DataFrame:
+    """One row a parser of others and its corpus: accuracy, package, seconds of training, speed. May be empty.
+
+    Any system without a table of its own is among them.
+    """
+    others = set(SYSTEMS) - set(OWN_TABLES)
+    about = dict.fromkeys(("package", "version", "notes"), "")
+    rows = [about | measured | {"peer": measured["row"]} for measured in of_systems(results, *others)]
+    names = ["corpus", "peer", "uas", "las", "complete", "package", "version", "tags", "notes"]
+    return pd.DataFrame(rows, columns=[*names, "train_cpu_s", "words_per_cpu_s"])
+
+
+def train(results: Results) -> pd.DataFrame:
+    """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training."""
+    trained = {row.trained: row for row in results.params.rows.values() if row.everywhere}
+    rows = []
+    for corpus in results.corpora:
+        for name, row in trained.items():
+            history = results.read("train", corpus, f"{name}.json")
+            best = next(e for e in history["history"] if e["epoch"] == history["best_epoch"])
+            seconds = results.read("timing", "train", corpus, f"{name}.json")
+            rows.append(
+                {"corpus": corpus, "model": row.model, "learner": row.learner, "epochs": len(history["history"])}
+                | {"best_epoch": best["epoch"], "dev_uas": best["dev_uas"]}
+                | {"dev_las": best.get("dev_las", float("nan"))}
+                | {"cpu_s": seconds["cpu_s"], "wall_s": seconds["wall_s"]}
+            )
+    return frame(rows, results.folder / "metrics" / "train")
+
+
+def benchmark(results: Results) -> pd.DataFrame:
+    """One row a corpus and row of the parameters: seconds, speed and work, medians over repeats."""
+    timed = [row for row in results.params.rows.values() if row.everywhere and row.benchmarked]
+    rows = [_timed(results, corpus, row) for corpus in results.corpora for row in timed]
+    return frame(rows, results.folder / "metrics" / "benchmark")
+
+
+def by_length(results: Results) -> pd.DataFrame:
+    """The benchmark's rows by sentence length: corpus, row, its fields, lo, hi, sentences, means."""
+    keys = ["corpus", "row", "model", "learner", "decoder", "k"]
+    rows = [
+        {**{key: row[key] for key in keys}, **part}
+        for row in benchmark(results).to_dict("records")
+        for part in row["by_length"]
+    ]
+    return frame(rows, results.folder / "metrics" / "benchmark")
+
+
+def sentences(results: Results, corpus: str, row: Row) -> pd.DataFrame:
+    """One line a test sentence of a row: n, value, bound, status, dp_calls, nodes, correct, scored, `words`
+    (`attachment.marks`), correct_labelled where there are labels, gold where the decoder's settings ask for it.
+
+    A reference does not keep them.
+    """
+    data = results.predicted(corpus, "decode", row.trained, f"{row}.csv", dtype={"words": str}, keep_default_na=False)
+    return data.set_index("sentence")
+
+
+def of_systems(results: Results, *systems: str) -> list[dict[str, Any]]:
+    """Metrics of `decode` of the rows of some systems, with the seconds of training and the speed."""
+    rows = _decoded(results, lambda row: row.system in systems)
+    for measured in rows:
+        corpus, row = measured["corpus"], results.params.rows[measured["row"]]
+        timing = results.read("timing", "train", corpus, f"{row.trained}.json")
+        speed = _timed(results, corpus, row)["words_per_cpu_s"] if row.benchmarked else float("nan")
+        measured |= {"train_cpu_s": timing["cpu_s"], "words_per_cpu_s": speed}
+    return rows
+
+
+def _decoded(results: Results, wanted: Callable[[Row], bool]) -> list[dict[str, Any]]:
+    """What `decode` wrote of the rows that are wanted: corpus by corpus, and then row by row of those of some."""
+    labelled = {"las": float("nan"), "complete_labelled": float("nan")}
+    rows = list(results.params.rows.values())
+    places = [(corpus, row) for corpus in results.corpora for row in results.params.rows_of(corpus) if wanted(row)]
+    return [
+        {"corpus": corpus, **row.key, **labelled, **_parsed(results, corpus, row)}
+        for corpus, row in sorted(places, key=lambda place: rows.index(place[1]) if place[1].corpora else -1)
+    ]
+
+
+def _parsed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
+    """Metrics of `decode` of a row."""
+    rows = results.read("decode", corpus, f"{row.trained}.json")
+    if row.name not in rows:
+        path = results.folder.joinpath("metrics", "decode", corpus, f"{row.trained}.json")
+        raise InputError(f"no row {row}", path=path, hint=RERUN)
+    return rows[row.name]
+
+
+def _timed(results: Results, corpus: str, row: Row) -> dict[str, Any]:
+    """Metrics of `benchmark` of a row."""
+    measured = {timed["row"]: timed for timed in results.read("benchmark", f"{corpus}.json")}
+    if row.name not in measured:
+        path = results.folder.joinpath("metrics", "benchmark", f"{corpus}.json")
+        raise InputError(f"no row for {row}", path=path, hint=RERUN)
+    return {"corpus": corpus, **measured[row.name]}
+
+
+def frame(rows: list[dict[str, Any]], path: Path) -> pd.DataFrame:
+    """Rows of metrics. Raises InputError where there are none.
+
+    path  where they should lie
+    """
+    if not rows:
+        raise InputError("no results", path=path, hint="list corpora and decode rows in params.yaml, then run it again")
+    return pd.DataFrame(rows)

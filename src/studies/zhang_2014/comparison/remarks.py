@@ -1,0 +1,38 @@
+"""Sentences about parsers that sample, computed from the tables' own data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from studies.site.collect import Results
+from studies.site.sentences import Said, about, each, ranked, span, told
+from studies.site.show import Remarks
+from studies.zhang_2014.comparison import tables
+
+LEVEL = 0.01  #: that of the intervals of `tables.sampling.gains`
+
+
+def gains(results: Sequence[Results]) -> Remarks:
+    """Who is ahead of whom, with McNemar's test over words; where no sentences are kept, accuracies alone."""
+    data = pd.concat({r.name: tables.gains(r, tables.PAIRS) for r in results}, names=["run"])
+    return _gains(data) if len(data) else accuracies(tables.accuracy(results))
+
+
+@about("No run here has a parser that samples: see rows with `system: sampling` under `decode:` in params.yaml.")
+def accuracies(table: pd.DataFrame) -> Said:
+    """About `tables.sampling.accuracy`."""
+    sampled = table[table.filter(like="sampling").notna().any(axis=1)]
+    for (run, corpus), row in sampled.drop(index="mean", level="corpus", errors="ignore").iterrows():
+        yield f"UAS on {corpus} ({run}): {ranked(row)}", row
+
+
+@about()
+def _gains(data: pd.DataFrame) -> Said:
+    for (run, row, other), of in each(data, ["run", "row", "other"]):
+        yield (
+            f"UAS of {row} against {other} ({run}; 99 % intervals of paired words and McNemar's p; words: "
+            f"{span(of['words'], '{:,.0f}')}; one training each): {told(of, LEVEL)}.",
+            of,
+        )
