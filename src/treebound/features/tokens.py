@@ -68,10 +68,12 @@ class TokenTable:
                 self._rows[begin + j + treebank.lengths * (j > PAD)] = _SPECIAL[i, j]
             if attribute in self.attributes:
                 column, function = _column(treebank, attribute)
-                strings = treebank.vocab[column].strings
-                hashes = np.array([hash_string(f"{attribute}={function(s)}") for s in strings], np.int64)  # type: ignore[operator]
+                strings, ids = treebank.vocab[column].strings, treebank.columns[column]
+                used = np.flatnonzero(np.bincount(ids, minlength=len(strings)))  # a few sentences use few of them
+                hashes = np.zeros(len(strings), np.int64)
+                hashes[used] = [hash_string(f"{attribute}={function(strings[s])}") for s in used.tolist()]  # type: ignore[operator]
                 if len(hashes):
-                    self._rows[begin[of_words] + place] = hashes[treebank.columns[column]]
+                    self._rows[begin[of_words] + place] = hashes[ids]
 
     def sentence(self, i: int) -> tuple[np.ndarray, np.ndarray]:
         """(int64[attributes, n + EXTRA], int32[n + 1]), not to be written to: padded rows, tag ids (-1 for the root).

@@ -70,27 +70,28 @@ def tables(least: int, most: int, beyond: int = 0) -> set[tuple[int, ...]]:
     return {((1 << bits) + beyond,) for bits in range(least, most + 1)}
 
 
-def save_arrays(path: str | Path, meta: dict, arrays: dict[str, np.ndarray]) -> None:
+def save_arrays(path: str | Path, meta: dict, arrays: dict[str, np.ndarray], *, compressed: bool = True) -> None:
     """Write `meta` (JSON values) and `arrays` to `path`, by way of a temporary file in the same folder."""
+    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     header = json.dumps({"format": FORMAT, **meta}, sort_keys=True, allow_nan=False).encode()
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as z:
-            _add(z, "header", header)
+            _add(z, "header", header, kind)
             for name, array in arrays.items():
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
-                _add(z, name + ".npy", buffer.getvalue())
-            _add(z, "digest", _digest(header, arrays))
+                _add(z, name + ".npy", buffer.getbuffer(), kind)
+            _add(z, "digest", _digest(header, arrays), kind)
     except OSError as error:
         raise TreeboundError(
             f"cannot be written: {error.strerror or error}", path=path, hint="free some space"
         ) from None
 
 
-def _add(z: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _add(z: zipfile.ZipFile, name: str, content: bytes | memoryview, kind: int) -> None:
     """A member with a fixed date, so that files of equal content are the same bytes."""
-    z.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED, 1)
+    z.writestr(zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0)), content, kind, 1)
 
 
 def _digest(header: bytes, arrays: dict[str, np.ndarray]) -> bytes:
@@ -135,9 +136,9 @@ class Format(Generic[H]):
     def _schema(self) -> TypeAdapter:
         return TypeAdapter(self.header)
 
-    def save(self, path: str | Path, fields: dict, arrays: dict[str, np.ndarray]) -> None:
+    def save(self, path: str | Path, fields: dict, arrays: dict[str, np.ndarray], *, compressed: bool = True) -> None:
         """Write the other fields of the header (JSON values) and the arrays, as `save_arrays` does."""
-        save_arrays(path, {"kind": self.kind, "version": self.version, **fields}, arrays)
+        save_arrays(path, {"kind": self.kind, "version": self.version, **fields}, arrays, compressed=compressed)
 
     def load(self, path: str | Path) -> tuple[H, dict[str, np.ndarray]]:
         """(header, arrays) of a file of this kind and version.
