@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ from treebound.core.errors import InputError, ModelError, TreeboundError, Unsupp
 from treebound.core.treebank import Treebank
 from treebound.features.scorer import Scorer
 from treebound.features.tree_score import PartScore
+from treebound.learning.checkpoint import Checkpoint, Trained
 from treebound.learning.difference import Difference
 from treebound.learning.pruner import Pruner, train_pruner
-from treebound.learning.updates import Learner, Mira, Perceptron
+from treebound.learning.updates import UPDATES, Learner, Mira, Perceptron
 from treebound.metrics.attachment import evaluate
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser, load
@@ -131,6 +133,48 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(model, pruner, tmp
     assert seen == ["candidate heads", seen[1], "dev, epoch 2/2"]
     assert (resumed.weights == model.weights).all()
     assert not checkpoint.exists()
+
+
+def test_a_checkpoint_keeps_the_entries_that_are_not_zero(tmp_path: Path) -> None:
+    """Whatever the table; a file whose bits do not fit its entries is not taken up."""
+
+    def learner() -> Learner:
+        return Learner(37, UPDATES["perceptron"](0.01))
+
+    rng = np.random.default_rng(3)
+    for share in (0.0, 0.1, 1.0):
+        one, path = learner(), tmp_path / f"{share}.npz"
+        one.weights[:] = rng.normal(size=37) * (rng.random(37) < share)
+        one.sums[:] = rng.normal(size=37) * (rng.random(37) < share)
+        best = (rng.integers(-9, 9, 37) * (rng.random(37) < share)).astype(np.int32)
+        Checkpoint(path, "key", one).save(Trained((best, 2.0), [{"epoch": 1}], (1.0, 2.0)))
+        two = learner()
+        two.weights[:], two.sums[:] = 7.0, 7.0
+        found = Checkpoint(path, "key", two).resume()
+        assert found is not None
+        assert np.array_equal(found.best[0], best)
+        assert np.array_equal(one.weights, two.weights)
+        assert np.array_equal(one.sums, two.sums)
+        assert (found.best[1], found.history, found.seconds) == (2.0, [{"epoch": 1}], (1.0, 2.0))
+        assert Checkpoint(path, "another", learner()).resume() is None
+    damaged = Checkpoint(tmp_path / "0.1.npz", "key", learner())
+    state, arrays = damaged.format.load(damaged.path)
+    fields = {name: getattr(state, name) for name in ("key", "entries", "examples", "unit", "history", "seconds")}
+    for bit in (1, 128):
+        kept = arrays["kept"].copy()
+        kept[0] ^= bit
+        damaged.format.save(damaged.path, fields, arrays | {"kept": kept})
+        assert damaged.resume() is None
+    beyond = arrays["kept"].copy()
+    beyond[-1] |= 1  # of 40 bits the last three belong to no entry
+    damaged.format.save(
+        damaged.path,
+        fields | {"entries": state.entries + 1},
+        arrays
+        | {"kept": beyond}
+        | {name: np.append(arrays[name], arrays[name][:1]) for name in ("weights", "sums", "best")},
+    )
+    assert damaged.resume() is None
 
 
 def test_a_checkpoint_of_another_run_is_not_taken(pruner, tmp_path):
