@@ -76,8 +76,8 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
         ),
         ("{carreras: {", "{arc: {", None, "decode: arc and carreras both have a row 'arc'"),
         (
-            "  sentences: 60 ",
-            "  sentenses: 60 ",
+            "  sentences: 40 ",
+            "  sentenses: 40 ",
             "sentenses",
             "ablation.sentenses: unknown key; valid keys are model",
         ),
