@@ -12,7 +12,7 @@ from studies.auli_lopez_2011.ccg_integration import tables as ccg_integration_ta
 from studies.auli_lopez_2011.ccg_integration.measure import column_name
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common.params import Params
-from studies.site.claims.measured import Measure, Measured, exact, ran, share
+from studies.site.claims.measured import Measure, Measured, exact, share
 from studies.site.collect import Results
 
 #: systems that the stage `ccg` compares
@@ -22,7 +22,7 @@ _COMPARED += [f"{name}{kind}" for name in ("narrowest", "widest") for kind in ("
 
 def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Labelled F-score of the first less the second's, of every CCG parser; 95 % interval by the jackknife."""
-    for name, found in ccg_tables.measured(results).items() if ran(results, "ccg") else ():
+    for name, found in ccg_tables.measured(results).items() if results.has("ccg") else ():
         for of in found["differences"]:
             if [of["a"], of["b"]] == list(rows):
                 yield Measured(name, of["value"], of["low"], of["high"])
@@ -32,14 +32,14 @@ def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Sentences per CPU second of the first order divided by the second's, on dev."""
-    for name, found in ccg_tables.measured(results).items() if ran(results, "ccg") else ():
+    for name, found in ccg_tables.measured(results).items() if results.has("ccg") else ():
         a, b = (found["speed"]["dev"][row] for row in rows)
         yield exact(name, a / b)
 
 
 def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Share of sentences of dev (%) that an order gives a derivation; with a Wilson interval."""
-    for name, found in ccg_tables.measured(results).items() if ran(results, "ccg") else ():
+    for name, found in ccg_tables.measured(results).items() if results.has("ccg") else ():
         row = found["orders"]["dev"][rows[0]]
         yield share(name, sum(row["levels"]), row["sentences"])
 

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -22,7 +21,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from studies.common.fields import STRICT, Above, Count, Keep, Name, Positive, Section, Tags, heads
-from studies.common.paths import STUDIES
+from studies.common.paths import modules_of_questions
 from treebound.core.errors import InputError
 from treebound.core.spaces import Space
 from treebound.support import yamlfile
@@ -277,13 +276,12 @@ class Params:
                     raise ValueError(f"decode: {other} and {row} are the same row of {corpus}")
 
     def section(self, kind: type[T]) -> T:
-        """The settings of a question, given by their class. Those of one that the file lacks ask nothing."""
-        settings = self.questions.get(_question(kind), kind())
-        assert isinstance(settings, kind)
-        return settings
+        """Return the settings of a question by their class: its defaults, which run nothing, if the file lacks them."""
+        settings = self.questions.get(_question(kind))
+        return settings if isinstance(settings, kind) else kind()
 
     def changed(self, settings: Section) -> Params:
-        """The same parameters with other settings of a question."""
+        """Return the same parameters with these settings in the place of a question's own."""
         return replace(self, questions=self.questions | {_question(type(settings)): settings})
 
     def check(self, params: Params) -> None:
@@ -291,18 +289,18 @@ class Params:
         self.check_treebanks(self.corpora)
 
     def check_treebanks(self, corpora: Iterable[str]) -> None:
-        """Raise ValueError where `treebanks` lacks a corpus that something is computed on."""
+        """Raise ValueError if `treebanks` lacks one of these corpora."""
         if self.treebanks and (missing := [corpus for corpus in corpora if corpus not in self.treebanks]):
             raise ValueError(f"{missing[0]} is missing in treebanks")
 
     def check_trained(self, *models: str) -> None:
-        """Raise ValueError for a model that no row of all corpora trains."""
+        """Raise ValueError if no row that all corpora have trains one of these models."""
         trained = list(dict.fromkeys(row.trained for row in self.rows.values() if row.everywhere))
         if unknown := [model for model in models if model not in trained]:
             raise ValueError(f"no row trains {unknown[0]!r}; choose from {', '.join(trained)}")
 
     def check_decoder(self, name: str) -> None:
-        """Raise ValueError where there is no such decoder."""
+        """Raise ValueError if there is no decoder of this name."""
         if name not in self.decoders:
             raise ValueError(f"no decoder {name!r}; choose from {', '.join(self.decoders)}")
 
@@ -405,18 +403,16 @@ class Params:
 
 
 def sections() -> dict[str, type[Section]]:
-    """Section of params.yaml -> its class: that of the module `settings` in a question's folder, whose name it has."""
-    found = {}
-    for path in sorted(STUDIES.glob("*/*/settings.py")):
-        paper, question = path.parts[-3:-1]
-        module = import_module(f"studies.{paper}.{question}.settings")
+    """Map each question's section of params.yaml to its class, which stands in `settings.py` of the question."""
+    classes = {}
+    for question, module in modules_of_questions("settings"):
         kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Section))
-        (found[question],) = (kind for kind in kinds if kind is not Section)
-    return found
+        (classes[question],) = (kind for kind in kinds if kind is not Section)
+    return classes
 
 
 def _question(kind: type) -> str:
-    """The section of a class of settings."""
+    """Return the section of params.yaml that a class of settings describes."""
     return kind.__module__.split(".")[-2]
 
 
@@ -431,6 +427,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
         raise InputError(f"{unknown[0]}: unknown key", path=path, line=line, hint=f"valid keys are {', '.join(kinds)}")
     place: tuple[int | str, ...] = ()
     try:
+        asked: dict[str, Any] = {}
         core = {key: value for key, value in data.items() if key not in of_questions}
         if isinstance(core.get("models"), dict):
             models = {}
@@ -438,16 +435,14 @@ def load(path: Path = Path("params.yaml")) -> Params:
                 place = ("models", name)
                 models[name] = model(value)
             core["models"] = models
-        place = ()
-        params = TypeAdapter(Params).validate_python(core)
-        asked: dict[str, Any] = {}
-        for name, value in data.items():
-            if name in of_questions and value is not None:
+        for name, kind in of_questions.items():
+            if data.get(name) is not None:
                 place = (name,)
-                asked[name] = TypeAdapter(of_questions[name]).validate_python(value)
+                asked[name] = TypeAdapter(kind).validate_python(data[name])
+        place = ()
+        params = TypeAdapter(Params).validate_python(core | {"questions": asked})
     except ValidationError as error:
         raise _said(error, place, path, tree, data, kinds) from None
-    params = replace(params, questions=asked)
     for name, settings in {"corpora": params, **asked}.items():
         try:
             settings.check(params)
@@ -459,7 +454,7 @@ def load(path: Path = Path("params.yaml")) -> Params:
 def _said(
     error: ValidationError, place: tuple[int | str, ...], path: Path, tree: Any, data: dict[str, Any], kinds: dict
 ) -> InputError:
-    """What pydantic found at a place of a file, with its line."""
+    """Convert pydantic's first error below `place` to an InputError with line, reason and valid keys."""
     unknown = ("unexpected_keyword_argument", "extra_forbidden")  # first: a misspelt key is also a missing one
     first = min(error.errors(), key=lambda e: e["type"] not in unknown)
     loc = (*place, *first["loc"])
@@ -475,12 +470,12 @@ def _said(
 
 
 def _model_keys(value: dict[str, Any]) -> list[str]:
-    """Valid keys of a model."""
+    """Return the valid keys of a model."""
     return [*_COMMON, *(field.name for field in fields(_settings_of(value)))]
 
 
 def _keys(kind: Any, loc: Sequence[int | str]) -> list[str]:
-    """Valid keys of the dataclass at a place below one of this kind."""
+    """Return the valid keys of the dataclass at the place `loc` below a value of type `kind`."""
     if get_origin(kind) in (Union, UnionType):
         kind = next(arg for arg in get_args(kind) if arg is not type(None))
     if loc and is_dataclass(kind):

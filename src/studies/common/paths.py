@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 DATA = Path("data")  #: raw/<corpus> holds the files that were fetched
 CONVERTED = DATA / "converted"  #: <corpus>/{train,dev,test}.{conllu,npz}
@@ -27,3 +30,10 @@ def pruner_file(corpus: str) -> Path:
 def ccg_file(name: str) -> Path:
     """File of a CCG parser, by its name under `ccg: parsers:`."""
     return MODELS / "ccg" / f"{name}.npz"
+
+
+def modules_of_questions(name: str) -> Iterator[tuple[str, ModuleType]]:
+    """Import the module `name` of every question folder that has one. Yield question and module, sorted by folder."""
+    for path in sorted(STUDIES.glob(f"*/*/{name}.py")):
+        paper, question = path.parts[-3:-1]
+        yield question, import_module(f"studies.{paper}.{question}.{name}")

@@ -16,7 +16,7 @@ from studies.qian_liu_2013.comparison.differences import Z, differences
 from studies.qian_liu_2013.confidence import tables as confidence_tables
 from studies.qian_liu_2013.speed.remarks import ENOUGH, power
 from studies.site import frames
-from studies.site.claims.measured import Measure, Measured, exact, least, pairs, ran
+from studies.site.claims.measured import Measure, Measured, exact, least, pairs
 from studies.site.collect import Results
 from studies.site.rows import AT, at, learners_of, metrics_of, named_rows, row_names
 
@@ -44,7 +44,7 @@ def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> I
 
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Words per CPU second of the first row of a pair divided by the second's; interval: slowest to fastest repeats."""
-    data = frames.benchmark(results).set_index(AT) if ran(results, "benchmark") else pd.DataFrame()
+    data = frames.benchmark(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, keys in _places(results, rows):
         if all(key in data.index for key in keys):
             found = {name: data.loc[key] for name, key in zip(rows, keys, strict=True)}
@@ -69,7 +69,7 @@ def calls(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
 
 def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """The steepest step of a row's mean time between neighbouring bins up to SMOOTH words, as a power of the length."""
-    data = frames.by_length(results).set_index(AT) if ran(results, "benchmark") else pd.DataFrame()
+    data = frames.by_length(results).set_index(AT) if results.has("benchmark") else pd.DataFrame()
     for place, (key,) in _places(results, rows):
         if key in data.index:
             curve = data.loc[[key]].sort_values("lo")
@@ -105,14 +105,14 @@ def calls_and_time(results: Results, rows: Sequence[str], compare: str) -> Itera
 
 
 def _ablation(results: Results) -> Iterator[tuple[str, pd.DataFrame]]:
-    if ran(results, "ablation"):
+    if results.has("ablation"):
         for place, data in ablations([results]).groupby("corpus", sort=False):
             yield str(place).partition(",")[0], data
 
 
 def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Share of sentences (%) whose list of best trees is proved complete."""
-    if ran(results, "confidence"):
+    if results.has("confidence"):
         for row in confidence_tables.measured(results).itertuples():
             yield exact(row.corpus, 100 * row.complete / row.sentences)
 

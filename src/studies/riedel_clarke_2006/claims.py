@@ -13,7 +13,7 @@ from studies.common.params import Params
 from studies.riedel_clarke_2006.constraints import tables as constraints_tables
 from studies.riedel_clarke_2006.constraints.settings import Constraints
 from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
-from studies.site.claims.measured import Measure, Measured, exact, ran, share
+from studies.site.claims.measured import Measure, Measured, exact, share
 from studies.site.collect import Results
 
 #: figures of one system on one fold
@@ -66,8 +66,8 @@ def in_the_loop(results: Results, rows: Sequence[str], compare: str) -> Iterator
 
 
 def programs(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """Share of sentences (%) that these solvers together prove in the arena, on arcs alone; with a Wilson interval."""
-    data = integer_programs_tables.measured(results) if ran(results, "integer-programs") else pd.DataFrame()
+    """Share of sentences (%) that these solvers together prove, on arcs alone; with a Wilson interval."""
+    data = integer_programs_tables.measured(results) if results.has("integer-programs") else pd.DataFrame()
     if len(data):
         data = data[(data["model"] == "arc") & data["solver"].isin(rows)]
         for corpus, found in data.groupby("corpus", sort=False):

@@ -16,14 +16,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from studies.common.paths import STUDIES
+from studies.common.paths import modules_of_questions
 from studies.site import claims, collect
 from studies.site.collect import Results
 from studies.site.command import status
@@ -40,12 +39,11 @@ DPI = 150
 
 
 def registered(what: str) -> dict[str, tuple[str, Callable[[Results], Any]]]:
-    """What questions keep: TABLES or FIGURES of the module `files` in their folders, in alphabetical order of these."""
-    found: dict[str, tuple[str, Callable[[Results], Any]]] = {}
-    for path in sorted(STUDIES.glob("*/*/files.py")):
-        paper, question = path.parts[-3:-1]
-        found |= getattr(import_module(f"studies.{paper}.{question}.files"), what, {})
-    return found
+    """Collect TABLES or FIGURES from `files.py` of every question that has one."""
+    entries: dict[str, tuple[str, Callable[[Results], Any]]] = {}
+    for _, module in modules_of_questions("files"):
+        entries |= getattr(module, what, {})
+    return entries
 
 
 def export(root: Path, out: Path, only: Sequence[str] = ()) -> list[str]:

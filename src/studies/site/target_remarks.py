@@ -9,7 +9,7 @@ from studies.site.sentences import Said, about, listing
 
 @about("No benchmark has kept its figures here: run `make bench`, or one of docs/benchmarks.md with `--keep`.")
 def targets(table: pd.DataFrame) -> Said:
-    """About `tables.targets.targets`: how many are met, and which are not."""
+    """About `targets.targets`: how many are met, and which are not."""
     missed = table[table["met"] == "no"]
     worst = (f"{name} ({_short(row['measured'])}, target {_short(row['target'])})" for name, row in missed.iterrows())
     rest = f"; missed: {listing(worst)}" if len(missed) else ""

@@ -16,7 +16,7 @@ ONE_RUN = "One run, not tested, with one seed where a decoder draws: speeds that
 
 @about(HOW)
 def answer(table: pd.DataFrame) -> Said:
-    """About `tables.approximations.worth`: which approximation, if any, is worth it."""
+    """About `tables.worth`: which approximation, if any, is worth it."""
     won = table.groupby(level=["model", "space"], sort=False)["worth it"].agg(["sum", "size"])
     invented = won.index.get_level_values("model").isin(MADE_UP)
     more = (
@@ -60,7 +60,7 @@ def _answer(model: str, space: str, rows: pd.DataFrame) -> str:
 
 @about(HOW)
 def made_up(table: pd.DataFrame) -> Said:
-    """About `tables.approximations.made_up`: where exact search stops being the fastest."""
+    """About `tables.made_up`: where exact search stops being the fastest."""
     for (model, space), rows in each(table, ["model", "space"]):
         beaten = rows[rows["as good and faster"] != NOTHING]
         where = f"On {model} scores, {space}, {EXACT}"

@@ -119,7 +119,7 @@ def made_up(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def made_up_times(data: pd.DataFrame, most: int = 7) -> pd.DataFrame:
-    """Points of `plots.arena.times` on made-up scores: CPU ms of a sentence by length, of the exact search and of the
+    """Points of `site.charts.times` on made-up scores: CPU ms of a sentence by length, of the exact search and of the
     decoders that find most best trees, `most` of them at the most.
     """
     some = data[data["model"].isin(MADE_UP)] if len(data) else data
@@ -177,7 +177,7 @@ def worth(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def front(data: pd.DataFrame) -> pd.DataFrame:
-    """Points of `plots.figures.accuracy_speed`: every decoder on the scores of each corpus's last model, in one space.
+    """Points of `site.charts.accuracy_speed`: every decoder on the scores of each corpus's last model, in one space.
 
     Columns corpus (with the space), group (what it can prove), system (the decoder), label, uas, words_per_cpu_s (of
     decoding alone), proved (%).

@@ -16,7 +16,7 @@ NONE = (
 
 @about(NONE)
 def repaired(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
-    """About `tables.in_the_loop.trainings` and `contrasts`: does the learner repair the search, or suffer from it?"""
+    """About `tables.trainings` and `contrasts`: does the learner repair the search, or suffer from it?"""
     for place, table in each(data, ""):
         contrasts = dict(each(tests.xs(place, level="place"), "contrast"))
         yield _answer(str(place), table.drop(EXACT), contrasts), table

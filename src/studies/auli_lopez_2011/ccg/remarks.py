@@ -17,7 +17,7 @@ def some(data: pd.DataFrame, parsers: str) -> pd.DataFrame:
 
 @about(HOW)
 def orders(gains: pd.DataFrame) -> Said:
-    """About `tables.ccg.differences`: do wide charts hold better derivations, does the parser find them?"""
+    """About `tables.differences`: do wide charts hold better derivations, does the parser find them?"""
     for (run, parser), of in each(gains, PARSER):
         best, own = (difference(of.loc[pair]) for pair in (("reverse best", "AST best"), ("reverse", "AST")))
         yield (

@@ -24,9 +24,9 @@ FIGURES = ("LF", "LP", "LR")
 
 
 def parsers(results: Results) -> list[str]:
-    """Those of all sentences first: pages answer by the first one."""
-    parsers = results.params.section(CCG).parsers
-    return sorted(parsers, key=lambda name: -(parsers[name].sentences or math.inf))
+    """Return the names of the parsers. Those trained on all sentences come first, as pages report the first one."""
+    settings = results.params.section(CCG).parsers
+    return sorted(settings, key=lambda name: -(settings[name].sentences or math.inf))
 
 
 def measured(results: Results) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listin
 
 @about(HOW)
 def decoders(gains: pd.DataFrame) -> Said:
-    """About `tables.ccg_integration.differences`: what each way of decoding gains over the parser alone on test."""
+    """About `tables.differences`: what each way of decoding gains over the parser alone on test."""
     for (run, parser), of in each(gains, PARSER):
         for order in ORDERS:
             rows = of.xs(f"{order} parser", level="than")
@@ -26,7 +26,7 @@ def decoders(gains: pd.DataFrame) -> Said:
 
 @about(HOW)
 def errors(data: pd.DataFrame) -> Said:
-    """About `tables.ccg_integration.errors`: who misses the optimum most rarely."""
+    """About `tables.errors`: who misses the optimum most rarely."""
     for (run, parser), of in each(data, PARSER):
         for order in ORDERS:
             worse, whole = (of["test", order, column] for column in ("worse, %", "of"))

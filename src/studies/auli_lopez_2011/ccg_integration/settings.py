@@ -12,7 +12,7 @@ from studies.common.fields import STRICT, Positive, Section
 
 @dataclass(frozen=True, config=STRICT)
 class CCGIntegration(Section):
-    """What is measured of the joint model of every parser of `ccg`; see `measure`.
+    """Settings for measuring the joint model of every parser of `ccg`; see `measure`.
 
     iterations  after which belief propagation and dual decomposition are compared; most: where both end, at the latest
     """

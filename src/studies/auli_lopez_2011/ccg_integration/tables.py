@@ -196,7 +196,7 @@ def lengths(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def proof_times(proofs: pd.DataFrame) -> pd.DataFrame:
-    """Of `lengths`, what `plots.arena.times` takes: CPU ms of the proofs, a panel an order."""
+    """Of `lengths`, what `site.charts.times` takes: CPU ms of the proofs, a panel an order."""
     data = proofs[["CPU ms", "CPU ms, most"]].rename(columns={"CPU ms": "mean", "CPU ms, most": "most"}).reset_index()
     places = {"corpus": data["parser"], "model": "joint model", "space": data["order"]}
     data = data.assign(**places, longer_than=data["words from"] - 1)

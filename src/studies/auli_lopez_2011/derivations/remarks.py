@@ -11,7 +11,7 @@ NO_DERIVATIONS = "No run here translates a corpus: list some under `ccg: derivat
 
 @about(NO_DERIVATIONS)
 def translated(data: pd.DataFrame) -> Said:
-    """About `tables.ccg.translated`."""
+    """About `tables.translated`."""
     data = data[~data.index.get_level_values("corpus").duplicated()]  # of two runs the same
     yield (
         f"Of {data['sentences'].sum():,.0f} sentences in {len(data)} corpora, {span(data['coverage, %'], '{:.1f} %')} "

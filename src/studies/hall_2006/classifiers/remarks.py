@@ -14,7 +14,7 @@ HOW = (
 
 @about(HOW)
 def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
-    """About `tables.classifiers.summed`: who is ahead, and at what cost; tests: `tables.classifiers.significance`."""
+    """About `tables.summed`: who is ahead, and at what cost; tests: `tables.significance`."""
     whole = data[(data["share"] == 100) & (data["missing"] == "")]
     for (run, corpus), of in each(whole, ["run", "corpus"]):
         best = of.loc[of["las"].idxmax()]

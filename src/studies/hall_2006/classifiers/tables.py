@@ -21,8 +21,8 @@ def cells(results: Results) -> pd.DataFrame:
     rows = []
     for corpus in results.params.section(Classifiers).corpora:
         seconds = results.read("timing", "classifiers", f"{corpus}.json")
-        cells = results.read("classifiers", f"{corpus}.json")["rows"]
-        rows += [{"corpus": corpus, "missing": "", **a, **b} for a, b in zip(cells, seconds, strict=True)]
+        figures = results.read("classifiers", f"{corpus}.json")["rows"]
+        rows += [{"corpus": corpus, "missing": "", **a, **b} for a, b in zip(figures, seconds, strict=True)]
     names = ["corpus", "section", "features", "learner", "share", "missing", "uas", "las", "complete"]
     more = ["complete_labelled", "words", "sentences", "trained_words", "train_cpu_s", "parse_cpu_s"]
     return pd.DataFrame(rows, columns=[*names, *more])

@@ -11,14 +11,14 @@ NOT_KEPT = "No run here has {} of parsers by transitions: run `python -m studies
 
 @about("No row of params.yaml parses by transitions.")
 def parsers(data: pd.DataFrame) -> Said:
-    """About `tables.classifiers.parsers`."""
+    """About `tables.parsers`."""
     for (run, corpus), of in each(data, ["run", "corpus"]):
         yield f"UAS on {corpus} ({run}): {ranked(of['UAS'].astype(float))}", of
 
 
 @about(NOT_KEPT.format("the sentences"))
 def mended(data: pd.DataFrame, corpus: str) -> Said:
-    """About `tables.classifiers.mended`."""
+    """About `tables.mended`."""
     for name, row in data.iterrows():
         of = int(row["errors of greedy"])
         yield (

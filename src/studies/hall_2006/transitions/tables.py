@@ -57,7 +57,7 @@ def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
 
 
 def points(table: pd.DataFrame) -> pd.DataFrame:
-    """Of `parsers`, those of the last run whose speed is known, as `plots.figures.accuracy_speed` takes them."""
+    """Of `parsers`, those of the last run whose speed is known, as `site.charts.accuracy_speed` takes them."""
     data = table.dropna(subset=["UAS", "words / CPU s"]).reset_index()
     data = data[data["run"] == data["run"].iloc[-1]] if len(data) else data
     names = {"UAS": "uas", "words / CPU s": "words_per_cpu_s", "row": "system"}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class Ablation(Section):
-    """The same scores under several configurations of the search; each is a set of its keyword arguments.
+    """Configurations of the search that decode the same scores; each is a set of keyword arguments of the search.
 
     sentences     how many of the test split
     max_dp_calls  where a search gives up, unless its configuration says otherwise

@@ -24,12 +24,12 @@ def measured(results: Results) -> pd.DataFrame:
     path = results.folder / "metrics" / "ablation"
     rows = []
     for corpus in results.corpora:
-        measured = {row["configuration"]: row for row in results.read("ablation", f"{corpus}.json")}
+        rows_by_name = {row["configuration"]: row for row in results.read("ablation", f"{corpus}.json")}
         for name, options in settings.configurations.items():
-            if name not in measured:
+            if name not in rows_by_name:
                 raise InputError(f"no row for {name}", path=path / f"{corpus}.json", hint=RERUN)
             changed = ", ".join(f"{key} = {value}" for key, value in options.items()) or NOTHING
-            rows.append({"corpus": corpus, "changed": changed, **measured[name]})
+            rows.append({"corpus": corpus, "changed": changed, **rows_by_name[name]})
     return frames.frame(rows, path)
 
 

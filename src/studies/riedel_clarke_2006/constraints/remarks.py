@@ -24,7 +24,7 @@ HOW = (
 
 @about(HOW)
 def accuracy(data: pd.DataFrame) -> Said:
-    """About `tables.ilp.cross_validated`: what the constraints gain."""
+    """About `tables.cross_validated`: what the constraints gain."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
         base, ours = (systems[systems["system"] == name].iloc[0] for name in (BASELINE, CONSTRAINTS))
         gain = {name: measures(ours)[name] - measures(base)[name] for name in ("LAC", "UAC", "LC")}
@@ -44,7 +44,7 @@ def accuracy(data: pd.DataFrame) -> Said:
 
 @about(HOW)
 def times(data: pd.DataFrame) -> Said:
-    """About `tables.ilp.cross_validated`: the targets on time and iterations."""
+    """About `tables.cross_validated`: the targets on time and iterations."""
     for (run, corpus), systems in each(data, ["run", "corpus"]):
         of = systems.set_index("system")
         base, ours, first = of.loc[BASELINE], of.loc[CONSTRAINTS], 100 * of["first"] / of["seconds"]
@@ -76,7 +76,7 @@ def times(data: pd.DataFrame) -> Said:
 
 @about(HOW)
 def families(data: pd.DataFrame) -> Said:
-    """About `tables.ilp.family_worth`."""
+    """About `tables.family_worth`."""
     for where, rows in data.groupby(level=0, sort=False):
         rows = rows.droplevel(0)
         gold = rows["trees that break it, %", "gold"]

@@ -116,7 +116,7 @@ def constraint_accuracy(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def solver_times(data: pd.DataFrame) -> pd.DataFrame:
-    """As `plots.arena.times` takes them: CPU ms of a sentence by run, corpus and length, a column a solver."""
+    """As `site.charts.times` takes them: CPU ms of a sentence by run, corpus and length, a column a solver."""
     rows: dict[tuple, dict[str, float]] = {}
     for one in data[data["system"].isin(SOLVERS)].to_dict("records"):
         for of in one["by_length"]:

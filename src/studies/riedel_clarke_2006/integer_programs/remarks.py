@@ -12,7 +12,7 @@ NO_ARENA = "No run here has compared them: run `python -m studies.pipeline.run i
 
 @about(NO_ARENA)
 def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
-    """About `tables.ilp.contest` and `arena_lengths`."""
+    """About `tables.contest` and `arena_lengths`."""
     bb = data[data["solver"] == BRANCH_AND_BOUND]
     exact = data[(data["solver"] != BRANCH_AND_BOUND) & ~data["solver"].str.startswith(RELAXATION)]
     limits = listing(f"{seconds:g} s" for seconds in dict.fromkeys(data["limit"]))
@@ -47,6 +47,6 @@ def _place(key: tuple, lengths: pd.DataFrame) -> str:
 
 @about(NO_ARENA)
 def integrality(data: pd.DataFrame) -> Said:
-    """About `tables.ilp.integrality`."""
+    """About `tables.integrality`."""
     listed = listing(f"{name} {value:.1f} %" for name, value in data.mean().items())
     yield f"Integral on average over {len(data)} rows, which proves the optimum without branching: {listed}."

@@ -10,14 +10,14 @@ from studies.riedel_clarke_2006.integer_programs.settings import IntegerPrograms
 from studies.site.collect import Results
 
 BRANCH_AND_BOUND = "branch and bound"
-#: the solvers of the arena that prove nothing where the relaxation is fractional
+#: the solvers that prove nothing where the relaxation is fractional
 RELAXATION = "relaxation, "
 #: those that state a formulation whole, before they solve it
 EXPLICIT = ("single-commodity flow", "multi-commodity flow", "explicit")
 
 
 def measured(results: Results) -> pd.DataFrame:
-    """One row a corpus, model, space, solver and bin of lengths; no rows in runs from before there was an arena."""
+    """One row a corpus, model, space, solver and bin of lengths; no rows in runs from before there was such a stage."""
     models = results.params.section(IntegerPrograms).models
     rows = [
         {"corpus": corpus, **row}
@@ -26,9 +26,6 @@ def measured(results: Results) -> pd.DataFrame:
         for row in results.read("integer-programs", corpus, f"{model}.json")
     ]
     return pd.DataFrame(rows, columns=None if rows else ["corpus", "model", "space", "solver", "longer_than"])
-
-
-# --- the arena
 
 
 def contest(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from studies.common.params import Params
-from studies.site.collect import Results
 
 
 class Measured(NamedTuple):
@@ -42,11 +41,6 @@ def least(place: str, found: Sequence[Sequence[float]]) -> Measured:
 def pairs(rows: Sequence[str], compare: str) -> list[tuple[str, str]]:
     """Which rows are compared."""
     return list(pairwise(rows)) if compare == "next" else [(rows[0], other) for other in rows[1:]]
-
-
-def ran(results: Results, stage: str) -> bool:
-    """Whether a run has a stage at all: the one on more corpora decodes and does nothing else."""
-    return results.has(stage)
 
 
 def share(place: str, part: int, whole: int, level: float = 0.95, method: str = "wilson") -> Measured:

@@ -11,7 +11,7 @@ from studies.site.sentences import Said, about, each, ranked, span, told
 from studies.site.show import Remarks
 from studies.zhang_2014.comparison import tables
 
-LEVEL = 0.01  #: that of the intervals of `tables.sampling.gains`
+LEVEL = 0.01  #: that of the intervals of `tables.gains`
 
 
 def gains(results: Sequence[Results]) -> Remarks:
@@ -22,7 +22,7 @@ def gains(results: Sequence[Results]) -> Remarks:
 
 @about("No run here has a parser that samples: see rows with `system: sampling` under `decode:` in params.yaml.")
 def accuracies(table: pd.DataFrame) -> Said:
-    """About `tables.sampling.accuracy`."""
+    """About `tables.accuracy`."""
     sampled = table[table.filter(like="sampling").notna().any(axis=1)]
     for (run, corpus), row in sampled.drop(index="mean", level="corpus", errors="ignore").iterrows():
         yield f"UAS on {corpus} ({run}): {ranked(row)}", row

@@ -136,7 +136,7 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
 
 
 def picture(results: Sequence[Results]) -> pd.DataFrame:
-    """`gains` of PAIRS as `plots.gains.gains` takes them, a line a pair and a colour a corpus of a run."""
+    """`gains` of PAIRS as `site.charts.gains` takes them, a line a pair and a colour a corpus of a run."""
     runs = {r.title: gains(r, PAIRS).reset_index() for r in results}
     data = pd.concat(runs, names=["run"]).reset_index("run")
     several = data["run"].nunique() > 1

@@ -89,7 +89,7 @@ def means(gained: pd.DataFrame) -> pd.DataFrame:
 
 
 def picture(gained: pd.DataFrame) -> pd.DataFrame:
-    """`gains` but for those of lists, as `plots.gains.gains` takes them: a line a treebank and a colour a pair."""
+    """`gains` but for those of lists, as `site.charts.gains` takes them: a line a treebank and a colour a pair."""
     data = gained.reset_index()
     data = data[data["pair"].isin(list(map(_less, tables.GLOBAL)))]
     return data.assign(corpus=data["language"] + ", " + data["corpus"], system=data["pair"])

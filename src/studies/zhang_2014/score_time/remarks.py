@@ -13,7 +13,7 @@ NO_CURVES = "No run here has sampling beside proved optima: `dvc repro score_tim
 @about(NO_CURVES)
 def curves(table: pd.DataFrame) -> Said:
     """What every method finds with its largest budget, of all sentences and of long ones, and how many times as fast as
-    branch and bound that is; `tables.sampling.score_time`.
+    branch and bound that is; `tables.score_time`.
     """
     keys = [name for name in table.index.names if name != "patience"]
     last = table.groupby(level=keys, sort=False).tail(1).droplevel("patience")
@@ -46,7 +46,7 @@ def _long(row: pd.Series) -> str:
 
 @about(NO_CURVES)
 def targets(table: pd.DataFrame) -> Said:
-    """Which of the targets of `tables.sampling.targets` are met, and by what."""
+    """Which of the targets of `tables.targets` are met, and by what."""
     for (run, corpus, model), row in table.iterrows():
         wanted = (
             f"{row['target, %']:g} % of proved projective optima at {row['words / CPU s']:,.0f} words per CPU second, "

@@ -14,7 +14,7 @@ NO_TAGS = (
 
 @about(NO_TAGS)
 def corrections(table: pd.DataFrame) -> Said:
-    """What choosing tags with trees gains: `tables.sampling.tag_correction`."""
+    """What choosing tags with trees gains: `tables.tag_correction`."""
     for (run, corpus), row in table.iterrows():
         tags, heads = row["corrected, %"] - row["tags, %"], row["UAS corrected"] - row["UAS"]
         yield (
