@@ -52,10 +52,9 @@ def key_of(settings: dict, treebanks: Iterable[Treebank], *more: bytes) -> str:
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class State(Header):
-    """What stands in a checkpoint beside its weights. entries: of the table, those that are kept."""
+    """The header of a checkpoint."""
 
     key: str
-    entries: Annotated[int, Field(ge=0)]
     examples: Annotated[int, Field(ge=0)]
     unit: FiniteFloat
     history: History
@@ -65,35 +64,24 @@ class State(Header):
 class Checkpoint:
     """The file of a learner in training whose results are averages: (int32 weights, units per 1.0).
 
-    Most of the table is zero. The other entries are kept alone, with a bit for each entry that says which they are, and
-    not compressed: this takes a tenth of the time of an epoch, where deflating the table took as long as the epoch.
-
-    key   of the very run that it belongs to: what another run left there is not taken up
+    key   identifies the training: a file of another training is not resumed
     more  name -> array that is state of the training, too: kept in the file, and put back in place
     """
 
     def __init__(self, path: Path, key: str, learner: Learner, more: Mapping[str, np.ndarray] | None = None):
         self.path, self.key, self.learner, self.more = path, key, learner, dict(more or {})
+        size = (len(learner.weights),)
         types: dict[str, type] = {"weights": np.float32, "sums": np.float64, "best": np.int32}
-        fixed = {"kept": Layout(np.uint8, {((len(learner.weights) + 7) // 8,)})}
-        fixed |= {name: Layout(array.dtype.type, {array.shape}) for name, array in self.more.items()}
-
-        def layouts(state: State) -> dict[str, Layout]:
-            return fixed | {name: Layout(dtype, {(state.entries,)}) for name, dtype in types.items()}
-
-        self.format = Format("checkpoint", 3, State, layouts)
+        layouts = {name: Layout(dtype, {size}) for name, dtype in types.items()}
+        layouts |= {name: Layout(array.dtype.type, {array.shape}) for name, array in self.more.items()}
+        self.format = Format("checkpoint", 4, State, lambda _: layouts, sparse=tuple(types))
 
     def save(self, trained: Trained[Averages]) -> None:
         """Write the state after an epoch, atomically."""
-        tables: dict[str, np.ndarray] = {
-            "weights": self.learner.weights,
-            "sums": self.learner.sums,
-            "best": trained.best[0],
-        }
-        kept = np.logical_or.reduce([table != 0 for table in tables.values()])
-        arrays = {"kept": np.packbits(kept), **self.more} | {name: table[kept] for name, table in tables.items()}
+        arrays: dict[str, np.ndarray] = {"weights": self.learner.weights, "sums": self.learner.sums}
+        arrays |= {"best": trained.best[0], **self.more}
         meta = {"key": self.key, "examples": self.learner.examples, "unit": trained.best[1]}
-        meta |= {"entries": int(np.count_nonzero(kept)), "history": trained.history, "seconds": trained.seconds}
+        meta |= {"history": trained.history, "seconds": trained.seconds}
         self.format.save(self.path, meta, arrays, compressed=False)
 
     def resume(self) -> Trained[Averages] | None:
@@ -104,19 +92,11 @@ class Checkpoint:
             return None
         if state.key != self.key:
             return None
-        size = len(self.learner.weights)
-        bits = np.unpackbits(arrays["kept"]).view(bool)
-        if np.count_nonzero(bits) != state.entries or bits[size:].any():
-            return None
-        kept, best = bits[:size], np.zeros(size, np.int32)
-        tables: dict[str, np.ndarray] = {"weights": self.learner.weights, "sums": self.learner.sums, "best": best}
-        for name, table in tables.items():
-            table[:] = 0
-            table[kept] = arrays[name]
+        self.learner.weights[:], self.learner.sums[:] = arrays["weights"], arrays["sums"]
         self.learner.examples = state.examples
         for name, array in self.more.items():
             array[:] = arrays[name]
-        return Trained((best, state.unit), state.history, state.seconds)
+        return Trained((arrays["best"], state.unit), state.history, state.seconds)
 
     def remove(self) -> None:
         """Training is over."""

@@ -48,7 +48,9 @@ class PrunerHeader(Header):
     templates: Lines
 
 
-FORMAT = Format("pruner", 2, PrunerHeader, lambda _: {"weights": Layout(np.float32, tables(8, 28))})
+FORMAT = Format(
+    "pruner", 2, PrunerHeader, lambda _: {"weights": Layout(np.float32, tables(8, 28))}, sparse=("weights",)
+)
 
 
 class Pruner:

@@ -4,6 +4,10 @@ A zip (numpy's .npz layout) whose member `header` is JSON and whose member `dige
 changed after it was written is refused, even where the zip's own checksums were made anew. Files of before there were
 digests have none. Kernels index with what stands in a file and do not check, so everything is checked here: the header
 against a schema, the arrays against what the header asks for, before they take any memory.
+
+Tables of weights are mostly zeros. If a table `x` is declared sparse, the file holds its other entries, `x`, and a bit
+for each entry that tells which they are, `x.kept`; one more bit, which is set, marks the end. Neither is compressed:
+deflating and inflating the zeros took longer than all other work on a file. A file with the whole table is read, too.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from treebound.support.atomic import replacing
 FORMAT = "treebound"
 #: bytes of the longest header that is read: one of a tagger holds its dictionary
 LONGEST_HEADER = 1 << 28
+KEPT = ".kept"  #: ends the name of the bits of a table of which only some entries are written
 _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -70,19 +75,37 @@ def tables(least: int, most: int, beyond: int = 0) -> set[tuple[int, ...]]:
     return {((1 << bits) + beyond,) for bits in range(least, most + 1)}
 
 
-def save_arrays(path: str | Path, meta: dict, arrays: dict[str, np.ndarray], *, compressed: bool = True) -> None:
-    """Write `meta` (JSON values) and `arrays` to `path`, by way of a temporary file in the same folder."""
+def save_arrays(
+    path: str | Path,
+    meta: dict,
+    arrays: dict[str, np.ndarray],
+    *,
+    compressed: bool = True,
+    sparse: Collection[str] = (),
+) -> None:
+    """Write `meta` (JSON values) and `arrays` to `path`, by way of a temporary file in the same folder.
+
+    `sparse` names the arrays of one axis of which only the entries that are not zero are written.
+    """
     kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     header = json.dumps({"format": FORMAT, **meta}, sort_keys=True, allow_nan=False).encode()
-    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
+    stored: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if name in sparse:
+            kept = array != 0
+            stored[name], stored[name + KEPT] = array[kept], np.packbits(np.append(kept, True))
+        else:
+            stored[name] = np.ascontiguousarray(array)
+    stored = dict(sorted(stored.items()))
     try:
         with replacing(path) as file, zipfile.ZipFile(file, "w") as z:
             _add(z, "header", header, kind)
-            for name, array in arrays.items():
+            for name, array in stored.items():
                 buffer = io.BytesIO()
                 np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
-                _add(z, name + ".npy", buffer.getbuffer(), kind)
-            _add(z, "digest", _digest(header, arrays), kind)
+                plain = name.removesuffix(KEPT) in sparse
+                _add(z, name + ".npy", buffer.getbuffer(), zipfile.ZIP_STORED if plain else kind)
+            _add(z, "digest", _digest(header, stored), kind)
     except OSError as error:
         raise TreeboundError(
             f"cannot be written: {error.strerror or error}", path=path, hint="free some space"
@@ -124,6 +147,7 @@ class Format(Generic[H]):
     """A kind of file: the class of its header, and from a header that is right the arrays that must be there.
 
     complete  puts into a header what files of this version lacked at first
+    sparse    arrays of one axis that are mostly zeros, whose layouts name shapes
     """
 
     kind: str
@@ -131,6 +155,7 @@ class Format(Generic[H]):
     header: type[H]
     layouts: Callable[[H], dict[str, Layout]]
     complete: Callable[[dict], None] | None = None
+    sparse: Collection[str] = ()
 
     @cached_property
     def _schema(self) -> TypeAdapter:
@@ -138,7 +163,8 @@ class Format(Generic[H]):
 
     def save(self, path: str | Path, fields: dict, arrays: dict[str, np.ndarray], *, compressed: bool = True) -> None:
         """Write the other fields of the header (JSON values) and the arrays, as `save_arrays` does."""
-        save_arrays(path, {"kind": self.kind, "version": self.version, **fields}, arrays, compressed=compressed)
+        meta = {"kind": self.kind, "version": self.version, **fields}
+        save_arrays(path, meta, arrays, compressed=compressed, sparse=self.sparse)
 
     def load(self, path: str | Path) -> tuple[H, dict[str, np.ndarray]]:
         """(header, arrays) of a file of this kind and version.
@@ -160,15 +186,35 @@ class Format(Generic[H]):
                 self.complete(meta)
             header = self._schema.validate_json(raw if self.complete is None else json.dumps(meta), strict=True)
             layouts = self.layouts(header)
-            stored = {name[:-4]: info for name, info in members.items() if name.endswith(".npy")}
-            if stored.keys() != layouts.keys():
+            files = {name[:-4]: info for name, info in members.items() if name.endswith(".npy")}
+            tables = [name for name in self.sparse if name + KEPT in files]
+            if files.keys() != {*layouts, *(name + KEPT for name in tables)}:
                 raise _DamagedError("other arrays than it has")
-            arrays = {name: _array(z, info, name, layouts[name]) for name, info in stored.items()}
-            if "digest" in members and z.read(members["digest"]) != _digest(raw, arrays):
+            asked = layouts | {name: Layout(layouts[name].dtype) for name in tables}
+            asked |= {name + KEPT: _bits_of(layouts[name]) for name in tables}
+            stored = {name: _array(z, info, name, asked[name]) for name, info in files.items()}
+            if "digest" in members and z.read(members["digest"]) != _digest(raw, stored):
                 raise _DamagedError("changed after it was written")
-            return header, arrays
+            whole = {name: _whole(name, stored[name], stored[name + KEPT], layouts[name]) for name in tables}
+            return header, {name: whole[name] if name in whole else stored[name] for name in layouts}
 
         return _reading(path, self.kind, hint, read)
+
+
+def _bits_of(layout: Layout) -> Layout:
+    """Return the layout of the bits that tell which entries of a table are written."""
+    return Layout(np.uint8, {(size // 8 + 1,) for (size,) in layout.shapes})
+
+
+def _whole(name: str, entries: np.ndarray, kept: np.ndarray, layout: Layout) -> np.ndarray:
+    """Return the table of a layout from its entries that were written, and the bits that tell which they are."""
+    bits = np.unpackbits(kept).view(np.bool_)
+    size = len(bits) - 1 - int(np.argmax(bits[:-9:-1]))
+    if (size,) not in layout.shapes or entries.ndim != 1 or np.count_nonzero(bits) != len(entries) + 1:
+        raise _DamagedError(f"{name}: other entries than it claims")
+    table: np.ndarray = np.zeros(size, layout.dtype)
+    table[bits[:size]] = entries
+    return table
 
 
 def kind_of(path: str | Path, wanted: str = "model") -> str:

@@ -6,6 +6,7 @@ import hashlib
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numba
 from numba.core import sigutils
 from numba.core.compiler import CompileResult
 from numba.core.errors import NumbaWarning
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from treebound.support.imports import PACKAGE, path_of
@@ -34,10 +36,14 @@ class KernelCache:
     def __init__(self, function: Any, is_inner: Callable[[], bool]):
         self._function = function
         self._is_inner = is_inner
-        path = Path(function.__code__.co_filename)
-        self._folder = usable(folder_of(path))
+        path = self._source = Path(function.__code__.co_filename)
         self._name = f"{path.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
         self._turns: dict[Path, Turn] = {}
+
+    @cached_property
+    def _folder(self) -> Path:
+        """The folder of the files. A process that never calls the kernel does not look for it."""
+        return usable(folder_of(self._source))
 
     @property
     def cache_path(self) -> str:
@@ -45,8 +51,13 @@ class KernelCache:
         return str(self._folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Load a compiled version. Return None if there is none: then it is this process's turn to compile it."""
-        target_context.refresh()
+        """Load a compiled version. Return None if there is none: then it is this process's turn to compile it.
+
+        Compiled code needs numba's runtime and nothing else of the compiler. Numba's own cache also declares all
+        built-in functions here (`refresh`), which took half a second of every process; the compiler does that itself
+        when it is used.
+        """
+        rtsys.initialize(target_context)
         key = self._key(sig, target_context.codegen())
         path = self._path(key)
         state = self._read(path, key)

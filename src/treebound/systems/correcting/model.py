@@ -32,7 +32,7 @@ def _layouts(header: CorrectingHeader) -> dict[str, Layout]:
     return layouts(header) | {"tagger": header.tagger.layout, "balance": Layout(np.float64, {(1 << BITS,)})}
 
 
-FORMAT = Format(KIND, 1, CorrectingHeader, _layouts)
+FORMAT = Format(KIND, 1, CorrectingHeader, _layouts, sparse=("weights", "pruner", "tagger"))
 
 
 class CorrectingModel:

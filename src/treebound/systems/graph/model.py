@@ -77,7 +77,7 @@ def _complete(header: dict[str, Any]) -> None:
 
 
 #: version 1 held no templates and had `meta` as it came
-FORMAT = Format("model", 2, ModelHeader, _layouts, _complete)
+FORMAT = Format("model", 2, ModelHeader, _layouts, _complete, sparse=("weights", "pruner"))
 
 
 def templates_for(spec: Settings) -> Lines:

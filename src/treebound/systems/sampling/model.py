@@ -55,7 +55,7 @@ def layouts(header: SamplingHeader) -> dict[str, Layout]:
 
 
 #: version 1 had no labels
-FORMAT = Format(KIND, 2, SamplingHeader, layouts)
+FORMAT = Format(KIND, 2, SamplingHeader, layouts, sparse=("weights", "pruner"))
 
 
 def templates_for(spec: Settings) -> Lines:

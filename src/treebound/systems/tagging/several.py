@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import numpy as np
 from pydantic import ConfigDict, Field
@@ -18,7 +18,7 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
 from treebound.learning.storage import Format, Header, kind_of
 from treebound.systems.tagging.learn import accuracy, train_tagger
-from treebound.systems.tagging.tagger import Description, Tagger
+from treebound.systems.tagging.tagger import Column, Description, Tagger
 
 #: columns that can be tagged, in the order in which they are
 COLUMNS = ("upos", "xpos", "feats", "lemma")
@@ -38,7 +38,10 @@ class TaggersHeader(Header):
             raise ValueError("taggers: a column twice")
 
 
-FORMAT = Format("taggers", 1, TaggersHeader, lambda header: {tagger.column: tagger.layout for tagger in header.taggers})
+FORMAT = Format(
+    "taggers", 1, TaggersHeader, lambda header: {tagger.column: tagger.layout for tagger in header.taggers},
+    sparse=get_args(Column),
+)  # fmt: skip
 
 
 class Taggers:

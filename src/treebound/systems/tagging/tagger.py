@@ -62,7 +62,7 @@ class TaggerHeader(Header, Description):
     """The header of a file with one tagger."""
 
 
-FORMAT = Format("tagger", 1, TaggerHeader, lambda header: {"weights": header.layout})
+FORMAT = Format("tagger", 1, TaggerHeader, lambda header: {"weights": header.layout}, sparse=("weights",))
 
 
 class Tagger:
