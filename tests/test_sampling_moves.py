@@ -33,7 +33,7 @@ class Made(NamedTuple):
 
     problem: Problem
     buffers: Buffers
-    graph: Hypergraph | None
+    graph: Hypergraph
     starts: Starts
     rng: np.ndarray
 

@@ -109,7 +109,6 @@ def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 
     backbone = BACKBONES[smallest_backbone(problem.families)]
     given = {f: _scaled(problem.parts[f].score, scale) for f in backbone.families & problem.parts.keys()}
     graph = backbone.graph(index, parts, chart_scores(given), MAX_EDGES)
-    assert graph is not None  # of a projective backbone
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)
     score = np.append(_centred(_scaled(problem.arc, scale), problem.mod), 0.0)

@@ -108,7 +108,7 @@ def round_to_tree(graph, task, mean, out):
     """OUT int32[n]: arcs of the tree with the largest sum of means; whether there is one. O(chart)."""
     index = task.arcs
     A, n = len(index.head), len(index.right) - 1
-    scratch, chosen = oracle_scratch(graph, n, A), np.empty(2 * n + 1, np.int32)
+    scratch, chosen = oracle_scratch(True, graph, n, A), np.empty(2 * n + 1, np.int32)
     weight = task.theta.copy()
     for a in range(A):
         weight[a] = mean[a] if task.theta[a] > NEG_TEST else NEG
@@ -157,7 +157,7 @@ def _begin(graph, task):
     stars.dirty[:] = False
     return _Oracles(
         Multipliers(np.zeros(A), np.zeros(A)), stars, task.theta[:A] > NEG_TEST, task.theta.copy(),
-        np.empty(2 * n + 1, np.int32), np.zeros(3 * A + len(task.products.var)), oracle_scratch(graph, n, A),
+        np.empty(2 * n + 1, np.int32), np.zeros(3 * A + len(task.products.var)), oracle_scratch(True, graph, n, A),
         star_scratch(index, task.tables),
     )  # fmt: skip
 

@@ -26,7 +26,7 @@ from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES
 from treebound.kernels.bounded import make_products
 from treebound.kernels.chart.best_tree import best_tree, keep_arcs, oracle_scratch, tree_variables
-from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, NO_GRAPH
 from treebound.kernels.chart.marginals import log_inside_outside, matrix_tree_marginals
 from treebound.kernels.tree_moves import joined
 
@@ -116,7 +116,7 @@ def _of_trees(chart: Chart, weight: np.ndarray, problem: Problem) -> np.ndarray 
     """float64[V]: probabilities of the variables in trees alone, given logarithms of their weights; None: no tree."""
     graph, allowed = chart.graph, chart.weight > NEG_TEST
     log = np.where(allowed, weight, -np.inf)
-    if graph is not None:
+    if graph is not NO_GRAPH:
         inner, outer, out = np.empty(len(graph.first)), np.empty(len(graph.first)), np.empty(len(log))
         return out if log_inside_outside(graph, log, inner, outer, out) > -np.inf else None
     most = np.full(problem.n + 1, -np.inf)
@@ -132,10 +132,11 @@ def _of_trees(chart: Chart, weight: np.ndarray, problem: Problem) -> np.ndarray 
 def _likeliest(beliefs: Beliefs, problem: Problem) -> np.ndarray:
     """int32[n]: arcs of the tree with the largest sum of probabilities, of those that the chart has."""
     chart, n = beliefs.chart, problem.n
-    graph = None if chart.graph is None else chart.graph._replace(weight=np.zeros(len(chart.graph.weight)))
+    graph = chart.graph._replace(weight=np.zeros(len(chart.graph.weight)))
     weight = np.where(chart.weight > NEG_TEST, beliefs.belief, NEG)
     weight[-1] = 0.0
-    scratch, chosen, arcs = oracle_scratch(graph, n, problem.arcs), np.empty(2 * n + 1, np.int32), np.empty(n, np.int32)
+    scratch = oracle_scratch(True, graph, n, problem.arcs)
+    chosen, arcs = np.empty(2 * n + 1, np.int32), np.empty(n, np.int32)
     best_tree(graph, chart.arcs, weight, problem.single_root, chosen, scratch)
     keep_arcs(chosen, tree_variables(graph, chart.arcs, chosen, scratch)[1], problem.arcs, arcs)
     return arcs

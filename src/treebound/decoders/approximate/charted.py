@@ -27,12 +27,12 @@ HEURISTIC: Status = "heuristic"
 class Chart(NamedTuple):
     """The trees of a problem, with the scores of arcs and of the `families` that the graph scores itself.
 
-    graph   None: arborescences
+    graph   NO_GRAPH: arborescences
     weight  float64[A + 1] scores of the variables, 0 for none
     """
 
     arcs: ArcIndex
-    graph: Hypergraph | None
+    graph: Hypergraph
     weight: np.ndarray
     families: frozenset[str]
 
@@ -72,7 +72,7 @@ def chart_of(problem: Problem, space: Space, scale: float = 1.0) -> Chart:
     weight = np.append(scaled(problem.arc, scale), 0.0)
     backbone = BACKBONES[smallest_backbone(problem.families, space)]
     graph = backbone.graph(*index, scores, MAX_EDGES)
-    if graph is not None and len(graph.first) == 1:
+    if len(graph.first) == 1:
         backbone = BACKBONES["eisner"]
         graph = arc_graph(index.arcs, problem.single_root)
     return Chart(index.arcs, graph, weight, backbone.families)

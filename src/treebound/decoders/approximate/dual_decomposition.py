@@ -20,7 +20,7 @@ from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.bounded import make_products
 from treebound.kernels.chart.arc_chart import arc_graph
-from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
+from treebound.kernels.chart.hypergraph import NEG_TEST, NO_GRAPH, Hypergraph
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
 
@@ -76,14 +76,14 @@ class DualDecomposition(CheckedDecoder):
         return Parse(heads, value, value if closed else bound, "optimal" if closed else "gap", work)
 
 
-def parted(problem: Problem, space: Space, scale: float = 1.0) -> tuple[Hypergraph | None, Parted]:
+def parted(problem: Problem, space: Space, scale: float = 1.0) -> tuple[Hypergraph, Parted]:
     """The tree's chart and the pieces of a canonical problem of finite scores; real ones, under any scale but 1."""
     if scale != 1.0:
         rescaled = {f: replace(t, score=scaled(t.score, scale)) for f, t in problem.parts.items()}
         problem = problem.rescored(scaled(problem.arc, scale), rescaled)
     unit = problem.unit if scale == 1.0 else 0.0
     index, parts = index_of(problem)
-    graph = arc_graph(index, problem.single_root) if space == "projective" else None
+    graph = arc_graph(index, problem.single_root) if space == "projective" else NO_GRAPH
     products = make_products(*joined(problem.parts, _products(problem)), unit, 0)
     tables = stars_of(index, {f: t for f, t in problem.parts.items() if f in AT_HEADS}, unit)
     return graph, Parted(index, parts, np.append(problem.arc, 0.0), products, tables, unit)

@@ -91,7 +91,7 @@ class _Work(NamedTuple):
 def agree(graph, task, start, rate, iterations):
     """Projected subgradient steps until tree, stars and products agree, or `iterations` are used up: Agreed.
 
-    graph  Hypergraph over arcs alone, or None: arborescences; task  Parted, whose shares are the first ones
+    graph  Hypergraph over arcs alone, or NO_GRAPH: arborescences; task  Parted, whose shares are the first ones
     start  the first Multipliers
     rate   length of the first step; it is divided by 1 + the number of times that the bound rose (Koo et al. 2010)
     O(chart + stars that a step has changed + products) an iteration; nothing is allocated in one.
@@ -149,7 +149,7 @@ def _begin(graph, task, start):
         np.zeros(n + 1, np.int32),
         np.empty(n + 1, np.int32),
         np.zeros(n + 1),
-        oracle_scratch(graph, n, A),
+        oracle_scratch(True, graph, n, A),
         star_scratch(index, task.tables),
     )
 

@@ -30,7 +30,7 @@ def k_best(graph, index, weight, single_root, k):
     graph, index, weight  as of `kernels.chart.best_tree`. O(k n) passes over what is left of the chart, O(k A) memory.
     """
     A, n = len(index.head), len(index.right) - 1
-    scratch = oracle_scratch(graph, n, A)
+    scratch = oracle_scratch(True, graph, n, A)
     chosen, listed = np.empty(2 * n + 1, np.int32), np.empty(n, np.int32)
     value, arcs = np.full(k, NEG), np.zeros((k, n), np.int32)
     banned, agreed = np.zeros((k, A), np.bool_), np.zeros(k, np.int64)

@@ -1,7 +1,7 @@
 """The tree that maximises a sum of weights: one interface to dynamic programs and to arborescences.
 
-`graph` is the Hypergraph of a backbone (projective trees), or None (all trees, over the arcs of an ArcIndex). Weights
-are of variables 0 .. V - 1 (see `treebound.kernels.bounded`), the first A of which are arcs.
+`graph` is the Hypergraph of a backbone (projective trees), or NO_GRAPH (all trees, over the arcs of an ArcIndex).
+Weights are of variables 0 .. V - 1 (see `treebound.kernels.bounded`), the first A of which are arcs.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from treebound.kernels.chart.arborescence import ArborescenceScratch, arborescence, arborescence_scratch
-from treebound.kernels.chart.hypergraph import best_variables, compact, inside, mark
+from treebound.kernels.chart.hypergraph import NEG, best_variables, compact, inside, mark
 from treebound.kernels.reference import where_none
 from treebound.support.jit import kernel
 
 
 class OracleScratch(NamedTuple):
-    """Working memory: of items (value, best, outside), edges (keep), a tree (stack), arborescences.
+    """Working memory: of items (value, best, outside), edges (keep), a tree (stack), arborescences (trees).
 
-    `value`, `best` and `outside` hold on to the last call until the next one. trees: None under a hypergraph.
+    `value`, `best` and `outside` keep the results of the last call until the next one. If `trees` is None, every graph
+    is a Hypergraph, and no arborescences are compiled.
     """
 
     value: np.ndarray
@@ -30,71 +31,77 @@ class OracleScratch(NamedTuple):
     trees: ArborescenceScratch | None
 
 
-def _scratch_of_arcs(graph, n, A):
-    return OracleScratch(
-        np.empty(0), np.empty(0, np.int32), np.empty(0), np.empty(0, np.bool_), np.empty(0, np.int32),
-        arborescence_scratch(n, A),
-    )  # fmt: skip
+def _no_arborescences(crossing, graph, n, A):
+    return None
 
 
-@where_none(_scratch_of_arcs)
-def oracle_scratch(graph, n, A):
-    """Scratch for sentences of n words and A arcs, and all that is left of `graph` later."""
-    items, edges = len(graph.first) - 1, len(graph.left)
+@where_none(_no_arborescences)
+def _trees_scratch(crossing, graph, n, A):
+    return arborescence_scratch(n, A) if len(graph.first) == 0 else arborescence_scratch(0, 0)
+
+
+@kernel
+def oracle_scratch(crossing, graph, n, A):
+    """Return scratch for sentences of n words and A arcs, and for all parts of `graph`.
+
+    crossing  None if the graph is a Hypergraph in all calls; any other value if it may be NO_GRAPH
+    """
+    items, edges = max(0, len(graph.first) - 1), len(graph.left)
     return OracleScratch(
-        np.empty(items + 1, np.float64),
+        np.empty(items + 1),
         np.empty(items + 1, np.int32),
-        np.empty(items + 1, np.float64),
+        np.empty(items + 1),
         np.empty(edges, np.bool_),
         np.empty(2 * n + 8, np.int32),
-        None,
+        _trees_scratch(crossing, graph, n, A),
     )
 
 
-def _best_of_arcs(graph, index, weight, single_root, chosen, scratch):
-    return arborescence(index, weight, len(index.right) - 1, single_root, chosen, weight[:0], scratch.trees)
+def _no_tree(trees, index, weight, single_root, chosen, most):
+    return NEG
 
 
-@where_none(_best_of_arcs)
+@where_none(_no_tree)
+def _arborescence(trees, index, weight, single_root, chosen, most):
+    return arborescence(index, weight, len(index.right) - 1, single_root, chosen, most, trees)
+
+
+@kernel
 def best_tree(graph, index, weight, single_root, chosen, scratch):
-    """The largest weight of a tree, at most NEG_TEST where there is none. `tree_variables` says which tree."""
-    return inside(graph, weight, scratch.value, scratch.best)
+    """Return the largest weight of a tree, at most NEG_TEST if there is none. `tree_variables` returns the tree."""
+    if len(graph.first) > 0:
+        return inside(graph, weight, scratch.value, scratch.best)
+    return _arborescence(scratch.trees, index, weight, single_root, chosen, weight[:0])
 
 
-def _variables_of_arcs(graph, index, chosen, scratch):
-    return 0.0, len(index.right) - 1
-
-
-@where_none(_variables_of_arcs)
+@kernel
 def tree_variables(graph, index, chosen, scratch):
-    """(what the graph itself adds to the score, number of variables) of the tree of the last `best_tree`.
+    """Return (score that the graph itself adds, number of variables) of the tree of the last `best_tree`.
 
     OUT chosen int32[2 n + 1]: its variables.
     """
-    return best_variables(graph, len(index.head), scratch.best, chosen, scratch.stack, True)
+    if len(graph.first) > 0:
+        return best_variables(graph, len(index.head), scratch.best, chosen, scratch.stack, True)
+    return 0.0, len(index.right) - 1
 
 
-def _bound_arcs(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
-    arborescence(index, weight, len(index.right) - 1, single_root, chosen, arc_max, scratch.trees)
+@kernel
+def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
+    """Return (edges, items) in which some tree weighs more than `cut`, after `best_tree` with the same weights.
+
+    OUT arc_max float64[V]: an upper bound of the trees with each variable (exact except for arborescences).
+    """
+    if len(graph.first) > 0:
+        return mark(graph, weight, scratch.value, cut, scratch.outside, scratch.keep, arc_max)
+    _arborescence(scratch.trees, index, weight, single_root, chosen, arc_max)
     return 1, 0
 
 
-@where_none(_bound_arcs)
-def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
-    """(edges, items) in which some tree weighs more than `cut`, after `best_tree` with the same weights.
-
-    OUT arc_max float64[V]: an upper bound of the trees with each variable (exact but for arborescences).
-    """
-    return mark(graph, weight, scratch.value, cut, scratch.outside, scratch.keep, arc_max)
-
-
-def _all_arcs(graph, edges, items, scratch):
-    return graph, True
-
-
-@where_none(_all_arcs)
+@kernel
 def without_losers(graph, edges, items, scratch):
-    """The graph without the edges that `bound_variables` found beaten, and whether there were enough to bother."""
+    """Return the graph without the edges that `bound_variables` excluded, and whether there were many of them."""
+    if len(graph.first) == 0:
+        return graph, True
     if edges < 0.8 * len(graph.left):
         return compact(graph, scratch.outside, scratch.keep, edges, items), True
     return graph, False

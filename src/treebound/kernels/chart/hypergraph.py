@@ -34,6 +34,12 @@ class Hypergraph(NamedTuple):
     weight: np.ndarray
 
 
+#: stands for all trees over the arcs, which arborescences find without a hypergraph; a value, so that kernels that take
+#: a graph are compiled once for both kinds of trees
+_NO_ITEMS = np.empty(0, np.int32)
+NO_GRAPH = Hypergraph(_NO_ITEMS, _NO_ITEMS, _NO_ITEMS, _NO_ITEMS, np.empty(0))
+
+
 @kernel
 def inside(graph, score, value, best):
     """Best derivation of every item, ties to the first edge; score float64[V] of the variables, 0 of none.

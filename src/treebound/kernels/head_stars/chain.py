@@ -6,19 +6,22 @@ head automata. Oracle: tests/test_stars.py tries every set.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from treebound.core.problem import MAX_COUNT
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
+from treebound.kernels.reference import by_reference
 from treebound.support.jit import kernel
 
 OUT, FREE, IN = range(3)  #: state of a candidate modifier
 COUNTS = MAX_COUNT + 1
 
 
-class ChainScratch(NamedTuple):
+@by_reference
+@dataclass
+class ChainScratch:
     """Working memory of the dynamic programs along the modifiers.
 
     trans    float64[K, K + 1]  [j, i + 1]: scores of modifier j following i (i = -1: being the first)

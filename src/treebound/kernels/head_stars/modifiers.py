@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,12 +16,15 @@ from treebound.kernels.head_stars.chain import COUNTS, FREE, IN, OUT, ChainScrat
 from treebound.kernels.head_stars.chain_search import first_shares
 from treebound.kernels.head_stars.set_search import SetScratch, set_scratch
 from treebound.kernels.head_stars.tables import pair_rank, triple_rank
+from treebound.kernels.reference import by_reference
 from treebound.support.jit import kernel
 
 COMB_SIZES = LONGEST_COMB - SHORTEST_COMB + 1
 
 
-class Modifiers(NamedTuple):
+@by_reference
+@dataclass
+class Modifiers:
     """The candidate modifiers of a head, and what is scored among them whatever the arc into the head is.
 
     head, size, left  the head; how many there are, and how many of them are on the left
@@ -52,7 +55,9 @@ class Modifiers(NamedTuple):
     comb_items: np.ndarray
 
 
-class Worth(NamedTuple):
+@by_reference
+@dataclass
+class Worth:
     """What the modifiers are worth under one arc into the head: see `StarScratch` and `ChainScratch`."""
 
     status: np.ndarray
@@ -61,7 +66,9 @@ class Worth(NamedTuple):
     end: np.ndarray
 
 
-class StarScratch(NamedTuple):
+@by_reference
+@dataclass
+class StarScratch:
     """Working memory of `solve_stars` for up to K arcs out of or into a word; its contents mean nothing between calls.
 
     item     int32[K]  arcs of the modifiers, left ones near to far, then right ones near to far

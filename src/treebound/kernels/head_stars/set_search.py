@@ -10,7 +10,7 @@ Oracle: tests/test_stars.py tries every set.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,12 +18,15 @@ from treebound.core.problem import NONE
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.chain import FREE, IN, OUT, best_choice
 from treebound.kernels.head_stars.tables import triple_rank
+from treebound.kernels.reference import by_reference
 from treebound.support.jit import kernel
 
 ROUNDING = 1e-3  #: shares of thirds are not exact; bounds of integers are integers up to this
 
 
-class SetScratch(NamedTuple):
+@by_reference
+@dataclass
+class SetScratch:
     """Working memory of the search over sets: one row for every depth, up to K.
 
     pairs    float64[K + 2, K, K] sibling scores, the last as they are, the others at each depth, with what triples add

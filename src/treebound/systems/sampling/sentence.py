@@ -58,7 +58,7 @@ class Sentence(NamedTuple):
     problem: Problem
     buffers: Buffers
     view: View
-    graph: Hypergraph | None
+    graph: Hypergraph
     starts: Starts
     labels: np.ndarray | None
 

@@ -98,9 +98,7 @@ class Sampling(CheckedDecoder):
             work["dp_calls"] += 1
         return Parse(heads, value, bound, status, work, {"decode": time.perf_counter() - started})
 
-    def _search(
-        self, buffers: Buffers, starts: tuple[Hypergraph | None, Starts], sd: float, seed: int, found: Found
-    ) -> None:
+    def _search(self, buffers: Buffers, starts: tuple[Hypergraph, Starts], sd: float, seed: int, found: Found) -> None:
         """Runs until the budget is used up."""
         started, chain = time.perf_counter(), self.chain
         plan = chain._replace(restarts=len(found.seen), hot=chain.hot * sd, cold=chain.cold * sd)

@@ -15,7 +15,7 @@ from treebound.decoders.approximate.sampling.chance import uniform
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.chart.arborescence import ArborescenceScratch, arborescence, arborescence_scratch
 from treebound.kernels.chart.arc_chart import arc_graph
-from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
+from treebound.kernels.chart.hypergraph import NEG_TEST, NO_GRAPH, Hypergraph
 from treebound.support.jit import kernel
 
 
@@ -37,21 +37,20 @@ class Starts(NamedTuple):
     trees: ArborescenceScratch
 
 
-def starts_of(
-    index: ArcIndex, log: np.ndarray, one_root: bool, projective: bool
-) -> tuple[Hypergraph | None, Starts] | None:
-    """What draws trees with probability ~ exp(sum of log); None where the arcs make up no tree. The graph is None where
-    arcs may cross. Raises TooLargeError for a chart above the limit. O(edges of the chart).
+def starts_of(index: ArcIndex, log: np.ndarray, one_root: bool, projective: bool) -> tuple[Hypergraph, Starts] | None:
+    """Return what draws trees with probability ~ exp(sum of log), or None if the arcs make up no tree.
+
+    The graph is NO_GRAPH if arcs may cross. Raises TooLargeError for a chart above the limit. O(edges of the chart).
 
     log  float64[A], at most NEG_TEST for what is forbidden
     """
     n = len(index.right) - 1
-    graph = arc_graph(index, one_root) if projective else None
-    share = np.empty(0 if graph is None else len(graph.left))
+    graph = arc_graph(index, one_root) if projective else NO_GRAPH
+    share = np.empty(len(graph.left))
     into, stack = np.empty(n, np.int32), np.empty(2 * n + 8, np.int32)
     scratch = arborescence_scratch(n, 0 if projective else len(log))
     made = Starts(index, share, log, one_root, into, stack, scratch)
-    if graph is None:
+    if not projective:
         value = arborescence(index, log, n, one_root, into, log[:0], scratch)
     else:
         value = inside_shares(graph, np.append(log, 0.0), share) if graph.first[-1] > graph.first[-2] else -np.inf
@@ -84,7 +83,7 @@ def inside_shares(graph, log, share):
 @kernel
 def draw(graph, starts, rng):
     """Draw a tree: the arc into every word into `starts.into`. O(n edges of an item), or an arborescence."""
-    if graph is not None:
+    if len(graph.first) > 0:
         into, mod = starts.into, starts.arcs.mod
         starts.stack[0], top = len(graph.first) - 2, 1
         while top > 0:

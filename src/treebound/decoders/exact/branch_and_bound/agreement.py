@@ -11,6 +11,7 @@ State and Scratch do, is not handed on: the stars of all kinds are compiled once
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from treebound.kernels.head_stars.modifiers import StarScratch, star_scratch
 from treebound.kernels.head_stars.scoring import score_heads
 from treebound.kernels.head_stars.solve import Stars, no_stars, solve_stars
 from treebound.kernels.head_stars.tables import StarTables
+from treebound.kernels.reference import by_reference, where_none
 from treebound.support.jit import kernel
 
 NODE_LIMIT = 20_000  #: steps of the search for one star, before an upper bound has to do
@@ -46,7 +48,9 @@ class Handover(NamedTuple):
     products: int
 
 
-class StarState(NamedTuple):
+@by_reference
+@dataclass
+class StarState:
     """The stars of a node, and working memory.
 
     mode     int64[1]  NO_STARS, SOME_STARS or ALL_STARS
@@ -67,11 +71,13 @@ class StarState(NamedTuple):
     scratch: StarScratch
 
 
-@kernel
-def star_state(index, handover):
+def _no_stars(handover, index):
+    return None
+
+
+@where_none(_no_stars)
+def star_state(handover, index):
     """A StarState for a sentence: no star solved yet. None for None."""
-    if handover is None:
-        return None
     A, n = len(index.head), len(index.right) - 1
     first = handover.first
     some = len(first.adjacent) > 0 or len(first.outermost) > 0 or len(first.grand_sibling) > 0

@@ -36,7 +36,7 @@ from treebound.kernels.chart.backbones import (
     eisner_graph,
     grandparent_sibling_graph,
 )
-from treebound.kernels.chart.hypergraph import NEG, Hypergraph
+from treebound.kernels.chart.hypergraph import NEG, NO_GRAPH, Hypergraph
 from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.reference import read_only
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, NO_PARTS, STAR_FAMILIES, joined, stars_of
@@ -61,13 +61,13 @@ class Backbone:
 
     def graph(
         self, index: ArcIndex, parts: PartIndex, scores: ChartScores, limit: int, counted: bool = False
-    ) -> Hypergraph | None:
-        """The hypergraph of a sentence, None for arborescences.
+    ) -> Hypergraph:
+        """Return the hypergraph of a sentence, NO_GRAPH for arborescences.
 
         It is empty for more than `limit` edges: more by an upper bound of their number, or if they are counted.
         """
         if self.kernel is None:
-            return None
+            return NO_GRAPH
         of_arcs = len(index.right) - 1, parts.single_root
         stated = (index, *of_arcs) if self.kernel is eisner_graph else (index, parts, scores)
         return self.kernel(*stated, limit, counted)
@@ -180,10 +180,7 @@ class BranchAndBound(CheckedDecoder):
         given: dict[str, Any] = {name: value for name, value in search.items() if value is not None}
         self.record = bool(given.pop("record", False))
         self.climbs = _choice("start", given.pop("start", "tree"), STARTS) == STARTS.index("pi")
-        numbers: dict[str, int | None]
         numbers = {name: _choice(name, given[name], names) for name, names in NAMED.items() if name in given}
-        if "scheme" in numbers:
-            numbers["scheme"] = numbers["scheme"] or None  # what is not used is not compiled
         tuned = TUNED if space == "projective" else TUNED_CROSSING
         self.options = tuned._replace(**given | numbers)
         widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]
@@ -237,15 +234,14 @@ class BranchAndBound(CheckedDecoder):
             large = large_first_order(problem, backbone.space == "projective", MAX_EDGES // 10)
             if large is not None:
                 return large
-        options = self.options._replace(record=True) if self.record else self.options
+        options = self.options._replace(record=self.record)
         stated = _state(problem, backbone, automata, MAX_EDGES)
         if stated is None:
             stated = _state(problem, backbone, automata, MAX_EDGES, counted=True)
             if stated is None:
                 return _too_large(problem), None
-            assert stated.graph is not None  # arborescences are never too large
             options = _limited(options, max(MIN_CALLS, LONG_WORK // max(len(stated.graph.left), 1)))
-        elif stated.graph is None and problem.n >= LONG:
+        elif stated.graph is NO_GRAPH and problem.n >= LONG:
             options = _limited(options, LONG_CALLS)
         built = time.perf_counter()
         found = self._search(problem, stated, automata, options)
@@ -309,7 +305,7 @@ def _too_large(problem: Problem) -> Parse:
 class _Stated(NamedTuple):
     """A sentence under a backbone: its graph, what is bounded, and the tables that the graph leaves out."""
 
-    graph: Hypergraph | None
+    graph: Hypergraph
     task: Task
     left: dict[str, PartTable]
 
@@ -322,7 +318,7 @@ def _state(
     theta = np.empty(problem.arcs + 1)
     theta[:-1], theta[-1] = problem.arc, 0.0
     graph = backbone.graph(index, parts, chart_scores({f: t.score for f, t in tables.items()}), limit, counted)
-    if graph is not None and len(graph.first) == 1:
+    if len(graph.first) == 1:
         return None
     left = {f: t for f, t in tables.items() if f not in backbone.families}
     bounded = {f: t for f, t in left.items() if f not in automata} if automata else left

@@ -23,7 +23,7 @@ def climb(graph, task, handover):
     """
     index, theta, pairs, products, counts = task.arcs, task.theta, task.pairs, task.products, task.counts
     A, n = len(index.head), len(index.right) - 1
-    oracle = oracle_scratch(graph, n, A)
+    oracle = oracle_scratch(handover, graph, n, A)
     weight = theta.copy()
     z = np.zeros(len(theta), np.int8)
     chosen = np.empty(2 * n + 1, np.int32)
@@ -31,7 +31,7 @@ def climb(graph, task, handover):
     direction = np.empty(len(pairs.phi), np.int8)
     on = np.empty(len(products.phi), np.int32)
     number = np.zeros(n + 1, np.int32)
-    star = star_state(index, handover)
+    star = star_state(handover, index)
     top = NEG
     used = 0
     while used < MOST:

@@ -24,7 +24,7 @@ from treebound.decoders.exact.branch_and_bound.state import (
     conclude,
     spent,
 )
-from treebound.decoders.exact.branch_and_bound.trace import recorded
+from treebound.decoders.exact.branch_and_bound.trace import no_record
 from treebound.kernels.chart.best_tree import OracleScratch, keep_arcs, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_variables, inside
 from treebound.support.jit import kernel
@@ -311,7 +311,7 @@ def search_published(graph, task, factors, max_dp_calls, max_nodes):
     A, n, V = len(task.arcs.mod), len(task.arcs.right) - 1, len(task.theta)
     unit = task.unit
     scratch = Scratch(
-        oracle_scratch(graph, n, A),
+        oracle_scratch(None, graph, n, A),
         np.empty(V),
         np.empty(2 * n + 1, np.int32),
         np.zeros(V, np.int8),
@@ -343,5 +343,5 @@ def search_published(graph, task, factors, max_dp_calls, max_nodes):
     bound, status = conclude(scratch.best[0], limit_bound, status)
     if unit > 0.0:
         bound = np.floor(bound + ROUNDING)
-    record = recorded(None, 0)
+    record = no_record(0)
     return Found(scratch.best[0], bound, scratch.best_arcs, status, dp_calls, nodes, root_solved, record)

@@ -12,8 +12,8 @@ What is done beyond the paper, and why it is exact:
   and multipliers make it agree with the tree (`treebound.kernels.head_stars.solve`);
 - children inherit graph and shares, and every node is searched by a few steps only.
 
-A graph, a StarState (`star`), options.record and options.scheme may be None; numba then compiles the search without
-hypergraphs, stars, a record, or steps other than Polyak's.
+Options are values, so that one compiled search serves them all. There are two versions: without head stars, for
+projective trees, where `handover` and `star` are None, and with them, for trees of both kinds.
 
 Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
 """
@@ -58,6 +58,7 @@ from treebound.decoders.exact.branch_and_bound.state import (
     Found,
     Node,
     Run,
+    SharedTask,
     State,
     branching_arc,
     changed,
@@ -105,28 +106,28 @@ from treebound.kernels.chart.best_tree import (
 )
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
-from treebound.kernels.reference import where_none
 from treebound.support.jit import kernel
 
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
 
 
 @kernel
-def search(graph, task, handover, known, options):
+def search(graph, given, handover, known, options):
     """Best tree and its certificate.
 
-    graph     Hypergraph of a backbone, or None: all trees, by arborescences
+    graph     Hypergraph of a backbone; with a Handover also NO_GRAPH: all trees, by arborescences
     task      Task
     handover  Handover: what head stars score from the beginning, and after the root's steps if options.stars; or None
     known     (score, arcs int32[n]) of a tree, or (NEG, ...)
     options   Options
     Returns Found.
     """
-    star = star_state(task.arcs, handover)
-    root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record is not None)
+    task = SharedTask(given.arcs, given.parts, given.theta, given.pairs, given.products, given.counts, given.unit)
+    star = star_state(handover, task.arcs)
+    root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record)
     size = len(root.settled)
     best = max(options.floor, known[0])
-    scratch, log = search_scratch(graph, task, options), empty_log(options.record)
+    scratch, log = search_scratch(handover, graph, task, options), empty_log(options.record)
     run = Run(task, options, scratch, log, root, best, known[1].copy())
     # not literals, for which numba would compile the kernels that take them once more
     dp_calls: Any = np.int64(0)
@@ -399,13 +400,9 @@ def take_over(run, star):
         run.state = hand_over(star, run.task, run.state, run.scratch)
 
 
-def _move_by_polyak(scheme, run, alpha, moves, final):
-    return move_pairs(run.state.pairs, run.scratch.direction, alpha, run.state.weight)
-
-
-@where_none(_move_by_polyak)
+@kernel
 def move_by_scheme(scheme, run, alpha, moves, final):
-    """A step on the shares of pairs, by a scheme of one's own; returns the change of the bound's constant. O(F)."""
+    """Make a step on the shares of pairs by a scheme; return the change of the bound's constant. O(F)."""
     unit, weight, pairs, scratch = run.task.unit, run.state.weight, run.state.pairs, run.scratch
     if scheme == BLOCK_COORDINATE:
         return even_out(pairs, scratch.ambiguity, scratch.degree, unit, weight)

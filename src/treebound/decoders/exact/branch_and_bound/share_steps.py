@@ -9,10 +9,9 @@ import numpy as np
 
 from treebound.kernels.bounded import set_pair
 from treebound.kernels.chart.hypergraph import NEG
-from treebound.kernels.reference import where_none
 from treebound.support.jit import kernel
 
-MOMENTUM, AVERAGED, BLOCK_COORDINATE = 1, 2, 3  #: Polyak's, the usual one, is None: the others are compiled when used
+POLYAK, MOMENTUM, AVERAGED, BLOCK_COORDINATE = range(4)
 
 
 @kernel
@@ -22,19 +21,15 @@ def step_length(rho, gap, moved, unit):
     return max(1.0, np.floor(alpha + 0.5)) if unit > 0.0 else alpha
 
 
-def _never(scheme):
-    return False
-
-
-@where_none(_never)
+@kernel
 def evens_out(scheme):
     """Whether steps need the ambiguities of arcs."""
     return scheme == BLOCK_COORDINATE
 
 
-@where_none(_never)
+@kernel
 def traces(scheme):
-    """Whether steps need to know of those before."""
+    """Whether steps need the steps before them."""
     return scheme in (MOMENTUM, AVERAGED)
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.decoders.exact.branch_and_bound.share_steps import evens_out, traces
+from treebound.decoders.exact.branch_and_bound.share_steps import POLYAK, evens_out, traces
 from treebound.decoders.exact.branch_and_bound.trace import Log, Record
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import PartIndex
@@ -31,6 +31,20 @@ class Task(NamedTuple):
     pairs, products, counts  factors that are bounded
     unit                     > 0: all scores are integers
     """
+
+    arcs: ArcIndex
+    parts: PartIndex
+    theta: np.ndarray
+    pairs: Pairs
+    products: Products
+    counts: Counts
+    unit: float
+
+
+@by_reference
+@dataclass
+class SharedTask:
+    """A task as compiled functions hand it on."""
 
     arcs: ArcIndex
     parts: PartIndex
@@ -66,13 +80,13 @@ class Options(NamedTuple):
     rho, patience           Polyak factor, halved after `patience` steps without a better bound
     max_dp_calls, max_nodes limits; 0 for none
     order                   DEPTH_FIRST, BEST_FIRST (by bound) or LEVEL (first in, first out)
-    scheme                  None: Polyak's; MOMENTUM: with 0.5 of the step before; AVERAGED: a node ends with the mean
-                            of its shares; BLOCK_COORDINATE: shares even out the max-marginals of their arcs
+    scheme                  POLYAK: plain steps; MOMENTUM: with 0.5 of the step before; AVERAGED: a node ends with the
+                            mean of its shares; BLOCK_COORDINATE: shares even out the max-marginals of their arcs
     branching               SLACK: the arc with the largest slack; MAX_MARGINAL: the most ambiguous of those with slack
     eliminate               remove arcs and edges that cannot win
     stars                   steps at the root with head stars in the place of shares, before branching; 0: none
     floor                   only trees that score more are looked for; without one, the value is `floor`
-    record                  True: keep what `Record` holds; None: nothing
+    record                  keep what `Record` holds
     """
 
     root_steps: int
@@ -82,22 +96,24 @@ class Options(NamedTuple):
     max_dp_calls: int
     max_nodes: int
     order: int
-    scheme: int | None
+    scheme: int
     branching: int
     eliminate: bool
     stars: int
     floor: float = NEG
-    record: bool | None = None
+    record: bool = False
 
 
 #: fewest DP calls and least time among those tried (docs/decisions): short budgets, then branch
-TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, None, SLACK, True, 0)
+TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, True, 0)
 
 
-class State(NamedTuple):
+@by_reference
+@dataclass
+class State:
     """The bound of a node, which its children begin with.
 
-    graph            hypergraph (or None)
+    graph            Hypergraph, or NO_GRAPH
     pairs, products  factors still in play
     theta, weight    scores of the variables, the same with everything that the bound adds
     slope            float64[n + 1] of the majorants, where counts are scored
@@ -106,7 +122,7 @@ class State(NamedTuple):
     offset           float64[1] constant of the bound
     """
 
-    graph: Hypergraph | None
+    graph: Hypergraph
     pairs: Pairs
     products: Products
     theta: np.ndarray
@@ -131,7 +147,9 @@ class Node(NamedTuple):
     serial: int
 
 
-class Scratch(NamedTuple):
+@by_reference
+@dataclass
+class Scratch:
     """Working memory of a search.
 
     oracle, chosen, arc_max, z  of the trees: see `kernels.chart.best_tree`
@@ -169,22 +187,22 @@ class Run:
     a tenth of a search.
     """
 
-    task: Task
+    task: SharedTask
     options: Options
     scratch: Scratch
-    log: Log | None
+    log: Log
     state: State
     best: float
     best_arcs: np.ndarray
 
 
 @kernel
-def search_scratch(graph, task, options):
-    """Scratch for a task and all that is left of its graph later."""
+def search_scratch(handover, graph, task, options):
+    """Return scratch for a task and for all parts of its graph. Only searches with a Handover may have NO_GRAPH."""
     A, n, V = len(task.arcs.head), len(task.arcs.right) - 1, len(task.theta)
     evened, traced = evens_out(options.scheme), traces(options.scheme)
     return Scratch(
-        oracle_scratch(graph, n, A),
+        oracle_scratch(handover, graph, n, A),
         np.empty(2 * n + 1, np.int32),
         np.full(V, NEG),
         np.zeros(V, np.int8),

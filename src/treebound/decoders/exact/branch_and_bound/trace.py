@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.kernels.reference import where_none
 from treebound.support.jit import kernel
 
 NO_STARS, SOME_STARS, ALL_STARS = range(3)  #: head stars: none, those from the beginning, all of them
@@ -29,9 +28,10 @@ class Record(NamedTuple):
 
 
 class Log(NamedTuple):
-    """A `Record` in the making: lists of rows float64[*]. `latest`: the duals of a node's best bound until kept.
+    """A `Record` that is being written: lists of rows float64[*].
 
-    A search without a record has None in its place, and nothing of all this is compiled for it.
+    latest  the dual variables of the best bound of a node, until they are kept
+    kept    whether anything is written at all
     """
 
     calls: list
@@ -39,61 +39,65 @@ class Log(NamedTuple):
     step_node: list
     step_dual: list
     latest: list
+    kept: bool
 
 
-def _nothing(log, *others):
-    return None
-
-
-@where_none(_nothing)
-def empty_log(wanted):
-    """A log without rows."""
+@kernel
+def empty_log(kept):
+    """Return a log without rows."""
     return Log(
         [np.empty(0) for _ in range(0)],
         [np.empty(0) for _ in range(0)],
         [0 for _ in range(0)],
         [np.empty(0) for _ in range(0)],
         [np.empty(0) for _ in range(0)],
+        kept,
     )
 
 
-@where_none(_nothing)
+@kernel
 def log_call(log, node, upper, incumbent):
-    """A row of Record.calls."""
-    log.calls.append(np.array([node, upper, incumbent]))
+    """Add a row of Record.calls."""
+    if log.kept:
+        log.calls.append(np.array([node, upper, incumbent]))
 
 
-@where_none(_nothing)
+@kernel
 def log_node(log, parent, branch, value):
-    """A row of Record.nodes, but for what is not known yet."""
-    log.nodes.append(np.array([parent, branch, value, 0.0, 0.0]))
+    """Add a row of Record.nodes; its bound is not known yet."""
+    if log.kept:
+        log.nodes.append(np.array([parent, branch, value, 0.0, 0.0]))
 
 
-@where_none(_nothing)
+@kernel
 def log_branching(log, node):
-    """The node was branched on."""
-    log.nodes[node][4] = 1.0
+    """Note that the search branched on a node."""
+    if log.kept:
+        log.nodes[node][4] = 1.0
 
 
-@where_none(_nothing)
+@kernel
 def log_best(log, state, stars):
-    """The duals of the best bound of the node so far."""
-    log.latest.clear()
-    log.latest.append(dual_variables(state, stars))
+    """Note the dual variables of the best bound of the node so far."""
+    if log.kept:
+        log.latest.clear()
+        log.latest.append(dual_variables(state, stars))
 
 
-@where_none(_nothing)
+@kernel
 def log_step(log, node, state, stars):
-    """The duals of a bound that removes something become part of the proof."""
-    keep_step(log, node, dual_variables(state, stars))
+    """Keep the dual variables of a bound that removes something: they become part of the proof."""
+    if log.kept:
+        keep_step(log, node, dual_variables(state, stars))
 
 
-@where_none(_nothing)
+@kernel
 def log_bound(log, node, bound):
-    """The bound of a node, and the duals of its best one."""
-    log.nodes[node][3] = bound
-    if len(log.latest) > 0:
-        keep_step(log, node, log.latest[0])
+    """Note the bound of a node, and keep the dual variables of its best one."""
+    if log.kept:
+        log.nodes[node][3] = bound
+        if len(log.latest) > 0:
+            keep_step(log, node, log.latest[0])
 
 
 @kernel
@@ -115,13 +119,15 @@ def stacked(rows, width):
     return out
 
 
-def _unrecorded(log, size):
+@kernel
+def no_record(size):
+    """Return a Record without rows; size: number of dual variables."""
     return Record(np.empty((0, 3)), np.empty((0, 5)), np.empty(0, np.int32), np.empty((0, size)))
 
 
-@where_none(_unrecorded)
+@kernel
 def recorded(log, size):
-    """The Record of a log; size: number of dual variables."""
+    """Return the Record of a log; size: number of dual variables."""
     step_node = np.empty(len(log.step_node), np.int32)
     for i in range(len(step_node)):
         step_node[i] = log.step_node[i]
