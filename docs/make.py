@@ -138,9 +138,9 @@ def commands() -> None:
     """Write the help of every command on one page."""
     import typer
 
-    from treebound.cli import app
+    from treebound.cli import application
 
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(application())
     os.environ["COLUMNS"] = os.environ["TERMINAL_WIDTH"] = "110"
     parts = []
     for name in ("", *getattr(group, "commands", {})):

@@ -15,7 +15,7 @@ from ccg_corpus import derivations, head_leaf, write_auto
 from test_files_models import check_mutants
 
 import treebound
-from treebound.cli import app
+from treebound.cli import application
 from treebound.core.errors import InputError
 from treebound.support.settings import SettingError
 from treebound.systems.ccg.chain import Lattice
@@ -40,7 +40,7 @@ SMALL = ["--system", "ccg", *(part for name, n in SIZES.items() for part in (f"-
 
 def call(*arguments: object) -> None:
     """The command line, in this process."""
-    typer.main.get_command(app).main([str(a) for a in arguments], standalone_mode=False)
+    typer.main.get_command(application()).main([str(a) for a in arguments], standalone_mode=False)
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import dataclasses
 import pytest
 import typer
 
-from treebound.cli import app
+from treebound.cli import application
 from treebound.learning.reading import Reading
 from treebound.support.settings import Checked, read
 from treebound.systems.graph.settings import Settings
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = typer.main.get_command(application()).commands  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from test_cli import SENTENCES, TREEBOUND, conllu
 
-from treebound.cli import app
+from treebound.cli import application
 from treebound.support import progress
 
 
@@ -57,7 +57,7 @@ def test_every_long_command_says_how_far_it_is(
         "tag": [str(files / "tagger.npz"), train, "-o", made],
         "check": [str(files / "model.npz"), str(files / "parsed.conllu")],
     }
-    app([command, *arguments[command]], standalone_mode=False)
+    application()([command, *arguments[command]], standalone_mode=False)
     said = sys.stderr.getvalue()  # type: ignore[attr-defined]
     assert "of " in said
     assert " %, about " in said
@@ -70,10 +70,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "dev.conllu").write_text(conllu(SENTENCES))
     small = ["--epochs", "1", "--bits", "14"]
     given = [str(folder / "train.conllu"), str(folder / "dev.conllu")]
-    app(["train", *given, "-o", str(folder / "model.npz"), *small], standalone_mode=False)
-    app(["train", "--system", "tagging", *given, "-o", str(folder / "tagger.npz"), *small], standalone_mode=False)
+    application()(["train", *given, "-o", str(folder / "model.npz"), *small], standalone_mode=False)
+    application()(
+        ["train", "--system", "tagging", *given, "-o", str(folder / "tagger.npz"), *small], standalone_mode=False
+    )
     model, parsed = str(folder / "model.npz"), str(folder / "parsed.conllu")
-    app(["parse", model, given[1], "-o", parsed], standalone_mode=False)
+    application()(["parse", model, given[1], "-o", parsed], standalone_mode=False)
     return folder
 
 

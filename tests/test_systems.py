@@ -22,7 +22,7 @@ from studies.common.paths import model_file
 from studies.pipeline import pruner as pruner_stage
 from studies.pipeline import train as train_stage
 from studies.pipeline.trainers.graph import specification
-from treebound.cli import app
+from treebound.cli import application
 from treebound.constraints import corpora
 from treebound.core.errors import InputError, ModelError
 from treebound.core.parse import Parse
@@ -48,7 +48,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 def call(*arguments: object) -> None:
     """The command line, in this process."""
-    typer.main.get_command(app).main([str(a) for a in arguments], standalone_mode=False)
+    typer.main.get_command(application()).main([str(a) for a in arguments], standalone_mode=False)
 
 
 @pytest.fixture(scope="module")

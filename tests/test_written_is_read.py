@@ -18,7 +18,7 @@ import pytest
 from ccg_corpus import Maker, read_parg
 from test_cli import run
 
-from treebound.cli import COMMANDS
+from treebound.cli import application
 from treebound.core.cells import is_cell
 from treebound.core.treebank import STRING_COLUMNS
 from treebound.systems.registry import SYSTEMS
@@ -240,14 +240,15 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_every_option_that_names_an_output_is_tested() -> None:
     found = set()
-    for command in COMMANDS:
+    commands = [registered.callback for registered in application().registered_commands]
+    for command in commands:
         for parameter in inspect.signature(command, eval_str=True).parameters.values():
             kind, *info = get_args(parameter.annotation) or (None,)
             paths = kind is Path or Path in get_args(kind)
             if paths and any(type(i).__name__ == "OptionInfo" for i in info) and parameter.name != "data_dir":
                 found.add((command.__name__, parameter.name))
     assert found == WRITTEN.keys() | INPUTS
-    assert {command.__name__ for command in COMMANDS} == {name for name, _ in WRITTEN} | OTHERS
+    assert {command.__name__ for command in commands} == {name for name, _ in WRITTEN} | OTHERS
 
 
 @pytest.mark.parametrize("output", WRITTEN, ids=" ".join)

@@ -10,7 +10,6 @@ import io
 from dataclasses import dataclass, field
 from typing import Any
 
-from treebound.checker import joint_proofs, proofs
 from treebound.cli.common import derives
 from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
@@ -27,7 +26,7 @@ class Written:
     """Some sentences as they are to be written.
 
     text    CoNLL-U in UTF-8
-    proofs  per sentence a line for `evaluation.proofs.Writer.write`, where proofs were asked for
+    proofs  per sentence a line for `checker.proofs.Writer.write`, where proofs were asked for
     derivations  per sentence its derivation as a line of `.auto`, or its fragments, where they were asked for
     """
 
@@ -69,7 +68,9 @@ def parsed(how: Parsing, document: Document) -> Written:
 
 
 def _proof(parser: Any, treebank: Treebank, i: int, p: Parse) -> bytes:
-    """The line of a sentence in a certificate file."""
+    """Return the line of a sentence in a certificate file."""
+    from treebound.checker import joint_proofs, proofs  # a command without --proofs starts faster without the checker
+
     if derives(parser):
         return proofs.json_line(joint_proofs.encoded(p.record.joint.proof) if p.record.joint else None)
     return proofs.line(parser.problem(treebank, i), certificate(p.record) if p.record else None)

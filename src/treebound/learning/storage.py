@@ -208,13 +208,14 @@ def _bits_of(layout: Layout) -> Layout:
 
 def _whole(name: str, entries: np.ndarray, kept: np.ndarray, layout: Layout) -> np.ndarray:
     """Return the table of a layout from its entries that were written, and the bits that tell which they are."""
-    bits = np.unpackbits(kept).view(np.bool_)
-    size = len(bits) - 1 - int(np.argmax(bits[:-9:-1]))
-    if (size,) not in layout.shapes or entries.ndim != 1 or np.count_nonzero(bits) != len(entries) + 1:
+    from treebound.kernels.entries import restored
+
+    last = int(kept[-1]) if len(kept) else 0
+    size = 8 * len(kept) - 1 - ((last & -last).bit_length() - 1)
+    set_bits = int(np.bitwise_count(kept).sum(dtype=np.int64))
+    if not last or (size,) not in layout.shapes or entries.ndim != 1 or set_bits != len(entries) + 1:
         raise _DamagedError(f"{name}: other entries than it claims")
-    table: np.ndarray = np.zeros(size, layout.dtype)
-    table[bits[:size]] = entries
-    return table
+    return restored(kept, entries, size)
 
 
 def kind_of(path: str | Path, wanted: str = "model") -> str:

@@ -173,9 +173,14 @@ def best_heads(templates, tokens, tag, weights, mask, k, within):
             table[mod[a] - low, head[a]] = scores[a]
         for m in range(low, end):
             left = table[m - low]
-            least = left[np.argmax(left)] - within
-            for _ in range(k):
-                best = np.argmax(left)
+            least = -np.inf
+            for i in range(k):
+                best = 0  # not by numpy's argmax: compiled code that has it imports scipy
+                for h in range(1, n + 1):
+                    if left[h] > left[best]:
+                        best = h
+                if i == 0:
+                    least = left[best] - within
                 if left[best] < least:
                     break
                 allowed[best, m] = True
