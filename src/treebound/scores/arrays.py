@@ -8,6 +8,7 @@ import numpy as np
 
 from treebound.core.errors import InputError
 
+FLOAT64 = np.dtype(np.float64)  #: the one object of this dtype, in the byte order of the machine
 _GIVE = "give an array of numbers; of a tensor, tensor.detach().cpu().numpy()"
 
 
@@ -20,6 +21,8 @@ def scores(name: str, given: Any) -> tuple[np.ndarray, bool]:
     float64 keeps its values; float16 and float32 become float64 when they are added. Longer floats are rounded to
     float64. Raises InputError for anything else. O(entries).
     """
+    if type(given) is np.ndarray and given.dtype is FLOAT64:
+        return given, False
     array = given if type(given) is np.ndarray else array_of(name, given)
     kind = array.dtype.kind
     if kind not in "iuf":

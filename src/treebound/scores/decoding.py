@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from treebound.constraints.rows import Constraint, Words
 from treebound.core.errors import InputError, UnsupportedError
-from treebound.core.limits import MEMORY, memory_limit
+from treebound.core.limits import MEMORY, longest, memory_limit
 from treebound.core.parse import Parse
 from treebound.core.problem import LARGEST_SUM
 from treebound.core.protocols import Decoder
@@ -21,11 +22,20 @@ from treebound.decoders.base import within_tolerance
 from treebound.decoders.confidence import Assess
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
-from treebound.scores.arrays import brief, is_flag, is_size
+from treebound.scores.arrays import FLOAT64, brief, is_flag, is_size
 from treebound.scores.arrays import scores as array
 from treebound.scores.constrained import Hard, forbidding, program
 from treebound.scores.masks import HIGHEST
-from treebound.scores.statement import ARGUMENTS, TENSORS, Statement, Tensor, check_matrix, checked_setting, stated
+from treebound.scores.statement import (
+    ARGUMENTS,
+    CELL,
+    TENSORS,
+    Statement,
+    Tensor,
+    check_matrix,
+    checked_setting,
+    stated,
+)
 from treebound.support.workers import spread
 
 MANY = 4096  #: no machine has use for more workers
@@ -88,11 +98,15 @@ def decode(
     >>> treebound.decode(arc, siblings=([(2, 1, 3)], [-12])).heads.tolist()
     [-1, 2, 3, 0]
     """
+    arcs_alone = adjacent_siblings is siblings is grandparents is parts is allowed is words is None
+    settings = _settings(how)
+    if arcs_alone and settings.kernel:
+        parse = _first_order(settings, arc, labels)
+        if parse is not None:
+            return parse
     scores = {"labels": labels, "adjacent_siblings": adjacent_siblings, "siblings": siblings}
     scores |= {"arc": arc, "grandparents": grandparents, "parts": parts, "allowed": allowed, "words": words}
-    made = How.of(**how)
-    with memory_limit(made.memory):
-        return _decoded(made, scores)
+    return _decode_problem(settings, scores)
 
 
 def decode_all(
@@ -122,7 +136,7 @@ def decode_all(
     if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or not 1 <= workers <= MANY:
         raise InputError(f"workers = {brief(workers)}", hint=f"give a number from 1 to {MANY}")
     sentences = _sequence(sentences)
-    given = How.of(**how), sentences
+    given = _settings(how), sentences
     blocks = [range(i, min(i + BLOCK, len(sentences))) for i in range(0, len(sentences), BLOCK)]
     results = chain.from_iterable(spread(_block, given, blocks, workers=workers, short=True))
     return list(progress(results, "decode") if progress else results)
@@ -156,7 +170,9 @@ class How:
                  chosen with it
     memory       GiB that the tables of one sentence may take (`treebound.core.limits`). A sentence with a higher
                  estimate is an InputError, before the memory is taken
-    kernel       nothing but the best tree is asked for, so that for scores of arcs one kernel will do
+    kernel       one kernel finds what is wanted where there are scores of arcs and labels alone: the best tree, and
+                 no unit is given
+    rows         the largest number of rows of a matrix that `memory` allows
     """
 
     decoder: Decoder
@@ -167,6 +183,7 @@ class How:
     hard: Hard | None
     memory: float
     kernel: bool
+    rows: int
 
     @classmethod
     def of(
@@ -205,8 +222,29 @@ class How:
             if assess is not None:
                 raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
         made = decoder_for(decoder, space, options)
-        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
-        return cls(made, space, bool(single_root), unit, assess, hard, float(memory), kernel)
+        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None and unit is None
+        with memory_limit(memory):
+            rows = longest(CELL)
+        return cls(made, space, bool(single_root), unit, assess, hard, float(memory), kernel, rows)
+
+
+@lru_cache(64, typed=True)
+def _kernel_settings(**how: Any) -> How | None:
+    """Return the settings of keyword arguments for which a kernel will do, None for others; made once for equal ones.
+
+    Calls, and threads, share the decoder of such settings: one of `_FIRST_ORDER`, which have no state. Decoders that
+    draw random numbers, for instance, are made for every call.
+    """
+    settings = How.of(**how)
+    return settings if settings.kernel else None
+
+
+def _settings(how: Mapping[str, Any]) -> How:
+    """Return the checked settings of the keyword arguments of `decode`."""
+    try:
+        return _kernel_settings(**how) or How.of(**how)
+    except TypeError:  # an argument cannot be hashed
+        return How.of(**how)
 
 
 def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
@@ -231,27 +269,38 @@ def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
 
 
 def _block(given: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
-    how, sentences = given
-    out = []
+    settings, sentences = given
+    parses = []
     for i in block:
-        scores = sentences[i]
         try:
-            with memory_limit(how.memory):
-                out.append(_decoded(how, scores if isinstance(scores, Mapping) else {"arc": scores}))
+            parses.append(_decoded(settings, sentences[i]))
         except InputError as error:
             raise InputError(f"sentence {i}: {error}") from None
-    return out
+    return parses
 
 
-def _decoded(how: How, scores: Mapping[str, Any]) -> Parse:
-    """The parse of a sentence."""
-    first_order = how.kernel and how.unit is None and not any(scores.get(name) is not None for name in _PARTS)
-    parse = _first_order(how, scores) if first_order else None
-    if parse is not None:
-        return parse
+def _decoded(settings: How, scores: Any) -> Parse:
+    """Return the parse of a sentence: a matrix, or a dictionary of scores."""
+    parse = None
+    if isinstance(scores, np.ndarray) or not isinstance(scores, Mapping):
+        if settings.kernel:
+            parse = _first_order(settings, scores, None)
+        scores = {"arc": scores}
+    elif settings.kernel and scores.keys() <= _KNOWN and all(scores.get(name) is None for name in _PARTS):
+        parse = _first_order(settings, scores.get("arc"), scores.get("labels"))
+    return _decode_problem(settings, scores) if parse is None else parse
+
+
+def _decode_problem(settings: How, scores: Mapping[str, Any]) -> Parse:
+    """Return the parse of a sentence by way of a `Problem`. Raise the error that says what is wrong with the scores."""
+    arcs_alone = settings.kernel and all(scores.get(name) is None for name in _PARTS)
     given = {name: x for name, x in scores.items() if name != "words"}
-    statement = stated(given, how.space, how.single_root, how.unit)
-    parse = _best_tree(how, statement) if first_order else _searched(how, statement, scores.get("words"))
+    with memory_limit(settings.memory):
+        statement = stated(given, settings.space, settings.single_root, settings.unit)
+        if arcs_alone:
+            parse = _best_tree(settings, statement)
+        else:
+            parse = _searched(settings, statement, scores.get("words"))
     if parse.status == "infeasible":
         raise no_tree(scores, statement)
     if statement.labels is None or parse.labels is not None:
@@ -279,42 +328,45 @@ def no_tree(scores: Mapping[str, Any], statement: Statement) -> InputError:
     return InputError(f"{given} admit no tree", hint="-inf and allowed forbid arcs and parts")
 
 
-def _first_order(how: How, scores: Mapping[str, Any]) -> Parse | None:
-    """The best tree of scores of arcs, with labels or without, straight from the matrix.
+def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
+    """Return the best tree of scores of arcs, with labels or without, straight from the matrix.
 
-    None for what is not quite right, and for scores so low that they may be masks: `stated` explains what it is.
+    None for what is not quite right, and for scores so low that they may be masks: `_decode_problem` explains what it
+    is. A matrix of float64 in the order of C is not copied.
     """
-    if not scores.keys() <= _KNOWN:
+    matrix, whole = array("arc", arc)
+    if matrix.ndim != 2:
         return None
-    arc, whole = array("arc", scores.get("arc"))
-    if arc.ndim == 2:
-        check_matrix(len(arc) - 1)
-    labels = None
-    matrix = np.array(arc, np.float64, order="C")
-    if scores.get("labels") is not None:
-        labels, integers = array("labels", scores["labels"])
+    size = len(matrix)
+    if size > settings.rows:
+        with memory_limit(settings.memory):
+            check_matrix(size - 1)
+    if matrix.dtype is not FLOAT64 or not matrix.flags.carray:
+        matrix = np.array(matrix, np.float64, order="C")  # the kernel is compiled for such arrays alone
+    if labels is not None:
+        labels, integers = array("labels", labels)
         whole &= integers
         if labels.ndim != 3 or labels.shape[:2] != matrix.shape or not labels.shape[2]:
             return None
         with np.errstate(invalid="ignore", over="ignore"):  # in places that are no arcs; two masks are -inf
-            matrix += labels.max(axis=2)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+            matrix = matrix + labels.max(axis=2)
+    if size < 2 or matrix.shape[1] != size:
         return None
-    heads = np.empty(len(matrix), np.int32)
-    found, value, largest, total = best_tree(matrix, how.space == "projective", how.single_root, heads)
-    if found != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
+    heads = np.empty(size, np.int32)
+    outcome, value, largest, total = best_tree(matrix, settings.space == "projective", settings.single_root, heads)
+    if outcome != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
         return None
-    parse = Parse(heads, value, value, "optimal", {"dp_calls": 1})
+    parse = Parse.best(heads, value)
     return parse if labels is None else _labelled(parse, labels)
 
 
-def _best_tree(how: How, statement: Statement) -> Parse:
+def _best_tree(settings: How, statement: Statement) -> Parse:
     """The best tree of a problem that has scores of arcs alone; `gap` where float64 does not bear out a proof."""
     problem = statement.problem
     matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
     matrix[problem.head, problem.mod] = problem.arc
     heads = np.empty(problem.n + 1, np.int32)
-    found, value, _, _ = best_tree(matrix, how.space == "projective", how.single_root, heads)
+    found, value, _, _ = best_tree(matrix, settings.space == "projective", settings.single_root, heads)
     if found != FOUND:
         return Parse(heads, -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
     return within_tolerance(problem, Parse(heads, value, value, "optimal", {"dp_calls": 1}))
@@ -325,4 +377,4 @@ def _labelled(parse: Parse, labels: np.ndarray) -> Parse:
     words = np.arange(1, len(parse.heads))
     best = np.full(len(parse.heads), -1, np.int32)
     best[1:] = labels[parse.heads[1:], words].argmax(axis=1)
-    return replace(parse, labels=best)
+    return parse.with_labels(best)
