@@ -24,6 +24,7 @@ from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
 from treebound.scores.arrays import FLOAT64, brief, is_flag, is_size
 from treebound.scores.arrays import scores as array
+from treebound.scores.batches import listed, padded
 from treebound.scores.constrained import Hard, forbidding, program
 from treebound.scores.masks import HIGHEST
 from treebound.scores.statement import (
@@ -112,48 +113,60 @@ def decode(
 def decode_all(
     sentences: Iterable[Any],
     *,
+    lengths: Any = None,
     workers: int = 1,
     progress: Callable[[Iterable, str], Iterable] | None = None,
     **how: Any,
 ) -> list[Parse]:
-    """One Parse a sentence, in order; the same for any number of workers.
+    """Decode many sentences; the result is the same for any number of workers.
 
-    sentences  each a matrix of arcs' scores, or a dictionary of all its scores: {"arc": .., "labels": .., ..}
-    workers    processes on this machine; they share the scores with this one, nothing but parses is sent
-    progress   as `treebound.support.progress.over`
-    how        as for `decode`, the same for all
+    Scores of arcs, with labels or without, cost a few microseconds for each sentence beyond the dynamic program.
 
-    Scores of arcs, and labels, cost some microseconds a sentence beyond the dynamic program. InputError says which
-    sentence, counted from 0.
+    Parameters
+    ----------
+    sentences : iterable, or array
+        A matrix of scores of arcs for each sentence, or a dictionary of all scores of each sentence,
+        `{"arc": .., "labels": .., ..}`. With `lengths`: one padded tensor [B, n + 1, n + 1] of scores of arcs, or one
+        dictionary of padded tensors whose first axis is the sentence.
+    lengths : array of int, optional
+        [B] numbers of words of the sentences of a padded tensor. Sentence i has the scores
+        `arc[i, : lengths[i] + 1, : lengths[i] + 1]`; what stands beyond them is not looked at.
+    workers : int, default 1
+        Processes on this machine. They share the scores with this process; only parses are sent.
+    progress : callable, optional
+        Function like `treebound.support.progress.over`, which shows how many sentences are decoded.
+    **how
+        Keyword arguments of `decode`, the same for all sentences.
+
+    Returns
+    -------
+    list of Parse
+        One parse for each sentence, in order.
+
+    Raises
+    ------
+    InputError
+        If a sentence cannot be decoded; the message names the sentence, counted from 0. If `lengths` do not fit.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import treebound
     >>> short, long = [[0, 2], [0, 0]], [[0, 1, 3], [0, 0, 2], [0, 4, 0]]
     >>> [parse.heads.tolist() for parse in treebound.decode_all([short, long])]
     [[-1, 0], [-1, 2, 0]]
+    >>> batch = np.zeros((2, 3, 3))
+    >>> batch[0, :2, :2], batch[1] = short, long
+    >>> [parse.heads.tolist() for parse in treebound.decode_all(batch, lengths=[1, 2])]
+    [[-1, 0], [-1, 2, 0]]
     """
     if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or not 1 <= workers <= MANY:
         raise InputError(f"workers = {brief(workers)}", hint=f"give a number from 1 to {MANY}")
-    sentences = _sequence(sentences)
-    given = _settings(how), sentences
-    blocks = [range(i, min(i + BLOCK, len(sentences))) for i in range(0, len(sentences), BLOCK)]
+    sequence = listed(sentences) if lengths is None else padded(sentences, lengths)
+    given = _settings(how), sequence
+    blocks = [range(i, min(i + BLOCK, len(sequence))) for i in range(0, len(sequence), BLOCK)]
     results = chain.from_iterable(spread(_block, given, blocks, workers=workers, short=True))
     return list(progress(results, "decode") if progress else results)
-
-
-def _sequence(sentences: Any) -> Sequence[Any]:
-    """The sentences as something that has a length; a generator becomes a list."""
-    try:
-        if isinstance(sentences, str | bytes | memoryview | Mapping):
-            raise TypeError
-        iter(sentences)
-        sized = hasattr(sentences, "__len__") and hasattr(sentences, "__getitem__")
-        return sentences if sized else list(sentences)
-    except TypeError:
-        raise InputError(
-            f"sentences is a {type(sentences).__name__}", hint="give a list: a matrix for each sentence"
-        ) from None
 
 
 @dataclass(frozen=True)
