@@ -17,8 +17,8 @@ def scores(name: str, given: Any) -> tuple[np.ndarray, bool]:
     """Return an array of scores and whether they are integers; masked entries are -inf.
 
     name   the argument, for messages
-    given  a numpy array, nested lists of numbers, or an object with `__array__` or `__dlpack__`: any integers or floats.
-           Arrays are not copied if they are in the byte order of the machine and 64 bits long at most
+    given  a numpy array, nested lists of numbers, or an object with `__array__` or `__dlpack__`: any integers or
+           floats. Arrays are not copied if they have the byte order of the machine and at most 64 bits a number
 
     float64 keeps its values; float16 and float32 become float64 when they are added. Longer floats are rounded to
     float64. Raises InputError for anything else. O(entries).

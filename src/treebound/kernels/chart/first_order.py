@@ -2,16 +2,15 @@
 
 For scores of arcs alone, where nothing is bounded. Where a parser is sure of itself, the best heads of all words mostly
 make up a tree, which is then the best one; else Eisner's algorithm (1996) finds it, or that of Chu & Liu and Edmonds
-(`treebound.kernels.chart.arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
+(`treebound.kernels.chart.dense_arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from treebound.kernels.arcs.numbering import index_arcs
-from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import arcs_by_length
+from treebound.kernels.chart.dense_arborescence import dense_arborescence
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
@@ -26,7 +25,7 @@ def best_tree(score, projective, single_root, heads):
                stands on the diagonal and in column 0 is no arc, and is not looked at
     projective, single_root  the trees among which it is the best
     heads      int32[n + 1] OUT: the tree, heads[0] = -1, if one was found; all 0 if not
-    NOT_A_SCORE: NaN or +inf somewhere. O(n^3), space O(n^2).
+    NOT_A_SCORE: NaN or +inf somewhere. O(n^2) where arcs may cross, O(n^3) for projective trees, space O(n^2).
     """
     n = len(score) - 1
     heads[:] = 0
@@ -47,13 +46,11 @@ def best_tree(score, projective, single_root, heads):
                 best[m] = x
                 heads[m] = h
     if best[1:].min() == NEG or not is_tree(heads, projective, single_root):
-        weight = np.full((n + 1, n + 1), NEG)
-        for h in range(n + 1):
-            for m in range(1, n + 1):
-                if h != m and score[h, m] > -np.inf:
-                    weight[h, m] = score[h, m]
-        found = eisner(weight, single_root, heads) if projective else _arborescence(weight, single_root, heads)
-        if not found:
+        if projective:
+            exists = _best_projective(score, single_root, heads)
+        else:
+            exists = dense_arborescence(score, single_root, heads)
+        if not exists:
             heads[1:] = 0
             return NO_TREE, -np.inf, largest, total
     value = 0.0
@@ -88,21 +85,15 @@ def is_tree(heads, projective, single_root):
 
 
 @kernel
-def _arborescence(weight, single_root, heads):
-    """As `eisner`, for trees that may cross."""
-    n = len(weight) - 1
-    index = index_arcs(n, weight > NEG_TEST)
-    A = len(index.head)
-    of_arc = np.empty(A)
-    for a in range(A):
-        of_arc[a] = weight[index.head[a], index.mod[a]]
-    arcs = np.empty(n, np.int32)
-    value = arborescence(index, of_arc, n, single_root, arcs, np.empty(0), arborescence_scratch(n, A))
-    if value <= NEG_TEST:
-        return False
-    for m in range(1, n + 1):
-        heads[m] = index.head[arcs[m - 1]]
-    return True
+def _best_projective(score, single_root, heads):
+    """As `eisner`, for scores where -inf stands for NEG."""
+    n = len(score) - 1
+    weight = np.full((n + 1, n + 1), NEG)
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if h != m and score[h, m] > -np.inf:
+                weight[h, m] = score[h, m]
+    return eisner(weight, single_root, heads)
 
 
 @kernel
