@@ -62,14 +62,7 @@ def _contract(score, root_last, most_roots, parent, pick):
     Returns how many components there were in all, words included; 0 for more than most_roots root arcs, -1 for no tree.
     """
     n = len(score) - 1
-    row = np.empty((n + 1, n + 1))  # [component's row, head]: what is left of the best arc from the head
-    word = np.empty((n + 1, n + 1), np.int32)  # [component's row, head]: the modifier of that arc
-    for h in range(n + 1):
-        for m in range(1, n + 1):
-            row[m, h] = score[h, m]
-    for m in range(1, n + 1):
-        word[m] = m
-        row[m, m] = NEG
+    row, word = _entering_arcs(score)
     component, rank, next_word = np.arange(n + 1), np.zeros(n + 1, np.int32), np.empty(n + 1, np.int32)
     row_of, first, last = np.arange(2 * n + 1), np.arange(2 * n + 1), np.arange(2 * n + 1)
     dual, state, path = np.empty(2 * n + 1), np.full(2 * n + 1, NEW, np.int8), np.empty(2 * n + 1, np.int32)
@@ -126,6 +119,24 @@ def _contract(score, root_last, most_roots, parent, pick):
             top = k
             made += 1
     return made
+
+
+@kernel(inline="always")
+def _entering_arcs(score):
+    """Return the arcs that enter each component, at first each word.
+
+    float64[n + 1, n + 1] [row of the component, head]: what is left of the score of the best arc from the head, and
+    int32[n + 1, n + 1]: the modifier of that arc.
+    """
+    n = len(score) - 1
+    row, word = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1), np.int32)
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            row[m, h] = score[h, m]
+    for m in range(1, n + 1):
+        word[m] = m
+        row[m, m] = NEG
+    return row, word
 
 
 @kernel(inline="always")
