@@ -1,21 +1,31 @@
-"""Trees of given scores beside what else there is to install: words per CPU second and agreement, on the same matrices.
+"""Trees of given scores beside what else there is to install: time and agreement, on the same matrices.
 
-    python benchmarks/own_scores.py                        # made-up matrices
-    python benchmarks/own_scores.py scores.npz             # those of a parser, as `treebound decode` reads them
+    python benchmarks/own_scores.py                          # synthetic matrices
+    python benchmarks/own_scores.py scores.npz               # those of a parser, as `treebound decode` reads them
+    python benchmarks/own_scores.py --baseline ../other/src  # also `treebound.decode` of another checkout
 
-Others find maximum spanning arborescences with any number of roots, so this is what all are asked for; each gets its
-matrices in the form that it takes, made before the clock starts. Packages that are not installed are named and left
-out. SciPy has spanning trees of undirected graphs alone; no Eisner implementation was found on the package index that
-comes without a neural network library. Prints medians of repeats that take turns, warm, on one core.
+The first tables show words per CPU second of `treebound.decode_all`; the last ones, without files of scores, show CPU
+microseconds of one call of `treebound.decode` at 10 to 80 words, and how much of it is not the dynamic program.
+
+Others find maximum spanning arborescences with any number of roots; each gets its matrices in the form that it takes,
+made before the clock starts. Packages that are not installed are named and left out; `pip install --no-deps` of
+ufal.chu-liu-edmonds and spacy-biaffine-parser is enough. SciPy has spanning trees of undirected graphs alone; no Eisner
+implementation was found on the package index that comes without a neural network library. Prints medians of repeats
+that take turns, warm, on one core.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +36,30 @@ import treebound
 from treebound.scores import archive
 
 Matrices = Sequence[np.ndarray]
+SIZES = (10, 20, 40, 80)  #: words of the sentences of single calls
+SIGNALS = {"noise alone": 0.0, "a tree in noise": 5.0}
+BEYOND = 15.0  #: microseconds that a call may take beyond the dynamic program
 
 
-def made_up(sentences: int, signal: float) -> Matrices:
-    """Matrices of 5 to 45 words: noise, and `signal` on the arcs of some tree, as of a trained parser."""
+def matrix(rng: np.random.Generator, n: int, signal: float) -> np.ndarray:
+    """Scores of n words: noise, and `signal` on the arcs of some tree, as of a trained parser."""
+    arc = rng.normal(size=(n + 1, n + 1))
+    order = np.append(0, rng.permutation(n) + 1)
+    for i in range(1, n + 1):
+        arc[order[rng.integers(max(0, i - 4), i)], order[i]] += signal
+    return arc
+
+
+def synthetic(sentences: int, signal: float) -> Matrices:
+    """Matrices of 5 to 45 words."""
     rng = np.random.default_rng(1)
-    out = []
-    for _ in range(sentences):
-        n = int(rng.integers(5, 46))
-        arc = rng.normal(size=(n + 1, n + 1)).astype(np.float32)
-        order = np.append(0, rng.permutation(n) + 1)
-        for i in range(1, n + 1):
-            arc[order[rng.integers(max(0, i - 4), i)], order[i]] += signal
-        out.append(arc)
-    return out
+    return [matrix(rng, int(rng.integers(5, 46)), signal).astype(np.float32) for _ in range(sentences)]
+
+
+def of_size(n: int, signal: float) -> Matrices:
+    """Twenty matrices of n words."""
+    rng = np.random.default_rng(n)
+    return [matrix(rng, n, signal) for _ in range(20)]
 
 
 def ours(arcs: Matrices, **how: Any) -> tuple[Any, Callable[[Any], list]]:
@@ -57,8 +77,17 @@ def ufal(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
 
 
 def spacy(arcs: Matrices) -> tuple[Any, Callable[[Any], list]]:
-    """Cython of Explosion's biaffine parser: float32, finite."""
-    function = import_module("spacy_biaffine_parser.mst").chu_liu_edmonds
+    """Cython of Explosion's biaffine parser: float32, finite. Its module is loaded without the package, hence spaCy."""
+    package = find_spec("spacy_biaffine_parser")
+    if package is None or package.origin is None:
+        raise ImportError("spacy-biaffine-parser")
+    name = "spacy_biaffine_parser.mst"
+    spec = spec_from_file_location(name, next(Path(package.origin).parent.glob("mst.*.so")))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    function = module.chu_liu_edmonds
     given = [np.where(np.eye(len(arc), dtype=bool), np.float32(-1e4), arc).astype(np.float32) for arc in arcs]
     for arc in given:
         arc[:, 0] = -1e4
@@ -140,21 +169,129 @@ def compare(title: str, arcs: Matrices, repeats: int) -> list[Row]:
     return rows
 
 
+def call_time(function: Callable[[Any], Any], given: Sequence[Any]) -> float:
+    """CPU microseconds of a call, one for each of `given`, for about a hundredth of a second."""
+    calls, started = 0, time.process_time()
+    while (passed := time.process_time() - started) < 0.01:
+        for one in given:
+            function(one)
+        calls += len(given)
+    return 1e6 * passed / calls
+
+
+def call_of_ours(space: Any, single_root: bool) -> Callable[[np.ndarray], Any]:
+    return lambda arc: treebound.decode(arc, space=space, single_root=single_root)
+
+
+def kernel_of_ours(space: str, single_root: bool) -> Callable[[np.ndarray], Any]:
+    """The dynamic program alone."""
+    best_tree = import_module("treebound.kernels.chart.first_order").best_tree
+    return lambda arc: best_tree(arc, space == "projective", single_root, np.empty(len(arc), np.int32))
+
+
+def serve() -> None:
+    """Time single calls that another process asks for: a line `n signal space single_root` each."""
+    for line in sys.stdin:
+        n, signal, space, single_root = line.split()
+        arcs = of_size(int(n), float(signal))
+        decode = call_of_ours(space, single_root == "True")
+        decode(arcs[0])
+        print(call_time(decode, arcs), flush=True)
+
+
+class Baseline:
+    """`treebound.decode` of another checkout, in a process of its own."""
+
+    def __init__(self, source: Path):
+        command, environment = [sys.executable, __file__, "--serve"], {**os.environ, "PYTHONPATH": str(source)}
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __call__(self, *case: Any) -> float:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(*case, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+
+def compare_calls(title: str, repeats: int, source: Path | None) -> list[Row]:
+    """Print a table of single calls.
+
+    Others find trees with several roots whose arcs may cross; from 20 words on they are to take at least as long, and
+    be it that a single root is asked of treebound alone. What they take beside projective trees is told.
+    """
+    baseline = Baseline(source) if source else None
+    signal = SIGNALS[title]
+    ways = list(product(("non-projective", "projective"), (False, True)))
+    peers: dict[str, Callable[[Matrices], tuple[Any, Callable]]] = {}
+    for name in ("ufal.chu_liu_edmonds", "spacy-biaffine-parser"):
+        try:
+            OTHERS[name](of_size(2, signal))
+            peers[name] = OTHERS[name]
+        except ImportError:
+            print(f"\nnot installed: {name}")
+    print(f"\nOne call, {title}: CPU microseconds\n")
+    columns = ["baseline", "decode", "dynamic program", "beyond it", *(f"{name}, times decode" for name in peers)]
+    print("| words | trees | " + " | ".join(columns) + " |\n|---:|---|" + "---:|" * len(columns))
+    beyond: list[float] = []
+    ratios: dict[bool, list[float]] = {False: [], True: []}  # by whether a single root is asked for
+    for n in SIZES:
+        arcs = of_size(n, signal)
+        given = {name: make(arcs) for name, make in peers.items()}
+        for space, single_root in ways:
+            decode, kernel = call_of_ours(space, single_root), kernel_of_ours(space, single_root)
+            samples: dict[str, list[float]] = {name: [] for name in columns}
+            for repeat in range(repeats + 1):
+                times = {"decode": call_time(decode, arcs), "dynamic program": call_time(kernel, arcs)}
+                times |= {
+                    f"{name}, times decode": call_time(lambda one, run=run: run([one]), matrices)
+                    for name, (matrices, run) in given.items()
+                }
+                times["baseline"] = baseline(n, signal, space, single_root) if baseline else float("nan")
+                for name, value in times.items():
+                    samples[name] += [value] if repeat else []  # the first one warms up
+            ours, program = statistics.median(samples["decode"]), statistics.median(samples["dynamic program"])
+            cells = [f"{statistics.median(samples['baseline']):.1f}", f"{ours:.1f}", f"{program:.1f}"]
+            cells.append(f"{ours - program:.1f}")
+            beyond.append(ours - program)
+            for name in columns[4:]:
+                theirs = statistics.median(samples[name])
+                cells.append(f"{theirs:.1f}, {theirs / ours:.2f}")
+                if n >= 20 and space == "non-projective":
+                    ratios[single_root].append(theirs / ours)
+            roots = "one root" if single_root else "several roots"
+            print(f"| {n} | {space}, {roots} | " + " | ".join(cells) + " |", flush=True)
+    rows = [Row(f"own scores, {title}: a call beyond the program, us", max(beyond), BEYOND, more=False)]
+    for single_root, measured in ratios.items():
+        if measured:
+            roots = "one root" if single_root else "several roots"
+            rows.append(Row(f"own scores, {title}, {roots}: peers' time by decode's", min(measured), 1.0))
+    return rows
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scores", nargs="*", help="files of scores; without any, matrices are made up")
-    parser.add_argument("--sentences", type=int, default=1000, help="of the made-up matrices")
+    parser.add_argument("scores", nargs="*", help="files of scores; without any, matrices are synthetic")
+    parser.add_argument("--sentences", type=int, default=1000, help="number of synthetic matrices [1000]")
     parser.add_argument("--repeats", type=int, default=5)
     option(parser)
+    parser.add_argument("--baseline", type=Path, metavar="SRC", help="src folder of another checkout to time as well")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.serve:
+        serve()
+        return
     rows = []
     for path in given.scores:
         arcs = [scores["arc"] for scores in archive.read(path).sentences]
         rows += compare(Path(path).name, arcs, given.repeats)
     if not given.scores:
-        rows += compare("noise on a tree", made_up(given.sentences, 5.0), given.repeats)
-        rows += compare("noise alone, with many cycles", made_up(given.sentences, 0.0), given.repeats)
+        rows += compare("noise on a tree", synthetic(given.sentences, 5.0), given.repeats)
+        rows += compare("noise alone, with many cycles", synthetic(given.sentences, 0.0), given.repeats)
+        for title in SIGNALS:
+            rows += compare_calls(title, given.repeats, given.baseline)
     print()
     told(rows, given.keep)
 

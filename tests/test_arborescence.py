@@ -14,6 +14,7 @@ from treebound.checker.certificates import check_parse, tree_faults
 from treebound.decoders.exact.chu_liu_edmonds import ChuLiuEdmonds
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
+from treebound.kernels.chart.dense_arborescence import dense_arborescence
 from treebound.kernels.chart.hypergraph import NEG
 
 
@@ -128,3 +129,38 @@ def test_forced_and_forbidden_arcs(problem, seed):
         assert value == NEG
     else:
         assert abs(value - best_left) <= (0.0 if problem.unit else 1e-9 * max(1.0, abs(best_left)))
+
+
+def matrix_of(problem):
+    """float64[n + 1, n + 1] scores, and int32[n + 1] the best head of each word, 0 for none."""
+    matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
+    matrix[problem.head, problem.mod] = problem.arc
+    heads = matrix.argmax(axis=0).astype(np.int32)
+    heads[0] = -1
+    matrix[:, 0] = np.inf  # column 0 and the diagonal are not read
+    np.fill_diagonal(matrix, np.nan)
+    return matrix, heads
+
+
+@given(problems(families=(), max_n=6, space="non-projective"))
+@settings(max_examples=150, deadline=None)
+def test_a_dense_matrix_has_the_same_best_tree(problem):
+    """Ties included: both prefer the same arcs."""
+    matrix, heads = matrix_of(problem)
+    given = heads.copy()
+    value, expected, _ = solve(problem, bounds=False)
+    exists = dense_arborescence(matrix, problem.single_root, heads)
+    assert exists == (value > NEG)
+    assert heads.tolist() == (expected if exists else given).tolist()
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("kind", ["dense", "tied", "sparse"])
+def test_a_large_dense_matrix_has_the_same_best_tree(single_root, kind):
+    rng = np.random.default_rng(11)
+    for n in (12, 30, 60):
+        for _ in range(10):
+            problem = build_problem(n, rng, (), kind=kind, single_root=single_root)
+            matrix, heads = matrix_of(problem)
+            assert dense_arborescence(matrix, single_root, heads)
+            assert heads.tolist() == solve(problem, bounds=False)[1].tolist()

@@ -37,7 +37,8 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    function = globals()[name] = getattr(import_module(_HOME[name]), name)  # the next look-up does not come here
+    return function
 
 
 def __dir__() -> list[str]:

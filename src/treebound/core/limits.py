@@ -45,7 +45,7 @@ def within_limit(size: int) -> bool:
 
 def longest(size: int) -> int:
     """Words of the longest sentence whose tables are within the limit if every pair of words takes `size` bytes."""
-    return math.isqrt(int(_limit.get() * GIB / size))
+    return math.isqrt(int(min(_limit.get() * GIB, 2.0**62) / size))  # no array has more bytes
 
 
 def check_memory(subject: str, size: int, hint: str) -> None:

@@ -55,6 +55,21 @@ class Parse:
     record: Any = None
     confidence: Confidence | None = None
 
+    @classmethod
+    def best(cls, heads: np.ndarray, value: float) -> Parse:
+        """Return an optimal tree that one run of a dynamic program found, in a sixth of the constructor's time.
+
+        The fields that are left out have their defaults, which are attributes of the class.
+        """
+        parse: Parse = object.__new__(cls)
+        fields = parse.__dict__
+        fields["heads"] = heads
+        fields["value"] = fields["bound"] = value
+        fields["status"] = "optimal"
+        fields["work"] = {"dp_calls": 1}
+        fields["seconds"] = {}
+        return parse
+
     def with_labels(self, labels: np.ndarray) -> Parse:
         """The same with labels, sharing the rest; many times a second, so faster than `dataclasses.replace`."""
         parse = object.__new__(Parse)

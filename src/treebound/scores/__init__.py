@@ -5,6 +5,7 @@
     parses = treebound.decode_all(arcs, workers=2)
     treebound.check(treebound.problem(arc), parse)                # [] where nothing is wrong
 
-`statement` turns scores into a `Problem`, `decoding` decodes it, `verifying` checks what came out, `archive` reads
-scores from `.npz` files and `conllu` writes trees: what `treebound decode` does.
+`arrays` takes arrays of any library, `batches` padded tensors of many sentences. `statement` turns scores into a
+`Problem`, `decoding` decodes it, `verifying` checks the parse. `archive` reads scores from `.npz` files and `command`
+writes trees: together they are the command `treebound decode`.
 """

@@ -8,19 +8,24 @@ import numpy as np
 
 from treebound.core.errors import InputError
 
+FLOAT64 = np.dtype(np.float64)  #: the one object of this dtype, in the byte order of the machine
 _GIVE = "give an array of numbers; of a tensor, tensor.detach().cpu().numpy()"
+_GIVE_WIDER = "give float32; of a tensor, tensor.detach().cpu().float()"
 
 
 def scores(name: str, given: Any) -> tuple[np.ndarray, bool]:
     """Return an array of scores and whether they are integers; masked entries are -inf.
 
     name   the argument, for messages
-    given  a numpy array, nested lists of numbers, or an object with `__array__` or `__dlpack__`: any integers or floats
+    given  a numpy array, nested lists of numbers, or an object with `__array__` or `__dlpack__`: any integers or
+           floats. Arrays are not copied if they have the byte order of the machine and at most 64 bits a number
 
     float64 keeps its values; float16 and float32 become float64 when they are added. Longer floats are rounded to
     float64. Raises InputError for anything else. O(entries).
     """
-    array = given if type(given) is np.ndarray else array_of(name, given)
+    if type(given) is np.ndarray and given.dtype is FLOAT64:
+        return given, False
+    array = array_of(name, given)
     kind = array.dtype.kind
     if kind not in "iuf":
         raise _no_numbers(name, given, array)
@@ -51,7 +56,7 @@ def flags(name: str, given: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Return bool[shape]; masked entries are False. Raises InputError."""
     array = array_of(name, given)
     if array.dtype != bool or array.shape != shape:
-        raise InputError(f"{name} is {_shown(given, array)}", hint=f"give bool{list(shape)}")
+        raise InputError(f"{name} is {shown(given, array)}", hint=f"give bool{list(shape)}")
     return np.asarray(np.ma.filled(array, False))
 
 
@@ -77,9 +82,14 @@ def is_size(value: Any) -> bool:
 
 
 def array_of(name: str, given: Any) -> np.ndarray:
-    """Return an array, or a masked array, of any dtype. Raises InputError for what cannot be one."""
+    """Return an array, or a masked array, of any dtype. Raises InputError for what cannot be one.
+
+    Memory of other libraries is shared, not copied, where it lies on the CPU. bfloat16, where a library has made it
+    known to numpy (`ml_dtypes`, as JAX does), becomes float32.
+    """
     if isinstance(given, np.ndarray):
-        return given if isinstance(given, np.ma.MaskedArray) else np.asarray(given)
+        array = given if isinstance(given, np.ma.MaskedArray) else np.asarray(given)
+        return _widened(array)
     if given is None:
         raise InputError(f"{name} is None", hint=_GIVE)
     try:
@@ -87,14 +97,20 @@ def array_of(name: str, given: Any) -> np.ndarray:
             return _joined(given)
         if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
             return np.asarray(np.from_dlpack(given))
-        return np.asarray(given)
+        return _widened(np.asarray(given))
     except MemoryError:
         raise
-    except Exception as error:  # whatever another library raises
+    except Exception as error:  # from another library, of any class
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
         if isinstance(given, list | tuple) and isinstance(error, ValueError):
             reason = "lists of different lengths, or not of numbers"
-        raise InputError(f"{name}: {reason}", hint=_GIVE) from None
+        narrow = "bfloat16" in reason.lower()  # numpy has no such numbers
+        raise InputError(f"{name}: {reason}", hint=_GIVE_WIDER if narrow else _GIVE) from None
+
+
+def _widened(array: np.ndarray) -> np.ndarray:
+    """Return bfloat16 as float32, other arrays as they are."""
+    return array.astype(np.float32) if array.dtype.kind == "V" and array.dtype.name == "bfloat16" else array
 
 
 def _has_masked(given: Any) -> bool:
@@ -112,10 +128,10 @@ def _joined(given: Any) -> np.ma.MaskedArray:
 
 
 def _no_numbers(name: str, given: Any, array: np.ndarray, wanted: str = "numbers") -> InputError:
-    return InputError(f"{name} is {_shown(given, array)}", hint=_GIVE.replace("numbers", wanted, 1))
+    return InputError(f"{name} is {shown(given, array)}", hint=_GIVE.replace("numbers", wanted, 1))
 
 
-def _shown(given: Any, array: np.ndarray) -> str:
+def shown(given: Any, array: np.ndarray) -> str:
     """Describe an array by dtype and shape, and an object that numpy does not know by its type."""
     if array.dtype.kind == "O" and not array.shape:
         return f"a {type(given).__name__}"

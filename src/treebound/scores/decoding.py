@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from treebound.constraints.rows import Constraint, Words
 from treebound.core.errors import InputError, UnsupportedError
-from treebound.core.limits import MEMORY, memory_limit
+from treebound.core.limits import MEMORY, longest, memory_limit
 from treebound.core.parse import Parse
 from treebound.core.problem import LARGEST_SUM
 from treebound.core.protocols import Decoder
@@ -21,11 +22,21 @@ from treebound.decoders.base import within_tolerance
 from treebound.decoders.confidence import Assess
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
 from treebound.kernels.chart.first_order import FOUND, best_tree
-from treebound.scores.arrays import brief, is_flag, is_size
+from treebound.scores.arrays import FLOAT64, brief, is_flag, is_size
 from treebound.scores.arrays import scores as array
+from treebound.scores.batches import listed, padded
 from treebound.scores.constrained import Hard, forbidding, program
 from treebound.scores.masks import HIGHEST
-from treebound.scores.statement import ARGUMENTS, TENSORS, Statement, Tensor, check_matrix, checked_setting, stated
+from treebound.scores.statement import (
+    ARGUMENTS,
+    CELL,
+    TENSORS,
+    Statement,
+    Tensor,
+    check_matrix,
+    checked_setting,
+    stated,
+)
 from treebound.support.workers import spread
 
 MANY = 4096  #: no machine has use for more workers
@@ -48,22 +59,39 @@ def decode(
     words: Words | None = None,
     **how: Any,
 ) -> Parse:
-    """The best tree of scores of one's own, with its certificate. Head first: `arc[h, m]`, row and column 0 the root.
+    """Find the best tree of scores of one's own, with its certificate. The head comes first; 0 is the root.
 
-    arc .. allowed   the scores, as `treebound.problem` takes them: lists, masked arrays and tensors too. Masks such as
-                     -1e9 are forbidden, see there
-    words            what hard constraints look at: forms and word classes
-    how              what is wanted, see `How`: space, single_root, unit, k_best, margins, marginals, scale,
-                     constraints, label_names, memory, decoder and its options
+    Scores of arcs, with labels or without, take one dynamic program, O(n^3) for projective trees (Eisner 1996) and
+    O(n^2) where arcs may cross (Chu & Liu 1965; Tarjan 1977), and two to four microseconds. Other scores are decoded
+    exactly, in exponential time at worst (Qian & Liu 2013).
 
-        treebound.decode(arc).heads                       # int32[n + 1], heads[0] = -1
-        treebound.decode(arc, siblings=s, space="non-projective", k_best=10).confidence.trees
+    Parameters
+    ----------
+    arc : array
+        [n + 1, n + 1] scores of arcs, `arc[h, m]`, as `treebound.problem` takes them: arrays of any library on the CPU,
+        masked arrays, lists. Masks such as -1e9 forbid arcs, see `treebound.problem`. A float64 array in the order of C
+        is not copied. No array is changed.
+    labels, adjacent_siblings, siblings, grandparents, parts, allowed : optional
+        Further scores, and the arcs that may be used, as `treebound.problem` takes them.
+    words : Words, optional
+        Forms and word classes, which hard constraints look at.
+    **how
+        What is to be found, see `How`: space, single_root, unit, k_best, margins, marginals, scale, constraints,
+        label_names, memory, decoder and the options of the decoder.
 
-    `Parse.value` is the score of the tree, `Parse.bound` what no tree exceeds, `Parse.status` what is proved:
-    `optimal`, or what the decoder's limits allow. `Parse.labels` int32[n + 1] are the labels of its arcs where `labels`
-    are given. Raises InputError that names the argument, also where there is no tree; UnsupportedError for families,
-    spaces and options that the decoder does not have. Scores of arcs alone: one dynamic program, O(n^3) (Eisner 1996;
-    Chu & Liu 1965 where arcs may cross). Others: exact, in exponential time at worst (Qian & Liu 2013).
+    Returns
+    -------
+    Parse
+        `heads` int32[n + 1], `heads[0]` = -1. `value` is the score of the tree, `bound` an upper bound of the scores of
+        all trees. `status` says what is proved: `optimal`, or what the decoder's limits allow. `labels` int32[n + 1]
+        are the labels of the arcs, if `labels` are given.
+
+    Raises
+    ------
+    InputError
+        If an argument cannot be used, which the message names, or if there is no tree.
+    UnsupportedError
+        If the decoder does not have a family, a space or an option.
 
     Examples
     --------
@@ -88,58 +116,74 @@ def decode(
     >>> treebound.decode(arc, siblings=([(2, 1, 3)], [-12])).heads.tolist()
     [-1, 2, 3, 0]
     """
+    arcs_alone = adjacent_siblings is siblings is grandparents is parts is allowed is words is None
+    settings = _settings(how)
+    if arcs_alone and settings.kernel:
+        parse = _first_order(settings, arc, labels)
+        if parse is not None:
+            return parse
     scores = {"labels": labels, "adjacent_siblings": adjacent_siblings, "siblings": siblings}
     scores |= {"arc": arc, "grandparents": grandparents, "parts": parts, "allowed": allowed, "words": words}
-    made = How.of(**how)
-    with memory_limit(made.memory):
-        return _decoded(made, scores)
+    return _decode_problem(settings, scores)
 
 
 def decode_all(
     sentences: Iterable[Any],
     *,
+    lengths: Any = None,
     workers: int = 1,
     progress: Callable[[Iterable, str], Iterable] | None = None,
     **how: Any,
 ) -> list[Parse]:
-    """One Parse a sentence, in order; the same for any number of workers.
+    """Decode many sentences; the result is the same for any number of workers.
 
-    sentences  each a matrix of arcs' scores, or a dictionary of all its scores: {"arc": .., "labels": .., ..}
-    workers    processes on this machine; they share the scores with this one, nothing but parses is sent
-    progress   as `treebound.support.progress.over`
-    how        as for `decode`, the same for all
+    Scores of arcs, with labels or without, cost a few microseconds for each sentence beyond the dynamic program.
 
-    Scores of arcs, and labels, cost some microseconds a sentence beyond the dynamic program. InputError says which
-    sentence, counted from 0.
+    Parameters
+    ----------
+    sentences : iterable, or array
+        A matrix of scores of arcs for each sentence, or a dictionary of all scores of each sentence,
+        `{"arc": .., "labels": .., ..}`. With `lengths`: one padded tensor [B, n + 1, n + 1] of scores of arcs, or one
+        dictionary of padded tensors whose first axis is the sentence.
+    lengths : array of int, optional
+        [B] numbers of words of the sentences of a padded tensor. Sentence i has the scores
+        `arc[i, : lengths[i] + 1, : lengths[i] + 1]`; what stands beyond them is not looked at.
+    workers : int, default 1
+        Processes on this machine. They share the scores with this process; only parses are sent.
+    progress : callable, optional
+        Function like `treebound.support.progress.over`, which shows how many sentences are decoded.
+    **how
+        Keyword arguments of `decode`, the same for all sentences.
+
+    Returns
+    -------
+    list of Parse
+        One parse for each sentence, in order.
+
+    Raises
+    ------
+    InputError
+        If a sentence cannot be decoded; the message names the sentence, counted from 0. If `lengths` do not fit.
 
     Examples
     --------
+    >>> import numpy as np
     >>> import treebound
     >>> short, long = [[0, 2], [0, 0]], [[0, 1, 3], [0, 0, 2], [0, 4, 0]]
     >>> [parse.heads.tolist() for parse in treebound.decode_all([short, long])]
     [[-1, 0], [-1, 2, 0]]
+    >>> batch = np.zeros((2, 3, 3))
+    >>> batch[0, :2, :2], batch[1] = short, long
+    >>> [parse.heads.tolist() for parse in treebound.decode_all(batch, lengths=[1, 2])]
+    [[-1, 0], [-1, 2, 0]]
     """
     if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or not 1 <= workers <= MANY:
         raise InputError(f"workers = {brief(workers)}", hint=f"give a number from 1 to {MANY}")
-    sentences = _sequence(sentences)
-    given = How.of(**how), sentences
-    blocks = [range(i, min(i + BLOCK, len(sentences))) for i in range(0, len(sentences), BLOCK)]
+    sequence = listed(sentences) if lengths is None else padded(sentences, lengths)
+    given = _settings(how), sequence
+    blocks = [range(i, min(i + BLOCK, len(sequence))) for i in range(0, len(sequence), BLOCK)]
     results = chain.from_iterable(spread(_block, given, blocks, workers=workers, short=True))
     return list(progress(results, "decode") if progress else results)
-
-
-def _sequence(sentences: Any) -> Sequence[Any]:
-    """The sentences as something that has a length; a generator becomes a list."""
-    try:
-        if isinstance(sentences, str | bytes | memoryview | Mapping):
-            raise TypeError
-        iter(sentences)
-        sized = hasattr(sentences, "__len__") and hasattr(sentences, "__getitem__")
-        return sentences if sized else list(sentences)
-    except TypeError:
-        raise InputError(
-            f"sentences is a {type(sentences).__name__}", hint="give a list: a matrix for each sentence"
-        ) from None
 
 
 @dataclass(frozen=True)
@@ -156,7 +200,9 @@ class How:
                  chosen with it
     memory       GiB that the tables of one sentence may take (`treebound.core.limits`). A sentence with a higher
                  estimate is an InputError, before the memory is taken
-    kernel       nothing but the best tree is asked for, so that for scores of arcs one kernel will do
+    kernel       one kernel finds what is wanted where there are scores of arcs and labels alone: the best tree, and
+                 no unit is given
+    rows         the largest number of rows of a matrix that `memory` allows
     """
 
     decoder: Decoder
@@ -167,6 +213,7 @@ class How:
     hard: Hard | None
     memory: float
     kernel: bool
+    rows: int
 
     @classmethod
     def of(
@@ -205,8 +252,29 @@ class How:
             if assess is not None:
                 raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
         made = decoder_for(decoder, space, options)
-        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None
-        return cls(made, space, bool(single_root), unit, assess, hard, float(memory), kernel)
+        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None and unit is None
+        with memory_limit(memory):
+            rows = longest(CELL)
+        return cls(made, space, bool(single_root), unit, assess, hard, float(memory), kernel, rows)
+
+
+@lru_cache(64, typed=True)
+def _kernel_settings(**how: Any) -> How | None:
+    """Return the settings of keyword arguments for which a kernel will do, None for others; made once for equal ones.
+
+    Calls, and threads, share the decoder of such settings: one of `_FIRST_ORDER`, which have no state. Decoders that
+    draw random numbers, for instance, are made for every call.
+    """
+    settings = How.of(**how)
+    return settings if settings.kernel else None
+
+
+def _settings(how: Mapping[str, Any]) -> How:
+    """Return the checked settings of the keyword arguments of `decode`."""
+    try:
+        return _kernel_settings(**how) or How.of(**how)
+    except TypeError:  # an argument cannot be hashed
+        return How.of(**how)
 
 
 def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
@@ -231,27 +299,38 @@ def decoder_for(name: str, space: Space, options: Mapping[str, Any]) -> Decoder:
 
 
 def _block(given: tuple[How, Sequence[Any]], block: range) -> list[Parse]:
-    how, sentences = given
-    out = []
+    settings, sentences = given
+    parses = []
     for i in block:
-        scores = sentences[i]
         try:
-            with memory_limit(how.memory):
-                out.append(_decoded(how, scores if isinstance(scores, Mapping) else {"arc": scores}))
+            parses.append(_decoded(settings, sentences[i]))
         except InputError as error:
             raise InputError(f"sentence {i}: {error}") from None
-    return out
+    return parses
 
 
-def _decoded(how: How, scores: Mapping[str, Any]) -> Parse:
-    """The parse of a sentence."""
-    first_order = how.kernel and how.unit is None and not any(scores.get(name) is not None for name in _PARTS)
-    parse = _first_order(how, scores) if first_order else None
-    if parse is not None:
-        return parse
+def _decoded(settings: How, scores: Any) -> Parse:
+    """Return the parse of a sentence: a matrix, or a dictionary of scores."""
+    parse = None
+    if isinstance(scores, np.ndarray) or not isinstance(scores, Mapping):
+        if settings.kernel:
+            parse = _first_order(settings, scores, None)
+        scores = {"arc": scores}
+    elif settings.kernel and scores.keys() <= _KNOWN and all(scores.get(name) is None for name in _PARTS):
+        parse = _first_order(settings, scores.get("arc"), scores.get("labels"))
+    return _decode_problem(settings, scores) if parse is None else parse
+
+
+def _decode_problem(settings: How, scores: Mapping[str, Any]) -> Parse:
+    """Return the parse of a sentence by way of a `Problem`. Raise the error that says what is wrong with the scores."""
+    arcs_alone = settings.kernel and all(scores.get(name) is None for name in _PARTS)
     given = {name: x for name, x in scores.items() if name != "words"}
-    statement = stated(given, how.space, how.single_root, how.unit)
-    parse = _best_tree(how, statement) if first_order else _searched(how, statement, scores.get("words"))
+    with memory_limit(settings.memory):
+        statement = stated(given, settings.space, settings.single_root, settings.unit)
+        if arcs_alone:
+            parse = _best_tree(settings, statement)
+        else:
+            parse = _searched(settings, statement, scores.get("words"))
     if parse.status == "infeasible":
         raise no_tree(scores, statement)
     if statement.labels is None or parse.labels is not None:
@@ -279,42 +358,45 @@ def no_tree(scores: Mapping[str, Any], statement: Statement) -> InputError:
     return InputError(f"{given} admit no tree", hint="-inf and allowed forbid arcs and parts")
 
 
-def _first_order(how: How, scores: Mapping[str, Any]) -> Parse | None:
-    """The best tree of scores of arcs, with labels or without, straight from the matrix.
+def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
+    """Return the best tree of scores of arcs, with labels or without, straight from the matrix.
 
-    None for what is not quite right, and for scores so low that they may be masks: `stated` explains what it is.
+    None for what is not quite right, and for scores so low that they may be masks: `_decode_problem` explains what it
+    is. A matrix of float64 in the order of C is not copied.
     """
-    if not scores.keys() <= _KNOWN:
+    matrix, whole = array("arc", arc)
+    if matrix.ndim != 2:
         return None
-    arc, whole = array("arc", scores.get("arc"))
-    if arc.ndim == 2:
-        check_matrix(len(arc) - 1)
-    labels = None
-    matrix = np.array(arc, np.float64, order="C")
-    if scores.get("labels") is not None:
-        labels, integers = array("labels", scores["labels"])
+    size = len(matrix)
+    if size > settings.rows:
+        with memory_limit(settings.memory):
+            check_matrix(size - 1)
+    if matrix.dtype is not FLOAT64 or not matrix.flags.carray:
+        matrix = np.array(matrix, np.float64, order="C")  # the kernel is compiled for such arrays alone
+    if labels is not None:
+        labels, integers = array("labels", labels)
         whole &= integers
         if labels.ndim != 3 or labels.shape[:2] != matrix.shape or not labels.shape[2]:
             return None
         with np.errstate(invalid="ignore", over="ignore"):  # in places that are no arcs; two masks are -inf
-            matrix += labels.max(axis=2)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+            matrix = matrix + labels.max(axis=2)
+    if size < 2 or matrix.shape[1] != size:
         return None
-    heads = np.empty(len(matrix), np.int32)
-    found, value, largest, total = best_tree(matrix, how.space == "projective", how.single_root, heads)
-    if found != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
+    heads = np.empty(size, np.int32)
+    outcome, value, largest, total = best_tree(matrix, settings.space == "projective", settings.single_root, heads)
+    if outcome != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
         return None
-    parse = Parse(heads, value, value, "optimal", {"dp_calls": 1})
+    parse = Parse.best(heads, value)
     return parse if labels is None else _labelled(parse, labels)
 
 
-def _best_tree(how: How, statement: Statement) -> Parse:
+def _best_tree(settings: How, statement: Statement) -> Parse:
     """The best tree of a problem that has scores of arcs alone; `gap` where float64 does not bear out a proof."""
     problem = statement.problem
     matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
     matrix[problem.head, problem.mod] = problem.arc
     heads = np.empty(problem.n + 1, np.int32)
-    found, value, _, _ = best_tree(matrix, how.space == "projective", how.single_root, heads)
+    found, value, _, _ = best_tree(matrix, settings.space == "projective", settings.single_root, heads)
     if found != FOUND:
         return Parse(heads, -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
     return within_tolerance(problem, Parse(heads, value, value, "optimal", {"dp_calls": 1}))
@@ -325,4 +407,4 @@ def _labelled(parse: Parse, labels: np.ndarray) -> Parse:
     words = np.arange(1, len(parse.heads))
     best = np.full(len(parse.heads), -1, np.int32)
     best[1:] = labels[parse.heads[1:], words].argmax(axis=1)
-    return replace(parse, labels=best)
+    return parse.with_labels(best)

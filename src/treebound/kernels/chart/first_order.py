@@ -2,16 +2,15 @@
 
 For scores of arcs alone, where nothing is bounded. Where a parser is sure of itself, the best heads of all words mostly
 make up a tree, which is then the best one; else Eisner's algorithm (1996) finds it, or that of Chu & Liu and Edmonds
-(`treebound.kernels.chart.arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
+(`treebound.kernels.chart.dense_arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from treebound.kernels.arcs.numbering import index_arcs
-from treebound.kernels.chart.arborescence import arborescence, arborescence_scratch
 from treebound.kernels.chart.backbones import arcs_by_length
+from treebound.kernels.chart.dense_arborescence import dense_arborescence
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
@@ -26,7 +25,7 @@ def best_tree(score, projective, single_root, heads):
                stands on the diagonal and in column 0 is no arc, and is not looked at
     projective, single_root  the trees among which it is the best
     heads      int32[n + 1] OUT: the tree, heads[0] = -1, if one was found; all 0 if not
-    NOT_A_SCORE: NaN or +inf somewhere. O(n^3), space O(n^2).
+    NOT_A_SCORE: NaN or +inf somewhere. O(n^2) where arcs may cross, O(n^3) for projective trees, space O(n^2).
     """
     n = len(score) - 1
     heads[:] = 0
@@ -47,13 +46,11 @@ def best_tree(score, projective, single_root, heads):
                 best[m] = x
                 heads[m] = h
     if best[1:].min() == NEG or not is_tree(heads, projective, single_root):
-        weight = np.full((n + 1, n + 1), NEG)
-        for h in range(n + 1):
-            for m in range(1, n + 1):
-                if h != m and score[h, m] > -np.inf:
-                    weight[h, m] = score[h, m]
-        found = eisner(weight, single_root, heads) if projective else _arborescence(weight, single_root, heads)
-        if not found:
+        if projective:
+            exists = eisner(score, single_root, heads)
+        else:
+            exists = dense_arborescence(score, single_root, heads)
+        if not exists:
             heads[1:] = 0
             return NO_TREE, -np.inf, largest, total
     value = 0.0
@@ -88,54 +85,45 @@ def is_tree(heads, projective, single_root):
 
 
 @kernel
-def _arborescence(weight, single_root, heads):
-    """As `eisner`, for trees that may cross."""
-    n = len(weight) - 1
-    index = index_arcs(n, weight > NEG_TEST)
-    A = len(index.head)
-    of_arc = np.empty(A)
-    for a in range(A):
-        of_arc[a] = weight[index.head[a], index.mod[a]]
-    arcs = np.empty(n, np.int32)
-    value = arborescence(index, of_arc, n, single_root, arcs, np.empty(0), arborescence_scratch(n, A))
-    if value <= NEG_TEST:
-        return False
-    for m in range(1, n + 1):
-        heads[m] = index.head[arcs[m - 1]]
-    return True
+def eisner(score, single_root, heads):
+    """Find the best projective tree of a matrix; return whether there is one. O(n^3) time, O(n^2) space.
 
+    score   as in `best_tree`
+    heads   int32[n + 1] OUT: heads[1:] of the best tree; ties go to the leftmost split. Unchanged if there is none
 
-@kernel
-def eisner(weight, single_root, heads):
-    """Whether there is a projective tree; the best one into heads[1:]. Ties go to the leftmost split. O(n^3).
-
-    weight  float64[n + 1, n + 1], NEG for what is no arc
-
-    Spans follow Eisner (1996), Figure 3: `right[i, j]` is head i with its modifiers up to j, `left[j, i]` head j with
-    those down to i; `to_right` and `to_left` hold the arc between i and j as well. Each is indexed so that the loops
-    over splits read memory in order. Where a split was is found again by comparing sums: it is needed for the O(n)
-    spans of the best tree alone, and writing it down for all would cost more than the maximum itself.
+    Spans follow Eisner (1996), Figure 3: `right[i, j]` is head i with its modifiers up to j, `left[i, j]` head j with
+    its modifiers down to i; `to_right` and `to_left` contain the arc between i and j as well. Spans that begin at i are
+    completed from the shortest to the longest. Each complete span is at once joined with all spans that continue it:
+    one pass over a row, which processors do for many numbers at a time. The split of a span is searched for when the
+    span is part of the best tree: storing the splits of all spans would cost more than the maxima.
     """
-    n = len(weight) - 1
-    right, right_end = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)  # [i, j] and [j, i]
-    left, left_end = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)  # [j, i] and [i, j]
-    to_right, to_left = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)  # [i, j] and [j, i]
-    for i in range(n + 1):
-        right[i, i] = right_end[i, i] = left[i, i] = left_end[i, i] = 0.0
+    n = len(score) - 1
+    right, to_right = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)
+    left, to_left = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)
+    # [j]: the best joins so far that make up a span from i to j: between two heads, of head i, and of head j
+    facing, of_first, of_last = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
     least = 1 if single_root else 0  # with one root its arc is chosen at the end
-    for width in range(1, n + 1 - least):
-        for i in range(least, n + 1 - width):
-            j = i + width
-            both = _best_join(right[i], left[j, 1:], i, j)
-            to_right[i, j] = max(NEG, both + weight[i, j])
-            to_left[j, i] = max(NEG, both + weight[j, i])
-            right[i, j] = right_end[j, i] = _best_join(to_right[i, 1:], right_end[j, 1:], i, j)
-            left[j, i] = left_end[i, j] = _best_join(left_end[i], to_left[j], i, j)
+    for i in range(n, least - 1, -1):
+        facing[:] = NEG
+        of_first[:] = NEG
+        of_last[:] = NEG
+        right[i, i] = left[i, i] = 0.0
+        for k in range(i, n + 1):
+            if k > i:
+                to_right[i, k] = max(NEG, facing[k] + score[i, k])
+                if i > 0:
+                    to_left[i, k] = max(NEG, facing[k] + score[k, i])
+                right[i, k] = max(of_first[k], to_right[i, k])
+                left[i, k] = max(of_last[k], to_left[i, k])
+            if k < n:
+                _join(facing[k + 1 :], right[i, k], left[k + 1, k + 1 :])
+                _join(of_first[k + 1 :], to_right[i, k], right[k, k + 1 :])
+                _join(of_last[k + 1 :], left[i, k], to_left[k, k + 1 :])
     root = 0
     if single_root:
         best = NEG_TEST
         for m in range(1, n + 1):
-            x = weight[0, m] + left[m, 1] + right[m, n]
+            x = score[0, m] + left[1, m] + right[m, n]
             if x > best:
                 best, root = x, m
         if root == 0:
@@ -155,37 +143,37 @@ def eisner(weight, single_root, heads):
         i, j = min(h, e), max(h, e)
         if has_arc:
             heads[e] = h
-            k = _where(right[i], left[j, 1:], i, j)
+            k = i + _first_best(right[i, i:j], left[i + 1 : j + 1, j])
             stack[top, 0], stack[top, 1], stack[top, 2] = i, k, 0
             stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2] = j, k + 1, 0
         else:
             if h < e:
-                k = _where(to_right[i, 1:], right_end[j, 1:], i, j) + 1
+                k = i + 1 + _first_best(to_right[i, i + 1 : j + 1], right[i + 1 : j + 1, j])
             else:
-                k = _where(left_end[i], to_left[j], i, j)
+                k = i + _first_best(left[i, i:j], to_left[i:j, j])
             stack[top, 0], stack[top, 1], stack[top, 2] = h, k, 1
             stack[top + 1, 0], stack[top + 1, 1], stack[top + 1, 2] = k, e, 0
         top += 2
     return True
 
 
-@kernel(fastmath={"nnan", "nsz"})
-def _best_join(one, other, first, last):
-    """The largest one[k] + other[k] for first <= k < last, not below NEG."""
-    best = NEG
-    for k in range(first, last):
-        best = max(best, one[k] + other[k])
-    return best
+@kernel(inline="always")
+def _join(best, span, row):
+    """Join one span with all spans that continue it; keep the better score for each."""
+    for j in range(len(best)):  # from 0, so that the compiler knows that no index is negative
+        x = span + row[j]
+        best[j] = x if x > best[j] else best[j]
 
 
 @kernel
-def _where(one, other, first, last):
-    """The first k of `_best_join`."""
-    best = _best_join(one, other, first, last)
-    for k in range(first, last):
-        if one[k] + other[k] == best:
-            return k
-    return last - 1
+def _first_best(one, other):
+    """Return the first place where the sum of two spans is largest."""
+    place, best = 0, one[0] + other[0]
+    for k in range(1, len(one)):
+        x = one[k] + other[k]
+        if x > best:
+            place, best = k, x
+    return place
 
 
 @kernel
