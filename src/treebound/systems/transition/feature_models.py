@@ -119,7 +119,9 @@ def chosen_model(name: str, attributes: Collection[str] = ()) -> FeatureModel:
     if name in ours:
         return ours[name]
     if not Path(name).is_file():
-        raise SettingError("features", f"no feature model {name!r}", f"name a file, or one of {', '.join((*ours, AUTO))}")
+        raise SettingError(
+            "features", f"no feature model {name!r}", f"name a file, or one of {', '.join((*ours, AUTO))}"
+        )
     return list(load_models(name).values())[-1]
 
 

@@ -56,6 +56,8 @@ class TransitionHeader(Header):
 
     def __post_init__(self) -> None:
         self.features.compiled()
+        if max(self.features.columns(), default=0) >= len(self.strings):
+            raise ValueError("strings: cells read a column without a vocabulary")
         _ = self.layouts
         if any(max(join) >= len(self.cells) for join in self.joins) or self.root >= len(self.labels):
             raise ValueError("joins, root: beyond the cells and labels")

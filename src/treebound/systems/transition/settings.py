@@ -25,8 +25,9 @@ class Settings(Checked):
     )
     features: str = option(
         "auto",
-        "Feature model: F1 .. F6, zhang-nivre, zhang-nivre-coarse, zhang-nivre-morphology, or the last one of a file of "
-        "yours. auto takes zhang-nivre-coarse, with cells of feats and lemma where --attributes has them.",
+        "Feature model: F1 to F6, zhang-nivre, zhang-nivre-coarse, zhang-nivre-morphology, or a file of yours, whose last "
+        "model is used. auto chooses by --attributes: zhang-nivre-morphology for feats, lemma or both, else "
+        "zhang-nivre-coarse.",
     )
     epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
     bits: Annotated[int, Field(ge=4, le=24)] = option(18, "Log2 of the number of rows of weights.")
