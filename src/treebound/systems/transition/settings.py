@@ -25,8 +25,8 @@ class Settings(Checked):
     )
     features: str = option(
         "auto",
-        "Feature model: F1 to F6, zhang-nivre, zhang-nivre-coarse, zhang-nivre-morphology, or a file of yours, whose last "
-        "model is used. auto chooses by --attributes: zhang-nivre-morphology for feats, lemma or both, else "
+        "Feature model: F1 to F6, zhang-nivre, zhang-nivre-coarse, zhang-nivre-morphology, or the last model of a file "
+        "of yours. auto chooses by --attributes: zhang-nivre-morphology with feats, lemma or both, else "
         "zhang-nivre-coarse.",
     )
     epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
