@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import synthetic_treebank
+from synthetic import inflected_conllu, synthetic_treebank
 
 from treebound.core.errors import InputError
+from treebound.core.treebank import Treebank
 from treebound.systems.transition.configuration import KINDS, SYSTEMS, allowed, configuration, start, take
 from treebound.systems.transition.encoding import Encoding, classes_of
 from treebound.systems.transition.extraction import (
@@ -25,7 +26,8 @@ from treebound.systems.transition.extraction import (
     extract,
     instances,
 )
-from treebound.systems.transition.feature_models import FeatureModel, load_models
+from treebound.systems.transition.feature_models import FeatureModel, chosen_model, load_models
+from treebound.treebanks.document import read
 
 MODELS = load_models()
 
@@ -146,8 +148,8 @@ class Plain:
         word, *other = map(self.address, addresses)
         if word is None or None in other:
             return NONE
-        if function in "wpcm":
-            return int(tokens["wpcm".index(function), word - 1]) if word else ROOT
+        if function in "wpcmf":
+            return int(tokens["wpcmf".index(function), word - 1]) if word else ROOT
         if function == "d":
             return FIRST + self.arcs.get(word, (0, root))[1] if word else ROOT
         if function == "dist":
@@ -169,7 +171,7 @@ EVERYTHING = FeatureModel((*OF_ONE, "dist s0 t0", "dist t1 l(s0)"))
 def test_the_kernel_reads_cells_as_defined(n: int, seed: int, name: str) -> None:
     rng = np.random.default_rng(seed)
     c, plain = configuration(n), Plain(name, n)
-    tokens = rng.integers(UNKNOWN, 99, (4, n)).astype(np.int32)
+    tokens = rng.integers(UNKNOWN, 99, (5, n)).astype(np.int32)
     start(SYSTEMS[name], c, n, 7)
     cells, out = EVERYTHING.compiled(), np.empty(len(EVERYTHING.cells), np.int32)
     while kinds := allowed(SYSTEMS[name], c):
@@ -179,6 +181,88 @@ def test_the_kernel_reads_cells_as_defined(n: int, seed: int, name: str) -> None
         label = int(rng.integers(40))
         take(SYSTEMS[name], c, kind, label)
         plain.take(KINDS[kind], label)
+
+
+# --- lemmas and morphological features ---
+
+#: the nouns are the modifiers of the verb, the adjective is a modifier of the second noun
+SMALL = """\
+1\tkediler\tkedi\tNOUN\tN\tCase=Nom|Number=Plur\t4\tnsubj\t_\t_
+2\tbüyük\tbüyük\tADJ\tA\t_\t3\tamod\t_\t_
+3\tevi\tev\tNOUN\tN\tCase=Acc|Number=Sing\t4\tobj\t_\t_
+4\tgördü\tgör\tVERB\tV\tTense=Past\t0\troot\t_\t_
+
+"""
+
+
+def small_treebank(text: str = SMALL) -> Treebank:
+    return read(text.encode().splitlines(keepends=True), "conllu").treebank
+
+
+def test_cells_of_lemmas_and_features_at_every_address() -> None:
+    train, c = small_treebank(), configuration(4)
+    places = ("s0", "s1", "t0", "t1", "h(s0)", "l(t0)", "l2(t0)", "r(s0)")
+    model = FeatureModel(tuple(f"{function} {place}" for function in "mf" for place in places))
+    encoding = Encoding.learn(train, model)
+    words, out = encoding.words(train), np.empty(len(model.cells), np.int32)
+
+    def values() -> dict[str, str]:
+        extract(c, words.tokens, model.compiled(), out)
+        return {cell: as_text(encoding, cell, x) for cell, x in zip(model.cells, out.tolist(), strict=True)}
+
+    system, number = SYSTEMS["arc-eager"], encoding.labels.get
+    start(system, c, 4, encoding.root)
+    shift, left = KINDS.index("SHIFT"), KINDS.index("LEFT-ARC")
+    take(system, c, shift, -1)
+    take(system, c, shift, -1)
+    seen = values()
+    assert (seen["m s0"], seen["m s1"], seen["m t0"], seen["m t1"]) == ("büyük", "kedi", "ev", "gör")
+    assert (seen["f s0"], seen["f s1"], seen["f t0"]) == ("_", "Case=Nom|Number=Plur", "Case=Acc|Number=Sing")
+    assert (seen["m h(s0)"], seen["f h(s0)"], seen["f l(t0)"], seen["m r(s0)"]) == (*["<root>"] * 2, *["<none>"] * 2)
+    take(system, c, left, number("amod"))
+    assert (values()["m l(t0)"], values()["f l(t0)"], values()["f s1"]) == ("büyük", "_", "<none>")
+    take(system, c, shift, -1)
+    take(system, c, left, number("obj"))
+    take(system, c, left, number("nsubj"))
+    seen = values()
+    assert (seen["m l(t0)"], seen["m l2(t0)"]) == ("kedi", "ev")
+    assert (seen["f l(t0)"], seen["f l2(t0)"]) == ("Case=Nom|Number=Plur", "Case=Acc|Number=Sing")
+    other = encoding.words(small_treebank(SMALL.replace("Case=Acc", "Case=Dat").replace("\tev\t", "\tevi\t")))
+    assert other.tokens[[3, 4], 2].tolist() == [UNKNOWN, UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "functions"), [(["feats", "lemma"], "mf"), (["suffix", "lemma"], "m"), (["feats"], "f")]
+)
+def test_attributes_choose_cells(attributes: list[str], functions: str) -> None:
+    rich, chosen = MODELS["zhang-nivre-morphology"], chosen_model("auto", attributes)
+    kept = [cell for cell in rich.cells if cell[0] not in "mf" or cell[0] in functions]
+    assert list(chosen.cells) == kept
+    assert len(chosen.origins) == len(kept)
+
+    def texts(model: FeatureModel) -> list[list[str]]:
+        return [[model.cells[i] for i in join] for join in model.joins]
+
+    assert texts(chosen) == [join for join in texts(rich) if set(join) <= set(kept)]
+    assert len(chosen.compiled().function) == len(kept)
+
+
+def test_without_such_attributes_the_model_is_the_plain_one() -> None:
+    plain = MODELS["zhang-nivre-coarse"]
+    assert chosen_model("auto") == chosen_model("auto", ["suffix", "prefix", "length"]) == plain
+    for name, model in MODELS.items():
+        assert chosen_model(name, ["feats", "lemma"]) == model
+        assert any(cell[0] in "mf" for cell in model.cells) == (name == "zhang-nivre-morphology")
+
+
+def test_a_named_model_keeps_its_cells(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('[a]\ncells = """\nm s0 ours\nf t0 ours\n"""\njoins = """\nm s0 + f t0 ours\n"""\n')
+    assert chosen_model(str(path), []).cells == ("m s0", "f t0")
+    encoding = Encoding.learn(
+        read(inflected_conllu(5, 1).encode().splitlines(keepends=True), "conllu").treebank, chosen_model(str(path))
+    )
+    assert [len(vocabulary) > 0 for vocabulary in encoding.strings] == [False, False, False, True, True]
 
 
 # --- instances ---

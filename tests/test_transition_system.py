@@ -10,17 +10,19 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 import pytest
 import typer
+from mutants import ModelFile
 from synthetic import inflected_conllu
 
 import treebound
 from treebound.cli import app
-from treebound.core.errors import InputError, TreeboundError
+from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.learning.survey import describe
 from treebound.metrics.attachment import evaluate
 from treebound.support.settings import SettingError
 from treebound.systems.registry import system_of
 from treebound.systems.training import recipe
 from treebound.systems.transition.configuration import SYSTEMS
+from treebound.systems.transition.feature_models import load_models
 from treebound.systems.transition.settings import Settings
 from treebound.systems.transition.system import Parser, Transition
 from treebound.treebanks.document import read
@@ -176,6 +178,80 @@ def test_features_of_ones_own(folder: Path, tmp_path: Path) -> None:
         call("train", folder / "train.conllu", folder / "dev.conllu", "-o", own, *SMALL, "--features", own)
     with pytest.raises(InputError, match="features: no feature model 'F7'; name a file, or one of F1, F2"):
         call("train", folder / "train.conllu", folder / "dev.conllu", "-o", model, *SMALL, "--features", "F7")
+
+
+def without_columns(text: str, *numbers: int) -> str:
+    """CoNLL-U with _ in these columns (from 1)."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    return "".join(
+        "\t".join("_" if i in numbers and len(row) > 1 else value for i, value in enumerate(row, 1)) + "\n"
+        for row in rows
+    )
+
+
+@pytest.mark.parametrize(
+    ("bare", "options", "reads", "functions"),
+    [
+        ((), [], ("upos", "lemma", "feats"), "mf"),
+        ((6,), [], ("upos", "lemma"), "m"),
+        ((3,), [], ("upos", "feats"), "f"),
+        ((3, 6), [], ("upos",), ""),
+        ((), ["--attributes", "none"], ("upos",), ""),
+        ((), ["--attributes", "suffix"], ("upos",), ""),
+        ((), ["--attributes", "suffix,feats"], ("upos", "feats"), "f"),
+        ((), ["--features", "zhang-nivre-coarse"], ("upos",), ""),
+    ],
+)
+def test_the_survey_or_an_option_chooses_what_is_seen_of_words(
+    bare: tuple[int, ...], options: list, reads: tuple[str, ...], functions: str, folder: Path, tmp_path: Path
+) -> None:
+    files = [tmp_path / "train.conllu", tmp_path / "dev.conllu"]
+    for path in files:
+        path.write_text(without_columns((folder / path.name).read_text(), *bare))
+    call("train", *files, "-o", tmp_path / "model.npz", *SMALL, *options)
+    model = treebound.load(tmp_path / "model.npz").model
+    assert model.reads == reads
+    assert {cell[0] for cell in model.features.cells if cell[0] in "mf"} == set(functions)
+    assert "suffix" not in model.meta["attributes"] or options != ["--attributes", "none"]
+    if not functions:
+        assert model.features == load_models()["zhang-nivre-coarse"]
+    model.save(tmp_path / "saved.npz")
+    assert (tmp_path / "saved.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
+
+
+def test_features_tell_heads_of_an_inflected_language(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev, found = read(folder / "dev.conllu").treebank, {}
+    describe(read(folder / "train.conllu").treebank, dev)
+    for name, options in (("rich", []), ("poor", ["--attributes", "none"])):
+        call("train", folder / "train.conllu", folder / "dev.conllu", "-o", tmp_path / name, *SMALL, *options)
+        found[name] = evaluate(dev, [np.array(heads) for heads, _, _ in trees(tmp_path / name, folder / "dev.conllu")])
+    assert found["rich"].summary["uas"] > found["poor"].summary["uas"] + 2
+    capsys.readouterr()
+    empty = tmp_path / "empty.conllu"
+    empty.write_text(without_columns((folder / "dev.conllu").read_text(), 6))
+    call("parse", tmp_path / "rich", empty, "-o", tmp_path / "out.conllu")
+    assert "feats empty, which the model reads" in capsys.readouterr().err
+    call("parse", tmp_path / "poor", empty, "-o", tmp_path / "out.conllu")
+    assert capsys.readouterr().err == ""
+
+
+def test_files_of_before_there_were_features_are_read(folder: Path, tmp_path: Path) -> None:
+    """Such a file has vocabularies of four columns, and one whose cells read no features still has."""
+    files, model = (folder / "train.conllu", folder / "dev.conllu"), tmp_path / "model.npz"
+    call("train", *files, "-o", model, *SMALL, "--features", "F6")
+    file, before = ModelFile(model.read_bytes()), trees(model, files[1])
+    assert len(file.header["strings"]) == 4
+    file.header["strings"].append([])
+    model.write_bytes(file.written())
+    assert trees(model, files[1]) == before
+    rich = ModelFile((folder / "model.npz").read_bytes())
+    assert [bool(strings) for strings in rich.header["strings"]] == [True] * 5
+    rich.header["strings"].pop()
+    model.write_bytes(rich.written())
+    with pytest.raises(ModelError, match="cells read a column without a vocabulary"):
+        treebound.load(model)
 
 
 @pytest.mark.parametrize(

@@ -17,15 +17,16 @@ from treebound.systems.transition.feature_models import FeatureModel
 
 
 def column_of(meta: dict, column: int) -> str:
-    """The column that holds forms (0), tags, coarse tags, lemmas (3), as the meta of a treebank says."""
-    return ("form", meta.get("tag", "xpos"), meta.get("coarse", "upos"), "lemma")[column]
+    """The column that holds forms (0), tags, coarse tags, lemmas, features (4), as the meta of a treebank says."""
+    return ("form", meta.get("tag", "xpos"), meta.get("coarse", "upos"), "lemma", "feats")[column]
 
 
 @dataclass(frozen=True)
 class Encoding:
     """The strings that a model knows.
 
-    strings  for forms, tags, coarse tags and lemmas; none where the feature model does not ask for them
+    strings  for forms, tags, coarse tags, lemmas and morphological features; none where the feature model does not ask
+             for them
     labels   of arcs
     root     number of the label that unattached words have
     """

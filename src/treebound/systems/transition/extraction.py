@@ -27,8 +27,8 @@ from treebound.systems.transition.configuration import (
 from treebound.systems.transition.oracles import derive, understand
 
 #: functions of a word; the first COLUMNS are columns of a token table
-FUNCTIONS = ("w", "p", "c", "m", "d", "vl", "vr", "sl", "sr", "dist")
-COLUMNS = 4
+FUNCTIONS = ("w", "p", "c", "m", "f", "d", "vl", "vr", "sl", "sr", "dist")
+COLUMNS = 5
 LABEL_OF, LEFTS_OF, RIGHTS_OF, LEFT_LABELS_OF, RIGHT_LABELS_OF, DISTANCE = range(COLUMNS, COLUMNS + 6)
 DEPTH = 3  #: longest path of an address: h(h(s0)) has two steps
 NONE, ROOT, UNKNOWN, FIRST = range(4)  #: no such word; word 0; a string not seen in training; the first of a vocabulary
@@ -52,7 +52,7 @@ class Words(NamedTuple):
     """All words of a treebank as the kernels see them.
 
     offsets  int64[S + 1]
-    tokens   int32[COLUMNS, W] values of forms, tags, coarse tags and lemmas
+    tokens   int32[COLUMNS, W] values of forms, tags, coarse tags, lemmas and morphological features
     heads    int32[W], labels int32[W]; numbers of labels, of any value where they are not asked for
     """
 

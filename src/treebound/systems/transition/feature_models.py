@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -19,6 +20,9 @@ from treebound.systems.transition.extraction import COLUMNS, DEPTH, DISTANCE, FU
 ORIGINS = ("paper", "ours")
 KEYS = ("paper", "extends", "cells", "joins")
 _STEPS = {"h": HEAD, "l": LEFT, "l2": LEFT2, "r": RIGHT, "r2": RIGHT2}
+AUTO = "auto"  #: the name that stands for the model that the attributes of a training choose
+PLAIN, RICH = "zhang-nivre-coarse", "zhang-nivre-morphology"  #: the models from which `AUTO` chooses
+ATTRIBUTES = {"feats": "f", "lemma": "m"}  #: attributes of a training, and the functions that read them
 _ADDRESS = re.compile(r"((?:(?:h|l2?|r2?)\()*)([st])(\d)(\)*)")
 
 
@@ -49,8 +53,15 @@ class FeatureModel:
         return Cells(function, place, path)
 
     def columns(self) -> tuple[int, ...]:
-        """The columns of tokens (w, p, c, m) that some cell asks for."""
+        """The columns of tokens (w, p, c, m, f) that some cell asks for."""
         return tuple(sorted({f for cell in self.cells if (f := _parse(cell)[0]) < COLUMNS}))
+
+    def without(self, functions: Collection[str]) -> FeatureModel:
+        """Return the model without the cells of these functions, and without the joins that contain such a cell."""
+        kept = [i for i, cell in enumerate(self.cells) if cell.split()[0] not in functions]
+        place = {old: new for new, old in enumerate(kept)}
+        joins = tuple(tuple(place[i] for i in join) for join in self.joins if place.keys() >= set(join))
+        return FeatureModel(tuple(self.cells[i] for i in kept), joins, tuple(self.origins[i] for i in kept))
 
 
 def _parse(cell: str) -> tuple[int, list[tuple[int, list[int]]]]:
@@ -95,13 +106,22 @@ def load_models(path: str | Path | None = None) -> dict[str, FeatureModel]:
     return models
 
 
-def chosen_model(name: str) -> FeatureModel:
-    """One of ours, or the last of a file of one's own. InputError for anything else."""
+def chosen_model(name: str, attributes: Collection[str] = ()) -> FeatureModel:
+    """Return one of our models, the last model of a file, or for `auto` the model that the attributes choose.
+
+    attributes  those of the training treebank's meta; only `auto` depends on them, and only on feats and lemma
+    Raises InputError where there is no such model.
+    """
     ours = load_models()
+    if name == AUTO:
+        unseen = {function for attribute, function in ATTRIBUTES.items() if attribute not in attributes}
+        return ours[RICH].without(unseen) if len(unseen) < len(ATTRIBUTES) else ours[PLAIN]
     if name in ours:
         return ours[name]
     if not Path(name).is_file():
-        raise SettingError("features", f"no feature model {name!r}", f"name a file, or one of {', '.join(ours)}")
+        raise SettingError(
+            "features", f"no feature model {name!r}", f"name a file, or one of {', '.join((*ours, AUTO))}"
+        )
     return list(load_models(name).values())[-1]
 
 

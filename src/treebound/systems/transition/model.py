@@ -30,6 +30,7 @@ from treebound.systems.transition.quadratic_svm import QuadraticSVM, split_of
 from treebound.systems.transition.settings import Settings
 
 KIND = "transition model"
+FEWEST = COLUMNS - 1  #: vocabularies of a file whose cells read no morphological features, as of all older files
 Number = Annotated[int, Field(ge=0)]
 
 
@@ -43,7 +44,7 @@ class TransitionHeader(Header):
     cells: tuple[str, ...]
     joins: tuple[Annotated[tuple[Number, ...], Field(min_length=2)], ...]
     origins: tuple[str, ...]
-    strings: Annotated[tuple[tuple[str, ...], ...], Field(min_length=COLUMNS, max_length=COLUMNS)]
+    strings: Annotated[tuple[tuple[str, ...], ...], Field(min_length=FEWEST, max_length=COLUMNS)]
     labels: Names
     root: Number
     transitions: Annotated[tuple[tuple[int, int], ...], Field(min_length=1)]
@@ -55,6 +56,8 @@ class TransitionHeader(Header):
 
     def __post_init__(self) -> None:
         self.features.compiled()
+        if max(self.features.columns(), default=0) >= len(self.strings):
+            raise ValueError("strings: cells read a column without a vocabulary")
         _ = self.layouts
         if any(max(join) >= len(self.cells) for join in self.joins) or self.root >= len(self.labels):
             raise ValueError("joins, root: beyond the cells and labels")
@@ -177,7 +180,7 @@ class TransitionModel:
             "cells": self.features.cells,
             "joins": self.features.joins,
             "origins": self.features.origins,
-            "strings": [vocabulary.strings for vocabulary in self.encoding.strings],
+            "strings": _stored([vocabulary.strings for vocabulary in self.encoding.strings]),
             "labels": self.encoding.labels.strings,
             "root": self.encoding.root,
             "transitions": np.stack([self.classes.kind, self.classes.label], axis=1).tolist(),
@@ -197,7 +200,8 @@ class TransitionModel:
         """Read what `save` wrote. ModelError for anything else."""
         header, arrays = FORMAT.load(path)
         strings = tuple(Vocabulary(strings) for strings in header.strings)
-        if any(len(v) < len(s) for v, s in zip(strings, header.strings, strict=True)):
+        strings += (Vocabulary(),) * (COLUMNS - len(strings))
+        if any(len(v) < len(s) for v, s in zip(strings, header.strings, strict=False)):
             raise ModelError(
                 "damaged transition model file (a string stands there twice)", path=path, hint="train it again"
             )
@@ -214,6 +218,11 @@ class TransitionModel:
                 raise ModelError(f"damaged transition model file ({error})", path=path, hint="train it again") from None
         meta, rest = header.meta.as_meta(), (tuple(header.history), header.skipped, header.key)
         return cls(header.spec, header.features, encoding, classes, linear, meta, *rest, other)
+
+
+def _stored(strings: list[Any]) -> list[Any]:
+    """Return the vocabularies as a file holds them: without the last one where it is empty, as in older files."""
+    return strings if strings[-1] else strings[:FEWEST]
 
 
 def classifier_for(settings: Settings, features: FeatureModel, kinds: np.ndarray) -> QuadraticSVM | MemoryBased:

@@ -24,7 +24,10 @@ class Settings(Checked):
         "such as F6.",
     )
     features: str = option(
-        "zhang-nivre-coarse", "Feature model: F1 .. F6, zhang-nivre, zhang-nivre-coarse; of a file of yours, the last."
+        "auto",
+        "Feature model: F1 to F6, zhang-nivre, zhang-nivre-coarse, zhang-nivre-morphology, or the last model of a file "
+        "of yours. auto chooses by --attributes: zhang-nivre-morphology with feats, lemma or both, else "
+        "zhang-nivre-coarse.",
     )
     epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
     bits: Annotated[int, Field(ge=4, le=24)] = option(18, "Log2 of the number of rows of weights.")

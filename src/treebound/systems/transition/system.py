@@ -9,7 +9,7 @@ from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.learning.system import InBatches, Labelled
 from treebound.systems.transition.extraction import Words
-from treebound.systems.transition.feature_models import chosen_model
+from treebound.systems.transition.feature_models import FeatureModel, chosen_model
 from treebound.systems.transition.memory import MemoryBased
 from treebound.systems.transition.model import TransitionModel
 from treebound.systems.transition.settings import Settings
@@ -38,6 +38,11 @@ class Parser(InBatches):
         return self.model.parse_words(words, self.beam)
 
 
+def _features(settings: Settings, train: Treebank) -> FeatureModel:
+    """Return the feature model that the settings name, or that the attributes of the training treebank choose."""
+    return chosen_model(settings.features, train.meta.get("attributes", ()))
+
+
 class Transition(Labelled):
     """`treebound.core.system.System`."""
 
@@ -45,13 +50,13 @@ class Transition(Labelled):
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
         """As they are. InputError for a treebank without labels, and for features that are none."""
-        chosen_model(settings.features)
+        _features(settings, train)
         return super().fitted(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
         """Of settings, features and treebanks."""
-        return key_for(settings, chosen_model(settings.features), train, dev)
+        return key_for(settings, _features(settings, train), train, dev)
 
     def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> TransitionModel:
         """The model of the best epoch on dev."""
-        return train_model(settings, chosen_model(settings.features), train, dev, **how)
+        return train_model(settings, _features(settings, train), train, dev, **how)
