@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+import references  # noqa: F401 - lets kernels return their working memory
 from hypothesis import given, settings
 from interpreting import interpreted
 from oracles.score import scores
@@ -63,7 +64,7 @@ class Search:
         self.index, task, A = self.task.arcs, self.task, problem.arcs
         # folding works in place
         pairs, products = (type(x)(*(a.copy() for a in x)) for x in (task.pairs, task.products))
-        weight, self.scratch = task.theta.copy(), search_scratch(graph, task, TUNED)
+        weight, self.scratch = task.theta.copy(), search_scratch(True, graph, task, TUNED)
         offset = apply_shares(pairs, products, weight)
         for i, phi in enumerate(np.abs(pairs.phi)):
             share = rng.random() * phi
@@ -84,7 +85,7 @@ class Search:
         multipliers = Multipliers(np.zeros(A), np.zeros(A))
         offset = np.array([offset + more + still])
         self.state = State(graph, pairs, products, theta, weight, slope, multipliers, none, offset)
-        self.star = star_state(self.index, _handover(task, left, automata))
+        self.star = star_state(_handover(task, left, automata), self.index)
 
     def hand_over(self) -> None:
         self.state = hand_over(self.star, self.task, self.state, self.scratch)
