@@ -34,6 +34,10 @@ def twice(x):
 def thrice(x):
     return 3 * smallest(x)
 
+@kernel
+def fourfold(x):
+    return 4 * smallest(x)
+
 class Compiled(event.Listener):
     names = []
     def on_start(self, event):
@@ -65,6 +69,8 @@ def test_is_compiled_once_for_kernels_and_whole_when_called_from_python(tmp_path
     assert run(tmp_path, "thrice(x)") == "9 ['thrice']"  # linked from the cache
     assert run(tmp_path, "smallest(x), twice(x)") == "3 6 ['smallest']"
     assert run(tmp_path, "smallest(x), thrice(x), twice(x)") == "3 9 6 []"
+    # machine code that came from the cache cannot be linked
+    assert run(tmp_path, "smallest(x), fourfold(x), smallest(x)") == "3 12 3 ['fourfold']"
 
 
 def test_functions_of_others_are_compiled_as_ever():

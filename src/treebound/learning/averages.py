@@ -9,16 +9,15 @@ from treebound.kernels.features.updates import largest_mean, round_means
 FIXED_UNIT = float(1 << 16)  #: 16 binary digits after the point, for learners with real-valued updates
 
 
-def averaged(
-    weights: np.ndarray, sums: np.ndarray, examples: int, unit: float = FIXED_UNIT
-) -> tuple[np.ndarray, float]:
-    """(int32[table] averages, units per 1.0); the unit is halved until the largest of them fits.
+def averaged(weights: np.ndarray, sums: np.ndarray, total: float, unit: float = FIXED_UNIT) -> tuple[np.ndarray, float]:
+    """Return (int32[table] averages, units per 1.0); the unit is halved until the largest average fits.
 
     weights  float32[table]
-    sums     float64[table] sum over updates of (examples seen before) * update
+    sums     float64[table] sum over updates of (share of the average that was settled before the update) * update
+    total    the share that is settled in the end: for a mean over examples, their number
     """
-    examples = max(1, examples)
-    largest = largest_mean(weights, sums, examples)
+    total = max(1.0, float(total))
+    largest = largest_mean(weights, sums, total)
     while np.rint(largest * unit) >= 2**31:
         unit /= 2.0
-    return round_means(weights, sums, examples, unit), unit
+    return round_means(weights, sums, total, unit), unit

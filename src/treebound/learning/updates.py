@@ -78,12 +78,15 @@ class Learner:
     """Weights in training, with the sums that give their average.
 
     weights  float32[size] (integers for the perceptron, exact up to 2 ** 24)
-    sums     float64[size] sum over updates of (examples seen before) * update
+    sums     float64[size] sum over updates of (examples seen before) ** (degree + 1) * update
     examples number of sentences seen
+    degree   0: the average counts the weights after every sentence alike. Above: it counts those after sentence t by
+             t ** degree, so that the poor weights of the first epoch count little (polynomial-decay averaging, Shamir
+             & Zhang 2013)
     """
 
-    def __init__(self, size: int, rule: Update):
-        self.rule = rule
+    def __init__(self, size: int, rule: Update, degree: int = 0):
+        self.rule, self.degree = rule, degree
         self.weights = np.zeros(size, np.float32)
         self.sums = np.zeros(size, np.float64)
         self.scratch = np.zeros(size, np.float32)
@@ -101,8 +104,12 @@ class Learner:
             return
         size = self.rule.size(lambda: margin(self.weights, slots, signs, count), norm, cost)
         if size > 0.0:
-            step(self.weights, self.sums, self.examples - 1, slots, signs, rates, count, size)
+            step(self.weights, self.sums, self._settled(self.examples - 1), slots, signs, rates, count, size)
 
     def average(self) -> tuple[np.ndarray, float]:
-        """(int32 weights, units per 1.0) of the average over all examples."""
-        return averaged(self.weights, self.sums, self.examples, self.rule.unit(self.examples))
+        """Return (int32 weights, units per 1.0) of the average over all examples."""
+        return averaged(self.weights, self.sums, self._settled(self.examples), self.rule.unit(self.examples))
+
+    def _settled(self, examples: int) -> float:
+        """Return the share of the average that so many examples settle, in units that `sums` share."""
+        return float(examples) ** (self.degree + 1)

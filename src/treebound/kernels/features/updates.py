@@ -46,29 +46,32 @@ def margin(weights, slots, signs, count):
 
 
 @kernel
-def step(weights, sums, time, slots, signs, rates, count, size):
-    """weights += size * rates * difference; sums += time * update: the average is weights - sums / total time."""
+def step(weights, sums, settled, slots, signs, rates, count, size):
+    """Add update = size * rates * difference to the weights, and settled * update to the sums.
+
+    The average is weights - sums / total, `total` being what is settled in the end.
+    """
     for i in range(count):
         d = size * rates[i] * signs[i]
         weights[slots[i]] += np.float32(d)
-        sums[slots[i]] += time * d
+        sums[slots[i]] += settled * d
 
 
 @kernel
-def largest_mean(weights, sums, examples):
-    """Largest absolute value of the averages, weights - sums / examples. O(table)."""
+def largest_mean(weights, sums, total):
+    """Return the largest absolute value of the averages, weights - sums / total. O(table)."""
     largest = 0.0
     for i in range(len(weights)):
-        largest = max(largest, abs(weights[i] - sums[i] / examples))
+        largest = max(largest, abs(weights[i] - sums[i] / total))
     return largest
 
 
 @kernel
-def round_means(weights, sums, examples, unit):
-    """int32[table]: the integers nearest to unit times the averages. O(table)."""
+def round_means(weights, sums, total, unit):
+    """Return int32[table]: the integers nearest to unit times the averages. O(table)."""
     rounded = np.empty(len(weights), np.int32)
     for i in range(len(weights)):
-        rounded[i] = np.int32(np.rint(unit * (weights[i] - sums[i] / examples)))
+        rounded[i] = np.int32(np.rint(unit * (weights[i] - sums[i] / total)))
     return rounded
 
 

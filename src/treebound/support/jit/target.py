@@ -69,11 +69,16 @@ class Flags(compiler.Flags):
 
 
 class Library(codegen.JITCodeLibrary):
-    """The code of one function. An inner function has no machine code."""
+    """The code of one function.
+
+    inner     intermediate code only, for callers to link
+    linkable  whether callers can link it: machine code from the cache comes without intermediate code
+    """
 
     def __init__(self, *args: Any):
         super().__init__(*args)
         self.inner = compiling_inner()
+        self.linkable = True
 
     def _optimize_final_module(self) -> None:
         if not self.inner:
@@ -101,7 +106,9 @@ class Library(codegen.JITCodeLibrary):
     def _unserialize(cls, codegen: Any, state: Any) -> Any:
         name, kind, data = state
         if kind != INNER:
-            return super()._unserialize(codegen, state)
+            library = super()._unserialize(codegen, state)
+            library.linkable = False
+            return library
         library = codegen.create_library(name)
         library._final_module = library._shared_module = llvm.parse_bitcode(data)
         library._finalized = True
@@ -277,10 +284,9 @@ class KernelDispatcher(CPUDispatcher):
         global _depth
         with global_compiler_lock:
             args = tuple(sigutils.normalize_signature(sig)[0])
-            if _depth == 0:
-                known = self.overloads.get(args)
-                if known is not None and known.library.inner:
-                    del self.overloads[args]
+            known = self.overloads.get(args)
+            if known is not None and (known.library.inner if _depth == 0 else not known.library.linkable):
+                del self.overloads[args]  # the other version is needed; Python goes on calling the machine code
             _depth += 1
             try:
                 with paused_collector(), target_extension.target_override(TARGET):

@@ -71,9 +71,9 @@ def _layouts(header: ModelHeader) -> dict[str, Layout]:
 
 
 def _complete(header: dict[str, Any]) -> None:
-    """Of a file from before pruners had thresholds and folds: it was trained without."""
+    """Add the settings that did not exist when a file was written, as the model was trained."""
     if isinstance(header.get("spec"), dict):
-        header["spec"] = {"threshold": 0.0, "pruner_folds": 0, **header["spec"]}
+        header["spec"] = {"threshold": 0.0, "pruner_folds": 0, "averaging": "uniform", **header["spec"]}
 
 
 #: version 1 held no templates and had `meta` as it came

@@ -25,6 +25,7 @@ def _family(name: str) -> str:
 Bits = Annotated[int, Field(ge=12, le=28)]  #: log2 of the size of a table of weights
 Family = Annotated[str, AfterValidator(_family)]
 Learner = Literal["mira", "perceptron"]
+Averaging = Literal["uniform", "polynomial"]
 Labels = Literal["none", "joint", "second-stage", "both"]
 
 
@@ -34,6 +35,9 @@ class Settings(Checked):
 
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
+    averaging     the model's weights are the mean of those after each sentence: "uniform", or "polynomial", where weights
+                  count by the square of their time (`learning.updates.Learner`), so that three epochs do for six.
+                  None: polynomial with mira, uniform with perceptron, whose average is an exact integer only so
     k             candidate heads a word in training; None: all
     threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k.
                   None: 0.001, and 0 where k is None or trees may cross
@@ -53,7 +57,12 @@ class Settings(Checked):
         "Factor families beside arcs, separated by commas; empty for arcs alone: fast, less accurate.",
     )
     learner: Learner = option("mira", "mira, or perceptron: as in the paper, with integer scores, less accurate.")
-    epochs: Epochs = option(6, "Passes over TRAIN; the best one on DEV is kept.")
+    averaging: Averaging | None = option(
+        None,
+        "Mean of the weights over training: polynomial (later weights count more) or uniform, which takes twice the "
+        "epochs. [default: polynomial; perceptron: uniform]",
+    )
+    epochs: Epochs = option(3, "Passes over TRAIN; the best one on DEV is kept.")
     k: Annotated[Heads | None, BeforeValidator(lambda k: None if k == "none" else k)] = option(
         10, "Heads that the pruner keeps for each word, or none: all; the last line says what that loses."
     )
@@ -95,6 +104,11 @@ class Settings(Checked):
         super().__post_init__()
         if len(set(self.families)) < len(self.families):
             raise SettingError("families", "a factor family is named twice", "name each once")
+        if self.averaging is None:
+            object.__setattr__(self, "averaging", "polynomial" if self.learner == "mira" else "uniform")
+        if self.averaging == "polynomial" and self.learner == "perceptron":
+            hint = "leave averaging, or choose mira"
+            raise SettingError("averaging", "the average of a perceptron is uniform", hint)
         if self.threshold is None:
             pruned = self.k is not None and self.space == "projective"
             object.__setattr__(self, "threshold", 0.001 if pruned else 0.0)
