@@ -143,14 +143,15 @@ def _forge_array(array: np.ndarray, rng: random.Random) -> np.ndarray:
             return np.array(rng.choice((1.0, 7, True)))
         case 5:
             changed = array.copy()
-            changed[rng.randrange(len(array))] = np.iinfo(np.int32).min
+            least = np.iinfo(np.int32 if changed.dtype.kind == "f" else changed.dtype).min
+            changed[rng.randrange(len(array))] = least
             return changed
         case _:
             changed = array.astype(np.float32) if rng.random() < 0.3 else array.copy()
             if changed.dtype.kind == "f":
                 changed[rng.randrange(len(array))] = rng.choice((np.nan, np.inf, -np.inf))
             else:
-                changed[: rng.randrange(len(array))] = np.iinfo(np.int32).max
+                changed[: rng.randrange(len(array))] = np.iinfo(changed.dtype).max
             return changed
 
 

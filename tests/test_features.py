@@ -18,7 +18,7 @@ from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.features.memory import add_row, prefetch
 from treebound.kernels.features.scoring import LINE, arc_variant, only_in, pair_variant, side_of
 from treebound.kernels.features.templates import unpacked_arcs, unpacked_families
-from treebound.kernels.features.updates import margin, merge
+from treebound.kernels.features.updates import merge
 from treebound.support.jit import kernel as njit
 
 BEYOND_ARCS = tuple(f for f in FAMILIES if f != "arc")
@@ -128,12 +128,12 @@ def test_merge_adds_equal_slots_and_leaves_the_scratch_clean():
     signs = np.array([1, 1, 1, -1, -1, -1], np.float32)
     rates = np.array([0.5, 1, 0.5, 2, 1, 0.5], np.float32)
     scratch = np.zeros(10, np.float32)
-    count, norm = merge(slots, signs, rates, 6, scratch)
+    count, norm, margin = merge(slots, signs, rates, 6, scratch, np.arange(10, dtype=np.float32), np.zeros(10))
     assert dict(zip(slots[:count].tolist(), signs[:count].tolist(), strict=True)) == {3: 1.0, 7: -1.0}
     assert dict(zip(slots[:count].tolist(), rates[:count].tolist(), strict=True)) == {3: 0.5, 7: 2.0}
     assert norm == 2.5
     assert not scratch.any()
-    assert margin(np.arange(10, dtype=np.float32), slots, signs, count) == 3.0 - 7.0
+    assert margin == 3.0 - 7.0
 
 
 def test_only_in_is_a_set_difference():

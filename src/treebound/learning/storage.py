@@ -92,8 +92,9 @@ def save_arrays(
     stored: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
         if name in sparse:
-            kept = array != 0
-            stored[name], stored[name + KEPT] = array[kept], np.packbits(np.append(kept, True))
+            from treebound.kernels.entries import taken
+
+            stored[name + KEPT], stored[name] = taken(array)
         else:
             stored[name] = np.ascontiguousarray(array)
     stored = dict(sorted(stored.items()))

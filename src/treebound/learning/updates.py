@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from treebound.core.registry import Registry
-from treebound.kernels.features.updates import margin, merge, step
+from treebound.kernels.features.updates import merge, step
 from treebound.learning.averages import FIXED_UNIT, averaged
 
 
@@ -28,7 +28,7 @@ class Update(Protocol):
     @property
     def scale(self) -> float: ...
 
-    def size(self, margin: Callable[[], float], norm: float, cost: float) -> float:
+    def size(self, margin: float, norm: float, cost: float) -> float:
         """The step along a difference of this squared norm, whose sides ought to be `cost` apart and are `margin`."""
 
     def unit(self, examples: int) -> float:
@@ -42,7 +42,7 @@ class Perceptron:
     plain: ClassVar[bool] = True
     scale: ClassVar[float] = 1.0
 
-    def size(self, margin: Callable[[], float], norm: float, cost: float) -> float:
+    def size(self, margin: float, norm: float, cost: float) -> float:
         """1."""
         return 1.0
 
@@ -59,9 +59,9 @@ class Mira:
     plain: ClassVar[bool] = False
     scale: ClassVar[float] = FIXED_UNIT
 
-    def size(self, margin: Callable[[], float], norm: float, cost: float) -> float:
+    def size(self, margin: float, norm: float, cost: float) -> float:
         """min(limit, (cost - margin) / norm); not positive where the margin is large enough."""
-        return min(self.limit, (cost - margin()) / norm)
+        return min(self.limit, (cost - margin) / norm)
 
     def unit(self, examples: int) -> float:
         """Fixed point."""
@@ -99,10 +99,10 @@ class Learner:
         """
         if self.rule.plain:
             rates[:count] = 1.0
-        count, norm = merge(slots, signs, rates, count, self.scratch)
+        count, norm, margin = merge(slots, signs, rates, count, self.scratch, self.weights, self.sums)
         if norm == 0.0:
             return
-        size = self.rule.size(lambda: margin(self.weights, slots, signs, count), norm, cost)
+        size = self.rule.size(margin, norm, cost)
         if size > 0.0:
             step(self.weights, self.sums, self._settled(self.examples - 1), slots, signs, rates, count, size)
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.kernels.features.scoring import arc_features, score_arcs, score_pairs, word_lines
+from treebound.kernels.features.memory import prefetch
+from treebound.kernels.features.scoring import AHEAD, arc_features, score_arcs, score_pairs, word_lines
 from treebound.kernels.features.templates import unpacked_arcs
 from treebound.support.jit import kernel
 
@@ -14,16 +15,18 @@ BLOCK = 1 << 18  #: arcs that the pruner scores at a time: all those of a senten
 
 
 @kernel
-def merge(slots, signs, rates, count, scratch):
+def merge(slots, signs, rates, count, scratch, weights, sums):
     """Merge equal slots of a feature difference, in place; scratch float32[table] is 0 and left so.
 
-    Returns (distinct slots with a non-zero value, sum of rate * value^2). Values are left in `signs`, the rate of each
-    slot where it stands first in `rates`. O(count).
+    Return (distinct slots with a non-zero value, sum of rate * value^2, inner product of weights and values). Values
+    are left in `signs`, the rate of each slot where it stands first in `rates`. The cache lines of `sums`, which an
+    update needs next, are asked for on the way. O(count).
     """
     for i in range(count):
+        prefetch(scratch, slots[min(i + AHEAD, count - 1)])
         scratch[slots[i]] += signs[i]
     c = 0
-    norm = 0.0
+    norm, margin = 0.0, 0.0
     for i in range(count):
         v = scratch[slots[i]]
         if v != 0.0:
@@ -32,17 +35,12 @@ def merge(slots, signs, rates, count, scratch):
             signs[c] = v
             rates[c] = rates[i]
             norm += rates[c] * v * v
+            prefetch(weights, slots[c])
+            prefetch(sums, slots[c])
             c += 1
-    return c, norm
-
-
-@kernel
-def margin(weights, slots, signs, count):
-    """Inner product of the weights and a merged feature difference."""
-    total = 0.0
-    for i in range(count):
-        total += weights[slots[i]] * signs[i]
-    return total
+    for i in range(c):
+        margin += weights[slots[i]] * signs[i]
+    return c, norm, margin
 
 
 @kernel

@@ -35,9 +35,9 @@ class Settings(Checked):
 
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
-    averaging     the model's weights are the mean of those after each sentence: "uniform", or "polynomial", where weights
-                  count by the square of their time (`learning.updates.Learner`), so that three epochs do for six.
-                  None: polynomial with mira, uniform with perceptron, whose average is an exact integer only so
+    averaging     the model's weights are the mean of those after each sentence: "uniform", or "polynomial", where
+                  weights count by the square of their time (`learning.updates.Learner`), so that three epochs do for
+                  six. None: polynomial with mira; uniform with perceptron, whose average is an exact integer only so
     k             candidate heads a word in training; None: all
     threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k.
                   None: 0.001, and 0 where k is None or trees may cross

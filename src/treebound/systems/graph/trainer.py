@@ -137,7 +137,7 @@ class _Training:
         self.labelling = Labelling(spec, names, pruner.attributes, templates)
         self.gold_labels = np.split(numbered(train, names), train.offsets[1:-1])
         self.rule = UPDATES[spec.learner](spec.C)
-        self.learner = Learner(self.labelling.weights, self.rule, DEGREE[spec.averaging])
+        self.learner = Learner(self.labelling.weights, self.rule, DEGREE[spec.averaging or "uniform"])
         self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns, templates)
         self.projective = spec.space == "projective"
         self.single_root = bool(train.meta.get("single_root", True))
