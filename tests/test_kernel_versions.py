@@ -10,7 +10,8 @@ import pytest
 from numba import typeof
 from strategies import random_problem
 
-from treebound.decoders.exact.branch_and_bound.decoder import PAIR_FAMILIES, counts_of
+from treebound.decoders.exact.branch_and_bound.decoder import NAMED, PAIR_FAMILIES, STARTS, BranchAndBound, counts_of
+from treebound.decoders.exact.branch_and_bound.search import search
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.tree_moves import AT_HEADS, joined, stars_of
@@ -39,3 +40,25 @@ def test_one_type_for_all_companies_of_families(space):
     companies = chain.from_iterable(combinations(problem.parts, size) for size in range(len(problem.parts) + 1))
     types = {as_kernels_take_it(each, company) for company in companies for each in (problem, unchecked)}
     assert len(types) == 1
+
+
+def test_options_are_values_for_which_nothing_is_compiled():
+    """The search has two versions: without head stars, and with them for trees of both spaces."""
+    rng = np.random.default_rng(3)
+    families = ["adjacent-sibling", "grandchild", "sibling", "comb"]
+    problems = {
+        space: random_problem(rng, families, min_n=4, max_n=5, space=space, feasible=True)
+        for space in ("projective", "non-projective")
+    }
+    choices = {
+        "order": NAMED["order"], "scheme": NAMED["scheme"], "branching": NAMED["branching"], "start": STARTS,
+        "eliminate": (True, False), "stars": (0, 3), "record": (True, False), "root_steps": (1, 30), "rho": (0.5, 1.5),
+    }  # fmt: skip
+    for space, problem in problems.items():
+        best = {BranchAndBound(space=space).decode(problem).value}
+        best |= {
+            BranchAndBound(space=space, **{name: value}).decode(problem).value
+            for name, values in choices.items() for value in values
+        }  # fmt: skip
+        assert len({round(value, 6) for value in best}) == 1
+    assert len([version for version in search.overloads.values() if not version.library.inner]) <= 2

@@ -205,3 +205,18 @@ print(functions and {f._cache.cache_path for f in functions} == {str(folder_of(P
 def test_a_function_that_is_not_there_is_not_said_to_be_missing_its_code() -> None:
     with pytest.raises(ValueError, match="no function kernels"):
         is_compiled("kernels.features.scoring.no_such_function")
+
+
+def test_whoever_asks_is_told_of_each_function_that_is_compiled(tmp_path: Path) -> None:
+    """A command says how long compilation goes on; loading compiled code is not worth a line."""
+    (tmp_path / "small.py").write_text(FUNCTION)
+    script = (
+        "import sys, treebound.support.jit\nfrom treebound.support.jit.cache import compiled_one\n"
+        "sys.path.insert(0, sys.argv[1])\nimport small\ncompiled_one.append(lambda: print('compiled'))\n"
+        "print(small.twice(21), small.twice(2.0))"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for lines in (["compiled", "compiled", "42 4.0"], ["42 4.0"]):
+        command = [sys.executable, "-c", script, str(tmp_path)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.split("\n") == [*lines, ""]

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from interrupted import Stop, stop_in_second_epoch
+from mutants import ModelFile
 from synthetic import synthetic_treebank
 
 from treebound.checker.certificates import check_parse
@@ -157,24 +158,18 @@ def test_a_checkpoint_keeps_the_entries_that_are_not_zero(tmp_path: Path) -> Non
         assert np.array_equal(one.sums, two.sums)
         assert (found.best[1], found.history, found.seconds) == (2.0, [{"epoch": 1}], (1.0, 2.0))
         assert Checkpoint(path, "another", learner()).resume() is None
-    damaged = Checkpoint(tmp_path / "0.1.npz", "key", learner())
-    state, arrays = damaged.format.load(damaged.path)
-    fields = {name: getattr(state, name) for name in ("key", "entries", "examples", "unit", "history", "seconds")}
-    for bit in (1, 128):
-        kept = arrays["kept"].copy()
-        kept[0] ^= bit
-        damaged.format.save(damaged.path, fields, arrays | {"kept": kept})
-        assert damaged.resume() is None
-    beyond = arrays["kept"].copy()
-    beyond[-1] |= 1  # of 40 bits the last three belong to no entry
-    damaged.format.save(
-        damaged.path,
-        fields | {"entries": state.entries + 1},
-        arrays
-        | {"kept": beyond}
-        | {name: np.append(arrays[name], arrays[name][:1]) for name in ("weights", "sums", "best")},
-    )
-    assert damaged.resume() is None
+    content = (tmp_path / "0.1.npz").read_bytes()
+    damaged = tmp_path / "damaged.npz"
+    for place, bit in ((0, 1), (0, 128), (-1, 2), (-1, 4)):  # the last byte has five entries, and the bit of the end
+        file = ModelFile(content)
+        file.arrays["sums.kept"][place] ^= bit
+        damaged.write_bytes(file.written())
+        assert Checkpoint(damaged, "key", learner()).resume() is None
+    for kept in (np.zeros(5, np.uint8), np.zeros(0, np.uint8), np.zeros(5, np.uint16)):
+        file = ModelFile(content)
+        file.arrays["sums.kept"] = kept
+        damaged.write_bytes(file.written())
+        assert Checkpoint(damaged, "key", learner()).resume() is None
 
 
 def test_a_checkpoint_of_another_run_is_not_taken(pruner, tmp_path):

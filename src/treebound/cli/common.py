@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -10,12 +11,33 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from treebound.core.errors import InputError
+from treebound.support.progress import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from treebound.checker.proofs import Of
     from treebound.treebanks.document import Document
+
+COMPILING = 5.0  #: seconds between two lines that tell how long a compilation has taken
+
+
+def tell_compiling() -> None:
+    """Tell that kernels are compiled, once per machine, and every COMPILING seconds for how long so far."""
+    from treebound.support.jit.cache import compiled_one
+
+    say("compiling, once per machine: half a minute or more")
+    started = told = time.monotonic()
+
+    def tell() -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told >= COMPILING:
+            told = now
+            say(f"compiling: {now - started:.0f} s so far")
+
+    compiled_one.append(tell)
+
 
 DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
 

@@ -18,6 +18,7 @@ from treebound.cli.common import (
     output_file,
     proofs_of,
     sentences_in,
+    tell_compiling,
 )
 from treebound.cli.groups import CCG, Certainty, Running, Search, Transitions, grouped
 from treebound.core.errors import InputError
@@ -67,7 +68,7 @@ def parse(
         raise InputError("only CCG parsers make derivations", path=model, hint="leave out --derivations")
     how = Parsing(parser, assess, proofs is not None, ccg.derivations is not None)
     if hasattr(parser, "problem") and not is_compiled("kernels.features.scoring.score_sentence"):
-        say("compiling, once per machine: a minute or two")
+        tell_compiling()
     with _proofs(proofs, proofs and proofs_of(parser)) as prove, _auto(ccg.derivations) as derive:
 
         def also(done: Written) -> None:

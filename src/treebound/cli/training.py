@@ -18,6 +18,7 @@ from treebound.cli.common import (
     is_standard,
     output_file,
     read_document,
+    tell_compiling,
 )
 from treebound.cli.options import given, options_of
 from treebound.core.errors import InputError, TreeboundError
@@ -84,7 +85,7 @@ def train(
     for remark in job.remarks:
         say(f"{train_file}: {remark}")
     if training.compiles(recipe):
-        say("compiling, once per machine: a minute or two")
+        tell_compiling()
     done = training.train(over, job)
     if done.model is None:
         raise cast("TreeboundError", done.error)

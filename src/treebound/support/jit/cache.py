@@ -23,6 +23,10 @@ from treebound.support.jit.files import Turn, folder_of, read, usable, write
 INNER = "inner"  #: marks a version that is compiled for the sake of another kernel
 
 
+#: called after each function that this process has compiled; loading compiled code calls nobody
+compiled_one: list[Callable[[], None]] = []
+
+
 class KernelCache:
     """Compiled versions of one kernel, with the interface that numba's dispatchers expect of a cache.
 
@@ -84,6 +88,8 @@ class KernelCache:
             turn = self._turns.pop(path, None)
             if turn is not None:
                 turn.end()
+            for call in compiled_one:
+                call()
 
     def flush(self) -> None:
         """Remove all versions."""

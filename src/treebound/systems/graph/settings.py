@@ -104,8 +104,6 @@ class Settings(Checked):
         super().__post_init__()
         if len(set(self.families)) < len(self.families):
             raise SettingError("families", "a factor family is named twice", "name each once")
-        if self.averaging is None:
-            object.__setattr__(self, "averaging", "polynomial" if self.learner == "mira" else "uniform")
         if self.averaging == "polynomial" and self.learner == "perceptron":
             hint = "leave averaging, or choose mira"
             raise SettingError("averaging", "the average of a perceptron is uniform", hint)
@@ -120,6 +118,12 @@ class Settings(Checked):
             object.__setattr__(self, "label_bits", min(28, self.bits + 1))
         if self.pruner_bits is None:
             object.__setattr__(self, "pruner_bits", min(20, self.bits))
+
+    @property
+    def average_degree(self) -> int:
+        """How much the weights after sentence t count in the average: by this power of t."""
+        averaging = self.averaging or ("polynomial" if self.learner == "mira" else "uniform")
+        return 2 if averaging == "polynomial" else 0
 
     def fitted(self, treebank: Treebank) -> Settings:
         """What can be trained on a treebank: without patterns where it names none, or folds of a single sentence."""

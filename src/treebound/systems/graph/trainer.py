@@ -42,8 +42,6 @@ from treebound.systems.graph.settings import Settings
 from treebound.treebanks.projectivise import is_projective, projectivise
 
 UNLIMITED = 2000  #: dynamic programs for a sentence of dev where training has no limit
-#: how much the weights after sentence t count in the average: by this power of t
-DEGREE = {"uniform": 0, "polynomial": 2}
 #: a decoder as registered, and its options
 Search = tuple[str, dict[str, Any]]
 
@@ -137,7 +135,7 @@ class _Training:
         self.labelling = Labelling(spec, names, pruner.attributes, templates)
         self.gold_labels = np.split(numbered(train, names), train.offsets[1:-1])
         self.rule = UPDATES[spec.learner](spec.C)
-        self.learner = Learner(self.labelling.weights, self.rule, DEGREE[spec.averaging or "uniform"])
+        self.learner = Learner(self.labelling.weights, self.rule, spec.average_degree)
         self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns, templates)
         self.projective = spec.space == "projective"
         self.single_root = bool(train.meta.get("single_root", True))
