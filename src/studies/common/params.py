@@ -82,6 +82,7 @@ class GraphModel:
     families      factor families beside arcs
     threshold     of the pruner: 0 keeps the k best heads, as in the papers
     pruner_folds  folds of the jackknife by which training sentences are pruned
+    epochs        passes over the training set; null: as `train` says
     """
 
     families: tuple[Family, ...] = ()
@@ -89,6 +90,7 @@ class GraphModel:
     space: Space = "projective"
     threshold: Annotated[float, Field(ge=0, lt=1)] = 0.0
     pruner_folds: Annotated[int, Field(ge=0, le=1000)] = 0
+    epochs: Positive | None = None
 
 
 #: settings of a system's models; a package of others takes numbers and names as they are

@@ -33,6 +33,7 @@ def specification(params: Params, model: str, examples: Treebank, seed: int) -> 
         threshold=own.threshold,
         pruner_folds=own.pruner_folds,
         learner=own.learner,
+        epochs=own.epochs or params.train.epochs,
         seed=seed,
         labels=params.train.labels if has_labels(examples) else "none",
         pruner_epochs=params.pruner.epochs,

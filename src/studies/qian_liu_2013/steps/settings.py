@@ -8,7 +8,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from studies.common.fields import STRICT, Attribute, Count, Name, Positive, Section
-from treebound.systems.graph.settings import Family, Labels, Learner
+from treebound.systems.graph.settings import Averaging, Family, Labels, Learner
 
 if TYPE_CHECKING:
     from studies.common.params import Params
@@ -30,6 +30,7 @@ class Step:
     word_pairs: bool = True
     labels: Labels | None = None
     learner: Learner | None = None
+    averaging: Averaging | None = None
     epochs: Positive | None = None
     max_dp_calls: Count | None = None
     threshold: Annotated[float, Field(gt=0, lt=1)] | None = None
@@ -45,7 +46,7 @@ class Step:
     @property
     def settings(self) -> dict[str, Any]:
         """The fields of the settings that it sets, families aside."""
-        names = ("labels", "learner", "epochs", "max_dp_calls", "threshold", "pruner_folds")
+        names = ("labels", "learner", "averaging", "epochs", "max_dp_calls", "threshold", "pruner_folds")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
