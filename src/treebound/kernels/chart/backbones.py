@@ -367,7 +367,7 @@ def carreras_graph(index, parts, scores, limit, counted=False):
 
 # not split, as `carreras_graph`
 @kernel
-def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
+def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=False):
     """Hypergraph in the shape of Koo & Collins (2010) Model 1; scores, limit, counted: as for `carreras_graph`.
 
     S(s, b):    C(s, r) + C(b, r +- 1)              the span between two adjacent modifiers of h, over splits r
@@ -423,11 +423,14 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
             x, y = (s, b) if mod[s] < mod[b] else (b, s)  # x is the left one
             lo, hi = mod[x], mod[y]
             x_end, y_end = none[x, 1], none[y, 0]
+            h = head[b]
+            part = parts.adjacent[b] + 1 + s - (right[h] if mod[b] > h else start[h])
+            var = A + 1 + part if named else A
             for r in range(lo, hi):
                 w = (x_end if r == lo else 0.0) + (y_end if r + 1 == hi else 0.0)
-                edges = _edge(out, edges, done[np.uint64(x), np.uint64(r)], done[np.uint64(y), np.uint64(r + 1)], A, w)
-            h = head[b]
-            span[parts.adjacent[b] + 1 + s - (right[h] if mod[b] > h else start[h])] = _close(out, edges)
+                left, beside = done[np.uint64(x), np.uint64(r)], done[np.uint64(y), np.uint64(r + 1)]
+                edges = _edge(out, edges, left, beside, var, w)
+            span[part] = _close(out, edges)
         # I(a, b) with |m - h| = d
         for o in range(by_length[d], by_length[d + 1]):
             b = order[o]
