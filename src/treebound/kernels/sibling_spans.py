@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.kernels.bounded import Pairs
+from treebound.kernels.bounded import Pairs, make_products
 from treebound.support.jit import kernel
 
 FAR = 1 << 30  #: the arc after the last one, larger than every number of an arc
@@ -96,13 +96,30 @@ def split_siblings(adjacent, arcs, phi, unit):
 def as_runs(adjacent, arcs):
     """The combs arcs int32[F, r] as adjacent pairs, int32[F, r - 1]: all arcs are chosen exactly if all pairs are."""
     F, r = arcs.shape
-    out = np.full((F, r - 1), -1, np.int32)
+    out = np.full((F, max(0, r - 1)), -1, np.int32)
     for i in range(F):
         for j in range(r - 1):
             if arcs[i, j + 1] < 0:
                 break
             out[i, j] = adjacent.first[arcs[i, j + 1]] + arcs[i, j]
     return out
+
+
+@kernel
+def adjacent_factors(index, parts, arc, sibling, comb, unit):
+    """What a search bounds by adjacent pairs, in one call: (Adjacency, theta float64[V], Pairs, Products, Spans).
+
+    arc            float64[A] scores
+    sibling, comb  (arcs int32[F, r], scores float64[F]) as in `PartTable`
+    """
+    adjacent = adjacency(index, parts)
+    A = len(index.head)
+    theta = np.zeros(A + 1 + parts.adjacent[A])
+    for a in range(A):
+        theta[a] = arc[a]
+    pairs, spans = split_siblings(adjacent, sibling[0], sibling[1], unit)
+    products = make_products(as_runs(adjacent, comb[0]), comb[1], unit, len(pairs.phi))
+    return adjacent, theta, pairs, products, spans
 
 
 @kernel

@@ -40,7 +40,7 @@ from treebound.kernels.chart.backbones import (
 from treebound.kernels.chart.hypergraph import NEG, NO_GRAPH, Hypergraph
 from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.reference import read_only
-from treebound.kernels.sibling_spans import Adjacency, Spans, adjacency, as_runs, split_siblings
+from treebound.kernels.sibling_spans import Adjacency, Spans, adjacent_factors
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, NO_PARTS, STAR_FAMILIES, joined, stars_of
 
 EMPTY = np.zeros(0, np.float64)
@@ -112,6 +112,8 @@ MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) be
 
 #: where trees may cross: the pairwise bound of siblings is loose there, and many steps are cheaper than branching
 TUNED_CROSSING = TUNED._replace(root_steps=100, node_steps=20, patience=6, stars=100)
+#: where adjacent siblings bound the others, longer steps need fewer dynamic programs (docs/decisions/028)
+ADJACENT_RHO = 1.9
 PROJECTIVE_CALLS = 40  #: of dynamic programs, for a first tree where trees may cross
 
 #: named values of the kernel's options
@@ -204,6 +206,7 @@ class BranchAndBound(CheckedDecoder):
         numbers = {name: _choice(name, given[name], names) for name, names in NAMED.items() if name in given}
         tuned = TUNED if space == "projective" else TUNED_CROSSING
         self.options = tuned._replace(**given | numbers)
+        self._given = frozenset(given)
         widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]
         self.supports = BACKBONES[backbone or widest].families | BOUNDED
         if space == "non-projective":
@@ -255,8 +258,10 @@ class BranchAndBound(CheckedDecoder):
             large = large_first_order(problem, backbone.space == "projective", MAX_EDGES // 10)
             if large is not None:
                 return large
+        adjacent = self._uses_adjacent(problem, backbone)
         options = self.options._replace(record=self.record)
-        adjacent = self._by_adjacent(problem, backbone)
+        if adjacent and "rho" not in self._given:
+            options = options._replace(rho=ADJACENT_RHO)
         stated = _state(problem, backbone, automata, MAX_EDGES, adjacent=adjacent)
         if stated is None:
             stated = _state(problem, backbone, automata, MAX_EDGES, counted=True, adjacent=adjacent)
@@ -294,7 +299,7 @@ class BranchAndBound(CheckedDecoder):
         found = search(graph, task, handover, known, options)
         return found._replace(dp_calls=found.dp_calls + climbing)
 
-    def _by_adjacent(self, problem: Problem, backbone: Backbone) -> bool:
+    def _uses_adjacent(self, problem: Problem, backbone: Backbone) -> bool:
         """Whether siblings and combs are bounded by adjacent siblings: where the search can, and if there are any."""
         plain = self.config == "tuned" and not self.options.stars and self.options.scheme == POLYAK
         plain = plain and not self.climbs and not self.record
@@ -352,8 +357,6 @@ def _state(
     adjacent  siblings and combs are bounded by adjacent pairs, which are variables then
     """
     tables, (index, parts) = problem.parts, index_of(problem)
-    theta = np.empty(problem.arcs + 1)
-    theta[:-1], theta[-1] = problem.arc, 0.0
     graph = backbone.graph(
         index, parts, chart_scores({f: t.score for f, t in tables.items()}), limit, counted, adjacent
     )
@@ -361,13 +364,14 @@ def _state(
         return None
     left = {f: t for f, t in tables.items() if f not in backbone.families}
     bounded = {f: t for f, t in left.items() if f not in automata} if automata else left
+    if adjacent:
+        return _Stated(graph, _with_spans(problem, index, parts, bounded, left), left)
+    theta = np.append(problem.arc, 0.0)
     if "grand-sibling" in bounded:
         given = bounded["grand-sibling"]
         bounded = bounded | {"grand-sibling": replace(given, arcs=_with_adjacent(index, parts, given.arcs))}
         theta = np.append(theta, np.zeros(parts.adjacent[-1]))
     pairs, products = _no_factors()  # of a short sentence
-    if adjacent:
-        return _Stated(graph, _with_spans(problem, index, parts, theta, bounded, left), left)
     if len((two := joined(bounded, PAIR_FAMILIES))[1]):
         pairs = make_pairs(*two, problem.unit)
     if len((more := joined(bounded, PRODUCT_FAMILIES))[1]):
@@ -381,24 +385,20 @@ def _with_spans(
     problem: Problem,
     index: ArcIndex,
     parts: PartIndex,
-    theta: np.ndarray,
     bounded: dict[str, PartTable],
     left: dict[str, PartTable],
 ) -> Task:
     """The task whose siblings on one side, and combs, are bounded by adjacent pairs."""
-    adjacent = adjacency(index, parts)
-    theta = np.append(theta, np.zeros(parts.adjacent[-1]))
-    pairs, products, spans = *_no_factors(), NO_SPANS[0]
-    if "sibling" in bounded:
-        table = bounded["sibling"]
-        pairs, spans = split_siblings(adjacent, read_only(table.arcs), read_only(table.score), problem.unit)
+    of_heads = (joined(bounded, (family,)) for family in ("sibling", "comb"))
+    adjacent, theta, pairs, products, spans = adjacent_factors(
+        index, parts, read_only(problem.arc), *of_heads, problem.unit
+    )
     if len((two := joined(bounded, ("head-bigram",)))[1]):
         pairs = Pairs(*map(np.concatenate, zip(pairs, make_pairs(*two, problem.unit), strict=True)))
-    if "comb" in bounded:
-        table = bounded["comb"]
-        bounded = bounded | {"comb": replace(table, arcs=as_runs(adjacent, read_only(table.arcs)))}
-    if len((more := joined(bounded, PRODUCT_FAMILIES))[1]):
-        products = make_products(*more, problem.unit, len(pairs.phi))
+    if len((more := joined(bounded, [f for f in PRODUCT_FAMILIES if f != "comb"]))[1]):
+        others = make_products(*more, problem.unit, len(pairs.phi))
+        first = np.append(products.first, others.first[1:] + products.first[-1]).astype(np.int32)
+        products = Products(first, *map(np.concatenate, zip(products[1:], others[1:], strict=True)))
     counts = counts_of(problem.n, left)
     return Task(index, parts, theta, pairs, products, counts, spans, adjacent, problem.unit)
 
