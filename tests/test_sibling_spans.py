@@ -3,6 +3,8 @@ folding changes no tree's bound by less than it should; and the search finds the
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from oracles.score import best
@@ -13,7 +15,6 @@ from treebound.core.problem import Problem
 from treebound.decoders.canonical import canonical
 from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, BranchAndBound, _state
 from treebound.decoders.exact.branch_and_bound.state import Task, find_certain
-from treebound.kernels.bounded import apply_shares
 from treebound.kernels.chart.best_tree import lay_tree, oracle_scratch, tree_variables
 from treebound.kernels.chart.hypergraph import inside
 from treebound.kernels.sibling_spans import (
@@ -47,7 +48,7 @@ def variables(problem: Problem, task: Task, heads: np.ndarray) -> tuple[np.ndarr
         return np.zeros(0, np.int32), z
     chosen = np.sort(np.concatenate(arcs))
     pairs = []
-    for s, b in zip(chosen, chosen[1:], strict=False):
+    for s, b in pairwise(chosen):
         if task.adjacent.start[s] == task.adjacent.start[b]:
             pairs.append(task.adjacent.first[b] + s)
     chosen = np.concatenate([chosen, np.array(pairs, np.int64)]).astype(np.int32)

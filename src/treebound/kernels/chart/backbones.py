@@ -407,6 +407,8 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
     half = np.full(pairs + A, -1, np.int32)  # I(a, b) at the grandchild part of (a, b); I(root, b) at pairs + b
     span = np.full(parts.adjacent[A], -1, np.int32)  # S(s, b) at the adjacent-sibling part of (s, b)
     none = np.empty((A, 2), np.float64)
+    # what the arcs into one head have in common: ranks of its modifiers, the items of these, their own scores
+    rank_of, tail, own = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32), np.empty(n + 1)
     for a in range(A):
         done[a, mod[a]] = 0
         for side in range(2):
@@ -444,6 +446,12 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
             w_first = adjacent[pair] if scored else 0.0
             if near == m:
                 w_first += none[b, 0 if rightward else 1]
+            count = 0
+            for i in range(rank if paired else 0):
+                if span[np.uint64(pair + 1 + i)] >= 0:
+                    rank_of[count], tail[count] = i, span[np.uint64(pair + 1 + i)]
+                    own[count] = adjacent[np.uint64(pair + 1 + i)] if scored else 0.0
+                    count += 1
             contexts = into_start[h + 1] - into_start[h] if h > 0 else 1
             for q in range(contexts):
                 a = into[into_start[h] + q] if h > 0 else -1
@@ -461,36 +469,49 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
                 if _full(out, edges, width):
                     return _too_large()
                 edges = _edge(out, edges, done[b, near], 0, b, w + w_first + (triples[triple] if triple >= 0 else 0.0))
-                if paired and w > NEG_TEST:
-                    for i in range(rank):
-                        k = np.uint64(pair + 1 + i)
-                        w_s = w + (adjacent[k] if scored else 0.0)
+                if w > NEG_TEST:
+                    for c in range(count):
+                        i = rank_of[np.uint64(c)]
+                        w_s = w + own[np.uint64(c)]
                         if triple >= 0:
                             w_s += triples[np.uint64(triple + 1 + i)]
-                        edges = _edge(out, edges, half[np.uint64(at + i)], span[k], b, w_s)
+                        edges = _edge(out, edges, half[np.uint64(at + i)], tail[np.uint64(c)], b, w_s)
                 half[at + rank] = _close(out, edges)
-        # C(a, e) with |e - h| = d
-        for a in range(A):
-            g, h = head[a], mod[a]
+        # C(a, e) with |e - h| = d: modifiers whose own span reaches e are the same for all arcs into h
+        for h in range(1, n + 1):
             for side in range(2):
                 e = h - d if side == 0 else h + d
-                if e < 1 or e > n or (side == 0 and g < h and e <= g) or (side == 1 and g > h and e >= g):
+                if e < 1 or e > n:
                     continue
-                if _full(out, edges, width):
-                    return _too_large()
-                b0 = start[h] if side == 0 else right[h]
-                before = 0 if side == 0 else parts.below[a, 0]
-                first_outermost, first_half = parts.outermost[a] + 2 + before, parts.grandchild[a] + before
-                for i in range(parts.below[a, side]):
-                    lower = np.uint64(b0 + i)
+                b0, b_end = (start[h], right[h]) if side == 0 else (right[h], start[h + 1])
+                count = 0
+                for lower in range(b0, b_end):
                     m = mod[lower]
                     if abs(m - h) > d:
                         break
-                    w = outermost[np.uint64(first_outermost + i)] if has_outermost else 0.0
-                    if m == e:
-                        w += none[lower, np.uint64(side)]
-                    edges = _edge(out, edges, half[np.uint64(first_half + i)], done[lower, np.uint64(e)], A, w)
-                done[a, e] = _close(out, edges)
+                    if done[np.uint64(lower), np.uint64(e)] >= 0:
+                        rank_of[count], tail[count] = lower - b0, done[np.uint64(lower), np.uint64(e)]
+                        own[count] = none[lower, side] if m == e else 0.0
+                        count += 1
+                for q in range(into_start[h], into_start[h + 1]):
+                    a = into[q]
+                    g = head[a]
+                    if (side == 0 and g < h and e <= g) or (side == 1 and g > h and e >= g):
+                        continue
+                    if _full(out, edges, width):
+                        return _too_large()
+                    before = 0 if side == 0 else parts.below[a, 0]
+                    first_outermost, first_half = parts.outermost[a] + 2 + before, parts.grandchild[a] + before
+                    below = parts.below[a, side]
+                    for c in range(count):
+                        i = rank_of[np.uint64(c)]
+                        if i >= below:
+                            break
+                        w = own[np.uint64(c)]
+                        if has_outermost:
+                            w += outermost[np.uint64(first_outermost + i)]
+                        edges = _edge(out, edges, half[np.uint64(first_half + i)], tail[np.uint64(c)], A, w)
+                    done[a, e] = _close(out, edges)
     if _full(out, edges, width):
         return _too_large()
     for b in range(start[0], start[1]):
