@@ -112,8 +112,8 @@ MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) be
 
 #: where trees may cross: the pairwise bound of siblings is loose there, and many steps are cheaper than branching
 TUNED_CROSSING = TUNED._replace(root_steps=100, node_steps=20, patience=6, stars=100)
-#: where adjacent siblings bound the others, longer steps need fewer dynamic programs (docs/decisions/028)
-ADJACENT_RHO = 1.9
+#: where adjacent siblings bound the others: fewer and longer steps need fewer dynamic programs (docs/decisions/028)
+TUNED_ADJACENT = {"rho": 1.9, "root_steps": 12, "node_steps": 4}
 PROJECTIVE_CALLS = 40  #: of dynamic programs, for a first tree where trees may cross
 
 #: named values of the kernel's options
@@ -260,8 +260,8 @@ class BranchAndBound(CheckedDecoder):
                 return large
         adjacent = self._uses_adjacent(problem, backbone)
         options = self.options._replace(record=self.record)
-        if adjacent and "rho" not in self._given:
-            options = options._replace(rho=ADJACENT_RHO)
+        if adjacent:
+            options = options._replace(**{name: x for name, x in TUNED_ADJACENT.items() if name not in self._given})
         stated = _state(problem, backbone, automata, MAX_EDGES, adjacent=adjacent)
         if stated is None:
             stated = _state(problem, backbone, automata, MAX_EDGES, counted=True, adjacent=adjacent)
