@@ -113,7 +113,7 @@ MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) be
 #: where trees may cross: the pairwise bound of siblings is loose there, and many steps are cheaper than branching
 TUNED_CROSSING = TUNED._replace(root_steps=100, node_steps=20, patience=6, stars=100)
 #: where adjacent siblings bound the others: fewer and longer steps need fewer dynamic programs (docs/decisions/028)
-TUNED_ADJACENT = {"rho": 1.9, "root_steps": 12, "node_steps": 4}
+TUNED_ADJACENT: dict[str, Any] = {"rho": 1.9, "root_steps": 12, "node_steps": 4}
 PROJECTIVE_CALLS = 40  #: of dynamic programs, for a first tree where trees may cross
 
 #: named values of the kernel's options
