@@ -1,5 +1,5 @@
-"""Siblings that are bounded by adjacent pairs: every tree is below the bound, which is tight where no share can move;
-folding changes no tree's bound by less than it should; and the search finds the best tree of every problem."""
+"""The bound of siblings by adjacent pairs holds for every tree and is tight where no share can move. Folding keeps it
+valid. The search that uses it finds the best tree of every enumerated problem."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def spread(rng: np.random.Generator, spans: Spans, unit: float) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed: int) -> None:
-    """Of random shares, and after steps on them; coefficients stay those of the shares."""
+    """Shares are random at first, then steps move them. The coefficients always follow from the shares."""
     rng = np.random.default_rng(seed)
     problem, task = stated(rng, ("adjacent-sibling", "sibling"))
     spans, adjacent = task.spans, task.adjacent
@@ -94,7 +94,7 @@ def test_every_tree_is_below_the_bound_which_is_tight_where_no_share_moves(seed:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_folding_keeps_the_bounds_of_trees_valid_and_never_raises_them(seed: int) -> None:
-    """Some arcs are dead: trees without them have a bound that is no worse than before."""
+    """A tree of arcs that are alive has a bound that is no higher than before."""
     rng = np.random.default_rng(seed)
     problem, task = stated(rng, ("adjacent-sibling", "sibling"))
     spans, adjacent = task.spans, task.adjacent
@@ -120,7 +120,7 @@ def test_folding_keeps_the_bounds_of_trees_valid_and_never_raises_them(seed: int
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_backbone_chooses_the_variables_of_adjacent_pairs(seed: int) -> None:
-    """Of its best tree, under random scores of arcs and pairs."""
+    """The best tree under random scores of arcs and pairs is laid out with the variables of its pairs."""
     rng = np.random.default_rng(seed)
     problem, task = stated(rng, FAMILIES)
     graph = _state(problem, BACKBONE, (), MAX_EDGES, adjacent=True).graph  # type: ignore[union-attr]
@@ -139,7 +139,7 @@ def test_the_backbone_chooses_the_variables_of_adjacent_pairs(seed: int) -> None
 
 @tries(150, 3000)
 def test_the_search_finds_the_best_tree(tries: int) -> None:
-    """Of problems of all shapes, beside the search with the bound of arcs."""
+    """Enumeration and the search with the bound of arcs find the same value in problems of all shapes."""
     rng = np.random.default_rng(1)
     by_adjacent = BranchAndBound(siblings="adjacent", root_steps=3, node_steps=2)
     by_arcs = BranchAndBound(siblings="arcs")

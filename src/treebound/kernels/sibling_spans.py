@@ -54,7 +54,7 @@ class Neighbours(NamedTuple):
 
 @kernel
 def adjacency(index, parts):
-    """The variables of adjacent pairs, numbered behind A: A + 1 + number of the adjacent-sibling part. O(A)."""
+    """Number the variables of adjacent pairs: A + 1 + number of the adjacent-sibling part. O(A)."""
     A = len(index.head)
     first = np.empty(A, np.int64)
     start = np.empty(A, np.int32)
@@ -69,7 +69,7 @@ def adjacency(index, parts):
 
 @kernel
 def split_siblings(adjacent, arcs, phi, unit):
-    """Sibling parts that score something, with even shares: (Pairs on both sides of a head, Spans). O(F).
+    """Return the sibling parts whose score is not 0, with even shares: (Pairs across the head, Spans). O(F).
 
     arcs, phi  int32[F, 2], float64[F] in the order of `PartTable`
     """
@@ -94,7 +94,10 @@ def split_siblings(adjacent, arcs, phi, unit):
 
 @kernel
 def as_runs(adjacent, arcs):
-    """The combs arcs int32[F, r] as adjacent pairs, int32[F, r - 1]: all arcs are chosen exactly if all pairs are."""
+    """Return the variables int32[F, r - 1] of the adjacent pairs of combs int32[F, r], -1 in empty slots.
+
+    All arcs of a comb are chosen exactly if all its adjacent pairs are.
+    """
     F, r = arcs.shape
     out = np.full((F, max(0, r - 1)), -1, np.int32)
     for i in range(F):
@@ -107,7 +110,7 @@ def as_runs(adjacent, arcs):
 
 @kernel
 def adjacent_factors(index, parts, arc, sibling, comb, unit):
-    """What a search bounds by adjacent pairs, in one call: (Adjacency, theta float64[V], Pairs, Products, Spans).
+    """Build the factors that a search bounds by adjacent pairs: (Adjacency, theta float64[V], Pairs, Products, Spans).
 
     arc            float64[A] scores
     sibling, comb  (arcs int32[F, r], scores float64[F]) as in `PartTable`
@@ -165,9 +168,10 @@ def _shift(adjacent, s, b, of_s, of_b, weight):
 
 @kernel
 def fold_spans(spans, adjacent, alive, certain, theta, weight):
-    """Drop spans of dead arcs, fold those of certain arcs into the other's score, in place; (Spans, constant).
+    """Drop spans of dead arcs and fold those of certain arcs into the other arc's score, in place.
 
-    alive, certain  bool[V]; constant: what the bound's constant changes by. O(F), and O(b - s) for a dropped span.
+    alive, certain  bool[V]
+    Returns (Spans, change of the bound's constant). O(F), and O(b - s) for each span that is dropped.
     """
     spans_s, spans_b, phi, share = spans
     constant = 0.0
@@ -184,7 +188,7 @@ def fold_spans(spans, adjacent, alive, certain, theta, weight):
             weight[s] += q
             weight[b] += q
             constant -= q
-        else:  # what a dead arc has is in no tree
+        else:  # variables of a dead arc are in no tree: their coefficients may stay
             _shift(adjacent, s, b, -q if alive[s] else 0.0, q - p if alive[b] else 0.0, weight)
         if both:
             other = b if certain[s] else s
@@ -195,13 +199,13 @@ def fold_spans(spans, adjacent, alive, certain, theta, weight):
 
 @kernel(inline="always")
 def first_of(adjacent, s, b):
-    """Number of the variable of the adjacent pair (s, b)."""
+    """Return the number of the variable of the adjacent pair (s, b)."""
     return adjacent.first[b] + s
 
 
 @kernel
 def neighbours_of(A):
-    """Neighbours of A arcs of no tree."""
+    """Return the Neighbours of A arcs, none of which is chosen."""
     return Neighbours(np.full(A, FAR, np.int32), np.full(A, -1, np.int32))
 
 
@@ -232,7 +236,7 @@ def lift_neighbours(chosen, size, neighbours):
 
 @kernel
 def visit_spans(spans, z, neighbours, direction):
-    """At a tree: (score of the spans that fire, number of shares that can lower the bound).
+    """Score the spans at a tree: (score of those that fire, number of shares that can lower the bound).
 
     OUT direction int8[F]: 1 raise the share, -1 lower it, 0 the bound is tight. O(F).
     """
@@ -286,7 +290,7 @@ def move_spans(spans, adjacent, direction, alpha, weight):
 
 @kernel
 def add_span_slack(spans, z, neighbours, gap):
-    """gap[a] += what the bounds of the spans of arc a exceed their scores by at a tree. O(F)."""
+    """Add to gap[a] the slack of every span of arc a: its bound at the tree less its score. O(F)."""
     after, before = neighbours
     for i in range(len(spans.phi)):
         s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]

@@ -300,7 +300,7 @@ class BranchAndBound(CheckedDecoder):
         return found._replace(dp_calls=found.dp_calls + climbing)
 
     def _uses_adjacent(self, problem: Problem, backbone: Backbone) -> bool:
-        """Whether siblings and combs are bounded by adjacent siblings: where the search can, and if there are any."""
+        """Return whether the search bounds siblings and combs of the problem by adjacent siblings."""
         plain = self.config == "tuned" and not self.options.stars and self.options.scheme == POLYAK
         plain = plain and not self.climbs and not self.record
         there = backbone.kernel is grandparent_sibling_graph and not {"sibling", "comb"}.isdisjoint(problem.parts)
@@ -388,7 +388,7 @@ def _with_spans(
     bounded: dict[str, PartTable],
     left: dict[str, PartTable],
 ) -> Task:
-    """The task whose siblings on one side, and combs, are bounded by adjacent pairs."""
+    """Return the task in which adjacent pairs bound the siblings on one side of a head, and the combs."""
     of_heads = (joined(bounded, (family,)) for family in ("sibling", "comb"))
     adjacent, theta, pairs, products, spans = adjacent_factors(
         index, parts, read_only(problem.arc), *of_heads, problem.unit

@@ -177,7 +177,7 @@ def search(graph, given, handover, known, options):
 
 @kernel
 def shared(task):
-    """The task as compiled functions hand it on."""
+    """Return the task as compiled functions hand it on, by reference."""
     factors = task.pairs, task.products, task.counts, task.spans, task.adjacent
     return SharedTask(task.arcs, task.parts, task.theta, *factors, task.unit)
 
