@@ -84,7 +84,7 @@ class Search:
         products, still = fold_products(products, alive, certain, theta, weight, none)
         multipliers = Multipliers(np.zeros(A), np.zeros(A))
         offset = np.array([offset + more + still])
-        self.state = State(graph, pairs, products, theta, weight, slope, multipliers, none, offset)
+        self.state = State(graph, pairs, products, task.spans, theta, weight, slope, multipliers, none, offset)
         self.star = star_state(_handover(task, left, automata), self.index)
 
     def hand_over(self) -> None:

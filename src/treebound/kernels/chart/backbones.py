@@ -92,13 +92,12 @@ def _full(out, edges, width):
 def _edge(out, edges, left, right, var, weight):
     """One more edge of the next item, unless impossible (tails below 0 do not exist); how many edges there are then.
 
-    Unsigned indices, here and below, spare the test for negative ones.
+    An impossible edge is written, too, and overwritten by the next one: half of the edges of some items are impossible,
+    and branches on that would be mispredicted. Unsigned indices, here and below, spare the test for negative ones.
     """
-    if left < 0 or right < 0 or weight <= NEG_TEST:
-        return edges
     e = np.uint64(edges)
     out.left[e], out.right[e], out.var[e], out.weight[e] = left, right, var, weight
-    return edges + 1
+    return edges + ((left >= 0) & (right >= 0) & (weight > NEG_TEST))
 
 
 @kernel
@@ -367,7 +366,7 @@ def carreras_graph(index, parts, scores, limit, counted=False):
 
 # not split, as `carreras_graph`
 @kernel
-def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
+def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=False):
     """Hypergraph in the shape of Koo & Collins (2010) Model 1; scores, limit, counted: as for `carreras_graph`.
 
     S(s, b):    C(s, r) + C(b, r +- 1)              the span between two adjacent modifiers of h, over splits r
@@ -408,6 +407,8 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
     half = np.full(pairs + A, -1, np.int32)  # I(a, b) at the grandchild part of (a, b); I(root, b) at pairs + b
     span = np.full(parts.adjacent[A], -1, np.int32)  # S(s, b) at the adjacent-sibling part of (s, b)
     none = np.empty((A, 2), np.float64)
+    # what the arcs into one head have in common: ranks of its modifiers, the items of these, their own scores
+    rank_of, tail, own = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32), np.empty(n + 1)
     for a in range(A):
         done[a, mod[a]] = 0
         for side in range(2):
@@ -423,11 +424,14 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
             x, y = (s, b) if mod[s] < mod[b] else (b, s)  # x is the left one
             lo, hi = mod[x], mod[y]
             x_end, y_end = none[x, 1], none[y, 0]
+            h = head[b]
+            part = parts.adjacent[b] + 1 + s - (right[h] if mod[b] > h else start[h])
+            var = A + 1 + part if named else A
             for r in range(lo, hi):
                 w = (x_end if r == lo else 0.0) + (y_end if r + 1 == hi else 0.0)
-                edges = _edge(out, edges, done[np.uint64(x), np.uint64(r)], done[np.uint64(y), np.uint64(r + 1)], A, w)
-            h = head[b]
-            span[parts.adjacent[b] + 1 + s - (right[h] if mod[b] > h else start[h])] = _close(out, edges)
+                left, beside = done[np.uint64(x), np.uint64(r)], done[np.uint64(y), np.uint64(r + 1)]
+                edges = _edge(out, edges, left, beside, var, w)
+            span[part] = _close(out, edges)
         # I(a, b) with |m - h| = d
         for o in range(by_length[d], by_length[d + 1]):
             b = order[o]
@@ -442,6 +446,12 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
             w_first = adjacent[pair] if scored else 0.0
             if near == m:
                 w_first += none[b, 0 if rightward else 1]
+            count = 0
+            for i in range(rank if paired else 0):
+                if span[np.uint64(pair + 1 + i)] >= 0:
+                    rank_of[count], tail[count] = i, span[np.uint64(pair + 1 + i)]
+                    own[count] = adjacent[np.uint64(pair + 1 + i)] if scored else 0.0
+                    count += 1
             contexts = into_start[h + 1] - into_start[h] if h > 0 else 1
             for q in range(contexts):
                 a = into[into_start[h] + q] if h > 0 else -1
@@ -459,36 +469,49 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False):
                 if _full(out, edges, width):
                     return _too_large()
                 edges = _edge(out, edges, done[b, near], 0, b, w + w_first + (triples[triple] if triple >= 0 else 0.0))
-                if paired and w > NEG_TEST:
-                    for i in range(rank):
-                        k = np.uint64(pair + 1 + i)
-                        w_s = w + (adjacent[k] if scored else 0.0)
+                if w > NEG_TEST:
+                    for c in range(count):
+                        i = rank_of[np.uint64(c)]
+                        w_s = w + own[np.uint64(c)]
                         if triple >= 0:
                             w_s += triples[np.uint64(triple + 1 + i)]
-                        edges = _edge(out, edges, half[np.uint64(at + i)], span[k], b, w_s)
+                        edges = _edge(out, edges, half[np.uint64(at + i)], tail[np.uint64(c)], b, w_s)
                 half[at + rank] = _close(out, edges)
-        # C(a, e) with |e - h| = d
-        for a in range(A):
-            g, h = head[a], mod[a]
+        # C(a, e) with |e - h| = d: modifiers whose own span reaches e are the same for all arcs into h
+        for h in range(1, n + 1):
             for side in range(2):
                 e = h - d if side == 0 else h + d
-                if e < 1 or e > n or (side == 0 and g < h and e <= g) or (side == 1 and g > h and e >= g):
+                if e < 1 or e > n:
                     continue
-                if _full(out, edges, width):
-                    return _too_large()
-                b0 = start[h] if side == 0 else right[h]
-                before = 0 if side == 0 else parts.below[a, 0]
-                first_outermost, first_half = parts.outermost[a] + 2 + before, parts.grandchild[a] + before
-                for i in range(parts.below[a, side]):
-                    lower = np.uint64(b0 + i)
+                b0, b_end = (start[h], right[h]) if side == 0 else (right[h], start[h + 1])
+                count = 0
+                for lower in range(b0, b_end):
                     m = mod[lower]
                     if abs(m - h) > d:
                         break
-                    w = outermost[np.uint64(first_outermost + i)] if has_outermost else 0.0
-                    if m == e:
-                        w += none[lower, np.uint64(side)]
-                    edges = _edge(out, edges, half[np.uint64(first_half + i)], done[lower, np.uint64(e)], A, w)
-                done[a, e] = _close(out, edges)
+                    if done[np.uint64(lower), np.uint64(e)] >= 0:
+                        rank_of[count], tail[count] = lower - b0, done[np.uint64(lower), np.uint64(e)]
+                        own[count] = none[lower, side] if m == e else 0.0
+                        count += 1
+                for q in range(into_start[h], into_start[h + 1]):
+                    a = into[q]
+                    g = head[a]
+                    if (side == 0 and g < h and e <= g) or (side == 1 and g > h and e >= g):
+                        continue
+                    if _full(out, edges, width):
+                        return _too_large()
+                    before = 0 if side == 0 else parts.below[a, 0]
+                    first_outermost, first_half = parts.outermost[a] + 2 + before, parts.grandchild[a] + before
+                    below = parts.below[a, side]
+                    for c in range(count):
+                        i = rank_of[np.uint64(c)]
+                        if i >= below:
+                            break
+                        w = own[np.uint64(c)]
+                        if has_outermost:
+                            w += outermost[np.uint64(first_outermost + i)]
+                        edges = _edge(out, edges, half[np.uint64(first_half + i)], tail[np.uint64(c)], A, w)
+                    done[a, e] = _close(out, edges)
     if _full(out, edges, width):
         return _too_large()
     for b in range(start[0], start[1]):

@@ -148,13 +148,21 @@ class Parser:
 
     def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Scores, bool]:
         """(the scored candidate arcs of sentence i and the parts that they make up, as `_candidates`)."""
-        model, (rows, tag) = self.model, table.sentence(i)
         allowed, cut = self._candidates(table, i, k, widen)
-        projective = self.decoder.space == "projective"
-        scored = model.scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, table.matches(i))
-        scored = model.labelling.fold(self._weights, rows, scored)[0]
+        return self._folded(table, i, self._scored(table, i, allowed)), cut
+
+    def _scored(self, table: TokenTable, i: int, allowed: np.ndarray) -> Scores:
+        """Score the candidate arcs of sentence i, without labels, and the parts that they make up."""
+        rows, tag = table.sentence(i)
+        projective, matches = self.decoder.space == "projective", table.matches(i)
+        scorer = self.model.scorer
+        return scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, matches)
+
+    def _folded(self, table: TokenTable, i: int, scored: Scores) -> Scores:
+        """Add the score of each arc's best label to the scores of sentence i."""
+        scored = self.model.labelling.fold(self._weights, table.sentence(i)[0], scored)[0]
         self._check_size(scored)
-        return scored, cut
+        return scored
 
     def _check_size(self, scored: Scores) -> None:
         """ModelError where sums of scores might be rounded, as weights that were never trained can make it happen.
@@ -172,11 +180,25 @@ class Parser:
 
     def _parse(self, table: TokenTable, sentences: range) -> list[Parse]:
         """These sentences, stage by stage: what a stage has in the processor's caches serves the next sentence, too."""
-        problems = [self._stated(table, i, self.k) for i in reversed(sentences)]
+        problems = self._problems(table, sentences)[::-1]
         # a problem is handed over, so that its memory is free once it is solved
         trees = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
         parses = [self._claimed(table, i, *tree) for i, tree in zip(sentences, trees, strict=True)]
         return [self._labelled(parse, table, i) for i, parse in zip(sentences, parses, strict=True)]
+
+    def _problems(self, table: TokenTable, sentences: range) -> list[_Stated]:
+        """The scored problems of these sentences; every one was scored for as long as the others on average.
+
+        Pruner, scorer and labeller read tables of their own, of several MiB each. Taking turns sentence by sentence,
+        they would drive one another's tables out of the caches.
+        """
+        started = time.perf_counter()
+        allowed = [self._candidates(table, i, self.k) for i in sentences]
+        scored = [self._scored(table, i, arcs) for i, (arcs, _) in zip(sentences, allowed, strict=True)]
+        folded = [self._folded(table, i, scores) for i, scores in zip(sentences, scored, strict=True)]
+        problems = [scores.problem(self.model.unit) for scores in folded]
+        seconds = (time.perf_counter() - started) / max(1, len(problems))
+        return [_Stated(problem, cut, seconds) for problem, (_, cut) in zip(problems, allowed, strict=True)]
 
     @property
     def _narrow(self) -> bool:

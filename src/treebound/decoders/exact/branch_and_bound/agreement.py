@@ -298,7 +298,7 @@ def hand_over(star, task, state, scratch):
             state.slope[h] = 0.0
     star.mode[0] = ALL_STARS
     star.stars.dirty[:] = True
-    return changed(state, state.graph, pairs, products)
+    return changed(state, state.graph, pairs, products, state.spans)
 
 
 @kernel

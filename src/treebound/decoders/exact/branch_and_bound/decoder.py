@@ -22,6 +22,7 @@ from treebound.decoders.exact.branch_and_bound.lower_bound import climb
 from treebound.decoders.exact.branch_and_bound.published import flat_factors, search_published
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, make_record
 from treebound.decoders.exact.branch_and_bound.search import search
+from treebound.decoders.exact.branch_and_bound.share_steps import POLYAK
 from treebound.decoders.exact.branch_and_bound.state import TUNED, Found, Options, Task
 from treebound.decoders.exact.branch_and_bound.trace import Record
 from treebound.features.tree_score import PartScore
@@ -39,10 +40,15 @@ from treebound.kernels.chart.backbones import (
 from treebound.kernels.chart.hypergraph import NEG, NO_GRAPH, Hypergraph
 from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.reference import read_only
+from treebound.kernels.sibling_spans import Adjacency, Spans, adjacent_factors
 from treebound.kernels.tree_moves import AUTOMATON_FAMILIES, NO_PARTS, STAR_FAMILIES, joined, stars_of
 
 EMPTY = np.zeros(0, np.float64)
 NO_ARCS = np.zeros(0, np.int32)
+NO_SPANS = (
+    Spans(NO_ARCS, NO_ARCS, EMPTY, EMPTY),
+    Adjacency(np.zeros(0, np.int64), NO_ARCS),
+)
 NO_COUNTS = Counts(np.zeros(0, np.int32), read_only(EMPTY))
 
 
@@ -60,14 +66,23 @@ class Backbone:
     kernel: Callable[..., Hypergraph] | None
 
     def graph(
-        self, index: ArcIndex, parts: PartIndex, scores: ChartScores, limit: int, counted: bool = False
+        self,
+        index: ArcIndex,
+        parts: PartIndex,
+        scores: ChartScores,
+        limit: int,
+        counted: bool = False,
+        named: bool = False,
     ) -> Hypergraph:
         """Return the hypergraph of a sentence, NO_GRAPH for arborescences.
 
         It is empty for more than `limit` edges: more by an upper bound of their number, or if they are counted.
+        If they are `named`, adjacent pairs of arcs are variables (`grandparent_sibling_graph` alone).
         """
         if self.kernel is None:
             return NO_GRAPH
+        if self.kernel is grandparent_sibling_graph:
+            return grandparent_sibling_graph(index, parts, scores, limit, counted, named)
         of_arcs = len(index.right) - 1, parts.single_root
         stated = (index, *of_arcs) if self.kernel is eisner_graph else (index, parts, scores)
         return self.kernel(*stated, limit, counted)
@@ -97,6 +112,8 @@ MAX_EDGES = 40_000_000  #: hyperedges that a backbone may use (20 bytes each) be
 
 #: where trees may cross: the pairwise bound of siblings is loose there, and many steps are cheaper than branching
 TUNED_CROSSING = TUNED._replace(root_steps=100, node_steps=20, patience=6, stars=100)
+#: where adjacent siblings bound the others: fewer and longer steps need fewer dynamic programs (docs/decisions/028)
+TUNED_ADJACENT: dict[str, Any] = {"rho": 1.9, "root_steps": 12, "node_steps": 4}
 PROJECTIVE_CALLS = 40  #: of dynamic programs, for a first tree where trees may cross
 
 #: named values of the kernel's options
@@ -106,6 +123,7 @@ NAMED = {
     "branching": ("slack", "max-marginal"),
 }
 STARTS = ("tree", "pi")
+SIBLINGS = ("adjacent", "arcs")
 
 
 @cache
@@ -122,6 +140,9 @@ class Search(TypedDict, total=False):
     """Options of the search; one that is left out, or None, is as tuned for the space.
 
     root_steps, node_steps, rho, patience, order, scheme, branching, eliminate, stars  as in `state.Options`, by name
+    siblings  "adjacent": pairs on one side of their head are bounded by the adjacent siblings of a tree
+              (`kernels.sibling_spans`), combs too; "arcs": by its arcs. The first needs the backbone
+              grandparent-sibling, plain Polyak steps, and a search without stars, climbing and record
     start     "tree": the first tree to beat is the first one met; "pi": it climbs the paper's lower bound
     max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
     record    keep bounds, nodes and proof of the search in Parse.record
@@ -137,6 +158,7 @@ class Search(TypedDict, total=False):
     scheme: str | None
     branching: str | None
     start: str | None
+    siblings: str | None
     eliminate: bool | None
     stars: int | None
     record: bool
@@ -180,9 +202,11 @@ class BranchAndBound(CheckedDecoder):
         given: dict[str, Any] = {name: value for name, value in search.items() if value is not None}
         self.record = bool(given.pop("record", False))
         self.climbs = _choice("start", given.pop("start", "tree"), STARTS) == STARTS.index("pi")
+        self.siblings = SIBLINGS[_choice("bound of siblings", given.pop("siblings", SIBLINGS[0]), SIBLINGS)]
         numbers = {name: _choice(name, given[name], names) for name, names in NAMED.items() if name in given}
         tuned = TUNED if space == "projective" else TUNED_CROSSING
         self.options = tuned._replace(**given | numbers)
+        self._given = frozenset(given)
         widest = {"projective": "grandparent-sibling", "non-projective": "arborescence"}[space]
         self.supports = BACKBONES[backbone or widest].families | BOUNDED
         if space == "non-projective":
@@ -234,10 +258,13 @@ class BranchAndBound(CheckedDecoder):
             large = large_first_order(problem, backbone.space == "projective", MAX_EDGES // 10)
             if large is not None:
                 return large
+        adjacent = self._uses_adjacent(problem, backbone)
         options = self.options._replace(record=self.record)
-        stated = _state(problem, backbone, automata, MAX_EDGES)
+        if adjacent:
+            options = options._replace(**{name: x for name, x in TUNED_ADJACENT.items() if name not in self._given})
+        stated = _state(problem, backbone, automata, MAX_EDGES, adjacent=adjacent)
         if stated is None:
-            stated = _state(problem, backbone, automata, MAX_EDGES, counted=True)
+            stated = _state(problem, backbone, automata, MAX_EDGES, counted=True, adjacent=adjacent)
             if stated is None:
                 return _too_large(problem), None
             options = _limited(options, max(MIN_CALLS, LONG_WORK // max(len(stated.graph.left), 1)))
@@ -271,6 +298,13 @@ class BranchAndBound(CheckedDecoder):
         known = max(known, (score, tree), key=lambda pair: pair[0])
         found = search(graph, task, handover, known, options)
         return found._replace(dp_calls=found.dp_calls + climbing)
+
+    def _uses_adjacent(self, problem: Problem, backbone: Backbone) -> bool:
+        """Return whether the search bounds siblings and combs of the problem by adjacent siblings."""
+        plain = self.config == "tuned" and not self.options.stars and self.options.scheme == POLYAK
+        plain = plain and not self.climbs and not self.record
+        there = backbone.kernel is grandparent_sibling_graph and not {"sibling", "comb"}.isdisjoint(problem.parts)
+        return self.siblings == "adjacent" and plain and there
 
     def _backbone(self, families: frozenset[str]) -> Backbone:
         """The backbone for these families: the one asked for, or the smallest that scores most of them exactly."""
@@ -311,17 +345,28 @@ class _Stated(NamedTuple):
 
 
 def _state(
-    problem: Problem, backbone: Backbone, automata: tuple[str, ...], limit: int, counted: bool = False
+    problem: Problem,
+    backbone: Backbone,
+    automata: tuple[str, ...],
+    limit: int,
+    counted: bool = False,
+    adjacent: bool = False,
 ) -> _Stated | None:
-    """The sentence under a backbone; `automata` are left to head stars. None: as for an empty `Backbone.graph`."""
+    """The sentence under a backbone; `automata` are left to head stars. None: as for an empty `Backbone.graph`.
+
+    adjacent  siblings and combs are bounded by adjacent pairs, which are variables then
+    """
     tables, (index, parts) = problem.parts, index_of(problem)
-    theta = np.empty(problem.arcs + 1)
-    theta[:-1], theta[-1] = problem.arc, 0.0
-    graph = backbone.graph(index, parts, chart_scores({f: t.score for f, t in tables.items()}), limit, counted)
+    graph = backbone.graph(
+        index, parts, chart_scores({f: t.score for f, t in tables.items()}), limit, counted, adjacent
+    )
     if len(graph.first) == 1:
         return None
     left = {f: t for f, t in tables.items() if f not in backbone.families}
     bounded = {f: t for f, t in left.items() if f not in automata} if automata else left
+    if adjacent:
+        return _Stated(graph, _with_spans(problem, index, parts, bounded, left), left)
+    theta = np.append(problem.arc, 0.0)
     if "grand-sibling" in bounded:
         given = bounded["grand-sibling"]
         bounded = bounded | {"grand-sibling": replace(given, arcs=_with_adjacent(index, parts, given.arcs))}
@@ -331,8 +376,31 @@ def _state(
         pairs = make_pairs(*two, problem.unit)
     if len((more := joined(bounded, PRODUCT_FAMILIES))[1]):
         products = make_products(*more, problem.unit, len(pairs.phi))
-    task = Task(index, parts, theta, pairs, products, counts_of(problem.n, left), problem.unit)
+    counts = counts_of(problem.n, left)
+    task = Task(index, parts, theta, pairs, products, counts, *NO_SPANS, problem.unit)
     return _Stated(graph, task, left)
+
+
+def _with_spans(
+    problem: Problem,
+    index: ArcIndex,
+    parts: PartIndex,
+    bounded: dict[str, PartTable],
+    left: dict[str, PartTable],
+) -> Task:
+    """Return the task in which adjacent pairs bound the siblings on one side of a head, and the combs."""
+    of_heads = (joined(bounded, (family,)) for family in ("sibling", "comb"))
+    adjacent, theta, pairs, products, spans = adjacent_factors(
+        index, parts, read_only(problem.arc), *of_heads, problem.unit
+    )
+    if len((two := joined(bounded, ("head-bigram",)))[1]):
+        pairs = Pairs(*map(np.concatenate, zip(pairs, make_pairs(*two, problem.unit), strict=True)))
+    if len((more := joined(bounded, [f for f in PRODUCT_FAMILIES if f != "comb"]))[1]):
+        others = make_products(*more, problem.unit, len(pairs.phi))
+        first = np.append(products.first, others.first[1:] + products.first[-1]).astype(np.int32)
+        products = Products(first, *map(np.concatenate, zip(products[1:], others[1:], strict=True)))
+    counts = counts_of(problem.n, left)
+    return Task(index, parts, theta, pairs, products, counts, spans, adjacent, problem.unit)
 
 
 @cache

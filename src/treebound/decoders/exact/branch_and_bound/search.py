@@ -106,6 +106,17 @@ from treebound.kernels.chart.best_tree import (
 )
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.kernels.head_stars.tables import Multipliers
+from treebound.kernels.sibling_spans import (
+    FAR,
+    add_span_slack,
+    apply_spans,
+    fold_spans,
+    lay_neighbours,
+    lift_neighbours,
+    move_spans,
+    spread_slack,
+    visit_spans,
+)
 from treebound.support.jit import kernel
 
 EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
@@ -122,7 +133,7 @@ def search(graph, given, handover, known, options):
     options   Options
     Returns Found.
     """
-    task = SharedTask(given.arcs, given.parts, given.theta, given.pairs, given.products, given.counts, given.unit)
+    task = shared(given)
     star = star_state(handover, task.arcs)
     root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record)
     size = len(root.settled)
@@ -147,7 +158,7 @@ def search(graph, given, handover, known, options):
         begin_node(run, node)
         bound, done, dp_calls = search_node(run, star, node.bound, node.branch < 0, nodes, dp_calls)
         if done or spent(options.max_dp_calls, dp_calls):
-            run.scratch.z[:] = 0
+            clear(run)
             if not done:
                 status = LIMIT
                 limit_bound = max(limit_bound, bound)
@@ -165,16 +176,25 @@ def search(graph, given, handover, known, options):
 
 
 @kernel
+def shared(task):
+    """Return the task as compiled functions hand it on, by reference."""
+    factors = task.pairs, task.products, task.counts, task.spans, task.adjacent
+    return SharedTask(task.arcs, task.parts, task.theta, *factors, task.unit)
+
+
+@kernel
 def root_state(graph, task, arcs, record):
     """The state that a search begins with; arcs: how many have multipliers."""
     pairs, products = task.pairs, task.products
     slopes = len(task.counts.first) - 1 if len(task.counts.first) > 0 else 0
     size = len(pairs.phi) + len(products.share) + slopes + 2 * arcs + (arcs > 0)
     weight = task.theta.copy()
-    offset = np.array([apply_shares(pairs, products, weight)])
+    constant = apply_shares(pairs, products, weight) + apply_spans(task.spans, task.adjacent, weight)
+    offset = np.array([constant])
     multipliers = Multipliers(np.zeros(arcs), np.zeros(arcs))
     settled = np.zeros(size if record else 0)
-    return State(graph, pairs, products, task.theta, weight, np.zeros(slopes), multipliers, settled, offset)
+    slope = np.zeros(slopes)
+    return State(graph, pairs, products, task.spans, task.theta, weight, slope, multipliers, settled, offset)
 
 
 @kernel
@@ -255,6 +275,7 @@ def search_node(run, star, bound, root, number, dp_calls):
                 done = False
                 break
         lift_tree(run.scratch.chosen, size, run.scratch.z)
+        lift_neighbours(run.scratch.chosen, size, run.scratch.neighbours)
         step += 1
     log_bound(run.log, number, bound)
     return bound, done, dp_calls
@@ -308,10 +329,12 @@ def fold(run, star):
     offset[0] += constant
     products, constant = fold_products(run.state.products, alive, certain, theta, weight, settled)
     offset[0] += constant
+    spans, constant = fold_spans(run.state.spans, run.task.adjacent, alive, certain, theta, weight)
+    offset[0] += constant
     if counting(run, star):
         range_counts(run.task.arcs, alive, certain, run.scratch.low, run.scratch.high)
     spoil_stars(star)
-    run.state = changed(run.state, run.state.graph, pairs, products)
+    run.state = changed(run.state, run.state.graph, pairs, products, spans)
 
 
 @kernel
@@ -337,6 +360,11 @@ def visit(run, star):
     score += scored
     if len(run.state.products.phi) > 0:
         scored, more = visit_products(run.state.products, z, run.scratch.on)
+        score += scored
+        moved += more
+    if len(run.scratch.neighbours.after) > 0:
+        lay_neighbours(run.task.adjacent, chosen, size, z, run.scratch.neighbours)
+        scored, more = visit_spans(run.state.spans, z, run.scratch.neighbours, run.scratch.span_direction)
         score += scored
         moved += more
     if star is not None:
@@ -388,8 +416,8 @@ def eliminate(run, star, beyond, marking, last, number):
         for v in range(len(weight)):
             if v != arcs and weight[v] > NEG_TEST and arc_max[v] <= cut:
                 weight[v] = NEG
-                removed = True
-    run.state = changed(run.state, graph, run.state.pairs, run.state.products)
+                removed = removed or v < arcs
+    run.state = changed(run.state, graph, run.state.pairs, run.state.products, run.state.spans)
     return removed, False
 
 
@@ -421,6 +449,7 @@ def move(run, star, alpha, moves, final):
     offset[0] += move_by_scheme(run.options.scheme, run, alpha, moves, final)
     if len(run.state.products.phi) > 0:
         offset[0] += move_products(run.state.products, run.scratch.z, run.scratch.on, alpha, unit, weight)
+    offset[0] += move_spans(run.state.spans, run.task.adjacent, run.scratch.span_direction, alpha, weight)
     if star is not None:
         multipliers, alive = run.state.multipliers, run.scratch.alive
         move_multipliers(star, run.task.arcs, multipliers, weight, alive, run.scratch.z, alpha)
@@ -430,16 +459,28 @@ def move(run, star, alpha, moves, final):
 
 
 @kernel
+def clear(run):
+    """Take whatever tree is laid out of the scratch. O(V)."""
+    run.scratch.z[:] = 0
+    after, before = run.scratch.neighbours
+    after[:] = FAR
+    before[:] = -1
+
+
+@kernel
 def branching(run, star):
     """The arc to branch on after the last tree, -1 where every arc is decided. O(V + K)."""
     z, gap = run.scratch.z, run.scratch.gap
     gap[:] = 0.0
     add_slack(run.state.pairs, run.state.products, z, gap)
+    if len(run.task.adjacent.first) > 0:
+        add_span_slack(run.state.spans, z, run.scratch.neighbours, gap)
+        spread_slack(run.task.adjacent, gap)
     if star is not None:
         add_star_slack(star, run.task.arcs, run.state.multipliers, run.scratch.alive, z, gap)
     if counting(run, star):
         modifiers, wanted = run.scratch.modifiers, run.scratch.wanted
         add_count_slack(run.task.arcs, run.task.counts, run.state.slope, modifiers, wanted, gap)
-    z[:] = 0
+    clear(run)
     ambiguity = run.scratch.ambiguity if run.options.branching == MAX_MARGINAL else gap[:0]
     return branching_arc(run.task.arcs, run.state.weight, run.scratch.certain, gap, ambiguity)

@@ -16,6 +16,7 @@ from treebound.kernels.chart.best_tree import OracleScratch, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, Hypergraph
 from treebound.kernels.head_stars.tables import Multipliers
 from treebound.kernels.reference import by_reference
+from treebound.kernels.sibling_spans import Adjacency, Neighbours, Spans, neighbours_of
 from treebound.support.jit import kernel
 
 DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
@@ -29,6 +30,7 @@ class Task(NamedTuple):
 
     theta                    float64[V] scores of the variables (see `treebound.kernels.bounded`), 0 at A
     pairs, products, counts  factors that are bounded
+    spans, adjacent          siblings that are bounded by the adjacent ones of a tree; all empty: no such bounds
     unit                     > 0: all scores are integers
     """
 
@@ -38,6 +40,8 @@ class Task(NamedTuple):
     pairs: Pairs
     products: Products
     counts: Counts
+    spans: Spans
+    adjacent: Adjacency
     unit: float
 
 
@@ -52,6 +56,8 @@ class SharedTask:
     pairs: Pairs
     products: Products
     counts: Counts
+    spans: Spans
+    adjacent: Adjacency
     unit: float
 
 
@@ -114,7 +120,7 @@ class State:
     """The bound of a node, which its children begin with.
 
     graph            Hypergraph, or NO_GRAPH
-    pairs, products  factors still in play
+    pairs, products, spans  factors still in play
     theta, weight    scores of the variables, the same with everything that the bound adds
     slope            float64[n + 1] of the majorants, where counts are scored
     multipliers      of arcs in their two roles at stars
@@ -125,6 +131,7 @@ class State:
     graph: Hypergraph
     pairs: Pairs
     products: Products
+    spans: Spans
     theta: np.ndarray
     weight: np.ndarray
     slope: np.ndarray
@@ -156,6 +163,7 @@ class Scratch:
     alive, certain    bool[V]
     gap               float64[V] slack of the factors of a variable
     direction, on     of pairs and of products at a tree
+    span_direction, neighbours  of spans at a tree
     modifiers, wanted int32[n + 1] of a tree, of the majorants; low, high: how many each word can have
     ambiguity, degree, trace  float64, of the schemes that need them
     """
@@ -169,6 +177,8 @@ class Scratch:
     gap: np.ndarray
     direction: np.ndarray
     on: np.ndarray
+    span_direction: np.ndarray
+    neighbours: Neighbours
     modifiers: np.ndarray
     wanted: np.ndarray
     low: np.ndarray
@@ -211,6 +221,8 @@ def search_scratch(handover, graph, task, options):
         np.zeros(V),
         np.empty(len(task.pairs.phi), np.int8),
         np.empty(len(task.products.phi), np.int32),
+        np.empty(len(task.spans.phi), np.int8),
+        neighbours_of(len(task.adjacent.first)),
         np.zeros(n + 1, np.int32),
         np.zeros(n + 1, np.int32),
         np.zeros(n + 1, np.int32),
@@ -266,11 +278,12 @@ def spent(limit, used):
 @kernel
 def copied(state):
     """The state of a node, free to be changed."""
-    p, q, m = state.pairs, state.products, state.multipliers
+    p, q, r, m = state.pairs, state.products, state.spans, state.multipliers
     return State(
         state.graph,
         Pairs(p.number.copy(), p.e.copy(), p.f.copy(), p.phi.copy(), p.share.copy()),
         Products(q.first.copy(), q.var.copy(), q.number.copy(), q.phi.copy(), q.share.copy()),
+        Spans(r.s.copy(), r.b.copy(), r.phi.copy(), r.share.copy()),
         state.theta.copy(),
         state.weight.copy(),
         state.slope.copy(),
@@ -281,12 +294,13 @@ def copied(state):
 
 
 @kernel(inline="always")
-def changed(state, graph, pairs, products):
+def changed(state, graph, pairs, products, spans):
     """The state with another graph and other factors."""
     return State(
         graph,
         pairs,
         products,
+        spans,
         state.theta,
         state.weight,
         state.slope,

@@ -1,0 +1,320 @@
+"""Pairs of siblings on one side of their head, bounded by the adjacent siblings of a tree.
+
+A backbone that scores adjacent siblings knows, for every modifier in a tree, the next modifier on the same side. Let s
+be nearer to the head than b. Then the tree has both s and b exactly if
+    X = 1, the next modifier after s is b or nearer:   X = sum of adjacent(s, t) over s < t <= b
+    Y = 1, the modifier before b is s or farther:      Y = sum of adjacent(t, b) over s <= t < b
+A score phi of the pair has these bounds, which are linear in the arcs z and in the adjacent pairs:
+    phi >= 0:  share X + (phi - share) Y               0 <= share <= phi
+    phi <  0:  share (1 - z_s - z_b) + (phi + share) adjacent(s, b)      0 <= share <= -phi
+X is at most z_s and Y at most z_b, so the first bound is never above that of `treebound.kernels.bounded`. The second
+one is exact where s and b are adjacent, for every share. A positive pair is exact unless there is a modifier between.
+
+The variable of the adjacent pair (s, b) is first[b] + s. Oracle: tests/test_sibling_spans.py enumerates all trees.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treebound.kernels.bounded import Pairs, make_products
+from treebound.support.jit import kernel
+
+FAR = 1 << 30  #: the arc after the last one, larger than every number of an arc
+
+
+class Adjacency(NamedTuple):
+    """Variables of adjacent pairs of arcs, which a backbone scores.
+
+    first  int64[A]  the pair of arc s and arc b is variable first[b] + s; empty if there are no such variables
+    start  int32[A]  first arc of the same head and side as each arc
+    """
+
+    first: np.ndarray
+    start: np.ndarray
+
+
+class Spans(NamedTuple):
+    """Pairs of siblings on one side of their head: s int32[F] is nearer than b int32[F]; see the module for `share`."""
+
+    s: np.ndarray
+    b: np.ndarray
+    phi: np.ndarray
+    share: np.ndarray
+
+
+class Neighbours(NamedTuple):
+    """The modifiers next to each arc of a tree: int32[A], FAR and -1 where there is none or the arc is not chosen."""
+
+    after: np.ndarray
+    before: np.ndarray
+
+
+@kernel
+def adjacency(index, parts):
+    """Number the variables of adjacent pairs: A + 1 + number of the adjacent-sibling part. O(A)."""
+    A = len(index.head)
+    first = np.empty(A, np.int64)
+    start = np.empty(A, np.int32)
+    for b in range(A):
+        h = index.head[b]
+        start[b] = index.right[h] if index.mod[b] > h else index.start[h]
+        if parts.adjacent[b + 1] == parts.adjacent[b]:  # a single root has no pairs
+            start[b] = b
+        first[b] = A + 2 + parts.adjacent[b] - start[b]
+    return Adjacency(first, start)
+
+
+@kernel
+def split_siblings(adjacent, arcs, phi, unit):
+    """Return the sibling parts whose score is not 0, with even shares: (Pairs across the head, Spans). O(F).
+
+    arcs, phi  int32[F, 2], float64[F] in the order of `PartTable`
+    """
+    F = len(phi)
+    e, f, score, share = np.empty(F, np.int32), np.empty(F, np.int32), np.empty(F), np.empty(F)
+    c, k = 0, F  # pairs are written from the front, spans from the back
+    for i in range(F):
+        if phi[i] == 0.0:
+            continue
+        a, b = arcs[i, 0], arcs[i, 1]
+        if adjacent.start[a] == adjacent.start[b]:
+            k -= 1
+            at = k
+        else:
+            at = c
+            c += 1
+        half = max(0.0, phi[i] / 2)
+        e[at], f[at], score[at], share[at] = a, b, phi[i], np.floor(half) if unit > 0.0 else half
+    number = np.arange(c).astype(np.int32)
+    return Pairs(number, e[:c], f[:c], score[:c], share[:c]), Spans(e[k:], f[k:], score[k:], share[k:])
+
+
+@kernel
+def as_runs(adjacent, arcs):
+    """Return the variables int32[F, r - 1] of the adjacent pairs of combs int32[F, r], -1 in empty slots.
+
+    All arcs of a comb are chosen exactly if all its adjacent pairs are.
+    """
+    F, r = arcs.shape
+    out = np.full((F, max(0, r - 1)), -1, np.int32)
+    for i in range(F):
+        for j in range(r - 1):
+            if arcs[i, j + 1] < 0:
+                break
+            out[i, j] = adjacent.first[arcs[i, j + 1]] + arcs[i, j]
+    return out
+
+
+@kernel
+def adjacent_factors(index, parts, arc, sibling, comb, unit):
+    """Build the factors that a search bounds by adjacent pairs: (Adjacency, theta float64[V], Pairs, Products, Spans).
+
+    arc            float64[A] scores
+    sibling, comb  (arcs int32[F, r], scores float64[F]) as in `PartTable`
+    """
+    adjacent = adjacency(index, parts)
+    A = len(index.head)
+    theta = np.zeros(A + 1 + parts.adjacent[A])
+    for a in range(A):
+        theta[a] = arc[a]
+    pairs, spans = split_siblings(adjacent, sibling[0], sibling[1], unit)
+    products = make_products(as_runs(adjacent, comb[0]), comb[1], unit, len(pairs.phi))
+    return adjacent, theta, pairs, products, spans
+
+
+@kernel
+def apply_spans(spans, adjacent, weight):
+    """Add the coefficients of the bounds to float64[V] weight; return the sum of their constants. O(F + V)."""
+    if len(spans.phi) == 0:
+        return 0.0
+    first, start = adjacent
+    constant = 0.0
+    of_s, of_b = np.zeros(len(weight)), np.zeros(len(weight))  # the share at s, and the rest at b
+    for i in range(len(spans.phi)):
+        s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]
+        v = np.uint64(first[b] + s)
+        if phi >= 0.0:
+            of_s[v], of_b[v] = share, phi - share
+        else:
+            weight[v] += phi + share
+            weight[s] -= share
+            weight[b] -= share
+            constant += share
+    beyond = np.zeros(len(first))  # of each arc s: the shares of its pairs with arcs from b on
+    for b in range(len(first) - 1, -1, -1):
+        total = 0.0
+        for s in range(start[b], b):
+            v = np.uint64(first[b] + s)
+            total += of_b[v]
+            beyond[s] += of_s[v]
+            weight[v] += total + beyond[s]
+    return constant
+
+
+@kernel
+def _shift(adjacent, s, b, of_s, of_b, weight):
+    """Add of_s to X of the pair (s, b), and of_b to its Y. O(b - s)."""
+    first = adjacent.first
+    if of_s != 0.0:
+        for t in range(s + 1, b + 1):
+            weight[np.uint64(first[t] + s)] += of_s
+    if of_b != 0.0:
+        for v in range(np.uint64(first[b] + s), np.uint64(first[b] + b)):
+            weight[v] += of_b
+
+
+@kernel
+def fold_spans(spans, adjacent, alive, certain, theta, weight):
+    """Drop spans of dead arcs and fold those of certain arcs into the other arc's score, in place.
+
+    alive, certain  bool[V]
+    Returns (Spans, change of the bound's constant). O(F), and O(b - s) for each span that is dropped.
+    """
+    spans_s, spans_b, phi, share = spans
+    constant = 0.0
+    c = 0
+    for i in range(len(phi)):
+        s, b, p, q = spans_s[i], spans_b[i], phi[i], share[i]
+        both = alive[s] and alive[b]
+        if both and not certain[s] and not certain[b]:
+            spans_s[c], spans_b[c], phi[c], share[c] = s, b, p, q
+            c += 1
+            continue
+        if p < 0.0:
+            weight[first_of(adjacent, s, b)] -= p + q
+            weight[s] += q
+            weight[b] += q
+            constant -= q
+        else:  # variables of a dead arc are in no tree: their coefficients may stay
+            _shift(adjacent, s, b, -q if alive[s] else 0.0, q - p if alive[b] else 0.0, weight)
+        if both:
+            other = b if certain[s] else s
+            theta[other] += p
+            weight[other] += p
+    return Spans(spans_s[:c], spans_b[:c], phi[:c], share[:c]), constant
+
+
+@kernel(inline="always")
+def first_of(adjacent, s, b):
+    """Return the number of the variable of the adjacent pair (s, b)."""
+    return adjacent.first[b] + s
+
+
+@kernel
+def neighbours_of(A):
+    """Return the Neighbours of A arcs, none of which is chosen."""
+    return Neighbours(np.full(A, FAR, np.int32), np.full(A, -1, np.int32))
+
+
+@kernel
+def lay_neighbours(adjacent, chosen, size, z, neighbours):
+    """Put the tree of the chosen variables, which is laid into z, into empty neighbours. O(arcs of its heads)."""
+    after, before = neighbours
+    for i in range(size):
+        b = chosen[i]
+        if b >= len(after):
+            continue
+        s = b - 1
+        first = adjacent.start[b]
+        while s >= first and z[s] == 0:
+            s -= 1
+        if s >= first:
+            after[s], before[b] = b, s
+
+
+@kernel
+def lift_neighbours(chosen, size, neighbours):
+    """Take a tree out of the neighbours again. O(n)."""
+    after, before = neighbours
+    for i in range(size):
+        if chosen[i] < len(after):
+            after[chosen[i]], before[chosen[i]] = FAR, -1
+
+
+@kernel
+def visit_spans(spans, z, neighbours, direction):
+    """Score the spans at a tree: (score of those that fire, number of shares that can lower the bound).
+
+    OUT direction int8[F]: 1 raise the share, -1 lower it, 0 the bound is tight. O(F).
+    """
+    after, before = neighbours
+    score = 0.0
+    moved = 0
+    for i in range(len(spans.phi)):
+        s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]
+        direction[i] = 0
+        if phi >= 0.0:
+            x, y = after[s] <= b, before[b] >= s
+            if x and y:
+                score += phi
+            elif x and share > 0.0:
+                direction[i] = -1
+                moved += 1
+            elif y and share < phi:
+                direction[i] = 1
+                moved += 1
+        elif z[s] == 1 and z[b] == 1:
+            score += phi
+            if after[s] != b and share < -phi:
+                direction[i] = 1
+                moved += 1
+        elif z[s] == 0 and z[b] == 0 and share > 0.0:
+            direction[i] = -1
+            moved += 1
+    return score, moved
+
+
+@kernel
+def move_spans(spans, adjacent, direction, alpha, weight):
+    """A subgradient step of length alpha on the shares; return the change of the bound's constant. O(F + moved n)."""
+    constant = 0.0
+    for i in range(len(spans.phi)):
+        if direction[i] == 0:
+            continue
+        s, b, phi = spans.s[i], spans.b[i], spans.phi[i]
+        new = min(abs(phi), max(0.0, spans.share[i] + direction[i] * alpha))
+        delta = new - spans.share[i]
+        spans.share[i] = new
+        if phi >= 0.0:
+            _shift(adjacent, s, b, delta, -delta, weight)
+        else:
+            weight[first_of(adjacent, s, b)] += delta
+            weight[s] -= delta
+            weight[b] -= delta
+            constant += delta
+    return constant
+
+
+@kernel
+def add_span_slack(spans, z, neighbours, gap):
+    """Add to gap[a] the slack of every span of arc a: its bound at the tree less its score. O(F)."""
+    after, before = neighbours
+    for i in range(len(spans.phi)):
+        s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]
+        slack = 0.0
+        if phi >= 0.0:
+            x, y = after[s] <= b, before[b] >= s
+            if x and not y:
+                slack = share
+            elif y and not x:
+                slack = phi - share
+        elif z[s] == 1 and z[b] == 1:
+            slack = -phi - share if after[s] != b else 0.0
+        elif z[s] == 0 and z[b] == 0:
+            slack = share
+        gap[s] += slack
+        gap[b] += slack
+
+
+@kernel
+def spread_slack(adjacent, gap):
+    """Give the slack of every adjacent pair to its arcs, among which a search branches. O(V)."""
+    for b in range(len(adjacent.first)):
+        for s in range(adjacent.start[b], b):
+            v = np.uint64(adjacent.first[b] + s)
+            if v < len(gap) and gap[v] > 0.0:
+                gap[s] += gap[v]
+                gap[b] += gap[v]
