@@ -5,7 +5,8 @@
     python benchmarks/scale.py --only train --sizes 1000 4000 16000  # one half, sizes of your own
     python benchmarks/scale.py --corpus data/converted/en_ewt        # a corpus that is converted already
 
-The corpus is real text over and over: TRAIN for training, TEST for parsing. It goes through pipes, so that nothing of
+The corpus is 1,000 sentences of real text over and over, of the training or the test split, so that all sizes have the
+same sentences and vocabulary. It goes through pipes, so that nothing of
 it is stored. Without --corpus, en_ewt is fetched into build/scale. Small models are trained: arcs and adjacent
 siblings, one epoch. Dask workers, two processes of one thread, are measured where `distributed` is installed (make
 cluster); their scheduler and the client count, too. Run it alone: CPU seconds hardly depend on other work on the
@@ -32,6 +33,7 @@ from goals import Row, option, told
 from measuring import Cost, measured, repeated, sentences_of
 
 FOLDER = Path("build/scale")
+BASE = 1000  #: sentences that are repeated
 SIZES, FULL = (1000, 10_000, 100_000), 1_000_000
 SMALL = ["--families", "adjacent-sibling", "--epochs", "1", "--bits", "18"]
 SMALL += ["--pruner-bits", "16", "--pruner-epochs", "1"]
@@ -59,6 +61,12 @@ def prepare(corpus: Path, model: Path) -> None:
         subprocess.run([*TREEBOUND, "train", *files, "-o", str(model), *SMALL], check=True)
 
 
+def text(path: Path, sentences: int) -> Iterator[bytes]:
+    """Yield so many sentences: BASE of a file, which stand at equal distances there, over and over."""
+    blocks = sentences_of(path)
+    return repeated(blocks[:: max(1, len(blocks) // BASE)][:BASE], sentences)
+
+
 @contextmanager
 def dask() -> Iterator[tuple[str, int]]:
     """A local cluster in a process of its own: the address of its scheduler, and the number of the process."""
@@ -75,27 +83,27 @@ def dask() -> Iterator[tuple[str, int]]:
 def parsing(corpus: Path, model: Path, sentences: int, workers: int, cluster: tuple[str, int] | None) -> Cost:
     """`treebound parse` from one pipe to another."""
     where = ["--scheduler", cluster[0]] if cluster else ["--workers", str(workers)]
-    text = repeated(sentences_of(corpus / "test.conllu"), sentences)
-    return measured([*TREEBOUND, "parse", str(model), *where], text, servers=[cluster[1]] if cluster else ())
+    given = text(corpus / "test.conllu", sentences)
+    return measured([*TREEBOUND, "parse", str(model), *where], given, servers=[cluster[1]] if cluster else ())
 
 
 def training(corpus: Path, _: Path, sentences: int, workers: int, cluster: tuple[str, int] | None) -> Cost:
     """`treebound train` of one model, by a cluster `train-many`; the training treebank comes through a named pipe."""
-    text, dev = repeated(sentences_of(corpus / "train.conllu"), sentences), corpus / "dev.conllu"
+    given, dev = text(corpus / "train.conllu", sentences), corpus / "dev.conllu"
     with tempfile.TemporaryDirectory() as folder:
         fifo, few = Path(folder) / "train", Path(folder) / "dev.conllu"
         few.write_bytes(b"".join(repeated(sentences_of(dev), 100)))
         os.mkfifo(fifo)
         if cluster is None:
             command = [*TREEBOUND, "train", str(fifo), str(few), "-o", str(Path(folder) / "model.npz"), *SMALL]
-            return measured(command, text, fifo)
+            return measured(command, given, fifo)
         settings = dict(zip((name.removeprefix("--") for name in SMALL[::2]), SMALL[1::2], strict=True))
         listed = ", ".join(f"{name.replace('-', '_')}: {value}" for name, value in settings.items())
         models = Path(folder) / "models.yaml"
         listed = listed.replace("families: adjacent-sibling", "families: [adjacent-sibling]")
         models.write_text(f"models:\n  small: {{train: {fifo}, dev: {few}, {listed}}}\n")
         command = [*TREEBOUND, "train-many", str(models), "-o", folder, "--scheduler", cluster[0]]
-        return measured(command, text, fifo, servers=[cluster[1]])
+        return measured(command, given, fifo, servers=[cluster[1]])
 
 
 TASKS = {"parse": parsing, "train": training}
