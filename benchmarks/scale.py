@@ -74,7 +74,8 @@ def dask() -> Iterator[tuple[str, int]]:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "cluster.py"
         script.write_text(DASK)
-        with subprocess.Popen([sys.executable, script], stdin=pipe, stdout=pipe, text=True) as process:
+        env = {**os.environ, "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10"}  # as docs/cluster.md advises
+        with subprocess.Popen([sys.executable, script], stdin=pipe, stdout=pipe, text=True, env=env) as process:
             assert process.stdout is not None
             yield process.stdout.readline().strip(), process.pid
             process.communicate()
