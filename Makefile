@@ -7,7 +7,7 @@
 # make classifiers    install TiMBL, LIBSVM and LIBLINEAR, which transition-based parsing can learn with
 # make cluster        install what parsing and training on several machines need
 # make docs           render guides, commands and the Python interface to build/docs, to be read offline
-# make bench          speed, memory and start-up against their targets
+# make bench          speed, memory and start-up against their targets; OLD=../checkout compares with that one
 # make reference      the maintainers' run over the reference corpora (after make peers); writes results/reference
 # make check          what continuous integration runs
 # make lock           renew requirements.lock and environment (needs uv)
@@ -61,7 +61,7 @@ docs: $(READY)
 	python docs/make.py
 
 bench: $(READY)
-	python benchmarks/targets.py
+	python benchmarks/targets.py $(if $(OLD),--old $(OLD))
 
 reference: $(READY)
 	python -m studies.pipeline.reference

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import subprocess
 import sys
 from collections.abc import Sequence
 from math import isfinite
@@ -81,6 +82,12 @@ def keep(rows: Sequence[Row], path: Path = KEPT, how: str = "") -> None:
     others = [entry for entry in known if entry["how"] != how and entry["name"] not in named]
     with replacing(path) as file:
         file.write((json.dumps(others + entries, indent=1) + "\n").encode())
+
+
+def commit_of(checkout: Path) -> str:
+    """Return the first seven digits of a checkout's commit, or "old" where it has none."""
+    asked = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True)
+    return asked.stdout[:7] or "old"
 
 
 def command(arguments: Sequence[str]) -> str:

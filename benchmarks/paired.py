@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from goals import Row, option, told
+from goals import Row, commit_of, option, told
 
 #: targets: words per CPU second, and CPU seconds of training, to those of this commit
 OLD, TIMES, TRAINED = "64b772b", 1.8, 0.5
@@ -152,8 +152,7 @@ def main() -> None:
         for side in sides[:: 1 if turn % 2 else -1]:
             side.parse()
     corpus = f"{given.test.resolve().parent.name}/{given.test.stem}"
-    asked = subprocess.run(["git", "-C", given.old, "rev-parse", "HEAD"], capture_output=True, text=True)
-    commit = asked.stdout[: len(OLD)] or "old"
+    commit = commit_of(given.old)
     rows, target = [], TIMES if commit == OLD else None
     for side in sides:
         rates, ratios = side.words / np.array(side.seconds), np.array(sides[0].seconds) / np.array(side.seconds)

@@ -1,326 +1,185 @@
-"""Time and memory against the size of the input, and what a second worker brings; docs/scale.md has the figures.
+"""Cost of a sentence against the size of a corpus, for parsing and training, on this machine and by Dask workers.
 
-    python benchmarks/scale.py                 # 10 thousand, 100 thousand and 1 million words
-    python benchmarks/scale.py --full          # 10 million as well
-    python benchmarks/scale.py --out docs      # write scale.csv and scale.svg there, by default in build/scale
-    python benchmarks/scale.py --only sizes    # or workers: half of it; the other rows of scale.csv stay
+    python benchmarks/scale.py                                       # 1,000 to 100,000 sentences, parsing and training
+    python benchmarks/scale.py --full                                # up to 1,000,000 sentences
+    python benchmarks/scale.py --only train --sizes 1000 4000 16000  # one half, sizes of your own
+    python benchmarks/scale.py --corpus data/converted/en_ewt        # a corpus that is converted already
 
-Fetches en_ewt and trains a second-order model in build/scale where that has not been done. The input is the test split
-over and over, through a pipe. Run it alone: `load` is what else the machine had to do.
+The corpus is 1,000 sentences of real text over and over, of the training or the test split, so that all sizes have the
+same sentences and vocabulary. It goes through pipes, so that nothing of
+it is stored. Without --corpus, en_ewt is fetched into build/scale. Small models are trained: arcs and adjacent
+siblings, one epoch. Dask workers, two processes of one thread, are measured where `distributed` is installed (make
+cluster); their scheduler and the client count, too. Run it alone: CPU seconds hardly depend on other work on the
+machine, wall seconds do.
 
-parse, streamed: the whole command, start included, as a user has it; `mebibytes` is the most memory that its processes
-hold together, shared pages and libraries counted once (Linux). The other tasks: a warm process, reading and writing
-included, medians of repeats in turn; they check that every number of workers gives the same bytes.
+The table has a row for each task, kind of workers and size: CPU and wall seconds of all processes, the most memory that
+they held together, and each of these by sentence. It goes to scale.csv, the figure to scale.svg.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import io
-import itertools
-import json
 import os
-import resource
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
+from goals import Row, option, told
+from measuring import Cost, measured, repeated, sentences_of
 
 FOLDER = Path("build/scale")
-MODEL = FOLDER / "model.npz"
-CONVERTED = FOLDER / "data/converted/en_ewt"
-SIZES = (10_000, 100_000, 1_000_000)
-FULL = 10_000_000
-STREAMED = "parse, streamed"
-WARM_WORDS = 50_000  #: words of the tasks that a warm process does
-TAG_WORDS = 20_000  #: of jackknifing, which trains ten taggers
-REPEATS = 3
-TREEBOUND = str(Path(sys.executable).with_name("treebound"))
+BASE = 1000  #: sentences that are repeated
+SIZES, FULL = (1000, 10_000, 100_000), 1_000_000
+SMALL = ["--families", "adjacent-sibling", "--epochs", "1", "--bits", "18"]
+SMALL += ["--pruner-bits", "16", "--pruner-epochs", "1"]
+TREEBOUND = [sys.executable, "-c", "from treebound.cli import main; main()"]
+KINDS = ("1 worker", "2 workers", "2 Dask workers")
+#: target: the most memory of training the largest corpus to that of the smallest one
+FLAT = 1.1
+DASK = """
+import sys
+from distributed import LocalCluster
+how = {"host": "127.0.0.1", "dashboard_address": None, "silence_logs": 50}
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, **how) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
 
 
-def prepare() -> None:
-    """The corpus and the model."""
-    if not (CONVERTED / "test.conllu").exists():
-        subprocess.run([TREEBOUND, "convert", "en_ewt", "--data-dir", str(FOLDER / "data")], check=True)
-    if not MODEL.exists():
-        files = [str(CONVERTED / f"{split}.conllu") for split in ("train", "dev")]
-        options = ["-o", str(MODEL), "--families", "adjacent-sibling,outermost-grandchild", "--epochs", "3"]
-        subprocess.run([TREEBOUND, "train", *files, *options], check=True)
+def prepare(corpus: Path, model: Path) -> None:
+    """Convert en_ewt where no corpus is named, and train the model that parses."""
+    if not (corpus / "test.conllu").exists():
+        subprocess.run([*TREEBOUND, "convert", "en_ewt", "--data-dir", str(FOLDER / "data")], check=True)
+    if not model.exists():
+        files = [str(corpus / f"{split}.conllu") for split in ("train", "dev")]
+        subprocess.run([*TREEBOUND, "train", *files, "-o", str(model), *SMALL], check=True)
 
 
-def sentences(path: Path, words: int) -> Iterator[bytes]:
-    """Sentences of a file, over and over, until they have so many words."""
-    blocks = [block + b"\n\n" for block in path.read_bytes().split(b"\n\n") if block.strip()]
-    lengths = [sum(line.partition(b"\t")[0].isdigit() for line in block.splitlines()) for block in blocks]
-    left = words
-    for block, length in itertools.cycle(zip(blocks, lengths, strict=True)):
-        if left <= 0:
-            return
-        left -= length
-        yield block
+def text(path: Path, sentences: int) -> Iterator[bytes]:
+    """Yield so many sentences: BASE of a file, which stand at equal distances there, over and over."""
+    blocks = sentences_of(path)
+    return repeated(blocks[:: max(1, len(blocks) // BASE)][:BASE], sentences)
 
 
-def streamed(words: int, workers: int) -> dict:
+@contextmanager
+def dask() -> Iterator[tuple[str, int]]:
+    """A local cluster in a process of its own: the address of its scheduler, and the number of the process."""
+    pipe = subprocess.PIPE
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "cluster.py"
+        script.write_text(DASK)
+        env = {**os.environ, "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10"}  # as docs/cluster.md advises
+        with subprocess.Popen([sys.executable, script], stdin=pipe, stdout=pipe, text=True, env=env) as process:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip(), process.pid
+            process.communicate()
+
+
+def parsing(corpus: Path, model: Path, sentences: int, workers: int, cluster: tuple[str, int] | None) -> Cost:
     """`treebound parse` from one pipe to another."""
-    started = time.perf_counter()
-    command = [TREEBOUND, "parse", str(MODEL), "--workers", str(workers)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    peak = Peak(process.pid)
-    feeder = threading.Thread(target=feed, args=(process.stdin, words))
-    feeder.start()
-    digest, found = hashlib.sha256(), 0
-    for line in process.stdout:
-        digest.update(line)
-        found += line.partition(b"\t")[0].isdigit()
-    feeder.join()
-    mebibytes = peak.stop()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        sys.exit("treebound parse failed")
-    wall, cpu = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
-    return {"words": found, "wall": wall, "cpu": cpu, "mebibytes": mebibytes, "digest": digest.hexdigest()}
+    where = ["--scheduler", cluster[0]] if cluster else ["--workers", str(workers)]
+    given = text(corpus / "test.conllu", sentences)
+    return measured([*TREEBOUND, "parse", str(model), *where], given, servers=[cluster[1]] if cluster else ())
 
 
-def feed(pipe: io.BufferedIOBase, words: int) -> None:
-    """Write the input."""
-    with pipe:
-        for block in sentences(CONVERTED / "test.conllu", words):
-            pipe.write(block)
+def training(corpus: Path, _: Path, sentences: int, workers: int, cluster: tuple[str, int] | None) -> Cost:
+    """`treebound train` of one model, by a cluster `train-many`; the training treebank comes through a named pipe."""
+    given, dev = text(corpus / "train.conllu", sentences), corpus / "dev.conllu"
+    with tempfile.TemporaryDirectory() as folder:
+        fifo, few = Path(folder) / "train", Path(folder) / "dev.conllu"
+        few.write_bytes(b"".join(repeated(sentences_of(dev), 100)))
+        os.mkfifo(fifo)
+        if cluster is None:
+            command = [*TREEBOUND, "train", str(fifo), str(few), "-o", str(Path(folder) / "model.npz"), *SMALL]
+            return measured(command, given, fifo)
+        settings = dict(zip((name.removeprefix("--") for name in SMALL[::2]), SMALL[1::2], strict=True))
+        listed = ", ".join(f"{name.replace('-', '_')}: {value}" for name, value in settings.items())
+        models = Path(folder) / "models.yaml"
+        listed = listed.replace("families: adjacent-sibling", "families: [adjacent-sibling]")
+        models.write_text(f"models:\n  small: {{train: {fifo}, dev: {few}, {listed}}}\n")
+        command = [*TREEBOUND, "train-many", str(models), "-o", folder, "--scheduler", cluster[0]]
+        return measured(command, given, fifo, servers=[cluster[1]])
 
 
-class Peak:
-    """The most memory that a process and those below it held together, looked at ten times a second."""
-
-    def __init__(self, pid: int):
-        self.pid, self.most, self.running = pid, 0, True
-        self.thread = threading.Thread(target=self.watch)
-        self.thread.start()
-
-    def watch(self) -> None:
-        while self.running:
-            self.most = max(self.most, held(self.pid))
-            time.sleep(0.1)
-
-    def stop(self) -> float:
-        """In MiB."""
-        self.running = False
-        self.thread.join()
-        return self.most / 1024
+TASKS = {"parse": parsing, "train": training}
 
 
-def held(pid: int) -> int:
-    """KiB of a process and those below it: their own pages, shared ones once, and the first one's mapped files.
-
-    The proportional size of mapped files would depend on who else on the machine runs Python at the moment.
-    """
-    sizes = memory(pid)
-    return sizes.get("Rss", 0) - sizes.get("Anonymous", 0) + own_pages(pid)
-
-
-def own_pages(pid: int) -> int:
-    """KiB of anonymous memory of a process and those below it, in proportion where several share a page."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:  # it has ended
-        return 0
-    return memory(pid).get("Pss_Anon", 0) + sum(own_pages(int(child)) for child in children)
+def row(task: str, kind: str, sentences: int, cost: Cost) -> dict:
+    """Return a row of the table."""
+    each = {"cpu_ms": 1000 * cost.cpu, "wall_ms": 1000 * cost.wall, "kib": 1024 * cost.mebibytes}
+    out = {"task": task, "workers": kind, "sentences": sentences, "cpu_s": round(cost.cpu, 2)}
+    out |= {"wall_s": round(cost.wall, 2), "mebibytes": round(cost.mebibytes, 1)}
+    out |= {f"{name}_per_sentence": round(value / sentences, 4) for name, value in each.items()}
+    return out | {"load": round(os.getloadavg()[0], 1)}
 
 
-def memory(pid: int) -> dict[str, int]:
-    """KiB by kind, as Linux tells them; nothing of a process that has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
-    except OSError:
-        return {}
-    return {name: int(size.split()[0]) for name, _, size in (line.partition(":") for line in lines)}
-
-
-# --- in a warm process ---
-
-
-def parsing(workers: int, scheduler: str | None = None) -> str:
-    """Read, parse, write."""
-    from treebound.cli.annotate import Parsing, parsed
-    from treebound.cli.parsing import BATCH
-    from treebound.support.workers import spread
-    from treebound.systems.graph.parser import load
-    from treebound.treebanks.document import stream
-
-    parser = cached("parser", lambda: load(MODEL))
-    text = cached("text", lambda: b"".join(sentences(CONVERTED / "test.conllu", WARM_WORDS)))
-    parts = stream(io.BytesIO(text), BATCH, annotated=False)
-    digest = hashlib.sha256()
-    for done in spread(parsed, Parsing(parser), parts, workers=workers, scheduler=scheduler, short=True):
-        digest.update(done.text)
-    return digest.hexdigest()
-
-
-def jackknifing(workers: int) -> str:
-    """Tags of ten folds, each by a tagger of the others, two epochs."""
-    from treebound.systems.tagging.jackknife import jackknife
-    from treebound.treebanks.document import read
-
-    text = cached("train", lambda: b"".join(sentences(CONVERTED / "train.conllu", TAG_WORDS)))
-    treebank = cached("treebank", lambda: read(io.BytesIO(text)).treebank)
-    found = jackknife(treebank, "xpos", workers=workers, epochs=2, bits=18)
-    return hashlib.sha256("\0".join(found.strings("xpos")).encode()).hexdigest()
-
-
-def features(workers: int) -> str:
-    """Candidate arcs, parts and their scores. They stay where they are made, as in parsing."""
-    from treebound.features.tokens import TokenTable
-    from treebound.support.workers import spread
-    from treebound.systems.graph.parser import BLOCK, load
-    from treebound.treebanks.document import read
-
-    parser = cached("parser", lambda: load(MODEL))
-    text = cached("text", lambda: b"".join(sentences(CONVERTED / "test.conllu", WARM_WORDS)))
-    treebank = cached("input", lambda: read(io.BytesIO(text)).treebank)
-    treebank.meta.update({name: parser.model.meta[name] for name in ("tag", "coarse", "attributes")})
-    blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
-    digest = hashlib.sha256()
-    for scores in spread(scored, (parser, TokenTable(treebank)), blocks, workers=workers, short=True):
-        digest.update(scores)
-    return digest.hexdigest()
-
-
-def scored(given: tuple, block: range) -> bytes:
-    """Digest of all scores of some sentences."""
-    parser, table = given
-    digest = hashlib.blake2b()
-    for i in block:
-        found = parser._scores(table, i, False)
-        for scores in (found.arc, *found.by_family.values()):
-            digest.update(scores)
-    return digest.digest()
-
-
-def cluster(workers: int) -> str:
-    """Parsing by the workers of a local Dask cluster; `workers` of one thread each."""
-    return parsing(workers, cached("scheduler", lambda: None))
-
-
-TASKS: dict[str, Callable[[int], str]] = {
-    "parsing": parsing,
-    "jackknifing": jackknifing,
-    "feature extraction": features,
-    "parsing, cluster": cluster,
-}
-_cache: dict = {}
-
-
-def cached(name: str, make: Callable[[], object]):
-    """What `make` gave the first time."""
-    if name not in _cache:
-        _cache[name] = make()
-    return _cache[name]
-
-
-def cpu() -> float:
-    """CPU seconds of this process and of those below it that have ended."""
-    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in both)
-
-
-def warm(task: str) -> list[dict]:
-    """Wall and CPU seconds of one and of two workers, in turn."""
-    digests, rows = set(), []
-    counts = (2,) if task == "parsing, cluster" else (1, 2)
-    with local_cluster() if task == "parsing, cluster" else nullcontext() as found:
-        _cache["scheduler"] = found and found.scheduler_address
-        for repeat in range(1 + REPEATS):
-            for workers in counts:
-                started, used = time.perf_counter(), cpu()
-                digests.add(TASKS[task](workers))
-                if repeat:  # the first time compiles
-                    rows.append({"workers": workers, "wall": time.perf_counter() - started, "cpu": cpu() - used})
-    if len(digests) > 1:
-        sys.exit(f"{task}: the number of workers changes the result")
+def goals(table: pd.DataFrame) -> list[Row]:
+    """Return the figures that have a target, where the table has the sizes for them."""
+    rows, train = [], table[(table["task"] == "train") & (table["workers"] == KINDS[0])].sort_values("sentences")
+    if len(train) > 1:
+        small, large = train.iloc[0], train.iloc[-1]
+        count = large["sentences"] - small["sentences"]
+        growth = 1024 * 1024 * (large["mebibytes"] - small["mebibytes"]) / count
+        name = "training, memory of the largest corpus to the smallest"
+        note = f"{small['sentences']:,} and {large['sentences']:,} sentences: {growth:.0f} bytes a sentence"
+        rows.append(Row(name, large["mebibytes"] / small["mebibytes"], FLAT, more=False, note=note))
     return rows
 
 
-def local_cluster():
-    """Two worker processes of one thread on loopback."""
-    from distributed import LocalCluster
-
-    return LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help=f"parse {FULL:,} words as well")
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder for scale.csv and scale.svg")
-    parser.add_argument("--only", choices=("sizes", "workers"), help="half of it; the other rows of scale.csv stay")
-    parser.add_argument("--task", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.task:
-        print(json.dumps(warm(arguments.task)))
-        return
-    prepare()
-    sizes, workers = arguments.only != "workers", arguments.only != "sizes"
-    rows: list[dict] = []
-    if arguments.only and (arguments.out / "scale.csv").exists():
-        before = pd.read_csv(arguments.out / "scale.csv")
-        rows = before[(before["task"] == STREAMED) != sizes].to_dict("records")
-
-    def add(task: str, workers: int, words: int, wall: float, cpu: float, mebibytes: float | None = None) -> None:
-        load = os.getloadavg()[0]
-        row = {"task": task, "workers": workers, "words": words, "wall_s": round(wall, 2), "cpu_s": round(cpu, 2)}
-        row |= {"words_per_s": round(words / wall), "mebibytes": mebibytes and round(mebibytes), "load": round(load, 1)}
-        rows.append(row)
-        memory = "" if mebibytes is None else f"{mebibytes:8.0f} MiB"
-        speed = f"{words / wall:10,.0f} words/s"
-        print(
-            f"{task:20} {workers} workers {words:10,} words {wall:9.2f} s {cpu:9.2f} s CPU {speed} {memory}", flush=True
-        )
-
-    chosen = (*SIZES, FULL) if arguments.full else SIZES
-    if sizes:
-        streamed(100, 1)  # compiles
-    for words in chosen if sizes else ():
-        counts = (1, 2) if words < FULL else (2,)  # the longest text once: every other length shows that bytes agree
-        found = [streamed(words, count) | {"workers": count} for count in counts]
-        for one in found:
-            add(STREAMED, one["workers"], one["words"], one["wall"], one["cpu"], one["mebibytes"])
-        if len({one["digest"] for one in found}) > 1:
-            sys.exit("the number of workers changes the output")
-        write(pd.DataFrame(rows), arguments.out)
-
-    for task in TASKS if workers else ():
-        if task == "parsing, cluster" and find_spec("distributed") is None:
-            print("parsing, cluster: left out, its packages are not installed (make cluster)")
-            continue
-        command = [sys.executable, str(Path(__file__).resolve()), "--task", task]
-        done = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
-        middle = pd.DataFrame(done).groupby("workers").median()
-        for number, row in middle.iterrows():
-            words = TAG_WORDS if task == "jackknifing" else WARM_WORDS
-            add(task, int(str(number)), words, row["wall"], row["cpu"])
-        if len(middle) > 1:
-            one, two = (middle.loc[n] for n in (1, 2))
-            ratio, bound = one["wall"] / two["wall"], 2 * one["cpu"] / two["cpu"]
-            print(f"{task:20} two workers to one: {ratio:.2f} by the clock, at most {bound:.2f} by their CPU seconds")
-    write(pd.DataFrame(rows), arguments.out)
-
-
 def write(table: pd.DataFrame, folder: Path) -> None:
-    """The table, and its figure."""
+    """Write the table and its figure."""
     from studies.site.charts import scale
     from treebound.plots.svg import as_svg
 
     folder.mkdir(parents=True, exist_ok=True)
     table.to_csv(folder / "scale.csv", index=False)
-    whole = table[table["task"] == STREAMED]
-    as_svg(scale(whole), "Time and memory of parsing against the size of the input").save(folder / "scale.svg")
+    as_svg(scale(table), "Cost of a sentence against the size of the corpus").save(folder / "scale.svg")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of sentences")
+    parser.add_argument("--full", action="store_true", help=f"{FULL:,} sentences as well: hours")
+    parser.add_argument("--only", choices=TASKS, help="measure one task; rows of the other one stay in scale.csv")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="kinds of workers")
+    parser.add_argument("--corpus", type=Path, default=FOLDER / "data/converted/en_ewt", help="converted corpus")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder for scale.csv and scale.svg")
+    option(parser)
+    given = parser.parse_args()
+    model = FOLDER / "small.npz"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    prepare(given.corpus, model)
+    tasks = [given.only] if given.only else list(TASKS)
+    path, rows = given.out / "scale.csv", []
+    if given.only and path.exists():
+        before = pd.read_csv(path)
+        rows = before[before["task"] != given.only].to_dict("records")
+    kinds = [kind for kind in KINDS if kind in given.kinds]
+    if KINDS[2] in kinds and find_spec("distributed") is None:
+        print("Dask workers: left out, their packages are not installed (make cluster)")
+        kinds.remove(KINDS[2])
+    for task in tasks:
+        TASKS[task](given.corpus, model, 200, 1, None)  # compiles
+        for sentences in sorted({*given.sizes, *([FULL] if given.full else [])}):
+            for kind in kinds:
+                if task == "train" and kind == KINDS[1]:
+                    continue  # one model is trained by one process
+                if kind == KINDS[2]:
+                    with dask() as cluster:
+                        cost = TASKS[task](given.corpus, model, sentences, 2, cluster)
+                else:
+                    cost = TASKS[task](given.corpus, model, sentences, int(kind[0]), None)
+                rows.append(row(task, kind, sentences, cost))
+                print(" ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
+                write(pd.DataFrame(rows), given.out)
+    told(goals(pd.DataFrame(rows)), given.keep)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,19 @@
 Trains what it measures on en_ewt and ptb_sample, in build/bench and build/bench-uncapped, where that has not been done.
 Speeds are medians of repeats in one run on this machine; compilation, reading files and loading the model are left out.
 Run it alone. Figures that have a target go to results/reference/targets.json, too, which other benchmarks may add to.
+
+    git worktree add ../b376700 b376700
+    python benchmarks/targets.py --old ../b376700     # in make: make bench OLD=../b376700
+
+also compares with another checkout, in turns: parsing and training (paired.py), first use (first_use.py) and single
+calls of `treebound.decode` (own_scores.py). Then come the growth of training's memory (scale.py), two workers beside
+one in a warm process (workers.py), and the reader (reader.py). Each of these benchmarks keeps its own figures.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
 import resource
 import statistics
 import subprocess
@@ -239,20 +246,6 @@ def start_up() -> Iterator[Row]:
         file.flush()
         model = str(FOLDER / f"results/models/en_ewt/{MODEL}.npz")
         yield Row("parsing 10 sentences, warm cache, wall s", seconds("parse", model, file.name), 3.0, more=False)
-        every = str(FOLDER / f"results/models/en_ewt/{EVERY}.npz")
-        yield Row("parsing 10 sentences, nothing compiled, CPU s", first_use(every, file.name), 22.0, more=False)
-
-
-def first_use(model: str, sentences: str) -> float:
-    """CPU seconds of a parse with an empty cache of compiled code."""
-    with tempfile.TemporaryDirectory() as empty:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
-            [str(Path(sys.executable).with_name("treebound")), "parse", model, sentences],
-            env={**os.environ, "NUMBA_CACHE_DIR": empty}, stdout=subprocess.DEVNULL, check=True,
-        )  # fmt: skip
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def scores(corpus: str, row: str) -> dict:
@@ -281,7 +274,9 @@ def rows() -> Iterator[Row]:
     yield Row("en_ewt test, one core, words per wall second", words / measured["wall"]["1"])
     yield Row("en_ewt test, certified, %", 100 * measured["certified"] / measured["sentences"], 100)
     yield Row("en_ewt test, DP calls per sentence", measured["dp_calls"] / measured["sentences"], 12, more=False)
-    yield Row("en_ewt test, two workers to one, wall", measured["wall"]["1"] / measured["wall"]["2"], 1.7)
+    bound = 2 * measured["cpu"]["1"] / measured["cpu"]["2"]
+    ratio, note = measured["wall"]["1"] / measured["wall"]["2"], f"at most {bound:.2f} by their CPU seconds"
+    yield Row("en_ewt test, two workers to one, wall", ratio, 1.85, note=note)
     yield Row("peak memory, MiB", measured["mebibytes"], 2048, more=False)
 
     for name, what, target in ((ALL_HEADS, "every family", None), (EVERY, "the default model", 20000)):
@@ -317,7 +312,28 @@ def rows() -> Iterator[Row]:
     yield from start_up()
 
 
-def main() -> None:
+def others(old: Path | None) -> list[list[str]]:
+    """Return the commands of the benchmarks that have targets of speed and memory, without `python benchmarks/`."""
+    corpus = FOLDER / "data/converted/en_ewt"
+    model, test = str(FOLDER / f"results/models/en_ewt/{EVERY}.npz"), str(corpus / "test.conllu")
+    train, dev = (str(corpus / f"{split}.conllu") for split in ("train", "dev"))
+    memory = ["--only", "train", "--sizes", "1000", "4000", "16000", "--kinds", "1 worker", "--corpus", str(corpus)]
+    compared: list[list[str]] = []
+    if old is not None:
+        compared = [["paired.py", str(old), train, dev, test, "--epochs", "2", "--repeats", "5"]]
+        model = "build/paired/new.npz"
+    versus = ["--old", str(old), "--old-model", "build/paired/old.npz"] if old else []
+    baseline = ["--baseline", str(old / "src")] if old else []
+    return [
+        *compared,
+        ["first_use.py", model, test, *versus],
+        ["own_scores.py", *baseline],
+        ["scale.py", *memory],
+        ["workers.py"],
+    ]
+
+
+def main(old: Path | None) -> None:
     """Train what is missing, then measure."""
     overlay = yaml.safe_load(Path("params/bench.yaml").read_text(encoding="utf-8"))
     name = MODEL
@@ -333,15 +349,19 @@ def main() -> None:
         measured.append(row)
         print(row, flush=True)
     keep(measured, how=HOW)
-    reader = Path(__file__).with_name("reader.py")
-    train = FOLDER / "data/raw/en_ewt/en_ewt-ud-train.conllu"
-    sys.exit(subprocess.run([sys.executable, str(reader), str(train)]).returncode)
+    train = str(FOLDER / "data/raw/en_ewt/en_ewt-ud-train.conllu")
+    failed = 0
+    for script, *arguments in [*([*command, "--keep"] for command in others(old)), ["reader.py", train]]:
+        print(f"\npython benchmarks/{script} {' '.join(arguments)}", flush=True)
+        failed |= subprocess.run([sys.executable, str(Path(__file__).with_name(script)), *arguments]).returncode
+    sys.exit(failed)
 
 
 if __name__ == "__main__":
-    if set(sys.argv[1:]) & {"-h", "--help"}:
-        print(__doc__.strip())
-    elif len(sys.argv) > 1:
-        print(json.dumps({"speed": speed, "tuning": tuning, "lookups": lookups}[sys.argv[1]](*sys.argv[2:])))
+    functions = {"speed": speed, "tuning": tuning, "lookups": lookups}
+    if sys.argv[1:2] and sys.argv[1] in functions:
+        print(json.dumps(functions[sys.argv[1]](*sys.argv[2:])))
     else:
-        main()
+        cli = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        cli.add_argument("--old", type=Path, help="another checkout to compare with. [default: none]")
+        main(cli.parse_args().old)

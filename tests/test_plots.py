@@ -71,9 +71,10 @@ CURVES = pd.DataFrame(
 
 SIZES = pd.DataFrame(
     [
-        {"workers": n, "words": words, "cpu_s": 2 + words / 1e4 / n, "mebibytes": 250.0 + 100 * n}
-        for words in (10_000, 100_000, 1_000_000)
-        for n in (1, 2)
+        {"task": task, "workers": kind, "sentences": size, "mebibytes": 250.0}
+        | {"cpu_ms_per_sentence": cost, "wall_ms_per_sentence": cost / 2}
+        for task, kind, cost in (("parse", "1 worker", 2.0), ("parse", "2 workers", 3.0), ("train", "1 worker", 9.0))
+        for size in (1000, 10_000, 100_000)
     ]
 )
 
@@ -180,11 +181,11 @@ def test_curves_end_where_nothing_more_is_proved() -> None:
     assert (list(published.get_xdata()), list(published.get_ydata())) == ([1, 2, 4], [80, 80, 40])
 
 
-def test_time_and_memory_have_a_curve_for_each_number_of_workers() -> None:
-    time, memory = charts.scale(SIZES).axes
-    assert [line.get_label() for line in time.lines] == ["1 worker", "2 workers"]
-    np.testing.assert_array_equal(time.lines[1].get_ydata(), [2.5, 7, 52])
-    np.testing.assert_array_equal(memory.lines[0].get_ydata(), [350] * 3)
+def test_time_and_memory_have_a_curve_for_each_task_and_kind_of_workers() -> None:
+    cpu, wall, memory = charts.scale(SIZES).axes
+    assert [line.get_label() for line in cpu.lines] == ["parse, 1 worker", "parse, 2 workers", "train, 1 worker"]
+    np.testing.assert_array_equal(cpu.lines[1].get_ydata(), [3.0] * 3)
+    np.testing.assert_array_equal(wall.lines[2].get_ydata(), [4.5] * 3)
     assert memory.get_ylim()[0] == 0, "flat is flat only from zero"
 
 

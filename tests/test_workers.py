@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from treebound.core.errors import InputError, TreeboundError
-from treebound.support.workers import AHEAD, in_batches, spread
+from treebound.support.workers import AHEAD, blocks, in_batches, spread
 
 
 def square(shared: int, item: int) -> int:
@@ -147,3 +147,12 @@ def test_batches_lose_nothing(count: int, workers: int) -> None:
     progress = lambda items, what: told.append(what) or items  # noqa: E731
     assert in_batches(_squares, 3, count, workers=workers, progress=progress) == [3 * i * i for i in range(count)]
     assert told == ["parse"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 32])
+def test_blocks_hold_every_item_once(size: int) -> None:
+    for count in (0, 1, 3, 4, 31, 32, 36, 37, 100, 2077):
+        ranges = blocks(count, size)
+        assert [i for some in ranges for i in some] == list(range(count))
+        assert all(0 < len(some) <= size for some in ranges)
+        assert not ranges or max(len(ranges[0]), len(ranges[-1])) <= max(1, size // 8)

@@ -144,28 +144,28 @@ def pareto(data: pd.DataFrame) -> pd.DataFrame:
 
 
 def scale(data: pd.DataFrame) -> Figure:
-    """Time and memory against the size of the input, one curve for each number of workers.
+    """Cost of a sentence and memory against the number of sentences, a curve for each task and kind of workers.
 
-    data  workers, words, cpu_s (seconds of all processes: what a busy machine does not change), mebibytes
+    data  task, workers (the kind), sentences, cpu_ms_per_sentence, wall_ms_per_sentence, mebibytes
     """
+    shown = {"cpu_ms_per_sentence": "CPU time", "wall_ms_per_sentence": "Wall time", "mebibytes": "Peak memory"}
     with style():
-        figure, (left, right) = panels(2, width=8.5, height=3.4)
-        right.sharex(left)  # memory may have been measured of fewer sizes
-        for i, (workers, rows) in enumerate(data.sort_values("words").groupby("workers")):
-            name = f"{workers} worker" + "s" * (workers != 1)
-            look = {"color": CYCLE[i], "marker": MARKERS[i], "label": name}
-            left.plot(rows["words"], rows["cpu_s"], **look)
-            right.plot(rows["words"], rows["mebibytes"], **look)
-        for panel in (left, right):
-            panel.set_xlabel("words (log scale)")
+        figure, axes = panels(3, width=9.5, height=3.6)
+        for panel, (column, title) in zip(axes, shown.items(), strict=True):
+            for i, ((task, kind), rows) in enumerate(data.sort_values("sentences").groupby(["task", "workers"])):
+                look: dict[str, Any] = {"color": CYCLE[i % len(CYCLE)], "marker": MARKERS[i % len(MARKERS)]}
+                panel.plot(rows["sentences"], rows[column], label=f"{task}, {kind}", **look)
+            panel.set_title(title)
+            panel.set_xlabel("sentences (log scale)")
             log_axis(panel, "x")
-        left.set_title("Time")
-        left.set_ylabel("CPU seconds (log scale)")
-        log_axis(left, "y")
-        right.set_title("Memory")
-        right.set_ylabel("MiB")
-        right.set_ylim(0, None)
-        left.legend(loc="upper left")
+            if column == "mebibytes":
+                panel.set_ylabel("MiB")
+                panel.set_ylim(0, None)
+            else:
+                panel.set_ylabel("ms a sentence (log scale)")
+                log_axis(panel, "y")
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
 

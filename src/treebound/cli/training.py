@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -36,8 +37,9 @@ from treebound.systems.transition.settings import Settings as Transition
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from treebound.core.treebank import Treebank
     from treebound.systems.training import Job, Recipe
-    from treebound.treebanks.document import Document
+    from treebound.treebanks.trees import SeveralRoots
 
 
 SETTINGS = {
@@ -206,22 +208,25 @@ def _job(name: str, recipe: Recipe, train_file: Path, dev_file: Path, output: Pa
     from treebound.systems.training import job
 
     trees = SYSTEMS[recipe.system]().trees
-    read = tuple(read_document(path, trees, recipe.reading.encoding) for path in (train_file, dev_file))
+    encoding = recipe.reading.encoding
+    (examples, many), (dev, many_in_dev) = (_trees(path, encoding, trees) for path in (train_file, dev_file))
     if trees and not recipe.reading.multi_root:
-        if fault := _several_roots(train_file, read[0]):
-            raise fault
-        if fault := _several_roots(dev_file, read[1]):
-            say(f"treebound: {fault}")  # as in `convert`: what is to be learnt must be right, what is tested need not
-    examples, dev = (document.treebank for document in read)
+        if many is not None:
+            raise _several_roots(train_file, many)
+        if many_in_dev is not None:  # as in `convert`: what is to be learnt must be right, what is tested need not
+            say(f"treebound: {_several_roots(dev_file, many_in_dev)}")
     return job(name, recipe, (train_file, dev_file), (examples, dev), output)
 
 
-def _several_roots(path: Path, document: Document) -> InputError | None:
-    """What `convert` leaves out of training: trees that a parser with one root cannot find."""
-    several = document.several_roots()
-    if not several:
-        return None
-    others = f", and {len(several) - 1} more like it" if len(several) > 1 else ""
-    roots, line = int((document.treebank.heads(several[0]) == 0).sum()), document.line(several[0])
-    reason = f"sentence {several[0] + 1} has {roots} roots{others}"
-    return InputError(reason, path=path, line=line, hint="correct it or delete it, or train with --multi-root")
+def _trees(path: Path, encoding: str, annotated: bool) -> tuple[Treebank, SeveralRoots | None]:
+    """Read a treebank of any known format without its text, - for standard input."""
+    from treebound.treebanks.trees import read_trees
+
+    return read_trees(sys.stdin.buffer if str(path) == "-" else path, encoding, annotated)
+
+
+def _several_roots(path: Path, many: SeveralRoots) -> InputError:
+    """Return the fault of trees that `convert` leaves out of training: a parser with one root cannot find them."""
+    others = f", and {many.more} more like it" if many.more else ""
+    reason = f"sentence {many.sentence + 1} has {many.roots} roots{others}"
+    return InputError(reason, path=path, line=many.line, hint="correct it or delete it, or train with --multi-root")

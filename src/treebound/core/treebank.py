@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treebound.core.dtypes import INDEX, NO_HEAD, OFFSET
+from treebound.core.spool import release
 from treebound.core.vocabulary import Vocabulary
 
 #: columns that are strings in the file and ids here
 STRING_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel")
+CHUNK = 1 << 16  #: words of a column that are looked at together, so that memory does not grow with the treebank
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,23 @@ class Treebank:
         """The column as strings, one per word."""
         vocab = self.vocab[column].strings
         return [vocab[i] for i in self.columns[column]]
+
+    def chunks(self, *columns: str) -> Iterator[tuple[np.ndarray, ...]]:
+        """Yield the ids of some columns, int32[at most CHUNK] each, from the first word to the last."""
+        for begin in range(0, self.words, CHUNK):
+            yield tuple(self.columns[name][begin : begin + CHUNK] for name in columns)
+            release()
+
+    def counts(self, column: str) -> np.ndarray:
+        """Return int64[V]: the number of words that have each entry of the column's vocabulary. O(words)."""
+        total = np.zeros(len(self.vocab[column]), np.int64)
+        for (ids,) in self.chunks(column):
+            total += np.bincount(ids, minlength=len(total))
+        return total
+
+    def values(self, column: str) -> list[str]:
+        """Return the strings that occur in the column, each once, in the order of the vocabulary. O(words)."""
+        return [self.vocab[column][i] for i in np.flatnonzero(self.counts(column)).tolist()]
 
     def heads(self, i: int) -> np.ndarray:
         """int32[n + 1] heads of sentence i with heads[0] = NO_HEAD, the form that every kernel speaks."""

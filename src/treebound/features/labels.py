@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treebound.core.treebank import Treebank
+from treebound.core.vocabulary import Vocabulary
 from treebound.factors.templates import Lines, lines
 from treebound.features.compiling import compile_templates
 from treebound.kernels.features.labels import (
@@ -170,11 +171,16 @@ def weights_of(labels: int, bits: int) -> int:
 
 def inventory(treebank: Treebank) -> tuple[str, ...]:
     """The labels of a treebank in alphabetical order."""
-    return tuple(sorted(set(treebank.strings("deprel"))))
+    return tuple(sorted(treebank.values("deprel")))
 
 
 def numbered(treebank: Treebank, names: tuple[str, ...]) -> np.ndarray:
     """int32[W]: the number of each word's label among `names`, -1 for any other."""
-    number = {name: i for i, name in enumerate(names)}
-    ids = np.array([number.get(s, -1) for s in treebank.vocab["deprel"].strings], np.int32)
+    ids = numbers(treebank.vocab["deprel"], names)
     return ids[treebank.columns["deprel"]] if len(ids) else np.empty(0, np.int32)
+
+
+def numbers(vocabulary: Vocabulary, names: tuple[str, ...]) -> np.ndarray:
+    """Return int32[V]: the number of each entry of a vocabulary among `names`, -1 for any other."""
+    number = {name: i for i, name in enumerate(names)}
+    return np.array([number.get(string, -1) for string in vocabulary.strings], np.int32)

@@ -14,7 +14,8 @@ from pydantic import ConfigDict, Field, FiniteFloat
 from pydantic.dataclasses import dataclass as checked
 
 from treebound.core.errors import ModelError
-from treebound.core.treebank import STRING_COLUMNS, Treebank
+from treebound.core.spool import release
+from treebound.core.treebank import CHUNK, STRING_COLUMNS, Treebank
 from treebound.learning.storage import Format, Header, History, Layout
 from treebound.learning.updates import Learner
 
@@ -39,12 +40,21 @@ def key_of(settings: dict, treebanks: Iterable[Treebank], *more: bytes) -> str:
     for treebank in treebanks:
         conventions = {name: treebank.meta.get(name) for name in ("single_root", "tag", "coarse", "attributes")}
         digest.update(json.dumps(conventions, sort_keys=True).encode())
-        digest.update(treebank.offsets.tobytes() + treebank.head.tobytes())
+        for numbers in (treebank.offsets, treebank.head):
+            for begin in range(0, len(numbers), CHUNK):
+                digest.update(numbers[begin : begin + CHUNK].tobytes())
+                release()
         for name in STRING_COLUMNS:  # numbered as they occur, which a vocabulary of more splits than one may not be
-            used, first, ids = np.unique(treebank.columns[name], return_index=True, return_inverse=True)
-            order = np.argsort(first)
-            digest.update(np.argsort(order)[ids].tobytes())
-            digest.update("\0".join(treebank.vocab[name][i] for i in used[order].tolist()).encode())
+            number = np.full(len(treebank.vocab[name]), -1, np.int64)
+            order: list[int] = []
+            for (ids,) in treebank.chunks(name):
+                used, first = np.unique(ids, return_index=True)
+                for i in used[np.argsort(first)].tolist():
+                    if number[i] < 0:
+                        number[i] = len(order)
+                        order.append(i)
+                digest.update(number[ids].tobytes())
+            digest.update("\0".join(treebank.vocab[name][i] for i in order).encode())
     for content in more:
         digest.update(content)
     return digest.hexdigest()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked
 
@@ -56,9 +55,9 @@ def meta_of(train: Treebank) -> dict[str, Any]:
     used = {meta.get("tag", "xpos"), meta.get("coarse", "upos"), *meta.get("attributes", ())}
     values = {}
     for column in ("upos", "xpos", "feats"):
-        ids = np.unique(train.columns[column])
-        if column in used and len(ids) <= MOST_VALUES:
-            values[column] = sorted(train.vocab[column][i] for i in ids.tolist())
+        found = train.values(column)
+        if column in used and len(found) <= MOST_VALUES:
+            values[column] = sorted(found)
     return meta | {"values": values}
 
 

@@ -16,6 +16,7 @@ from pydantic.dataclasses import dataclass as checked
 from treebound.core.errors import ModelError
 from treebound.core.treebank import Treebank
 from treebound.factors.templates import Lines, lines
+from treebound.features.lazy_tokens import LazyTokenTable
 from treebound.features.scorer import compile_arc
 from treebound.features.tokens import TokenTable, attributes_of
 from treebound.kernels.arcs.numbering import heads_of, index_arcs
@@ -156,18 +157,19 @@ class Pruner:
 class _Training:
     """A pruner in training by AdaGrad, as `treebound.learning.loop` takes it."""
 
-    def __init__(self, pruner: Pruner, train: Treebank, rate: float):
-        self.pruner, self.train, self.table = pruner, train, TokenTable(train)
+    def __init__(self, pruner: Pruner, train: Treebank, rate: float, sentences: np.ndarray):
+        self.pruner, self.train, self.table = pruner, train, LazyTokenTable(train)
+        self.sentences, self.words = sentences, int(train.lengths[sentences].sum())
         self.learner = AdaGrad(pruner.weights, np.zeros_like(pruner.weights), rate)
         self.room = Output(np.empty(1 << 12, np.int64), np.empty(1 << 12, np.float32), 1.0, Place(0, pruner.mask))
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """One epoch."""
         pruner, loss = self.pruner, 0.0
-        for i in show(order):
+        for i in show(self.sentences[order]):
             rows, tag = self.table.sentence(i)
             loss += pruner_step(pruner.templates, rows, tag, self.train.heads(i), self.learner, self.room)
-        return {"loss": loss / max(1, self.train.words)}
+        return {"loss": loss / max(1, self.words)}
 
     def result(self) -> Pruner:
         """The pruner itself."""
@@ -182,10 +184,15 @@ def train_pruner(
     seed: int = 1,
     rate: float = 0.1,
     progress: Progress | None = None,
+    sentences: np.ndarray | None = None,
 ) -> Pruner:
-    """Train by AdaGrad on the log-likelihood of the gold heads; O(n^2) features a sentence and epoch."""
-    task = _Training(Pruner(np.zeros(1 << bits, np.float32), attributes_of(train)), train, rate)
+    """Train by AdaGrad on the log-likelihood of the gold heads; O(n^2) features a sentence and epoch.
+
+    sentences  int64[*] numbers of the sentences of `train` that are learned from; None for all
+    """
+    chosen = np.arange(len(train)) if sentences is None else sentences
+    task = _Training(Pruner(np.zeros(1 << bits, np.float32), attributes_of(train)), train, rate, chosen)
     rng = np.random.default_rng(seed)  # one for all epochs
-    found = loop.train(task, epochs, lambda _: rng.permutation(len(train)), title="pruner ", progress=progress)
+    found = loop.train(task, epochs, lambda _: rng.permutation(len(chosen)), title="pruner ", progress=progress)
     found.best.history = found.history
     return found.best

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treebound.core.spool import release
 from treebound.core.treebank import Treebank
 from treebound.kernels.arcs.numbering import index_arcs
 from treebound.kernels.chart.backbones import eisner_graph
@@ -38,6 +39,7 @@ CROSSING, LIFTED = 0.15, 0.01
 LONGEST = (
     150  #: words of the longest sentence whose best projective tree is looked for; longer ones count as projective
 )
+RELEASE = 1000  #: sentences after which the pages of a treebank in a file are released
 
 #: the conventions of Universal Dependencies
 PUNCTUATION = {"column": "upos", "tags": ["PUNCT"]}
@@ -63,6 +65,8 @@ def survey(treebank: Treebank) -> Survey:
     """Of an annotated treebank."""
     crossing = lifted = several = 0
     for i in range(len(treebank)):
+        if i % RELEASE == 0:
+            release()
         heads = treebank.heads(i)
         roots = int(np.count_nonzero(heads == 0))
         several += roots > 1
@@ -112,13 +116,13 @@ def filled(treebank: Treebank, column: str) -> float:
 
 def unseen(train: Treebank, dev: Treebank, column: str) -> float:
     """Share of dev's words with a value in this column that no word of training has."""
-    known = {train.vocab[column][i] for i in np.unique(train.columns[column])}
+    known = set(train.values(column))
     return _share(dev, column, lambda value: value not in known)
 
 
 def _share(treebank: Treebank, column: str, wanted: Callable[[str], bool]) -> float:
     flags = np.array([wanted(value) for value in treebank.vocab[column].strings], bool)
-    return float(flags[treebank.columns[column]].mean()) if treebank.words else 0.0
+    return float(treebank.counts(column)[flags].sum() / treebank.words) if treebank.words else 0.0
 
 
 def fine_tag(train: Treebank, dev: Treebank | None = None) -> str:
@@ -130,21 +134,30 @@ def fine_tag(train: Treebank, dev: Treebank | None = None) -> str:
 def told(treebank: Treebank, attribute: str, tag: str) -> float:
     """Share of words of which feats or lemma tells what form and tag do not: see above."""
     if attribute == "lemma":
-        pairs = Counter(zip(treebank.columns["lemma"].tolist(), treebank.columns["form"].tolist(), strict=True))
+        pairs = _pairs(treebank, "lemma", "form")
         lemmas, forms = treebank.vocab["lemma"].strings, treebank.vocab["form"].strings
         others = (n for (a, b), n in pairs.items() if lemmas[a] != "_" and lemmas[a].lower() != forms[b].lower())
         return sum(others) / max(1, treebank.words)
-    pairs = Counter(zip(treebank.columns[tag].tolist(), treebank.columns[attribute].tolist(), strict=True))
+    pairs = _pairs(treebank, tag, attribute)
     most: dict[int, int] = {}
     for (of_tag, _), n in pairs.items():
         most[of_tag] = max(most.get(of_tag, 0), n)
     return 1.0 - sum(most.values()) / max(1, treebank.words)
 
 
+def _pairs(treebank: Treebank, first: str, second: str) -> Counter[tuple[int, int]]:
+    """Count the pairs of ids that words have in two columns."""
+    pairs: Counter[tuple[int, int]] = Counter()
+    for one, other in treebank.chunks(first, second):
+        pairs.update(zip(one.tolist(), other.tolist(), strict=True))
+    return pairs
+
+
 def attributes(train: Treebank, tag: str) -> list[str]:
     """The attributes of words that a parser of such a treebank should see beside form and tags."""
     forms = train.vocab["form"].strings
-    characters = np.array([len(form) for form in forms])[train.columns["form"]].mean() if train.words else 0.0
+    lengths = np.array([len(form) for form in forms], np.int64)
+    characters = (train.counts("form") * lengths).sum() / max(1, train.words)
     chosen = ["suffix", *(("prefix", "length") if characters <= SHORT else ())]
     return chosen + [name for name in ("feats", "lemma") if told(train, name, tag) >= ENOUGH]
 

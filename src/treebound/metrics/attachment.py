@@ -80,7 +80,8 @@ def is_labelled(treebank: Treebank) -> bool:
 
 def unlabelled(treebank: Treebank) -> int:
     """Return the number of words whose label is `_`. O(words)."""
-    return int(np.count_nonzero(treebank.columns["deprel"] == treebank.vocab["deprel"].get("_")))
+    number = treebank.vocab["deprel"].get("_")
+    return int(treebank.counts("deprel")[number]) if number >= 0 else 0
 
 
 def right_labels(gold: Treebank, labels: Sequence[Sequence[str]]) -> np.ndarray:

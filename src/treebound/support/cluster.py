@@ -26,6 +26,7 @@ from treebound.support.extras import needs
 
 with needs("cluster"):
     import cloudpickle
+    import dask
     from distributed import Client
     from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
@@ -33,6 +34,8 @@ with needs("cluster"):
     from joblib._dask import DaskDistributedBackend
 
 AHEAD = 2  #: items for each thread of the cluster in one call of joblib; two calls are under way at a time
+#: Dask keeps the last 1,000 messages of each connection, and ours hold a hundred sentences each
+FEW_MESSAGES = {"distributed.admin.low-level-log-length": 10}
 PATIENCE = 20  #: seconds within which the scheduler must answer and have a worker
 
 
@@ -107,7 +110,8 @@ def _connected(scheduler: str) -> Iterator[Client]:
         raise InputError(f"{scheduler!r} is no address", hint="give one like tcp://HOST:8786")
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what fails is raised; a traceback helps nobody
     try:
-        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
+        with dask.config.set(FEW_MESSAGES):
+            client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise InputError(f"{scheduler}: no scheduler ({reason})", hint="start one with: dask scheduler") from None

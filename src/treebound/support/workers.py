@@ -11,6 +11,7 @@ their number.
 from __future__ import annotations
 
 import ctypes
+import gc
 import multiprocessing
 import signal
 import sys
@@ -18,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 from treebound.core.errors import TreeboundError
@@ -91,6 +92,18 @@ def in_batches(
     return list(progress(each, "parse") if progress else each)
 
 
+def blocks(count: int, size: int) -> list[range]:
+    """Divide `count` short items into ranges for `spread`: `size` items in each but the first and the last ones.
+
+    The first range is worked on before there are workers, and the last ones decide how long one worker is busy when
+    the others have ended: they have an eighth of the items.
+    """
+    few = max(1, size // 8)
+    middle = max(few, count - size)
+    starts = [0, *range(few, middle, size), *range(middle, count, few), count]
+    return [range(begin, end) for begin, end in pairwise(starts) if begin < end]
+
+
 def _sound(items: Iterable[Item], faults: list[Exception]) -> Iterator[Item]:
     """The items up to an exception, which is kept."""
     try:
@@ -145,6 +158,7 @@ def _begin(function: Callable[[Any, Any], Any], shared: Any) -> None:
     """The start of a forked process. It ends with its parent, and silently on Control-C."""
     global _work
     _work = function, shared
+    gc.freeze()  # what was there before is not looked at for cycles, nor are its pages copied
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -8,10 +8,12 @@ training only where each sentence's heads come from a pruner that has not seen i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from treebound.core.errors import InputError
+from treebound.core.spool import Spool
 from treebound.core.treebank import Treebank
 from treebound.features.tokens import TokenTable
 from treebound.learning.folds import fold_of
@@ -20,10 +22,41 @@ from treebound.learning.pruner import Pruner, train_pruner
 from treebound.systems.graph.settings import Settings
 
 
-def pruner_for(settings: Settings, examples: Treebank, progress: Progress | None = None) -> Pruner:
-    """The pruner that these settings ask for."""
-    bits = int(settings.pruner_bits or 0)
-    return train_pruner(examples, epochs=settings.pruner_epochs, bits=bits, seed=settings.seed, progress=progress)
+class Candidates:
+    """The candidate arcs of every training sentence, bool[n + 1, n + 1] with the head first; stored as bits.
+
+    offsets  int64[S + 1] as of `Treebank`. All sentences are appended before the first one is read
+    """
+
+    def __init__(self, offsets: np.ndarray):
+        self.offsets = offsets
+        self.first = np.concatenate([[0], np.cumsum(((np.diff(offsets) + 1) ** 2 + 7) // 8)])
+        self.bits: np.ndarray | None = None
+        self.spool = Spool(np.uint8)
+
+    def append(self, allowed: np.ndarray) -> None:
+        """Add the candidates of the next sentence."""
+        self.spool.extend(np.packbits(allowed))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> np.ndarray:
+        if not 0 <= i < len(self):
+            raise IndexError(i)
+        if self.bits is None:
+            self.bits = self.spool.array()
+        (begin, end), (a, b) = self.offsets[i : i + 2].tolist(), self.first[i : i + 2].tolist()
+        size = end - begin + 1
+        return np.unpackbits(self.bits[a:b], count=size * size).view(np.bool_).reshape(size, size)
+
+
+def pruner_for(
+    settings: Settings, examples: Treebank, progress: Progress | None = None, sentences: np.ndarray | None = None
+) -> Pruner:
+    """The pruner that these settings ask for, trained on some `sentences` of the examples; None for all."""
+    how: dict[str, Any] = {"epochs": settings.pruner_epochs, "bits": int(settings.pruner_bits or 0)}
+    return train_pruner(examples, **how, seed=settings.seed, progress=progress, sentences=sentences)
 
 
 def jackknifed(settings: Settings, train: Treebank, progress: Progress | None = None) -> list[Pruner]:
@@ -36,8 +69,9 @@ def jackknifed(settings: Settings, train: Treebank, progress: Progress | None = 
         raise InputError(f"{folds} folds of {len(train)} sentences", hint="train with fewer --pruner-folds")
     member, pruners = fold_of(len(train), folds), []
     for fold in range(folds):
-        others = train.select(np.flatnonzero(member != fold))
-        pruners.append(pruner_for(settings, others, progress and _told(progress, f"fold {fold + 1}/{folds}, ")))
+        others = np.flatnonzero(member != fold)
+        shown = progress and _told(progress, f"fold {fold + 1}/{folds}, ")
+        pruners.append(pruner_for(settings, train, shown, others))
     return pruners
 
 
@@ -52,7 +86,7 @@ def candidates(
     gold: Sequence[np.ndarray],
     pruner: Pruner,
     progress: Progress | None = None,
-) -> list[np.ndarray]:
+) -> Candidates:
     """bool[n + 1, n + 1] (head first) of every training sentence: what the pruner keeps, and the gold arcs.
 
     A word whose gold head is below the threshold keeps all k heads, so that unlikely arcs are not gold as a rule.
@@ -65,7 +99,7 @@ def candidates(
     threshold = float(settings.threshold or 0) if folds else 0.0
     member = fold_of(len(train), folds) if folds else np.zeros(len(train), np.int64)
     sentences = range(len(train))
-    out = []
+    out = Candidates(train.offsets)
     for i in progress(sentences, "candidate heads") if progress else sentences:
         own, (rows, tag) = pruners[member[i]], table.sentence(i)
         allowed = own.allowed(rows, tag, k, threshold)

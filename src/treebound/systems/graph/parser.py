@@ -29,7 +29,7 @@ from treebound.kernels.chart.arborescence import arborescence, arborescence_scra
 from treebound.kernels.chart.first_order import best_candidates
 from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.learning.conventions import under
-from treebound.support.workers import spread
+from treebound.support.workers import blocks, spread
 from treebound.systems.graph.model import Model
 from treebound.treebanks.projectivise import in_space
 
@@ -286,9 +286,9 @@ class Parser:
         InputError, before anything is parsed, where a sentence is longer than `features.long_sentences.LONGEST`.
         """
         check_lengths(treebank)
-        blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
+        some = blocks(len(treebank), BLOCK)
         given = self, _table(self.model, treebank), confidence
-        found = spread(_block, given, blocks, workers=workers, scheduler=scheduler, short=True)
+        found = spread(_block, given, some, workers=workers, scheduler=scheduler, short=True)
         results = chain.from_iterable(found)
         return list(progress(results, "parse") if progress else results)
 

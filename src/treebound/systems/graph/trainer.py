@@ -21,15 +21,16 @@ from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.factors.pattern_language import PatternSet, named_patterns
 from treebound.factors.templates import Lines, digest
 from treebound.features.labelling import Labelling
-from treebound.features.labels import inventory, numbered
+from treebound.features.labels import inventory
+from treebound.features.lazy_tokens import LazyTokenTable
 from treebound.features.scorer import Scorer, Scores
-from treebound.features.tokens import TokenTable
 from treebound.kernels.arcs.numbering import arcs_of_tree
 from treebound.kernels.features.scoring import only_in
 from treebound.learning import loop
 from treebound.learning.checkpoint import Averages, Checkpoint, key_of
 from treebound.learning.conventions import meta_of
 from treebound.learning.difference import Difference
+from treebound.learning.gold import GoldHeads, GoldLabels, projective
 from treebound.learning.loop import Progress, Show
 from treebound.learning.pruner import TEMPLATES as OF_THE_PRUNER
 from treebound.learning.pruner import Pruner
@@ -39,7 +40,6 @@ from treebound.systems.graph.candidates import candidates
 from treebound.systems.graph.model import Model, templates_for
 from treebound.systems.graph.parser import Parser
 from treebound.systems.graph.settings import Settings
-from treebound.treebanks.projectivise import is_projective, projectivise
 
 UNLIMITED = 2000  #: dynamic programs for a sentence of dev where training has no limit
 #: a decoder as registered, and its options
@@ -133,15 +133,14 @@ class _Training:
     ):
         self.spec, self.pruner, self.words = spec, pruner, train.words
         self.labelling = Labelling(spec, names, pruner.attributes, templates)
-        self.gold_labels = np.split(numbered(train, names), train.offsets[1:-1])
+        self.gold_labels = GoldLabels(train, names)
         self.rule = UPDATES[spec.learner](spec.C)
         self.learner = Learner(self.labelling.weights, self.rule, spec.average_degree)
         self.scorer = Scorer(spec.families, pruner.attributes, spec.bits, patterns, templates)
         self.projective = spec.space == "projective"
         self.single_root = bool(train.meta.get("single_root", True))
-        all_heads = [train.heads(i) for i in range(len(train))]
-        self.gold, self.lifted = _projective_heads(train) if self.projective else (all_heads, 0)
-        self.table = TokenTable(train, self.scorer.matches(train))
+        self.gold, self.lifted = projective(train) if self.projective else (GoldHeads(train), 0)
+        self.table = LazyTokenTable(train, self.scorer.matches(train))
         self.cost = 0.0 if self.rule.plain else spec.cost
         self.label_cost = 0.0 if self.rule.plain else spec.label_cost
         self.decoder = _decoder(spec)
@@ -235,18 +234,6 @@ class _Training:
         if self.labelling.joint is not None:
             count = self.labelling.difference(*ways, scored.arc_index, rows, slots, signs, count)
         self.learner.update(slots, signs, rates, count, cost)
-
-
-def _projective_heads(treebank: Treebank) -> tuple[list[np.ndarray], int]:
-    """Gold heads of every sentence, projectivised where they cross, and how many were."""
-    out, lifted = [], 0
-    for i in range(len(treebank)):
-        heads = treebank.heads(i)
-        if not is_projective(heads):
-            heads, _ = projectivise(heads)
-            lifted += 1
-        out.append(heads)
-    return out, lifted
 
 
 def _decoder(spec: Settings) -> Decoder:
