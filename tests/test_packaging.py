@@ -100,7 +100,6 @@ UNSEEN = {
         "jupyterlab": "make lab",
         "ruamel-yaml-clib": "makes dvc fast",
     },
-    "cluster": {"dask": "its command starts schedulers and workers"},
     "peers": {"ufal-udpipe": "imported by the name that its peer states"},
 }
 FORBIDDEN = ["celery", "cvxpy", "dvc", "jupyterlab", "matplotlib", "pandas", "papermill"]
