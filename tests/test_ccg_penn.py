@@ -11,7 +11,6 @@ import pytest
 from ccg_corpus import read_parg
 from typer.testing import CliRunner
 
-from treebound.cli import app
 from treebound.core.errors import InputError
 from treebound.plots.derivation import derivation_svg
 from treebound.treebanks import brackets
@@ -98,7 +97,7 @@ def test_the_sample(tmp_path):
     mirror = os.environ.get("TREEBANK_MIRROR")
     if not mirror or not Path(mirror, "ptb_sample").is_dir():
         pytest.skip("needs a mirror of the treebanks: set TREEBANK_MIRROR")
-    done = CliRunner().invoke(app, ["convert", "ptb_sample", "--to", "ccg", "--data-dir", str(tmp_path)])
+    done = CliRunner().invoke(application(), ["convert", "ptb_sample", "--to", "ccg", "--data-dir", str(tmp_path)])
     assert done.exit_code == 0, done.output
     folder = tmp_path / "ccg" / "ptb_sample"
     report = json.loads((folder / "ccg.json").read_text())
@@ -113,7 +112,7 @@ def test_the_sample(tmp_path):
 
 
 def test_ccgbank_needs_a_path(tmp_path):
-    done = CliRunner().invoke(app, ["convert", "ccgbank", "--to", "ccg", "--data-dir", str(tmp_path)])
+    done = CliRunner().invoke(application(), ["convert", "ccgbank", "--to", "ccg", "--data-dir", str(tmp_path)])
     assert done.exit_code == 1
 
 

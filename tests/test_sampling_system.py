@@ -15,7 +15,7 @@ from oracles.trees import trees
 from synthetic import inflected_conllu
 
 import treebound
-from treebound.cli import app
+from treebound.cli import application
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.kernels.arcs.numbering import arcs_of_tree
@@ -38,7 +38,7 @@ OPTIONS = [x for name, value in SMALL.items() for x in (f"--{name}", value)]
 
 def call(*arguments: object) -> None:
     """The command line, in this process."""
-    typer.main.get_command(app).main([str(a) for a in arguments], standalone_mode=False)
+    typer.main.get_command(application()).main([str(a) for a in arguments], standalone_mode=False)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from mutants import ModelFile
 from synthetic import inflected_conllu
 
 import treebound
-from treebound.cli import app
+from treebound.cli import application
 from treebound.core.errors import InputError, ModelError, TreeboundError
 from treebound.learning.survey import describe
 from treebound.metrics.attachment import evaluate
@@ -32,7 +32,7 @@ SMALL = ["--system", "transition", "--bits", 12, "--epochs", 2]
 
 def call(*arguments: object) -> None:
     """The command line, in this process."""
-    typer.main.get_command(app).main([str(a) for a in arguments], standalone_mode=False)
+    typer.main.get_command(application()).main([str(a) for a in arguments], standalone_mode=False)
 
 
 @pytest.fixture(scope="module")

@@ -35,9 +35,6 @@ class Settings(Checked):
 
     families      factor families beside `arc`; `pattern` where the treebank names patterns (`fitted`)
     learner       "perceptron" (Collins 2002, as published) or "mira" (cost-augmented passive-aggressive)
-    averaging     the model's weights are the mean of those after each sentence: "uniform", or "polynomial", where
-                  weights count by the square of their time (`learning.updates.Learner`), so that three epochs do for
-                  six. None: polynomial with mira; uniform with perceptron, whose average is an exact integer only so
     k             candidate heads a word in training; None: all
     threshold     of those only the ones that the pruner finds at least so many times as probable as the best; 0: all k.
                   None: 0.001, and 0 where k is None or trees may cross
@@ -50,6 +47,9 @@ class Settings(Checked):
     label_bits    log2 of the number of weights of each labeller; None: one more than bits
     space         the trees that are searched
     pruner_bits   log2 of the number of weights of the pruner; None: bits, but at most 20
+    averaging     the model's weights are the mean of those after each sentence: "uniform", or "polynomial", where
+                  weights count by the square of their time (`learning.updates.Learner`), so that three epochs do for
+                  six. None: polynomial with mira; uniform with perceptron, whose average is an exact integer only so
     """
 
     families: tuple[Family, ...] = option(
@@ -57,11 +57,6 @@ class Settings(Checked):
         "Factor families beside arcs, separated by commas; empty for arcs alone: fast, less accurate.",
     )
     learner: Learner = option("mira", "mira, or perceptron: as in the paper, with integer scores, less accurate.")
-    averaging: Averaging | None = option(
-        None,
-        "Mean of the weights over training: polynomial (later weights count more) or uniform, which takes twice the "
-        "epochs. [default: polynomial; perceptron: uniform]",
-    )
     epochs: Epochs = option(3, "Passes over TRAIN; the best one on DEV is kept.")
     k: Annotated[Heads | None, BeforeValidator(lambda k: None if k == "none" else k)] = option(
         10, "Heads that the pruner keeps for each word, or none: all; the last line says what that loses."
@@ -98,6 +93,11 @@ class Settings(Checked):
         None,
         "Prune TRAIN by --threshold, too, each of so many parts by a pruner that is trained on the others; 0: by --k "
         "alone. [default: 2 with a threshold, else 0]",
+    )
+    averaging: Averaging | None = option(
+        None,
+        "Mean of the weights over training: polynomial (later weights count more) or uniform, which takes twice the "
+        "epochs. [default: polynomial; perceptron: uniform]",
     )
 
     def __post_init__(self) -> None:
