@@ -11,6 +11,7 @@ import pytest
 from ccg_corpus import read_parg
 from typer.testing import CliRunner
 
+from treebound.cli import application
 from treebound.core.errors import InputError
 from treebound.plots.derivation import derivation_svg
 from treebound.treebanks import brackets
