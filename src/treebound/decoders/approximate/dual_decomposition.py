@@ -104,7 +104,10 @@ def _proof(problem: Problem, given: Problem, found: Agreed, parse: Parse) -> Sea
         size = int(np.count_nonzero(used))
         whole = np.zeros(table.arcs.shape)
         whole[used] = found.share[at : at + size]
-        shares[family] = (whole[:, 0] if family == "head-bigram" else whole).astype(kind)
+        if family == "head-bigram":  # one share for both arcs; rounding may leave it just outside its range
+            most = np.where(used[:, 0], np.abs(given.parts[family].score), 0.0)
+            whole = np.clip(whole[:, 0], 0.0, most)
+        shares[family] = whole.astype(kind)
         at += size
     u, w = (np.rint(x).astype(kind) if problem.unit else x for x in (found.child, found.parent))
     unit = problem.unit or 1.0

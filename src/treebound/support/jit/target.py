@@ -274,6 +274,7 @@ class KernelDispatcher(CPUDispatcher):
         pipeline_class = pipeline_class or compiler.Compiler
         super().__init__(py_func, locals, targetoptions, pipeline_class)
         self._compiler = KernelCompiler(py_func, self.targetdescr, self.targetoptions, self.locals, pipeline_class)
+        self._machine_code: list[compiler.CompileResult] = []
 
     def enable_caching(self) -> None:
         """Keep compiled versions on disk."""
@@ -286,7 +287,8 @@ class KernelDispatcher(CPUDispatcher):
             args = tuple(sigutils.normalize_signature(sig)[0])
             known = self.overloads.get(args)
             if known is not None and (known.library.inner if _depth == 0 else not known.library.linkable):
-                del self.overloads[args]  # the other version is needed; Python goes on calling the machine code
+                # The other version is needed. Python goes on calling the machine code, whose objects must stay alive.
+                self._machine_code.append(self.overloads.pop(args))
             _depth += 1
             try:
                 with paused_collector(), target_extension.target_override(TARGET):
