@@ -115,7 +115,7 @@ _cache: dict = {}
 
 
 def cached(name: str, make: Callable[[], object]):
-    """What `make` gave the first time."""
+    """Return what `make` returned when it was first called for this name."""
     if name not in _cache:
         _cache[name] = make()
     return _cache[name]

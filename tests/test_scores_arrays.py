@@ -25,7 +25,7 @@ every_root = pytest.mark.parametrize("single_root", [True, False], ids=["one-roo
 
 
 def outcome(decode: Any) -> tuple:
-    """What a call returns or raises, in a form that can be compared."""
+    """Return what a call returns or raises, in a form that can be compared."""
     try:
         parse = decode()
     except TreeboundError as error:

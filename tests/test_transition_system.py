@@ -238,7 +238,7 @@ def test_features_tell_heads_of_an_inflected_language(
 
 
 def test_files_of_before_there_were_features_are_read(folder: Path, tmp_path: Path) -> None:
-    """Such a file has vocabularies of four columns, and one whose cells read no features still has."""
+    """An older file has vocabularies of four columns. So has a new one whose cells read no features."""
     files, model = (folder / "train.conllu", folder / "dev.conllu"), tmp_path / "model.npz"
     call("train", *files, "-o", model, *SMALL, "--features", "F6")
     file, before = ModelFile(model.read_bytes()), trees(model, files[1])
