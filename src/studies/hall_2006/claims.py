@@ -9,17 +9,18 @@ import numpy as np
 from studies.common.params import Params
 from studies.hall_2006.classifiers import tables as classifiers_tables
 from studies.hall_2006.classifiers.settings import Classifiers
-from studies.site.claims.measured import Measure, Measured, exact
+from studies.site.claims.measured import Measure, Measured, Scale, exact
 from studies.site.collect import Results
+from studies.site.pooled import Z
 
 
 def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """UAS of the first cell of the stage `classifiers` less the second's, with the 99 % interval of paired words."""
+    """UAS of the first cell of the stage `classifiers` less the second's, with the 95 % interval of paired words."""
     for corpus, tests in classifiers_tables.tests(results).groupby("corpus", sort=False):
         for (a, b), sign in ((rows, 1.0), (tuple(reversed(rows)), -1.0)):
             for test in tests[(tests["a"] == a) & (tests["b"] == b)].itertuples():
                 gained, lost, n = float(test.only_a), float(test.only_b), float(test.scored)
-                half = 2.5758 * np.sqrt(max(gained + lost - (gained - lost) ** 2 / n, 0)) / n
+                half = Z * np.sqrt(max(gained + lost - (gained - lost) ** 2 / n, 0)) / n
                 value = sign * (gained - lost) / n
                 yield Measured(str(corpus), 100 * value, 100 * (value - half), 100 * (value + half))
 
@@ -41,6 +42,6 @@ def _cells(params: Params) -> list[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
-    "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells),
+    "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells, margin=0.1),
+    "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells, Scale.LOG, 1.1),
 }

@@ -12,12 +12,13 @@ import pandas as pd
 from studies.common.params import Params, Row
 from studies.qian_liu_2013.ablation.settings import Ablation
 from studies.qian_liu_2013.ablation.tables import ablations
-from studies.qian_liu_2013.comparison.differences import Z, differences
+from studies.qian_liu_2013.comparison.differences import differences
 from studies.qian_liu_2013.confidence import tables as confidence_tables
 from studies.qian_liu_2013.speed.remarks import ENOUGH, power
 from studies.site import frames
-from studies.site.claims.measured import Measure, Measured, exact, least, pairs
+from studies.site.claims.measured import Measure, Measured, Scale, exact, least, over_seeds, pairs, share
 from studies.site.collect import Results
+from studies.site.pooled import Z
 from studies.site.rows import AT, at, learners_of, metrics_of, named_rows, row_names
 
 #: words of the longest sentences whose time is said to grow smoothly
@@ -25,21 +26,40 @@ SMOOTH = 40
 
 
 def accuracy(results: Results, rows: Sequence[str], compare: str, figure: str) -> Iterator[Measured]:
-    """Accuracy of the first row of a pair less that of the second, in points: `tables.differences`."""
+    """Accuracy of the first row of a pair less that of the second, in points: `differences`, means over seeds.
+
+    Of the first learner alone: what a feature brings is told by models that differ in nothing else.
+    """
     wanted = pairs(rows, compare)
-    data = differences(results, [(figure, *pair) for pair in wanted])
-    for (corpus, learner), found in data.groupby(level=["corpus", "learner"], sort=False):
-        if len(found) == len(wanted):
-            yield least(f"{corpus}, {learner}", found[["difference", "low", "high"]].to_numpy())
+    learner = learners_of(results.params)[0]
+    by_pair: list[dict[str, Measured]] = []
+    for pair in wanted:
+        data = differences(results, [(figure, *pair)])
+        data = data[data.index.get_level_values("learner") == learner]
+        found = [
+            (str(corpus), of[["difference", "low", "high"]].to_numpy())
+            for corpus, of in data.groupby(level="corpus", sort=False)
+        ]
+        by_pair.append({one.place: one for one in over_seeds(found)})
+    for place in by_pair[0] if by_pair else ():
+        if all(place in found for found in by_pair):
+            ones = [found[place] for found in by_pair]
+            yield least(place, [(one.value, one.low, one.high) for one in ones], min(one.seeds for one in ones))
 
 
 def alone(results: Results, rows: Sequence[str], compare: str, column: str) -> Iterator[Measured]:
-    """A figure of one row: a column of the metrics, or a count as a share of the sentences (%) or a mean of them."""
+    """A figure of one row: a column of the metrics, or a count as a mean of the sentences."""
     data = metrics_of(results)
     for place, (run,) in _places(results, rows):
         found = data.loc[run]
-        share = {"certified": 100 / found["sentences"], "dp_calls": 1 / found["sentences"]}.get(column, 1)
-        yield exact(place, float(found[column] * share))
+        yield exact(place, float(found[column] / (found["sentences"] if column == "dp_calls" else 1)))
+
+
+def proved(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Share of the sentences (%) that the search of a row ends with a proof, with a Wilson interval."""
+    data = metrics_of(results)
+    for place, (run,) in _places(results, rows):
+        yield share(place, int(data.loc[run, "certified"]), int(data.loc[run, "sentences"]))
 
 
 def speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
@@ -79,12 +99,12 @@ def growth(results: Results, rows: Sequence[str], compare: str) -> Iterator[Meas
 
 
 def _places(results: Results, rows: Sequence[str]) -> Iterator[tuple[str, list[tuple]]]:
-    """Place and the keys of its rows, for every corpus and learner that has them all."""
+    """Corpus and the keys of its rows, for every corpus that has them all; of the first learner alone."""
+    learner = learners_of(results.params)[0]
     for corpus in results.corpora:
-        for learner in learners_of(results.params):
-            named: dict[str, Row] = named_rows(results.params, corpus, learner)
-            if all(row in named for row in rows):
-                yield f"{corpus}, {learner}", [at(corpus, named[row]) for row in rows]
+        named: dict[str, Row] = named_rows(results.params, corpus, learner)
+        if all(row in named for row in rows):
+            yield corpus, [at(corpus, named[row]) for row in rows]
 
 
 def search(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
@@ -114,7 +134,7 @@ def lists(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measu
     """Share of sentences (%) whose list of best trees is proved complete."""
     if results.has("confidence"):
         for row in confidence_tables.measured(results).itertuples():
-            yield exact(row.corpus, 100 * row.complete / row.sentences)
+            yield share(row.corpus, int(row.complete), int(row.sentences))
 
 
 def _configurations(params: Params) -> Collection[str]:
@@ -122,14 +142,14 @@ def _configurations(params: Params) -> Collection[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "UAS": Measure(partial(accuracy, figure="UAS"), "{:+.2f} UAS", row_names),
+    "UAS": Measure(partial(accuracy, figure="UAS"), "{:+.2f} UAS", row_names, margin=0.1),
     "UAS of a row": Measure(partial(alone, column="uas"), "{:.2f} UAS", row_names),
-    "proved": Measure(partial(alone, column="certified"), "{:.1f} %", row_names),
-    "calls of a row": Measure(partial(alone, column="dp_calls"), "{:.1f} calls a sentence", row_names),
-    "speed": Measure(speed, "{:.2f} times", row_names),
-    "calls": Measure(calls, "{:.2f} times", row_names),
+    "proved": Measure(proved, "{:.1f} %", row_names, Scale.ODDS),
+    "calls of a row": Measure(partial(alone, column="dp_calls"), "{:.1f} calls a sentence", row_names, Scale.LOG),
+    "speed": Measure(speed, "{:.2f} times", row_names, Scale.LOG, 1.1),
+    "calls": Measure(calls, "{:.2f} times", row_names, Scale.LOG, 1.1),
     "growth": Measure(growth, "{:.1f} (power of the length)", row_names),
-    "search": Measure(search, "{:.2f} times", _configurations),
+    "search": Measure(search, "{:.2f} times", _configurations, Scale.LOG, 1.1),
     "calls and time": Measure(calls_and_time, "{:.2f} (rank correlation)"),
-    "lists": Measure(lists, "{:.1f} %"),
+    "lists": Measure(lists, "{:.1f} %", scale=Scale.ODDS),
 }

@@ -13,36 +13,49 @@ from studies.common.params import Params
 from studies.riedel_clarke_2006.constraints import tables as constraints_tables
 from studies.riedel_clarke_2006.constraints.settings import Constraints
 from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
-from studies.site.claims.measured import Measure, Measured, exact, share
+from studies.site.claims.measured import Measure, Measured, Scale, exact, share
 from studies.site.collect import Results
 
 #: figures of one system on one fold
 FIGURES: dict[str, Callable[[dict[str, Any]], float]] = {
     "LAC": lambda s: constraints_tables.measures(s)["LAC"],
     "UAC": lambda s: constraints_tables.measures(s)["UAC"],
-    "few iterations": lambda s: 100 * s["few_iterations"] / s["sentences"],
-    "over 120 s": lambda s: 100 * s["long"] / s["sentences"],
     "seconds": lambda s: s["seconds"] / s["sentences"],
     "first": lambda s: 100 * s["first"] / s["seconds"],
 }
 
 
-def folds(results: Results, rows: Sequence[str], compare: str, figure: str, how: str = "value") -> Iterator[Measured]:
+def folds(
+    results: Results, rows: Sequence[str], compare: str, figure: str, how: str = "value", scale: Scale = Scale.LINEAR
+) -> Iterator[Measured]:
     """A figure of one system, or two systems compared, over all folds of a corpus; interval: the jackknife over folds.
 
-    how  a name in HOW
+    how    a name in HOW
+    scale  where the jackknife takes place: intervals of ratios stay above 0, those of shares between 0 and 100
     """
     for corpus, systems in _folds(results):
         if all(row in one for one in systems for row in rows):
-            yield _jackknife(corpus, systems, lambda added: HOW[how](*(FIGURES[figure](added[row]) for row in rows)))
+
+            def of(added: dict[str, Any]) -> float:
+                return HOW[how](*(FIGURES[figure](added[row]) for row in rows))
+
+            yield _jackknife(corpus, systems, of, scale)
 
 
-#: two figures as one: first less second, first / second, and the % that the first is below the second
+def counted(results: Results, rows: Sequence[str], compare: str, count: str) -> Iterator[Measured]:
+    """Share of the sentences (%) of all folds of a corpus that a system counted, with a Wilson interval."""
+    for corpus, systems in _folds(results):
+        if all(rows[0] in one for one in systems):
+            part, whole = (sum(one[rows[0]][name] for one in systems) for name in (count, "sentences"))
+            yield share(corpus, part, whole)
+
+
+#: two figures as one: first less second, first / second, and the time that the first takes in % of the second's
 HOW: dict[str, Callable[..., float]] = {
     "value": lambda a: a,
     "difference": lambda a, b: a - b,
     "ratio": lambda a, b: a / b,
-    "saved": lambda a, b: 100 * (1 - a / b),
+    "percent": lambda a, b: 100 * a / b,
 }
 
 
@@ -80,16 +93,19 @@ def _folds(results: Results) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         yield corpus, [fold["systems"] for fold in every if fold["corpus"] == corpus]
 
 
-def _jackknife(place: str, folds: Sequence[dict[str, Any]], figure: Callable[[dict[str, Any]], float]) -> Measured:
+def _jackknife(
+    place: str, folds: Sequence[dict[str, Any]], figure: Callable[[dict[str, Any]], float], scale: Scale
+) -> Measured:
     """A figure of sums over folds, with the 95 % t-interval of leaving out each fold in turn; one fold has none."""
     from scipy.stats import t
 
     value, n = figure(_added(folds)), len(folds)
     if n < 2:
         return exact(place, value)
-    left = [figure(_added([one for one in folds if one is not out])) for out in folds]
-    half = float(t.ppf(0.975, n - 1) * np.sqrt((n - 1) * np.var(left)))
-    return Measured(place, value, value - half, value + half)
+    without = [scale.to(figure(_added([one for one in folds if one is not out]))) for out in folds]
+    half = float(t.ppf(0.975, n - 1) * np.sqrt((n - 1) * np.var(without)))
+    middle = scale.to(value)
+    return Measured(place, value, scale.back(middle - half), scale.back(middle + half))
 
 
 def _added(folds: Sequence[dict[str, Any]]) -> dict[str, dict[str, float]]:
@@ -104,15 +120,19 @@ def _systems(params: Params) -> list[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "programs": Measure(programs, "{:.1f} %", lambda params: integer_programs_tables.EXPLICIT),
-    "LAC": Measure(partial(folds, figure="LAC", how="difference"), "{:+.2f} LAC", _systems),
-    "UAC": Measure(partial(folds, figure="UAC", how="difference"), "{:+.2f} UAC", _systems),
-    "few iterations": Measure(partial(folds, figure="few iterations"), "{:.2f} %", _systems),
-    "over 120 s": Measure(partial(folds, figure="over 120 s"), "{:.2f} %", _systems),
-    "solve time": Measure(partial(folds, figure="seconds"), "{:.4f} s", _systems),
-    "solve time, ratio": Measure(partial(folds, figure="seconds", how="ratio"), "{:.1f} times", _systems),
-    "solve time, saved": Measure(partial(folds, figure="seconds", how="saved"), "{:.1f} %", _systems),
-    "first iteration": Measure(partial(folds, figure="first"), "{:.1f} %", _systems),
-    "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems),
-    "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
+    "programs": Measure(programs, "{:.1f} %", lambda params: integer_programs_tables.EXPLICIT, Scale.ODDS),
+    "LAC": Measure(partial(folds, figure="LAC", how="difference"), "{:+.2f} LAC", _systems, margin=0.1),
+    "UAC": Measure(partial(folds, figure="UAC", how="difference"), "{:+.2f} UAC", _systems, margin=0.1),
+    "few iterations": Measure(partial(counted, count="few_iterations"), "{:.2f} %", _systems, Scale.ODDS),
+    "over 120 s": Measure(partial(counted, count="long"), "{:.2f} %", _systems, Scale.ODDS),
+    "solve time": Measure(partial(folds, figure="seconds", scale=Scale.LOG), "{:.4f} s", _systems, Scale.LOG),
+    "solve time, ratio": Measure(
+        partial(folds, figure="seconds", how="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG, 1.1
+    ),
+    "solve time, %": Measure(
+        partial(folds, figure="seconds", how="percent", scale=Scale.LOG), "{:.1f} %", _systems, Scale.LOG
+    ),
+    "first iteration": Measure(partial(folds, figure="first", scale=Scale.ODDS), "{:.1f} %", _systems, Scale.ODDS),
+    "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems, Scale.ODDS),
+    "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems, margin=0.1),
 }

@@ -92,6 +92,18 @@ def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
     return {model: chosen[model] for model in dict.fromkeys(row.model for row in rows)}
 
 
+def seeds_of(params: Params, corpus: str, row: Row) -> dict[int, Row]:
+    """Seed -> the row that differs from this one in nothing else, its own seed first."""
+    tags, own = params.tags_and_seed(corpus, row)
+    same = lambda other: (other.model, other.system, other.learner, other.decoder, other.k)  # noqa: E731
+    out = {own: row}
+    for other in params.rows_of(corpus):
+        its_tags, seed = params.tags_and_seed(corpus, other)
+        if its_tags == tags and same(other) == same(row):
+            out.setdefault(seed, other)
+    return out
+
+
 def learners_of(params: Params) -> list[str]:
     """The learners of all rows, those of single corpora included."""
     return list(dict.fromkeys(row.learner for corpus in ("", *params.corpora) for row in find(params, corpus)))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from studies.common.params import Params
-from studies.site.claims.measured import Measure, Measured, least, pairs
+from studies.site.claims.measured import Measure, Measured, Scale, least, pairs
 from studies.site.collect import Results
 from studies.zhang_2014.comparison import tables as comparison_tables
 from studies.zhang_2014.score_time import tables as score_time_tables
@@ -15,7 +15,7 @@ from studies.zhang_2014.tag_correction import tables as tag_correction_tables
 
 
 def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """UAS of a parser less another's, by names of rows; the 99 % interval of paired words."""
+    """UAS of a parser less another's, by names of rows; the 95 % interval of paired words."""
     wanted = pairs(rows, compare)
     for corpus, found in comparison_tables.gains(results, wanted).groupby(level="corpus", sort=False):
         if len(found) == len(wanted):
@@ -23,9 +23,10 @@ def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Me
 
 
 def searches(results: Results, rows: Sequence[str], compare: str, of: Callable[..., Any]) -> Iterator[Measured]:
-    """What a function of `tables.sampling` tells of these methods."""
-    for found in of(results, *rows):
-        yield Measured(*found)
+    """What a function of `tables.sampling` tells of these methods: place, value, low, high, and of a share its counts."""
+    for place, value, low, high, *counts in of(results, *rows):
+        part, whole = counts or (0, 0)
+        yield Measured(place, value, low, high, part=part, whole=whole)
 
 
 def _methods(params: Params) -> Collection[str]:
@@ -33,11 +34,11 @@ def _methods(params: Params) -> Collection[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", comparison_tables.names),
+    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", comparison_tables.names, margin=0.1),
     "score at equal time": Measure(partial(searches, of=score_time_tables.equal_time), "{:+.4f} %", _methods),
     "score in the end": Measure(partial(searches, of=score_time_tables.in_the_end), "{:+.4f} %", _methods),
     "gain of tag correction": Measure(
-        partial(searches, of=tag_correction_tables.corrected), "{:+.2f}", lambda _: ("tags", "UAS")
+        partial(searches, of=tag_correction_tables.corrected), "{:+.2f}", lambda _: ("tags", "UAS"), margin=0.1
     ),
-    "optima found": Measure(partial(searches, of=score_time_tables.optima), "{:.2f} %", _methods),
+    "optima found": Measure(partial(searches, of=score_time_tables.optima), "{:.2f} %", _methods, Scale.ODDS),
 }

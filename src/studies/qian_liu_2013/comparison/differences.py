@@ -11,16 +11,15 @@ from studies.common.params import Row
 from studies.qian_liu_2013.comparison.tables import BASELINE, FIGURES, scored, significance
 from studies.site import frames
 from studies.site.collect import Results
-from studies.site.rows import at, learners_of, metrics_of, named_rows
+from studies.site.pooled import Z
+from studies.site.rows import at, learners_of, metrics_of, named_rows, seeds_of
 from treebound.metrics.significance import paired_bootstrap
 
-KEYS = ["corpus", "learner", "figure", "row", "other"]
-#: half the width of a 95 % interval, in standard errors
-Z = 1.96
+KEYS = ["corpus", "learner", "figure", "row", "other", "seed"]
 
 
 def differences(results: Results, pairs: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
-    """Index KEYS; columns difference, low, high (points, 95 % interval), interval (how it was come by).
+    """One row a seed that both rows have. Index KEYS; columns difference, low, high (points, 95 % interval), interval (how it was come by).
 
     pairs  (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or of a parser of others;
            where a corpus lacks one of the two there is no line
@@ -37,23 +36,29 @@ def differences(results: Results, pairs: Iterable[tuple[str, str, str]]) -> pd.D
                 rows = named_rows(results.params, corpus, learner)
                 if row not in rows or (other not in rows and (corpus, other) not in peers.index):
                     continue
-                key = (corpus, learner, figure, *(_model(rows, name) for name in (row, other)))
-                if key in kept.index:
-                    found[key] = kept.loc[key].to_list()
-                    continue
-                if results.keeps_sentences and other in rows:
-                    a, b = (scored(results, corpus, rows[name], figure) for name in (row, other))
-                    if len(a):
-                        test = paired_bootstrap(a, b, seed=results.params.seed)
-                        found[key] = [test["difference"], test["low"], test["high"], "paired"]
-                    continue
-                mine = metrics.loc[at(corpus, rows[row])]
-                theirs = metrics.loc[at(corpus, rows[other])] if other in rows else peers.loc[(corpus, other)]
-                shares, n = (mine[column] / 100, theirs[column] / 100), mine["scored_words"]
-                half = Z * sqrt(sum(share * (1 - share) for share in shares) / n) if n else nan
-                value = 100 * (shares[0] - shares[1])
-                if value == value:  # a corpus without labels has no labelled figure
-                    found[key] = [value, value - 100 * half, value + 100 * half, "unpaired"]
+                names = [corpus, learner, figure, *(_model(rows, name) for name in (row, other))]
+                mine = seeds_of(results.params, corpus, rows[row])
+                theirs = seeds_of(results.params, corpus, rows[other]) if other in rows else {results.params.seed: None}
+                for seed in mine:
+                    if seed not in theirs:
+                        continue
+                    a, b, key = mine[seed], theirs[seed], (*names, seed)
+                    if key in kept.index:
+                        found[key] = kept.loc[key].to_list()
+                        continue
+                    if results.keeps_sentences and b is not None:
+                        one, two = (scored(results, corpus, which, figure) for which in (a, b))
+                        if len(one):
+                            test = paired_bootstrap(one, two, seed=results.params.seed)
+                            found[key] = [test["difference"], test["low"], test["high"], "paired"]
+                        continue
+                    own = metrics.loc[at(corpus, a)]
+                    its = metrics.loc[at(corpus, b)] if b is not None else peers.loc[(corpus, other)]
+                    shares, n = (own[column] / 100, its[column] / 100), own["scored_words"]
+                    half = Z * sqrt(sum(share * (1 - share) for share in shares) / n) if n else nan
+                    value = 100 * (shares[0] - shares[1])
+                    if value == value:  # a corpus without labels has no labelled figure
+                        found[key] = [value, value - 100 * half, value + 100 * half, "unpaired"]
     data = pd.DataFrame(list(found.values()), columns=["difference", "low", "high", "interval"])
     return data.set_index(pd.MultiIndex.from_tuples(list(found) or [("",) * len(KEYS)], names=KEYS)[: len(found)])
 
@@ -72,5 +77,7 @@ def _kept(results: Results) -> pd.DataFrame:
     for figure in ("UAS", "LAS"):
         tested = significance(results, figure=figure).rename_axis(["corpus", "learner", "row"]).reset_index()
         parts.append(tested.assign(figure=figure, other=BASELINE, interval="paired"))
-    data = pd.concat([results.kept_table("differences"), *parts]).drop_duplicates(KEYS)
+    data = pd.concat([results.kept_table("differences"), *parts])
+    data = data.assign(seed=data["seed"].fillna(results.params.seed).astype(int) if "seed" in data else results.params.seed)
+    data = data.drop_duplicates(KEYS)
     return data.set_index(KEYS)[["difference", "low", "high", "interval"]]

@@ -6,6 +6,7 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
@@ -25,9 +26,17 @@ class Claim(BaseModel):
     name       unique in its paper
     claim      in our words; section: where it stands; published: the figures, or that there are none
     measure    one of `measures.MEASURES`; rows, compare: as it takes them; corpora: these alone; empty: all
-    test       what its values must be: more, less, at least or at most `than`, or within `tolerance` of it
+    test       what the pooled value must be: more, less, at least or at most `than`, or within `tolerance` of it; all:
+               100 % in every place
+    effects    published values of what the measure measures, one for each of the paper's data sets; empty: none are
+    margin     differences from `than` up to it count as none (of ratios: a factor); null: as the measure says
+    limit      of the work on a sentence, where a run has one: what it stops is neither for a claim nor against it
+    otherwise  how the run differs from what is claimed so much that it cannot decide; empty: it does not
     needs      what no run here has: a claim without a measure
+    ours       the claim is not the paper's, but of this project
     page       notebook with the table
+
+    `effects`, `than` and `margin` are fixed before a run is judged.
     """
 
     model_config = _STRICT
@@ -40,11 +49,24 @@ class Claim(BaseModel):
     rows: tuple[Text, ...] = ()
     compare: Literal["each", "next"] = "each"
     corpora: tuple[Text, ...] = ()
-    test: Literal["more", "less", "at least", "at most", "within"] = "more"
+    test: Literal["more", "less", "at least", "at most", "within", "all"] = "more"
     than: FiniteFloat | None = None
     tolerance: Annotated[FiniteFloat, Field(gt=0)] | None = None
+    effects: tuple[FiniteFloat, ...] = ()
+    margin: Annotated[FiniteFloat, Field(gt=0)] | None = None
+    limit: str = ""
+    otherwise: str = ""
     needs: str = ""
+    ours: bool = False
     page: str = ""
+
+    @property
+    def effect(self) -> float | None:
+        """The mean of the published effects, of ratios the geometric one; None: no figure was published."""
+        if not self.effects:
+            return None
+        scale = MEASURES[self.measure].scale
+        return scale.back(fmean(scale.to(effect) for effect in self.effects))
 
     @field_validator("measure")
     @classmethod
@@ -57,8 +79,9 @@ class Claim(BaseModel):
     def _whole(self) -> Claim:
         if bool(self.measure) == bool(self.needs):
             raise ValueError("give a measure, or what it needs that no run has")
-        if self.measure and self.than is None:
-            raise ValueError("than is missing: the figure that the test compares with")
+        if self.measure and (self.than is None) != (self.test == "all"):
+            missing = "than is missing: the figure that the test compares with"
+            raise ValueError(missing if self.than is None else "than does not go with the test all")
         if (self.test == "within") != (self.tolerance is not None):
             raise ValueError("tolerance goes with the test within, and with no other")
         return self

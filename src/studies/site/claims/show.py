@@ -13,8 +13,9 @@ from pathlib import Path
 import pandas as pd
 
 from studies.site import collect
-from studies.site.claims.judge import HOLDS, VERDICTS, Judged, judge
+from studies.site.claims.judge import VERDICTS, Judged, judge, threshold
 from studies.site.claims.load import Paper, load
+from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.show import Remarks, typeset
 from treebound.support.atomic import replacing
@@ -40,12 +41,18 @@ class Replication:
         return data | ({"text/csv": _csv(list(self.judged.values())[-1])} if self.file else {})
 
     def _html(self) -> str:
-        heads = ["Claim", "Published", "Ours", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
+        heads = ["Claim", "Published", "Ours", "Measured by", *(self.judged if len(self.judged) > 1 else ["Verdict"])]
         cells = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
         head, lines = f"<thead><tr>{cells}</tr></thead>", []
-        for paper, group in groupby(zip(*self.judged.values(), strict=True), key=lambda row: row[0].paper):
-            rows = list(group)
-            title = f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>"
+        each = list(zip(*self.judged.values(), strict=True))
+        sections = [(paper.key, list(rows)) for paper, rows in groupby(each, key=lambda row: row[0].paper)]
+        parts = [(key, [row for row in rows if not _ours(row[-1])]) for key, rows in sections]
+        parts.append(("", [row for row in each if _ours(row[-1])]))
+        for key, rows in parts:
+            if not rows:
+                continue
+            paper = rows[0][-1].paper
+            title = f"{escape(paper.cite)}: <cite>{escape(paper.title)}</cite>" if key else "Not in the papers: ours"
             body = [_row(row, heads, here=not self.file) for row in rows]
             if self.file:  # many papers: each waits behind what it comes to
                 said = f"<summary>{title}. {_tally([row[-1] for row in rows])}</summary>"
@@ -65,19 +72,34 @@ def _row(row: Sequence[Judged], heads: Sequence[str], here: bool) -> str:
     """One claim; `here`: on the page of its table, where links from the first page end."""
     last, anchor = row[-1], ""
     if last.claim is None:
-        cells = [f"All claims of the paper. {escape(last.because)}", "", ""]
+        cells = [f"All claims of the paper. {escape(last.because)}", "", "", ""]
     else:
         name = f"claim-{last.paper.key}-{last.claim.name}"
         anchor = f' id="{name}"' if here else ""
         page = f' <a href="{last.claim.page}.ipynb#{name}">table</a>' if last.claim.page and not here else ""
         section = f'<span class="where">section {escape(last.claim.section)}{page}</span>'
-        cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), typeset(escape(last.because))]
-    marks = [f'<span class="verdict {one.verdict.replace(" ", "-")}">{one.verdict}</span>' for one in row]
+        ours = typeset(escape(f"{last.because}{_tested(last)}"))
+        test = typeset(escape(threshold(last.claim)))
+        cells = [f"{escape(last.claim.claim)} {section}", escape(last.claim.published), ours, test]
+    classes = [one.verdict.replace(",", "").replace(" ", "-") for one in row]
+    marks = [f'<span class="verdict {c}">{one.verdict}</span>' for c, one in zip(classes, row, strict=True)]
     body = "".join(
         f'<td data-label="{escape(head)}">{cell}</td>'
         for head, cell in zip(heads[1:], [*cells[1:], *marks], strict=True)
     )
     return f'<tr{anchor}><th scope="row">{cells[0]}</th>{body}</tr>'
+
+
+def _ours(one: Judged) -> bool:
+    """Whether a claim is this project's own."""
+    return one.claim is not None and one.claim.ours
+
+
+def _tested(one: Judged) -> str:
+    """The p-values of a claim, in words."""
+    if one.adjusted is None or one.p is None:
+        return ""
+    return f" p = {one.p:.2g}, among the claims of the paper {one.adjusted:.2g}."
 
 
 def verdicts(root: Path, run: Results, papers: Sequence[Paper] | None = None) -> list[Judged]:
@@ -114,26 +136,41 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 
 def _tally(judged: Sequence[Judged]) -> str:
-    """How many claims of a paper have which verdict; empty where it has none yet."""
-    counts = Counter(one.verdict for one in judged if one.claim is not None)
-    words = {HOLDS: "hold"}
-    parts = [f"{counts[v]} {words.get(v, v) if counts[v] > 1 else v}" for v in VERDICTS if counts[v]]
+    """How many claims of a paper have which verdict, ours left out; empty where it has none yet."""
+    counts = Counter(one.verdict for one in judged if one.claim is not None and not one.claim.ours)
+    parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
     return f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}." if parts else ""
 
 
 def frame(judged: Sequence[Judged]) -> pd.DataFrame:
-    """One row a claim: paper, name, claim, section, published, verdict, because, counts of places, figures, page."""
+    """One row a claim: paper, what it claims, the test, the verdict and why, the pooled effect, and all figures.
+
+    effect, low, high, predicted_low and predicted_high are in the unit of the measure, tau2 and I2 (%) on the scale where
+    effects are pooled; p_adjusted: Holm, over the claims of the paper.
+    """
     rows = []
     for one in judged:
-        row = {"paper": one.paper.key, "name": "", "claim": "", "section": "", "published": "", "page": ""}
-        sides: Sequence[int] = ()
-        if one.claim is not None:
-            row |= one.claim.model_dump(include=set(row) - {"paper"})
-            sides = one.sides
-        counts = {"for it": sides.count(1), "against it": sides.count(-1), "undecided": sides.count(0)}
-        row |= {"verdict": one.verdict, "because": one.because}
-        rows.append({**row, **counts, "figures": one.figures})
+        row = {"paper": one.paper.key, "name": "", "claim": "", "section": "", "published": "", "ours": False, "page": ""}
+        row |= one.claim.model_dump(include=set(row) - {"paper"}) if one.claim is not None else {}
+        row |= {"test": threshold(one.claim) if one.claim else "", "verdict": one.verdict, "because": one.because}
+        rows.append({**row, **_pooled(one), "figures": one.figures})
     return pd.DataFrame(rows)
+
+
+def _pooled(one: Judged) -> dict[str, float | None]:
+    """The columns of `frame` about the pooled effect, rounded to what a reader can use."""
+    names = ("treebanks", "effect", "low", "high", "predicted_low", "predicted_high", "tau2", "I2", "p", "p_adjusted")
+    out: dict[str, float | None] = dict.fromkeys(names)
+    if one.effect is None or one.claim is None:
+        return out
+    out |= {"treebanks": one.effect.treebanks, "effect": one.effect.value}
+    out |= {"low": one.effect.low, "high": one.effect.high, "p": one.p, "p_adjusted": one.adjusted}
+    if (pooled := one.effect.pooled) is not None:
+        back = MEASURES[one.claim.measure].scale.back
+        out |= {"tau2": float(pooled.tau2), "I2": float(pooled.I2)}
+        if one.effect.treebanks > 2:
+            out |= {name: back(float(getattr(pooled, name))) for name in ("predicted_low", "predicted_high")}
+    return {name: None if value is None else float(f"{value:.5g}") for name, value in out.items()}
 
 
 def write(root: Path, run: Results, path: Path) -> None:

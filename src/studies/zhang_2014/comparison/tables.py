@@ -10,10 +10,11 @@ import pandas as pd
 from studies.common.params import Params, Row
 from studies.site import frames, published
 from studies.site.collect import Results
+from studies.site.pooled import Z
 from studies.site.rows import main_rows
 from studies.zhang_2014.score_time.tables import LISTS
 from treebound.metrics.attachment import WRONG
-from treebound.metrics.significance import mcnemar_words
+from treebound.metrics.significance import mcnemar_words, paired_bootstrap
 
 PAPER = "zhang_2014"
 UNLABELLED = "-unlabelled"  #: end of the names of models that learn heads alone, of treebanks without labels
@@ -112,25 +113,30 @@ def published_accuracy() -> pd.DataFrame:
 
 
 def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Index (corpus, row, other): UAS of a row less another's, the ends of its 99 % interval, words, McNemar's p.
+    """Index (corpus, row, other): UAS of a row less another's, the ends of its 95 % interval, words, McNemar's p.
 
-    The interval is that of paired words. No lines where a run lacks a row; a reference that is committed without its
-    sentences has what it kept of PAIRS.
+    The interval is that of a paired bootstrap over sentences. No lines where a run lacks a row; a reference that is
+    committed without its sentences has what it kept of PAIRS.
     """
     keys, columns = ["corpus", "row", "other"], DIFFERENCES
     if not results.keeps_sentences:
-        kept = results.kept_table(KEPT).reindex(columns=[*keys, *columns]).set_index(keys)
-        return kept[kept.index.droplevel("corpus").isin(pairs)]
+        kept = results.kept_table(KEPT).reindex(columns=[*keys, *columns, "interval"]).set_index(keys)
+        kept = kept[kept.index.droplevel("corpus").isin(pairs)]
+        before = kept["interval"].isna()  # older references: 99 %, of paired words
+        for end in ("low", "high"):
+            shorter = kept["difference"] + (kept[end] - kept["difference"]) * Z / 2.575829
+            kept[end] = kept[end].where(~before, shorter)
+        return kept[columns]
     lines = {}
     for corpus in results.corpora:
         rows = rows_of(results, corpus)
         for a, b in pairs:
             if a in rows and b in rows:
                 one, two = (_right(results, corpus, rows[name]) for name in (a, b))
-                test, n = mcnemar_words(one, two), len(one)
-                more, changed = test["only_a"] - test["only_b"], test["only_a"] + test["only_b"]
-                half = 2.5758 * np.sqrt(max(changed - more**2 / n, 0.0)) / n
-                lines[corpus, a, b] = [100 * x for x in (more / n, more / n - half, more / n + half)] + [n, test["p"]]
+                by_sentence = (frames.sentences(results, corpus, rows[name]) for name in (a, b))
+                test = paired_bootstrap(*by_sentence, seed=results.params.seed)
+                ends = [test[name] for name in ("difference", "low", "high")]
+                lines[corpus, a, b] = [*ends, len(one), mcnemar_words(one, two)["p"]]
     index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=keys)[: len(lines)]
     return pd.DataFrame(list(lines.values()), index=index, columns=columns)
 

@@ -16,8 +16,8 @@ def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) ->
     for pair, mean in means.iterrows():
         yield (
             f"UAS of {pair.replace(' less ', ' less that of ')}, mean of {mean['languages']:.0f} languages "
-            f"({mean['treebanks']:.0f} treebanks): {difference(mean)} (99 % interval of paired words; treebanks and "
-            f"one training each as they are); ahead in {mean['ahead']:.0f}.",
+            f"({mean['treebanks']:.0f} treebanks): {difference(mean)} (95 % interval, random effects of "
+            f"languages; one training each); ahead in {mean['ahead']:.0f}.",
             means,
         )
     for pair, of in each(gained, "pair"):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from studies.site import frames
 from studies.site.collect import Results
+from studies.site.pooled import Z, pool
 from studies.zhang_2014.comparison import tables
 from studies.zhang_2014.comparison import tables as comparison_tables
 
@@ -69,20 +70,23 @@ def gains(runs: Sequence[Results]) -> pd.DataFrame:
 
 
 def means(gained: pd.DataFrame) -> pd.DataFrame:
-    """Index pair: mean of `gains` over languages, of a language's treebanks first; its 99 % interval; how many.
+    """Index pair: `gains` pooled over languages, of a language's treebanks first, with its 95 % interval; how many.
 
-    The interval is that of the words of these test sets, with treebanks and trainings as they are: variances of the
-    treebanks are added.
+    Random effects (`site.pooled`): languages are a sample, and so are sentences and trainings. Of one language the
+    interval is that of its sentences.
     """
     rows = {}
     for pair, of in gained.groupby(level="pair", sort=False):
-        half = (of["high"] - of["low"]) / 2
-        by = of.assign(half=half).groupby(level="language")
+        by = of.assign(variance=((of["high"] - of["low"]) / (2 * Z)) ** 2).groupby(level="language")
         each = by["difference"].mean()
-        ends = by["half"].agg(lambda x: np.sqrt((x**2).sum()) / len(x))
-        mean, wide = each.mean(), np.sqrt((ends**2).sum()) / len(each)
+        variances = by["variance"].agg(lambda x: x.sum() / len(x) ** 2)
+        if len(each) > 1:
+            mean, _, low, high, *_ = map(float, pool(each, variances))
+        else:
+            half = Z * float(np.sqrt(variances.iloc[0]))
+            mean, low, high = each.iloc[0], each.iloc[0] - half, each.iloc[0] + half
         rows[pair] = {
-            **{"difference": mean, "low": mean - wide, "high": mean + wide, "languages": len(each)},
+            **{"difference": mean, "low": low, "high": high, "languages": len(each)},
             **{"treebanks": len(of), "ahead": int((each > 0).sum())},
         }
     return pd.DataFrame(rows).T.rename_axis("pair")

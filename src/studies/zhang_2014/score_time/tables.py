@@ -111,15 +111,15 @@ def in_the_end(results: Results, one: str, other: str) -> Iterator[tuple[str, fl
         yield corpus, value, value, value
 
 
-def optima(results: Results, method: str) -> Iterator[tuple[str, float, float, float]]:
-    """Share of proved projective optima (%) that a method finds with its largest budget, mean of the seeds."""
+def optima(results: Results, method: str) -> Iterator[tuple[str, float, float, float, int, int]]:
+    """Share of proved projective optima (%) that a method finds with its largest budget, mean of the seeds; counts."""
     data = measured(results)
     data = data[(data["method"] == method) & (data["space"] == "projective")]
     for corpus, of in data.groupby("corpus", sort=False):
         last = of[of["patience"] == of["patience"].max()]
         if proved := int(last["proved"].iloc[0]):
             found = float(last["optima"].mean()) / proved
-            yield (str(corpus), 100 * found, *_interval(found, proved))
+            yield (str(corpus), 100 * found, *_interval(found, proved), round(found * proved), proved)
 
 
 def _interval(share: float, sentences: int) -> tuple[float, float]:
