@@ -10,18 +10,29 @@ import tomllib
 from pathlib import Path
 
 import made_up_results
+import numpy as np
 import pandas as pd
 import pytest
 
 from studies.common import params as parameters
 from studies.qian_liu_2013.comparison.files import claimed
 from studies.site import claims, collect, export, published
-from studies.site.claims.judge import CONTRADICTED as AGAINST
-from studies.site.claims.judge import HOLDS, MIXED, NOT_TESTED, UNDECIDED, Judged, judge, side
+from studies.site.claims.judge import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    NO_EFFECT,
+    NOT_TESTED,
+    REPLICATED,
+    SMALLER,
+    Judged,
+    effect_of,
+    judge,
+)
 from studies.site.claims.load import Claim, Paper, load, read
-from studies.site.claims.measured import Measured, exact
+from studies.site.claims.measured import Measured, Scale, exact, over_seeds, share
 from studies.site.claims.measures import PAPERS
 from studies.site.claims.show import Replication, frame, replication
+from studies.site.pooled import Z
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -64,48 +75,103 @@ def change(run: collect.Results, place: str, **figures: object) -> None:
         path.write_text(json.dumps(json.loads(path.read_text()) | figures))
 
 
-# --- tests and verdicts
+# --- verdicts
+
+
+def shown(*values: float, half: float = 0.05) -> tuple[Measured, ...]:
+    """One value a treebank, with intervals of the same width; half NaN: without."""
+    return tuple(Measured(f"t{i}", value, value - half, value + half) for i, value in enumerate(values))
+
+
+def verdict(values: tuple[Measured, ...], **settings: object) -> str:
+    return Judged(Paper(key="p", cite="P", title="T"), claim(**settings), values).verdict
 
 
 @pytest.mark.parametrize(
-    ("test", "low", "high", "expected"),
+    ("settings", "values", "expected"),
     [
-        ({"test": "more"}, 0.1, 0.5, 1),
-        ({"test": "more"}, -0.1, 0.5, 0),
-        ({"test": "more"}, -0.5, -0.1, -1),
-        ({"test": "more"}, 0.0, 0.0, -1),
-        ({"test": "at least"}, 0.0, 0.0, 1),
-        ({"test": "less"}, -0.5, -0.1, 1),
-        ({"test": "less"}, 0.1, 0.5, -1),
-        ({"test": "at most", "than": 5}, 5.0, 5.0, 1),
-        ({"test": "within", "than": 5, "tolerance": 1}, 4.5, 5.5, 1),
-        ({"test": "within", "than": 5, "tolerance": 1}, 5.5, 6.5, 0),
-        ({"test": "within", "than": 5, "tolerance": 1}, 6.5, 7.5, -1),
+        ({}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),  # no effect was published: any on that side will do
+        ({"effects": [0.5]}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),  # [0.40, 0.50]
+        ({"effects": [0.4, 0.6]}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),  # the mean of the published ones
+        ({"effects": [0.6]}, (0.4, 0.5, 0.45, 0.42, 0.48), SMALLER),
+        ({"effects": [0.1]}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),  # more than published
+        ({"effects": [0.6]}, (0.02, -0.02, 0.01, 0.03, -0.01), NO_EFFECT),
+        ({"effects": [0.6], "margin": 0.02}, (0.02, -0.02, 0.01, 0.03, -0.01), INCONCLUSIVE),
+        ({}, (0.02, -0.02, 0.01, 0.03, -0.01), INCONCLUSIVE),  # of what size?
+        ({"effects": [0.2]}, (0.4, -0.4, 0.2, 0.3, -0.1), INCONCLUSIVE),
+        ({"effects": [0.2]}, (-0.4, -0.5, -0.45), CONTRADICTED),
+        ({"test": "less", "effects": [-0.5]}, (-0.4, -0.5, -0.45, -0.42, -0.49), REPLICATED),
+        ({"test": "less", "effects": [-0.6]}, (-0.4, -0.5, -0.45, -0.42, -0.48), SMALLER),
+        ({"test": "less", "effects": [-0.6]}, (0.02, -0.02, 0.01, 0.03, -0.01), NO_EFFECT),
+        ({"test": "at least", "than": -0.18}, (-0.02, 0.02, 0.0), REPLICATED),
+        ({"test": "at most", "than": 5}, (5.0, 5.0), REPLICATED),
+        ({"test": "more", "than": 5}, (5.0, 5.0), CONTRADICTED),
+        ({"test": "within", "tolerance": 0.5}, (0.1, -0.1, 0.0), REPLICATED),
+        ({"test": "within", "tolerance": 0.05}, (0.1, -0.1, 0.0), INCONCLUSIVE),
+        ({"test": "within", "tolerance": 0.5}, (1.1, 0.9, 1.0), CONTRADICTED),
+        ({"measure": "speed", "than": 1, "effects": [4, 9]}, (5.0, 6.0, 7.0), REPLICATED),  # geometric mean 6
+        ({"measure": "speed", "than": 1, "effects": [9]}, (5.0, 6.0, 7.0), SMALLER),
+        ({"measure": "speed", "than": 1, "effects": [2]}, (1.01, 0.99, 1.02), NO_EFFECT),  # within 10 %
+        ({"otherwise": "fewer epochs"}, (0.4, 0.5, 0.45, 0.42, 0.48), INCONCLUSIVE),
+        ({}, (), NOT_TESTED),
     ],
 )
-def test_the_whole_interval_passes_or_fails(test: dict, low: float, high: float, expected: int) -> None:
-    assert side(claim(**test), Measured("x", (low + high) / 2, low, high)) == expected
+def test_the_pooled_interval_is_compared(settings: dict, values: tuple[float, ...], expected: str) -> None:
+    assert verdict(shown(*values), **settings) == expected
 
 
-@pytest.mark.parametrize(
-    ("values", "verdict"),
-    [
-        ((1, 1, 0), HOLDS),
-        ((1, 0, 0), MIXED),
-        ((1, 1, 1, -1), MIXED),
-        ((-1, -1, 0), AGAINST),
-        ((-1, 0, 0), MIXED),
-        ((0, 0, 0), UNDECIDED),
-        ((), NOT_TESTED),
-    ],
-)
-def test_most_corpora_and_none_the_other_way_make_a_verdict(values: tuple[int, ...], verdict: str) -> None:
-    paper = Paper(key="p", cite="P", title="T")
-    measured = tuple(exact("x", value) if value else Measured("x", 0.0, -1.0, 1.0) for value in values)
-    one = Judged(paper, claim(), measured)
-    assert one.verdict == verdict
-    if len(values) > 1:
-        assert f"of {len(values)} tests {values.count(1)} for it, {values.count(-1)} against it" in one.because
+def test_one_treebank_has_the_interval_of_its_sentences() -> None:
+    one = shown(0.4)
+    assert verdict(one, effects=[0.44]) == REPLICATED
+    assert verdict(one, effects=[0.5]) == SMALLER
+    assert verdict((exact("x", 0.4),)) == INCONCLUSIVE
+    told = Judged(Paper(key="p", cite="P", title="T"), claim(), (exact("x", 0.4),)).because
+    assert "One value without an interval" in told
+    assert "one treebank" in told
+    # two places of one treebank do not make its sentences more
+    both = tuple(Measured(f"x, {split}", 0.4, 0.3, 0.5) for split in ("dev", "test"))
+    found = effect_of(both)
+    assert (found.treebanks, found.pooled) == (1, None)
+    assert (found.low, found.high) == pytest.approx((0.3, 0.5))
+
+
+def test_all_of_them_is_not_nearly_all() -> None:
+    every = (share("x", 50, 50), share("y", 60, 60))
+    but_one = (share("x", 49, 50), share("y", 60, 60))
+    settings = {"measure": "proved", "rows": ("a",), "test": "all", "than": None}
+    assert verdict(every, **settings) == REPLICATED
+    assert verdict(but_one, **settings) == CONTRADICTED
+    assert verdict(but_one, **settings, limit="9 steps") == INCONCLUSIVE
+    one = Judged(Paper(key="p", cite="P", title="T"), claim(**settings, limit="9 steps"), but_one)
+    assert "Not all in 1 of 2 places, the least 98.0 %" in one.because
+    assert "stopped after 9 steps" in one.because
+
+
+def test_shares_and_ratios_are_pooled_on_their_scales() -> None:
+    found = effect_of((share("x", 99, 100), share("y", 100, 100), share("z", 98, 100)), Scale.ODDS)
+    assert 90 < found.low < found.value < found.high < 100
+    found = effect_of((exact("x", 2.0), exact("y", 8.0)), Scale.LOG)
+    assert found.value == pytest.approx(4)
+    assert 0 < found.low < found.high
+
+
+def test_seeds_widen_the_interval_by_what_they_differ() -> None:
+    rows = [[0.4, 0.3, 0.5], [0.6, 0.5, 0.7], [0.2, 0.1, 0.3]]
+    (several, alone) = over_seeds([("x", rows), ("y", rows[:1])])
+    assert (several.value, several.seeds) == (pytest.approx(0.4), 3)
+    sentences, training = (0.1 / Z) ** 2, np.var([0.4, 0.6, 0.2], ddof=1) / 3
+    assert several.high - several.value == pytest.approx(Z * np.sqrt(sentences + training))
+    assert (alone.low, alone.high, alone.seeds) == (0.3, 0.5, 1)
+
+
+def test_p_values_are_adjusted_within_a_paper(unchanged: collect.Results) -> None:
+    paper = next(paper for paper in load() if paper.key.startswith("qian"))
+    judged = judge([unchanged], [paper])
+    pairs = [(one.p, one.adjusted) for one in judged if one.adjusted is not None]
+    assert len(pairs) > 5
+    assert all(p <= adjusted <= 1 for p, adjusted in pairs)
+    least = min(pairs)
+    assert least[1] == pytest.approx(min(1, least[0] * len(pairs)))
 
 
 def test_what_cannot_be_tested_says_why() -> None:
@@ -121,30 +187,30 @@ def test_what_cannot_be_tested_says_why() -> None:
 
 def test_a_changed_accuracy_changes_the_verdict(run: collect.Results) -> None:
     rows = ("all factors", "carreras")
-    assert judged(run, rows=rows).verdict != HOLDS
+    assert judged(run, rows=rows).verdict != REPLICATED
     for path in run.folder.glob("predictions/*/decode/*/*.csv"):
         data = pd.read_csv(path, dtype={"words": str})
         right = "combined" in path.name
         data.assign(correct=data["scored"] * right).to_csv(path, index=False)
     one = judged(run, rows=rows)
-    assert one.verdict == HOLDS
+    assert one.verdict == REPLICATED
     assert {m.value for m in one.measured} == {100.0}
-    learners = {"mira", "perceptron"}
-    assert {m.place for m in one.measured} == {f"{c}, {learner}" for c in run.corpora for learner in learners}
-    assert judged(run, rows=rows[::-1]).verdict == AGAINST
-    assert len(judged(run, rows=rows, corpora=("en_ewt",)).measured) == len(learners)
-    assert judged(run, rows=("combined", "no pruning", "carreras")).verdict == AGAINST  # the first pair is alike
+    assert {m.place for m in one.measured} == set(run.corpora)
+    assert {m.place: m.seeds for m in one.measured} == {c: 3 if c in ("tr_twt", "ptb_sample") else 1 for c in run.corpora}
+    assert judged(run, rows=rows[::-1]).verdict == CONTRADICTED
+    assert len(judged(run, rows=rows, corpora=("en_ewt",)).measured) == 1
+    assert judged(run, rows=("combined", "no pruning", "carreras")).verdict == CONTRADICTED  # the first pair is alike
 
 
 def test_a_row_that_a_run_lacks_is_not_tested(run: collect.Results) -> None:
     assert judged(run, rows=("great-aunt", "carreras")).verdict == NOT_TESTED
     places = [m.place for m in judged(run, rows=("carreras+pattern", "carreras")).measured]
-    assert places == ["pt_petrogold, mira", "en_ewt, mira", "ptb_sample, mira"]
+    assert places == ["pt_petrogold", "en_ewt", "ptb_sample"]
 
 
 def test_a_reference_keeps_the_differences_of_its_claims(run: collect.Results, tmp_path: Path) -> None:
     whole = claimed(run)
-    assert set(whole["interval"]) == {"paired", "unpaired"}  # unpaired: the parsers of others
+    assert set(whole["interval"]) == {"paired"}
     kept = tmp_path / "kept"
     shutil.copytree(run.folder / "metrics", kept / "metrics")
     reference = dataclasses.replace(run, folder=kept, info={"commit": "f" * 40})
@@ -158,30 +224,30 @@ def test_a_reference_keeps_the_differences_of_its_claims(run: collect.Results, t
 def test_speed_and_calls_are_compared_step_by_step(run: collect.Results) -> None:
     steps = ("k = 3", "k = 5", "k = 10", "k = 20", "no pruning")
     speed = {"measure": "speed", "rows": steps, "compare": "next", "than": 1}
-    assert judged(run, **speed).verdict == HOLDS
+    assert judged(run, **speed).verdict == REPLICATED
     path = run.folder / "metrics" / "benchmark" / "tr_twt.json"
     rows = json.loads(path.read_text())
     for row in rows:
         if row["row"] == "combined-k5":
             row.update(cpu_s=100.0, cpu_s_range=[99.0, 101.0])
     path.write_text(json.dumps(rows))
-    assert judged(run, **speed).verdict == MIXED
+    assert judged(run, **speed).verdict == INCONCLUSIVE
     calls = {"measure": "calls", "rows": steps[::-1], "compare": "next", "than": 1}
-    assert judged(run, **calls).verdict == HOLDS
+    assert judged(run, **calls).verdict == REPLICATED
     made_up_results.change_rows(run.folder, "*", "combined-unpruned", dp_calls=1)
-    assert judged(run, **calls).verdict == AGAINST
+    assert judged(run, **calls).verdict == CONTRADICTED
 
 
 def test_a_search_that_gives_up_is_not_exact(run: collect.Results) -> None:
-    exact_search = {"measure": "proved", "rows": ("carreras+sibling",), "test": "at least", "than": 100}
-    assert judged(run, **exact_search).verdict == HOLDS
+    exact_search = {"measure": "proved", "rows": ("carreras+sibling",), "test": "all", "than": None}
+    assert judged(run, **exact_search).verdict == REPLICATED
     made_up_results.change_rows(run.folder, "zh_gsd", "sibling*", certified=59)
-    assert judged(run, **exact_search).verdict == MIXED
+    assert judged(run, **exact_search).verdict == CONTRADICTED
     work = {"measure": "calls of a row", "rows": ("published search",), "test": "at most", "than": 50}
-    assert judged(run, **work).verdict == AGAINST
+    assert judged(run, **work).verdict == CONTRADICTED
     made_up_results.change_rows(run.folder, "*", "*published*", dp_calls=600)
     one = judged(run, **work)
-    assert (one.verdict, one.measured[0].value) == (HOLDS, 10.0)
+    assert (one.verdict, one.measured[0].value) == (REPLICATED, 10.0)
 
 
 def test_folds_have_an_interval_of_leaving_one_out(run: collect.Results) -> None:
@@ -195,8 +261,8 @@ def test_folds_have_an_interval_of_leaving_one_out(run: collect.Results) -> None
     (other,) = judged(run, **gain).measured
     assert other.low < other.value < other.high
     assert other.value < same.value
-    assert judged(run, measure="first iteration", rows=("constraints",), than=24).verdict == HOLDS
-    assert judged(run, measure="better", rows=("constraints",), than=50).verdict == HOLDS
+    assert judged(run, measure="first iteration", rows=("constraints",), than=24).verdict == REPLICATED
+    assert judged(run, measure="better", rows=("constraints",), than=50).verdict == REPLICATED
 
 
 @pytest.mark.parametrize("one", [c for p in load() for c in p.claims if c.measure], ids=lambda c: c.name)
@@ -224,6 +290,7 @@ def write(folder: Path, **settings: object) -> Path:
         ({"test": "prettier"}, "paper.toml:13: a: test: Input should be 'more'"),
         ({"test": "within"}, "paper.toml:5: a: tolerance goes with the test within"),
         ({"than": None}, "paper.toml:5: a: than is missing"),
+        ({"test": "all"}, "paper.toml:5: a: than does not go with the test all"),
         ({"measure": ""}, "paper.toml:5: a: give a measure, or what it needs"),
         ({"section": None}, "paper.toml:5: a: section: Field required"),
         ({"rows": ["arc", "great-aunt"]}, "paper.toml:11: a: rows: no row 'great-aunt'; choose from all factors"),
@@ -281,7 +348,7 @@ def test_published_figures_are_those_that_are_stored() -> None:
 def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
     table = replication(root)
     data = table._repr_mimebundle_()
-    assert data["text/html"].count("<tbody>") == len(load()) == 5
+    assert data["text/html"].count("<tbody>") == len(load()) + 1 == 6  # and the claims that are ours
     assert 'href="20-main-comparison.ipynb#claim-qian-liu-2013-all-factors"' in data["text/html"]
     assert 'href="claims.csv"' in data["text/html"]
     found = pd.read_csv(pd.io.common.StringIO(data["text/csv"]))
@@ -299,10 +366,12 @@ def test_the_table_links_to_pages_and_carries_itself_as_csv(root: Path) -> None:
 
 def test_the_summary_counts_verdicts_paper_by_paper() -> None:
     paper = Paper(key="p", cite="P", title="T")
-    every = [Judged(paper, claim(), (exact("x", value),)) for value in (1, 1, -1)]
+    every = [Judged(paper, claim(), shown(value)) for value in (1, 1, -1)]
+    every.append(Judged(paper, claim(ours=True), shown(1.0)))  # not the paper's: not counted
     absent = Judged(Paper(key="q", cite="Q", title="T"), None)
-    assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 hold, 1 contradicted."
-    assert frame([*every, absent])["figures"].tolist() == ["+1.00 UAS (x)", "+1.00 UAS (x)", "-1.00 UAS (x)", ""]
+    assert str(claims.summary([*every, absent])) == "P, 3 claims: 2 replicated, 1 contradicted."
+    figures = frame([*every, absent])["figures"].tolist()
+    assert figures[2:] == ["-1.00 UAS [-1.05, -0.95] (t0)", "+1.00 UAS [+0.95, +1.05] (t0)", ""]
 
 
 def test_the_committed_verdicts_are_those_of_the_committed_metrics(tmp_path: Path) -> None:

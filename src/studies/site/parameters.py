@@ -35,6 +35,7 @@ class Parameters(Checked):
     corpus: Text = option("", "names of corpora, separated by spaces")
     model: Text = option("", "the name of a model")
     parser: Text = option("", "names of CCG parsers, separated by spaces")
+    claim: Text = option("", "names of claims, separated by spaces")
     patterns: Text = option("", "the name of a file of patterns")
     k: Count = option(10, "a number of candidate heads per word")
     longest: Count = option(25, "the number of words of the longest sentence to show")

@@ -1,11 +1,13 @@
 """Random-effects meta-analysis: one pooled effect from the effects that several treebanks show.
 
 The effect of treebank i is y_i = mu + u_i + e_i. Here u_i, of variance tau^2, is how much that treebank differs from
-treebanks in general, and e_i, of known variance v_i, is what other test sentences and other seeds would have changed.
-tau^2 is estimated by restricted maximum likelihood, the interval of mu is that of Hartung & Knapp (2001) and Sidik &
-Jonkman (2002), and the prediction interval, where the effect of one further treebank is expected, is that of Higgins,
-Thompson & Spiegelhalter (2009). Tests: worked examples that are published, and a simulation with known truth
-(`simulation`).
+treebanks in general, and e_i, of variance v_i, is what other test sentences and other seeds would have changed.
+
+mu is the mean over treebanks with the interval of Hartung & Knapp (2001) for equal weights: the spread between
+treebanks holds all sources of variance, u_i, sentences and seeds, whether v_i is known well or not. Weights by precision
+(Sidik & Jonkman 2002) are computed as well, for comparison. With as few treebanks as here their intervals promise more
+than they hold: page 94 has the simulation (`studies.across.verdicts`), docs/decisions/031 the reasons. tau^2 is
+estimated by restricted maximum likelihood. Tests: worked examples that are published.
 """
 
 from __future__ import annotations
@@ -18,31 +20,38 @@ import numpy.typing as npt
 LEVEL = 0.95
 #: half the width of a 95 % interval of a normal distribution, in standard errors
 Z = 1.959964
-#: Fisher scoring of tau^2 ends when no value changes by more than this share of the mean variance
-_PRECISION, _STEPS = 1e-10, 1000
+#: Fisher scoring of tau^2 ends when no value changes by more than this share of the variances, or after so many steps
+_PRECISION, _STEPS = 1e-8, 200
 
 Array = npt.NDArray[np.float64]
 
 
-class Pooled(NamedTuple):
-    """A pooled effect, in the unit of the effects. Arrays of one shape if many analyses were made at once.
-
-    effect, se          mu and its standard error (Hartung-Knapp)
-    low, high           interval of mu
-    p                   two-sided p-value of mu = null
-    tau2, I2            variance between treebanks, and its share (%) of all variance
-    predicted_low, predicted_high   prediction interval; infinite for fewer than three treebanks
-    """
+class Interval(NamedTuple):
+    """An estimate, its standard error, and the ends of its interval. Arrays if many analyses were made at once."""
 
     effect: Array
     se: Array
     low: Array
     high: Array
+
+
+class Pooled(NamedTuple):
+    """A pooled effect, in the unit of the effects.
+
+    mean        mu from equal weights
+    p           two-sided p-value of mu = null
+    predicted_low, predicted_high   where the effect that one more treebank shows is expected (prediction interval)
+    tau2, I2    variance between treebanks, and its share (%) of all variance
+    weighted    mu from weights by precision
+    """
+
+    mean: Interval
     p: Array
-    tau2: Array
-    I2: Array
     predicted_low: Array
     predicted_high: Array
+    tau2: Array
+    I2: Array
+    weighted: Interval
 
 
 def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, level: float = LEVEL) -> Pooled:
@@ -70,21 +79,29 @@ def pool(effects: npt.ArrayLike, variances: npt.ArrayLike, null: float = 0.0, le
         raise ValueError("one treebank cannot be pooled")
     if not (np.isfinite(y).all() and np.isfinite(v).all() and (v >= 0).all()):
         raise ValueError("effects must be finite, and variances finite and not negative")
-    # equal effects without variances have no weights: a variance far below the others' differences stands for 0
-    v = np.maximum(v, 1e-12 * np.maximum(1.0, np.square(y).max(axis=-1, keepdims=True)))
-    tau2 = between(y, v)
-    w = 1 / (v + tau2[..., None])
-    mu = (w * y).sum(-1) / w.sum(-1)
-    scale = (w * np.square(y - mu[..., None])).sum(-1) / (k - 1)
-    se = np.sqrt(scale / w.sum(-1))
-    half = t.ppf((1 + level) / 2, k - 1) * se
+    mean = _interval(y, np.ones_like(y), level)
+    reach = t.ppf((1 + level) / 2, k - 1) * np.std(y, axis=-1, ddof=1) * np.sqrt(1 + 1 / k)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(se > 0, 2 * t.sf(np.abs(mu - null) / se, k - 1), np.where(mu == null, 1.0, 0.0))
-    a = 1 / v
-    typical = (k - 1) * a.sum(-1) / (np.square(a.sum(-1)) - np.square(a).sum(-1))
-    reach = t.ppf((1 + level) / 2, k - 2) * np.sqrt(tau2 + np.square(se)) if k > 2 else np.full(mu.shape, np.inf)
-    I2 = 100 * tau2 / (tau2 + typical)
-    return Pooled(mu, se, mu - half, mu + half, p, tau2, I2, mu - reach, mu + reach)
+        p = 2 * t.sf(np.abs(mean.effect - null) / mean.se, k - 1)
+    p = np.where(mean.se > 0, p, np.where(mean.effect == null, 1.0, 0.0))
+    # equal effects without variances have no weights: a variance far below the effects stands for 0
+    v = np.maximum(v, 1e-12 * np.maximum(1.0, np.square(y).max(axis=-1, keepdims=True)))
+    tau2, a = between(y, v), 1 / v
+    typical = (k - 1) * a.sum(-1) / (np.square(a.sum(-1)) - np.square(a).sum(-1))  # Higgins & Thompson (2002)
+    weighted = _interval(y, 1 / (v + tau2[..., None]), level)
+    low, high = mean.effect - reach, mean.effect + reach
+    return Pooled(mean, p, low, high, tau2, 100 * tau2 / (tau2 + typical), weighted)
+
+
+def _interval(y: Array, w: Array, level: float) -> Interval:
+    """The weighted mean with the interval of Hartung & Knapp."""
+    from scipy.stats import t
+
+    k = y.shape[-1]
+    mu = (w * y).sum(-1) / w.sum(-1)
+    se = np.sqrt((w * np.square(y - mu[..., None])).sum(-1) / (k - 1) / w.sum(-1))
+    half = t.ppf((1 + level) / 2, k - 1) * se
+    return Interval(mu, se, mu - half, mu + half)
 
 
 def between(y: Array, v: Array) -> Array:
@@ -92,19 +109,22 @@ def between(y: Array, v: Array) -> Array:
 
     y, v  float64[..., k], v > 0
     """
-    k = y.shape[-1]
+    shape = y.shape[:-1]
+    y, v = y.reshape(-1, y.shape[-1]), v.reshape(-1, v.shape[-1])
     tau2 = np.maximum(0, np.var(y, axis=-1, ddof=1) - v.mean(-1))
+    open_ = np.arange(len(y))  # analyses whose estimate still moves
     for _ in range(_STEPS):
-        w = 1 / (v + tau2[..., None])
+        now = tau2[open_]
+        w = 1 / (v[open_] + now[:, None])
         s1, s2, s3 = w.sum(-1), np.square(w).sum(-1), (w**3).sum(-1)
-        mu = (w * y).sum(-1) / s1
-        gradient = (np.square(w) * np.square(y - mu[..., None])).sum(-1) - (s1 - s2 / s1)
-        information = s2 - 2 * s3 / s1 + np.square(s2 / s1)
-        new = np.maximum(0, tau2 + gradient / information)
-        if (np.abs(new - tau2) <= _PRECISION * (v.mean(-1) + tau2)).all():
-            return new
-        tau2 = new
-    return tau2
+        mu = (w * y[open_]).sum(-1) / s1
+        gradient = (np.square(w) * np.square(y[open_] - mu[:, None])).sum(-1) - (s1 - s2 / s1)
+        new = np.maximum(0, now + gradient / (s2 - 2 * s3 / s1 + np.square(s2 / s1)))
+        tau2[open_] = new
+        open_ = open_[np.abs(new - now) > _PRECISION * (v[open_].mean(-1) + now)]
+        if not len(open_):
+            break
+    return tau2.reshape(shape)
 
 
 def holm(p: npt.ArrayLike) -> Array:

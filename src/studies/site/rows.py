@@ -164,6 +164,8 @@ def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
 # --- rows by name: how claims call them
 
 ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH = "all factors", "published search", "tuned search"
+#: rows of parsers of others, which are called as their packages are
+OTHERS = tuple(name for name in SYSTEMS if name not in ("graph", "transition", "sampling"))
 
 
 def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
@@ -186,10 +188,11 @@ def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
 
 
 def row_names(params: Params) -> Collection[str]:
-    """Every name that a row of these parameters, or a parser of others, can have."""
+    """Every name that a row of these parameters, or of params/reference.yaml, can have."""
     ks = ("none", params.train.k, *params.pruner.ks)
     roles = (ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH)
-    return {*params.graph_models, *roles, *(pruning(k) for k in ks), *(name for name in SYSTEMS if name != "graph")}
+    others = (name for name, row in params.rows.items() if row.system != "graph")
+    return {*params.graph_models, *roles, *(pruning(k) for k in ks), *others, *OTHERS}
 
 
 def pruning(k: object) -> str:

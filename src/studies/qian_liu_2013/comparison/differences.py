@@ -7,7 +7,7 @@ from math import nan, sqrt
 
 import pandas as pd
 
-from studies.common.params import Row
+from studies.common.params import SYSTEMS, Row
 from studies.qian_liu_2013.comparison.tables import BASELINE, FIGURES, scored, significance
 from studies.site import frames
 from studies.site.collect import Results
@@ -21,24 +21,26 @@ KEYS = ["corpus", "learner", "figure", "row", "other", "seed"]
 def differences(results: Results, pairs: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
     """One row a seed that both rows have. Index KEYS; columns difference, low, high (points, 95 % interval), interval (how it was come by).
 
-    pairs  (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or of a parser of others;
-           where a corpus lacks one of the two there is no line
+    pairs  (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or of a row of another
+           system; where a corpus lacks one of the two there is no line
 
     `paired`: a bootstrap over sentences, or what a reference kept of one. `unpaired`: neither is there, and the words
     of the two rows are taken for two samples; as both rows err on much the same words, that interval is the wider one.
     """
     kept, metrics, found = _kept(results), metrics_of(results), {}
-    peers = frames.peers(results).set_index(["corpus", "peer"])
+    others = set(SYSTEMS) - {"graph"}
+    of_others = {(row["corpus"], row["row"]): row for row in frames.of_systems(results, *others)}
     for figure, row, other in dict.fromkeys(pairs):
         column = FIGURES[figure][0]
         for corpus in results.corpora:
             for learner in learners_of(results.params):
                 rows = named_rows(results.params, corpus, learner)
-                if row not in rows or (other not in rows and (corpus, other) not in peers.index):
+                rows |= {name: results.params.rows[name] for of, name in of_others if of == corpus}
+                if row not in rows or other not in rows:
                     continue
                 names = [corpus, learner, figure, *(_model(rows, name) for name in (row, other))]
                 mine = seeds_of(results.params, corpus, rows[row])
-                theirs = seeds_of(results.params, corpus, rows[other]) if other in rows else {results.params.seed: None}
+                theirs = seeds_of(results.params, corpus, rows[other])
                 for seed in mine:
                     if seed not in theirs:
                         continue
@@ -46,14 +48,15 @@ def differences(results: Results, pairs: Iterable[tuple[str, str, str]]) -> pd.D
                     if key in kept.index:
                         found[key] = kept.loc[key].to_list()
                         continue
-                    if results.keeps_sentences and b is not None:
+                    if results.keeps_sentences:
                         one, two = (scored(results, corpus, which, figure) for which in (a, b))
                         if len(one):
                             test = paired_bootstrap(one, two, seed=results.params.seed)
                             found[key] = [test["difference"], test["low"], test["high"], "paired"]
                         continue
-                    own = metrics.loc[at(corpus, a)]
-                    its = metrics.loc[at(corpus, b)] if b is not None else peers.loc[(corpus, other)]
+                    own, its = (
+                        metrics.loc[at(corpus, x)] if x.system == "graph" else of_others[corpus, x.name] for x in (a, b)
+                    )
                     shares, n = (own[column] / 100, its[column] / 100), own["scored_words"]
                     half = Z * sqrt(sum(share * (1 - share) for share in shares) / n) if n else nan
                     value = 100 * (shares[0] - shares[1])

@@ -139,7 +139,7 @@ def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: flo
     pooled = pool(effects, variances, at if np.isfinite(at) else 0.0)
     if not np.isfinite(at):
         pooled = pooled._replace(p=np.float64("nan"))
-    value, low, high = (scale.back(float(x)) for x in (pooled.effect, pooled.low, pooled.high))
+    value, low, high = (scale.back(float(x)) for x in (pooled.mean.effect, pooled.mean.low, pooled.mean.high))
     return Effect(len(found), value, low, high, pooled)
 
 

@@ -81,7 +81,7 @@ def means(gained: pd.DataFrame) -> pd.DataFrame:
         each = by["difference"].mean()
         variances = by["variance"].agg(lambda x: x.sum() / len(x) ** 2)
         if len(each) > 1:
-            mean, _, low, high, *_ = map(float, pool(each, variances))
+            mean, _, low, high = map(float, pool(each, variances).mean)
         else:
             half = Z * float(np.sqrt(variances.iloc[0]))
             mean, low, high = each.iloc[0], each.iloc[0] - half, each.iloc[0] + half

@@ -1,0 +1,1 @@
+"""How the verdicts on the claims are found: a simulation with known truth, and pictures of the pooled effects."""
