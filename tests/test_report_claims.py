@@ -110,7 +110,7 @@ def verdict(values: tuple[Measured, ...], **settings: object) -> str:
         ({"test": "within", "tolerance": 0.05}, (0.1, -0.1, 0.0), INCONCLUSIVE),
         ({"test": "within", "tolerance": 0.5}, (1.1, 0.9, 1.0), CONTRADICTED),
         ({"measure": "speed", "than": 1, "effects": [4, 9]}, (5.0, 6.0, 7.0), REPLICATED),  # geometric mean 6
-        ({"measure": "speed", "than": 1, "effects": [9]}, (5.0, 6.0, 7.0), SMALLER),
+        ({"measure": "speed", "than": 1, "effects": [9]}, (5.5, 6.0, 6.5), SMALLER),
         ({"measure": "speed", "than": 1, "effects": [2]}, (1.01, 0.99, 1.02), NO_EFFECT),  # within 10 %
         ({"otherwise": "fewer epochs"}, (0.4, 0.5, 0.45, 0.42, 0.48), INCONCLUSIVE),
         ({}, (), NOT_TESTED),
@@ -187,7 +187,7 @@ def test_what_cannot_be_tested_says_why() -> None:
 
 def test_a_changed_accuracy_changes_the_verdict(run: collect.Results) -> None:
     rows = ("all factors", "carreras")
-    assert judged(run, rows=rows).verdict != REPLICATED
+    assert 100.0 not in {m.value for m in judged(run, rows=rows).measured}
     for path in run.folder.glob("predictions/*/decode/*/*.csv"):
         data = pd.read_csv(path, dtype={"words": str})
         right = "combined" in path.name

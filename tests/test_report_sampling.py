@@ -19,6 +19,7 @@ from studies.site.claims.load import read
 from studies.site.claims.measured import pairs
 from studies.zhang_2014.comparison import remarks as comparison_remarks
 from studies.zhang_2014.comparison import tables as comparison_tables
+from studies.zhang_2014.comparison.files import TABLES
 from studies.zhang_2014.score_time import remarks as score_time_remarks
 from studies.zhang_2014.score_time import tables as score_time_tables
 from studies.zhang_2014.score_time.figures import score_against_time
@@ -57,7 +58,7 @@ def test_accuracy_has_a_column_a_parser_and_the_mean(run: collect.Results) -> No
     assert (details["search errors, %"] == 100 / made_up_results.SENTENCES).all()
 
 
-def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
+def test_gains_are_those_of_a_bootstrap_over_sentences(run: collect.Results) -> None:
     """Against the same counted by hand."""
     gain = comparison_tables.gains(run, [(ONE, OTHER), (OTHER, ONE), (ONE, "not there")])
     corpus = run.corpora[0]
@@ -70,7 +71,7 @@ def test_gains_are_those_of_paired_words(run: collect.Results) -> None:
     assert np.isclose(gain.loc[corpus, OTHER, ONE]["difference"], -line["difference"])
     assert len(gain) == 2
     said = str(comparison_remarks.gains([run]))
-    assert "99 % intervals of paired words" in said
+    assert "95 % intervals of a bootstrap over sentences" in said
     assert f"UAS of {ONE} against sampling turbo (this run;" in said
 
 
@@ -176,7 +177,7 @@ def test_claims_name_rows_that_there_are_and_are_judged(run: collect.Results) ->
     verdicts = {one.claim.name: one.verdict for one in judge([run], [paper]) if one.claim}
     assert verdicts["walk-faster"] == "replicated"
     assert verdicts["same-score"] == "replicated"
-    assert verdicts["tag-correction"] == "replicated"
+    assert verdicts["tag-correction"] == "replicated, smaller"
     assert verdicts["reranking"] == "not tested"
 
 
@@ -203,10 +204,14 @@ def test_where_nothing_was_run_there_are_no_rows(tmp_path: Path) -> None:
 def test_a_reference_without_its_sentences_keeps_what_claims_compare(run: collect.Results, tmp_path: Path) -> None:
     whole = comparison_tables.gains(run, comparison_tables.PAIRS)
     (tmp_path / "tables").mkdir()
-    whole.to_csv(tmp_path / "tables" / f"{comparison_tables.KEPT}.csv")
+    path = tmp_path / "tables" / f"{comparison_tables.KEPT}.csv"
+    TABLES[comparison_tables.KEPT][1](run).to_csv(path)
     kept = collect.Results(collect.REFERENCE, tmp_path, run.params, {"commit": "0" * 40})
     pd.testing.assert_frame_equal(comparison_tables.gains(kept, comparison_tables.PAIRS), whole)
     assert len(whole)
+    whole.to_csv(path)  # as references before this one kept it: intervals of 99 %
+    shorter = comparison_tables.gains(kept, comparison_tables.PAIRS)
+    assert np.allclose(shorter["high"] - shorter["low"], (whole["high"] - whole["low"]) * 1.959964 / 2.575829)
     pair = whole.index[0][1:]
     assert set(comparison_tables.gains(kept, [pair]).index.droplevel("corpus")) == {pair}
     assert not len(
