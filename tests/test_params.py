@@ -205,3 +205,28 @@ def test_rows_of_a_corpus_follow_those_of_all(tmp_path: Path) -> None:
     assert (row.name, row.model, row.trained) == ("x", "arc", "x")
     assert (row.everywhere, loaded.plain("tr_twt", row)) == (False, False)
     assert loaded.tags_and_seed("tr_twt", row) == ("gold", 2)
+
+
+def test_seeds_of_an_overlay_are_models_and_rows(tmp_path: Path) -> None:
+    import yaml
+
+    from studies.pipeline.scratch import overlaid
+    from studies.site.rows import seeds_of
+    from treebound.core.errors import InputError
+
+    settings = yaml.safe_load(TEXT)
+    merged = overlaid(settings, {"seeds": {"carreras": 3}})
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(merged))
+    loaded = params.load(tmp_path / "params.yaml")
+    (corpus,) = loaded.corpora
+    row = loaded.row("carreras")
+    assert {seed: row.name for seed, row in seeds_of(loaded, corpus, row).items()} == {
+        1: "carreras",
+        2: "carreras-seed2",
+        3: "carreras-seed3",
+    }
+    assert loaded.row("carreras-seed2").model == "carreras"
+    assert not loaded.row("carreras-seed2").benchmarked
+    assert "carreras-seed2" not in settings["models"]
+    with pytest.raises(InputError, match="seeds: great-aunt is no model with rows"):
+        overlaid(settings, {"seeds": {"great-aunt": 3}})

@@ -94,7 +94,9 @@ def test_rows_of_one_corpus_stand_in_the_tables_of_their_learner(results: list[c
     assert ("perceptron", "carreras+sibling", "tr_twt") in comparison_tables.accuracy(results).index
     tested = comparison_tables.significance(this, ["tr_twt"])
     assert ("tr_twt", "perceptron", "carreras+sibling") in tested.index
-    assert not len(others.variants(results).query("model == 'carreras+pattern'"))
+    varied = others.variants(results).query("model == 'carreras+pattern'")  # of corpora that have it, by seed alone
+    assert set(varied.index.get_level_values("corpus")) == {"pt_petrogold", "en_ewt", "ptb_sample"}
+    assert set(varied.index.get_level_values("seed")) == {2, 3}
 
 
 def test_main_rows_search_to_the_end(results: list[collect.Results]) -> None:
@@ -121,9 +123,11 @@ def test_words_tell_a_test_over_arcs_what_differs(results: list[collect.Results]
 
 def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Results]) -> None:
     data = repeats.seeds(results)
-    assert set(data.index.get_level_values("corpus")) == {"tr_twt", "ptb_sample"}
-    assert (data["", "seeds"] == 3).all()
     this = results[-1]
+    assert set(data.index.get_level_values("corpus")) == set(this.corpora)
+    seeds = data.xs(("this run", "tr_twt", "mira"))["", "seeds"]
+    assert seeds[["carreras", "carreras+sibling", "combined", "second-order"]].tolist() == [5] * 4
+    assert set(seeds) == {3, 5}
     uas = {}
     for model in ("carreras", "combined"):
         found = frames.variants(this).query(
@@ -139,7 +143,7 @@ def test_seeds_are_averaged_and_compared_seed_by_seed(results: list[collect.Resu
     assert row["UAS over the baseline", "mean"] == pytest.approx(gain.mean())
     assert row["UAS over the baseline", "deviation"] == pytest.approx(gain.std(ddof=1))
     assert np.isnan(data.loc[("this run", "tr_twt", "mira", "carreras")]["UAS over the baseline", "mean"])
-    assert f"{gain.mean():+.2f} on tr_twt (combined, mira, 3 seeds, standard deviation" in str(
+    assert f"{gain.mean():+.2f} on tr_twt (combined, mira, 5 seeds, standard deviation" in str(
         comparison_remarks.seeds(data)
     )
 
@@ -173,9 +177,9 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     assert more is not None
     data = languages_tables.multilingual(more)
     assert list(data.index.get_level_values("corpus")) == list(more.params.corpora)
-    assert list(data["UAS"].columns) == ["carreras", "combined", "non-projective"]
+    assert list(data["UAS"].columns) == ["carreras", "carreras+sibling", "combined", "non-projective"]
     gained = data["UAS gained over the one before"]
-    np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras"])
+    np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras+sibling"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
     assert f"of {len(data)} corpora" in str(languages_remarks.multilingual(data))
     assert "p" not in data.columns.get_level_values(1)

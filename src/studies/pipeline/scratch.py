@@ -21,6 +21,7 @@ from treebound.core.errors import FetchError, InputError, TreeboundError
 from treebound.support import yamlfile
 
 ROWS = "decode"  #: rows of an overlay take the place of all rows
+SEEDS = "seeds"  #: of an overlay: how many seeds a model is trained with
 #: all that the pipeline reads
 PROJECT = (".dvcignore", ".dvc/config", "dvc.yaml", "params.yaml", "notebooks", "src", "results/reference")
 
@@ -64,14 +65,38 @@ def available(corpora: list[str]) -> list[str]:
 
 
 def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
-    """`overlay` over `base`: dictionaries key by key, anything else replaced, and the rows as a whole."""
+    """`overlay` over `base`: dictionaries key by key, anything else replaced, and the rows as a whole.
+
+    `seeds` of an overlay (model: number of seeds) adds models and rows, see `_seeded`. Raises InputError where it names a
+    model that has no rows.
+    """
+    merged = _merged(base, {key: value for key, value in overlay.items() if key != SEEDS})
+    for model, count in (overlay.get(SEEDS) or {}).items():
+        if model not in merged["models"] or model not in merged[ROWS]:
+            raise InputError(f"seeds: {model} is no model with rows", hint="see models and decode")
+        for seed in range(2, count + 1):
+            _seeded(merged, model, seed)
+    return merged
+
+
+def _merged(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
+    """`overlay` over `base` without `seeds`."""
     merged = dict(base)
     for key, value in overlay.items():
         old = merged.get(key)
         merged[key] = (
-            overlaid(old, value) if isinstance(old, dict) and isinstance(value, dict) and key != ROWS else value
+            _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) and key != ROWS else value
         )
     return merged
+
+
+def _seeded(settings: dict[str, Any], model: str, seed: int) -> None:
+    """Add a model that differs from another in its seed alone, and its first row: `carreras-seed2`. It is not timed."""
+    own = settings["models"][model] or {}
+    name = f"{model}-seed{seed}"
+    settings["models"] = settings["models"] | {name: own | {"same_as": own.get("same_as", model), "seed": seed}}
+    row, how = next(iter(settings[ROWS][model].items()))
+    settings[ROWS] = settings[ROWS] | {name: {f"{row}-seed{seed}": (how or {}) | {"timed": False}}}
 
 
 def main() -> None:

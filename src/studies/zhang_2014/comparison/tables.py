@@ -122,7 +122,7 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     if not results.keeps_sentences:
         kept = results.kept_table(KEPT).reindex(columns=[*keys, *columns, "interval"]).set_index(keys)
         kept = kept[kept.index.droplevel("corpus").isin(pairs)]
-        before = kept["interval"].isna()  # older references: 99 %, of paired words
+        before = kept["interval"].isna()  # older references: of 99 %
         for end in ("low", "high"):
             shorter = kept["difference"] + (kept[end] - kept["difference"]) * Z / 2.575829
             kept[end] = kept[end].where(~before, shorter)
