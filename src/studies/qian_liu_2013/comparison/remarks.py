@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.qian_liu_2013.comparison.tables import AGAINST
+from studies.site.provenance import CAPPED
 from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told
 
 
@@ -34,6 +35,18 @@ def over_seeds(data: pd.DataFrame) -> Said:
     )
     if len(gains):
         yield f"Trained with several seeds, UAS over the baseline is on average {listed}.", gains
+
+
+@about("These trainings did not count the sentences that reach a limit on dynamic programs.")
+def training(data: pd.DataFrame, limit: int) -> Said:
+    """About the rows of `provenance.training` that have a share of capped sentences, under a limit (0: none)."""
+    most = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
+    groups = data[CAPPED].groupby(level=[0, 1], sort=False)
+    shares = listing(f"{corpus}, {run}: {span(rows, '{:.1f} %')}" for (run, corpus), rows in groups)
+    yield (
+        f"In training a sentence {most}, and the model learns from the best tree found until then. Share of the "
+        f"training sentences that reached the limit in the last epoch, least and largest over the models: {shares}."
+    )
 
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")
