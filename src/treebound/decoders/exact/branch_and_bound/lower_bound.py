@@ -10,7 +10,7 @@ from treebound.kernels.chart.best_tree import best_tree, keep_arcs, lay_tree, li
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
-MOST = 20  #: trees of an alternation without a limit, which ends after four on average
+MOST = 20  #: trees of an alternation at most, which took two on average (docs/decisions/032)
 
 
 @kernel
