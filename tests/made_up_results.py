@@ -181,7 +181,9 @@ def _csv(folder: Path, corpus: str, row: Row, table: pd.DataFrame) -> None:
 
 def _train(folder: Path, params: Params, corpus: str, row: Row) -> None:
     epochs = range(1, params.train.epochs + 1)
-    history = [{"epoch": e, "dev_uas": 80 + e / 10, "dev_las": 75 + e / 10} for e in epochs]
+    history: list[dict] = [{"epoch": e, "dev_uas": 80 + e / 10, "dev_las": 75 + e / 10} for e in epochs]
+    if row.system == "graph":
+        history = [record | {"dp_calls": 900, "capped": 8 * record["epoch"]} for record in history]
     metrics = {"spec": {"learner": row.learner}, "history": history, "best_epoch": params.train.epochs}
     name = f"{row.trained}.json"
     _json(folder, ["train", corpus, name], metrics)

@@ -11,8 +11,13 @@ import pytest
 from oracles.trees import trees
 from strategies import KINDS, draw, random_problem
 
+from treebound.checker.certificates import check_parse
 from treebound.core.problem import PartTable, Problem
-from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchAndBound
+from treebound.decoders.exact.branch_and_bound import decoder as module
+from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, MAX_EDGES, BranchAndBound, _state
+from treebound.decoders.exact.branch_and_bound.lower_bound import MOST, climb
+from treebound.decoders.exact.branch_and_bound.published import search_published
+from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.kernels.bounded import (
     Counts,
     apply_shares,
@@ -25,6 +30,7 @@ from treebound.kernels.bounded import (
     set_pair,
     visit_products,
 )
+from treebound.kernels.chart.hypergraph import NEG
 
 OPTIONS: dict[str, list] = {
     "order": ["depth-first", "best-first", "level"],
@@ -117,13 +123,120 @@ def test_other_backbones_bound_the_same_factors(backbone):
         assert parse.certified
 
 
-def test_published_search_bounds_products():
+def without_counts(rng: np.random.Generator) -> Problem:
+    """A problem of at most six words that the published search takes."""
+    problem = scored_problem(rng, "projective", 6)
+    problem.parts.pop("valency", None)
+    return problem
+
+
+@pytest.mark.parametrize("start", OPTIONS["start"])
+def test_published_search_bounds_products(start):
     rng = np.random.default_rng(12)
     for i in range(100):
-        problem = scored_problem(rng, "projective", 6)
-        problem.parts.pop("valency", None)
-        parse = BranchAndBound(config="published").decode(problem)
+        problem = without_counts(rng)
+        parse = BranchAndBound(config="published", start=start).decode(problem)
         assert parse.value == pytest.approx(every_tree(problem, "projective")[1].max()), i
+        if not problem.unit:
+            continue  # where scores are real numbers the status may be "gap"
+        assert parse.status == "optimal", i
+        assert check_parse(problem, parse) == [], i
+
+
+def best_of_pi(problem: Problem, on: np.ndarray, at: int) -> np.ndarray:
+    """Indices of the trees that maximise pi(p, z) over z, where p is the one that `ascend` chooses for the tree `at`.
+
+    A pattern with phi >= 0 that fires at that tree adds phi (number of its arcs in z - r + 1). A pattern with phi < 0
+    adds phi where z has its last arc that the tree lacks, or its first arc if the tree lacks none (section 3.4).
+    """
+    value = on[:, :-1] @ problem.arc
+    table = problem.parts["pattern"]
+    for arcs, phi in zip(table.arcs, table.score, strict=True):
+        factor = arcs[arcs >= 0]
+        lacking = factor[~on[at, factor]]
+        if phi < 0:
+            value += phi * on[:, lacking[-1] if len(lacking) else factor[0]]
+        elif not len(lacking):
+            value += phi * (on[:, factor].sum(axis=1) - len(factor) + 1)
+    return np.flatnonzero(value >= value.max() - 1e-9 * max(1.0, abs(value.max())))
+
+
+def test_the_first_lower_bound_is_that_of_the_alternation():
+    """Alternate over all trees by enumeration: the last tree's score and the number of trees are those of `climb`.
+
+    Problems in which two trees maximise pi at some step are left out, because either may be taken.
+    """
+    rng = np.random.default_rng(21)
+    compared = improved = 0
+    for i in range(300):
+        problem = without_counts(rng)
+        on, score = every_tree(problem, "projective")
+        finite = np.isfinite(score)
+        on, score = on[finite], score[finite]
+        if "pattern" not in problem.parts or not np.isfinite(problem.arc).all():
+            continue
+        arcs_alone = on[:, :-1] @ problem.arc
+        best = np.flatnonzero(arcs_alone == arcs_alone.max())
+        reached, used = [], 0
+        while len(best) == 1:
+            used += 1
+            if reached and score[best[0]] <= reached[-1]:
+                break
+            reached.append(score[best[0]])
+            best = best_of_pi(problem, on, best[0])
+        else:
+            continue
+        stated = _state(problem, BACKBONES["eisner"], (), MAX_EDGES)
+        assert stated is not None
+        value, _, trees_computed = climb(stated.graph, stated.task, None, MOST)
+        assert (value, trees_computed) == (pytest.approx(reached[-1]), used), i
+        compared += 1
+        improved += len(reached) > 1
+    assert compared > 50
+    assert improved > 10
+
+
+def test_the_published_search_begins_with_the_first_lower_bound(monkeypatch):
+    """The search is given the score and the tree of the alternation, whose dynamic programs count for the limit."""
+    rng = np.random.default_rng(22)
+    climbing, known = [], []
+
+    def noted_climb(*arguments):
+        climbing.append(climb(*arguments))
+        return climbing[-1]
+
+    def noted_search(graph, task, factors, first, *limits):
+        known.append((first, search_published(graph, task, factors, first, *limits)))
+        return known[-1][1]
+
+    monkeypatch.setattr(module, "climb", noted_climb)
+    monkeypatch.setattr(module, "search_published", noted_search)
+    for i in range(60):
+        problem = without_counts(rng)
+        for limit in (0, 1, 2, 3, 5):
+            climbing.clear()
+            parse = BranchAndBound("published", max_dp_calls=limit).decode(problem)
+            first, found = known[-1]
+            assert len(climbing) == (limit != 1)
+            used = climbing[0][2] if climbing else 0
+            if climbing:
+                assert first[0] == climbing[0][0]
+                assert np.array_equal(first[1], climbing[0][1])
+            assert parse.work["dp_calls"] == found.dp_calls + used, i
+            assert not limit or parse.work["dp_calls"] <= limit, i
+            assert found.value >= first[0]
+            climbing.clear()
+            BranchAndBound("published", start="tree", max_dp_calls=limit).decode(problem)
+            assert not climbing
+            assert known[-1][0][0] == NEG
+
+
+def test_proofs_of_a_search_from_the_first_lower_bound_are_accepted():
+    rng = np.random.default_rng(23)
+    for i in range(60):
+        problem = without_counts(rng)
+        parse = BranchAndBound(start="pi", record=True).decode(problem)
+        assert check_parse(problem, parse, certificate(parse.record)) == [], i
 
 
 def bound_of(on: np.ndarray, theta: np.ndarray, weight: np.ndarray, constant: float) -> np.ndarray:

@@ -11,6 +11,8 @@ from numba import typeof
 from strategies import random_problem
 
 from treebound.decoders.exact.branch_and_bound.decoder import NAMED, PAIR_FAMILIES, STARTS, BranchAndBound, counts_of
+from treebound.decoders.exact.branch_and_bound.lower_bound import climb
+from treebound.decoders.exact.branch_and_bound.published import search_published
 from treebound.decoders.exact.branch_and_bound.search import search
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.kernels.chart.backbones import chart_scores
@@ -24,6 +26,11 @@ def as_kernels_take_it(problem, families):
     scores = chart_scores({family: table.score for family, table in tables.items()})
     pairs = joined(tables, PAIR_FAMILIES)
     return tuple(map(typeof, (stars, scores, counts_of(problem.n, tables), *pairs)))
+
+
+def outer(kernel):
+    """Compiled versions of a kernel that Python calls."""
+    return [version for version in kernel.overloads.values() if not version.library.inner]
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
@@ -61,4 +68,13 @@ def test_options_are_values_for_which_nothing_is_compiled():
             for name, values in choices.items() for value in values
         }  # fmt: skip
         assert len({round(value, 6) for value in best}) == 1
-    assert len([version for version in search.overloads.values() if not version.library.inner]) <= 2
+        if space == "projective":
+            plain = {**problem.parts}
+            plain.pop("adjacent-sibling")
+            for limits in ({}, {"max_dp_calls": 1}, {"max_dp_calls": 3}, {"max_nodes": 1}):
+                for start in STARTS:
+                    for parts in (problem.parts, plain):
+                        BranchAndBound("published", start=start, **limits).decode(replace(problem, parts=parts))
+    assert len(outer(search)) <= 2
+    assert len(outer(climb)) <= 2
+    assert len(outer(search_published)) <= 1

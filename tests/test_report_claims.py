@@ -33,6 +33,7 @@ from studies.site.claims.measured import Measured, Scale, exact, over_seeds, sha
 from studies.site.claims.measures import PAPERS
 from studies.site.claims.show import Replication, frame, replication
 from studies.site.pooled import Z
+from studies.site.rows import named_rows
 from treebound.core.errors import InputError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -249,6 +250,19 @@ def test_a_search_that_gives_up_is_not_exact(run: collect.Results) -> None:
     one = judged(run, **work)
     assert (one.verdict, one.measured[0].value) == (REPLICATED, 10.0)
 
+
+def test_a_model_that_ad3_decodes_is_a_row_of_its_own(run: collect.Results) -> None:
+    named = named_rows(run.params, "tr_twt", "mira")
+    assert named["second-order"].name == "second-order"
+    assert named["second-order by AD3"].name == "second-order-ad3"
+    for path in run.folder.glob("predictions/*/decode/*/second-order-ad3.csv"):
+        data = pd.read_csv(path, dtype={"words": str})
+        data.assign(correct=0).to_csv(path, index=False)
+    rows = ("all factors", "second-order by AD3")
+    one = judged(run, rows=rows, effects=[0.35])
+    assert one.verdict == REPLICATED
+    assert {m.place for m in one.measured} == set(run.corpora)
+    assert judged(run, rows=("all factors", "second-order")).verdict != REPLICATED
 
 def test_folds_have_an_interval_of_leaving_one_out(run: collect.Results) -> None:
     gain = {"measure": "UAC", "rows": ("constraints", "baseline")}

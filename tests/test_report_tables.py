@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
@@ -357,6 +358,32 @@ def test_labelled_figures_stand_in_every_table_of_accuracy(results: list[collect
     las = frames.decode(results[-1]).set_index(["model", "learner", "k"])["las"]
     base, other = las["carreras", "mira", "10"], las["carreras+sibling", "mira", "10"]
     np.testing.assert_allclose(tested.loc[("tr_twt", "mira", "carreras+sibling"), "difference"], other - base)
+
+
+def test_page_20_says_how_many_training_sentences_reached_the_limit(tmp_path: Path) -> None:
+    """The third epoch is the last one, 24 of 400 sentences; files of a training that did not count them say nothing."""
+    run = collect.this_run(made_up_results.project(tmp_path, Path(__file__).parents[1], with_reference=False))
+    trained = provenance.training([run])
+    graph = trained.dropna(subset=[provenance.CAPPED])
+    assert len(graph) == len(trained) > 3
+    assert set(graph[provenance.CAPPED]) == {6.0}
+    remark = repr(comparison_remarks.training(graph, 100))
+    assert "at most 100 dynamic programs" in remark
+    assert "tr_twt, this run: 6.0 %" in remark
+    assert "all factors" not in remark
+    every = graph.rename(index={"carreras": "combined"})
+    assert "all factors these are 6.0 % (tr_twt, mira, this run)" in repr(comparison_remarks.training(every, 100))
+    assert "without a limit" in repr(comparison_remarks.training(graph, 0))
+    sliced = dataclasses.replace(run, params=dataclasses.replace(run.params, slice=48))
+    assert set(frames.train(sliced)["capped"]) == {50.0}
+    for path in (run.folder / "metrics" / "train").glob("*/*.json"):
+        metrics = json.loads(path.read_text())
+        for record in metrics["history"]:
+            record.pop("capped", None)
+        path.write_text(json.dumps(metrics))
+    old = provenance.training([run])
+    assert provenance.CAPPED not in old
+    assert "did not count" in repr(comparison_remarks.training(old.iloc[:0], 100))
 
 
 def test_without_labels_tables_leave_labelled_figures_out(tmp_path: Path) -> None:

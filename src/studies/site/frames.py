@@ -111,10 +111,17 @@ def peers(results: Results) -> pd.DataFrame:
 
 
 def train(results: Results) -> pd.DataFrame:
-    """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training."""
+    """One row a corpus and trained model: the best epoch, its dev UAS and LAS (NaN: none), seconds of training.
+
+    capped is the share (%) of the training sentences whose decoding reached the limit on dynamic programs in the last
+    epoch (NaN: the training did not count them).
+    """
     trained = {row.trained: row for row in results.params.rows.values() if row.everywhere}
     rows = []
+    limit = results.params.limit("train")
     for corpus in results.corpora:
+        sentences = results.read("convert", f"{corpus}.json")["splits"]["train"]["sentences"]
+        sentences = sentences if limit is None else min(limit, sentences)
         for name, row in trained.items():
             history = results.read("train", corpus, f"{name}.json")
             best = next(e for e in history["history"] if e["epoch"] == history["best_epoch"])
@@ -124,6 +131,7 @@ def train(results: Results) -> pd.DataFrame:
                 | {"best_epoch": best["epoch"], "dev_uas": best["dev_uas"]}
                 | {"dev_las": best.get("dev_las", float("nan"))}
                 | {"cpu_s": seconds["cpu_s"], "wall_s": seconds["wall_s"]}
+                | {"capped": 100 * history["history"][-1].get("capped", float("nan")) / sentences}
             )
     return frame(rows, results.folder / "metrics" / "train")
 

@@ -12,6 +12,9 @@ from studies.site.collect import Results
 from studies.site.rows import stacked
 from treebound.core.parse import Parse
 
+#: column of `training`
+CAPPED = "at the limit, %"
+
 
 def times(results: Results) -> pd.DataFrame:
     """stage, wall_s, cpu_s: what `pipeline.run` noted, the last time that each stage ran. May be empty."""
@@ -70,9 +73,10 @@ def time_spent(results: Sequence[Results]) -> pd.DataFrame:
 
 
 def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Every trained model. Rows (provenance, corpus, learner, model): epochs, the best one, its dev UAS and LAS, CPU s.
+    """Every trained model. Rows (provenance, corpus, learner, model): epochs, best one, its dev UAS and LAS, CPU s.
 
-    LAS is left out where no model has labels.
+    CAPPED is the share of training sentences whose decoding reached the limit on dynamic programs in the last epoch.
+    LAS is left out where no model has labels, CAPPED where no training counted them.
     """
     data = stacked(results, wanted, frames.train).rename(columns={"provenance": ""})
     data = data.sort_values(["", "corpus", "learner"], kind="stable").set_index(["", "corpus", "learner", "model"])
@@ -80,6 +84,8 @@ def training(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
     if data["dev_las"].isna().all():
         del names["dev_las"]
     names["cpu_s"] = "CPU s"
+    if data["capped"].notna().any():
+        names["capped"] = CAPPED
     return data[list(names)].rename(columns=names)
 
 

@@ -84,9 +84,11 @@ def exhaustive(params: Params, row: Row) -> bool:
 def main_rows(params: Params, learner: str, corpus: str = "") -> dict[str, Row]:
     """Model -> its row of the main comparison: the whole test set, decoded with the k of training.
 
-    The row of a search without a limit is preferred to one of a search that may give up. corpus: as in `find`
+    The row of a search without a limit is preferred to one of a search that may give up; a row of AD3 is none of them.
+    corpus: as in `find`
     """
     rows = [row for row in find(params, corpus, learner=learner, k=params.train.k) if whole(params, row)]
+    rows = [row for row in rows if params.decoders[row.decoder].decoder != AD3]
     chosen = {row.model: row for row in reversed(rows)}  # the first of a model
     chosen |= {row.model: row for row in reversed(rows) if exhaustive(params, row)}
     return {model: chosen[model] for model in dict.fromkeys(row.model for row in rows)}
@@ -164,13 +166,15 @@ def tour_row(params: Params, model: str = "", k: int | str = 10) -> Row:
 # --- rows by name: how claims call them
 
 ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH = "all factors", "published search", "tuned search"
+AD3 = "ad3"  #: decoder of rows that are called after their model (`relaxed`)
 #: rows of parsers of others, which are called as their packages are
 OTHERS = tuple(name for name in SYSTEMS if name not in ("graph", "transition", "sampling"))
 
 
 def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
     """The rows of a corpus and learner by name: each model's of the main comparison; that of the model of `sweep` as
-    ALL_FACTORS, and pruned otherwise as `k = 3`, `no pruning`; the same scores searched as published and as tuned.
+    ALL_FACTORS, and pruned otherwise as `k = 3`, `no pruning`; the same scores searched as published and as tuned; a
+    model decoded with AD3 under the name that `relaxed` gives.
     """
     rows = main_rows(params, learner, corpus)
     every, swept, compared = "combined", [], []
@@ -184,6 +188,9 @@ def named_rows(params: Params, corpus: str, learner: str) -> dict[str, Row]:
     rows |= {pruning(run.k): run for run in swept if run.learner == learner}
     if compared and compared[0].learner == learner:
         rows |= {PUBLISHED_SEARCH: compared[0], TUNED_SEARCH: compared[-1]}
+    for row in find(params, corpus, learner=learner, k=params.train.k):
+        if params.decoders[row.decoder].decoder == AD3 and whole(params, row):
+            rows.setdefault(relaxed(row.model), row)
     return rows
 
 
@@ -192,7 +199,13 @@ def row_names(params: Params) -> Collection[str]:
     ks = ("none", params.train.k, *params.pruner.ks)
     roles = (ALL_FACTORS, PUBLISHED_SEARCH, TUNED_SEARCH)
     others = (name for name, row in params.rows.items() if row.system != "graph")
-    return {*params.graph_models, *roles, *(pruning(k) for k in ks), *others, *OTHERS}
+    by_ad3 = map(relaxed, params.graph_models)
+    return {*params.graph_models, *roles, *(pruning(k) for k in ks), *by_ad3, *others, *OTHERS}
+
+
+def relaxed(model: str) -> str:
+    """Name of a model's row that AD3 decodes."""
+    return f"{model} by AD3"
 
 
 def pruning(k: object) -> str:

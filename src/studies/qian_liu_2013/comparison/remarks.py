@@ -5,7 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.qian_liu_2013.comparison.tables import AGAINST
+from studies.site.provenance import CAPPED
 from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told
+
+ALL = "combined"  #: model with all factors
 
 
 @about("This run has no baseline to compare with.")
@@ -34,6 +37,24 @@ def over_seeds(data: pd.DataFrame) -> Said:
     )
     if len(gains):
         yield f"Trained with several seeds, UAS over the baseline is on average {listed}.", gains
+
+
+@about("These trainings did not count the sentences that reach a limit on dynamic programs.")
+def training(data: pd.DataFrame, limit: int) -> Said:
+    """About the rows of `provenance.training` that have a share of capped sentences, under a limit (0: none)."""
+    most = f"is decoded with at most {limit} dynamic programs" if limit else "is decoded without a limit"
+    groups = data[CAPPED].groupby(level=[0, 1], sort=False)
+    shares = "; ".join(f"{corpus}, {run}: {span(rows, '{:.1f} %')}" for (run, corpus), rows in groups)
+    yield (
+        f"In training a sentence {most}, and the model learns from the best tree found until then. Share of the "
+        f"training sentences that reached the limit in the last epoch, least and largest over the models: {shares}."
+    )
+    every = data[data.index.get_level_values("model") == ALL]
+    if len(every):
+        of_all = (
+            f"{share:.1f} % ({corpus}, {learner}, {run})" for (run, corpus, learner, _), share in every[CAPPED].items()
+        )
+        yield f"Of the model with all factors these are {listing(of_all)}.", every
 
 
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")

@@ -18,7 +18,7 @@ from treebound.core.spaces import Space
 from treebound.decoders.base import CheckedDecoder, without_infinities
 from treebound.decoders.exact.branch_and_bound.agreement import Handover
 from treebound.decoders.exact.branch_and_bound.fallback import first_order_tree, large_first_order
-from treebound.decoders.exact.branch_and_bound.lower_bound import climb
+from treebound.decoders.exact.branch_and_bound.lower_bound import MOST, climb
 from treebound.decoders.exact.branch_and_bound.published import flat_factors, search_published
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, make_record
 from treebound.decoders.exact.branch_and_bound.search import search
@@ -143,8 +143,11 @@ class Search(TypedDict, total=False):
     siblings  "adjacent": pairs on one side of their head are bounded by the adjacent siblings of a tree
               (`kernels.sibling_spans`), combs too; "arcs": by its arcs. The first needs the backbone
               grandparent-sibling, plain Polyak steps, and a search without stars, climbing and record
-    start     "tree": the first tree to beat is the first one met; "pi": it climbs the paper's lower bound
-    max_dp_calls, max_nodes  limits (0: none); a sentence that hits one gets status "limit" and its remaining gap
+    start     "tree": the first tree to beat is the first one that the search meets; "pi": alternating maximisation of
+              the paper's lower bound finds one before the search (Algorithm 1). The default of "tuned" is "tree", that
+              of "published" is "pi"
+    max_dp_calls, max_nodes  limits (0: none), the former on the dynamic programs of `start` as well; a sentence that
+              hits one gets status "limit" and its remaining gap
     record    keep bounds, nodes and proof of the search in Parse.record
     """
 
@@ -176,7 +179,7 @@ class BranchAndBound(CheckedDecoder):
     config    "tuned" or "published"
     space     "projective" or "non-projective"
     backbone  a name of BACKBONES; None: the smallest that scores most families exactly
-    search    see `Search`; "published" has its limits alone
+    search    see `Search`; "published" has `start` and the limits alone
     """
 
     name = "branch-and-bound"
@@ -201,7 +204,8 @@ class BranchAndBound(CheckedDecoder):
         self.config, self.backbone, self.space = config, backbone, space
         given: dict[str, Any] = {name: value for name, value in search.items() if value is not None}
         self.record = bool(given.pop("record", False))
-        self.climbs = _choice("start", given.pop("start", "tree"), STARTS) == STARTS.index("pi")
+        start = given.pop("start", "pi" if config == "published" else "tree")
+        self.climbs = _choice("start", start, STARTS) == STARTS.index("pi")
         self.siblings = SIBLINGS[_choice("bound of siblings", given.pop("siblings", SIBLINGS[0]), SIBLINGS)]
         numbers = {name: _choice(name, given[name], names) for name, names in NAMED.items() if name in given}
         tuned = TUNED if space == "projective" else TUNED_CROSSING
@@ -282,21 +286,25 @@ class BranchAndBound(CheckedDecoder):
     def _search(self, problem: Problem, stated: _Stated, automata: tuple[str, ...], options: Options) -> Found:
         """The search of the configuration, from the first trees that it asks for."""
         graph, task, left = stated
-        if self.config == "published":
-            return search_published(graph, task, flat_factors(task), options.max_dp_calls, options.max_nodes)
+        tuned = self.config == "tuned"
         if options.stars and left.keys().isdisjoint(STAR_FAMILIES):
             options = options._replace(stars=0)
         handover = None
-        if options.stars or self.space == "non-projective":
+        if tuned and (options.stars or self.space == "non-projective"):
             handover = _handover(task, left, automata)
         known: tuple[float, np.ndarray] = NEG, np.zeros(problem.n, np.int32)
         if self.space == "non-projective":
             known = projective_tree(problem)[:2]
-        if not self.climbs:
-            return search(graph, task, handover, known, options)
-        score, tree, climbing = climb(graph, task, handover)
-        known = max(known, (score, tree), key=lambda pair: pair[0])
-        found = search(graph, task, handover, known, options)
+        limit, climbing = options.max_dp_calls, 0
+        if self.climbs and limit != 1:  # the search needs a dynamic program of its own for a bound
+            score, tree, climbing = climb(graph, task, handover, min(MOST, limit - 1) if limit > 0 else MOST)
+            known = max(known, (score, tree), key=lambda pair: pair[0])
+            if limit > 0:
+                options = options._replace(max_dp_calls=limit - climbing)
+        if tuned:
+            found = search(graph, task, handover, known, options)
+        else:
+            found = search_published(graph, task, flat_factors(task), known, options.max_dp_calls, options.max_nodes)
         return found._replace(dp_calls=found.dp_calls + climbing)
 
     def _uses_adjacent(self, problem: Problem, backbone: Backbone) -> bool:

@@ -10,16 +10,16 @@ from treebound.kernels.chart.best_tree import best_tree, keep_arcs, lay_tree, li
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
-MOST = 20  #: trees that are tried
+MOST = 20  #: trees of an alternation at most, which took two on average (docs/decisions/032)
 
 
 @kernel
-def climb(graph, task, handover):
-    """Alternate the tree and the shares of pi: (best score, its arcs int32[n], trees computed).
+def climb(graph, task, handover, most):
+    """Alternate the tree and the shares of pi: (best score, its arcs int32[n], trees computed, at most `most`).
 
-    Arguments as of `search.search`, which takes the tree as one that is known. Starts at the best
-    tree of the variables' own scores; every tree scores at least as much as the one before (but for counts and stars,
-    which pi leaves out).
+    The other arguments are those of `search.search`, which takes the tree as one that is known. The first tree is the
+    best one of the variables' own scores. Every tree scores at least as much as the one before (but for counts and
+    stars, which pi leaves out), so that the alternation ends at the first tree that scores no more.
     """
     index, theta, pairs, products, counts = task.arcs, task.theta, task.pairs, task.products, task.counts
     A, n = len(index.head), len(index.right) - 1
@@ -34,7 +34,7 @@ def climb(graph, task, handover):
     star = star_state(handover, index)
     top = NEG
     used = 0
-    while used < MOST:
+    while used < most:
         v = best_tree(graph, index, weight, task.parts.single_root, chosen, oracle)
         used += 1
         if v <= NEG_TEST:

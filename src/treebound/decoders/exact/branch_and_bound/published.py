@@ -1,5 +1,6 @@
 """Branch and bound as published: projected subgradient, Rush steps, level by level (Qian & Liu 2013, section 3).
 
+The search begins with a tree to beat, which alternating maximisation of pi finds (`lower_bound.climb`, Algorithm 1).
 Factors may have any number of arcs. Compare `search`, which is the tuned configuration for pairs.
 Step sizes: the paper starts alpha at max_c 1 / |phi_c| and then follows Rush et al. (2010), whose rule halves the step
 whenever the dual value goes up: alpha_t = alpha_0 2^-(number of times it did), counted per node. The gentler
@@ -303,10 +304,10 @@ def _next_level(survivors, index, best, unit):
 
 
 @kernel
-def search_published(graph, task, factors, max_dp_calls, max_nodes):
+def search_published(graph, task, factors, known, max_dp_calls, max_nodes):
     """Best tree and its certificate, with the paper's search; Found without a record.
 
-    graph, task  as of `search.search`; factors: `flat_factors` of the task. Counts are not scored
+    graph, task, known  as of `search.search`; factors: `flat_factors` of the task. Counts are not scored
     """
     A, n, V = len(task.arcs.mod), len(task.arcs.right) - 1, len(task.theta)
     unit = task.unit
@@ -316,8 +317,8 @@ def search_published(graph, task, factors, max_dp_calls, max_nodes):
         np.empty(2 * n + 1, np.int32),
         np.zeros(V, np.int8),
         np.empty(V),
-        np.array([NEG]),
-        np.zeros(n, np.int32),
+        np.array([known[0]]),
+        known[1].copy(),
     )
     alpha, p = _start(factors, unit)
     level = [Node(p, np.zeros(V, np.int8), EVERYTHING, NEG, -1)]
