@@ -97,7 +97,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
         _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
     for corpus in params.section(Constraints).corpora:
-        constraint_metrics(folder, corpus, params.section(Constraints).folds)
+        settings = params.section(Constraints)
+        constraint_metrics(folder, corpus, settings.folds, settings.looped)
     for corpus in params.corpora:
         lengths = rng.integers(1, 65, SENTENCES)
         splits = {name: _split(rng, size) for name, size in (("train", 400), ("dev", 50), ("test", SENTENCES))}
@@ -373,7 +374,7 @@ def approximation_rows(models: tuple[str, ...]) -> dict[str, list[dict]]:
     return {"rows": rows, "within": within}
 
 
-def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> None:
+def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...], looped: tuple[int, ...] = (0,)) -> None:
     """What the stages of the cross-validation would write for a corpus."""
     rows = []
     names = ("baseline", "constraints", "constraints, published loop", "constraints, q = 2", "constraints, q = 10")
@@ -387,17 +388,21 @@ def constraint_metrics(folder: Path, corpus: str, folds: tuple[int, ...]) -> Non
                 "lost_heads": 0,
                 "changed": 1,
             }
-            row |= {"seconds": 0.01 * (s + 1), "first": 0.005 * s, "iterations": s, "rows": s}
+            row |= {"seconds": 0.01 * (s + 1), "first": 0.005 * s, "iterations": s, "rows": s, "features": 0.04}
             rows.append(row | {"status": "infeasible" if name.endswith("q = 2") and i == 3 else "optimal"})
     from studies.riedel_clarke_2006.constraints import analysis as constraint_analysis
     from studies.riedel_clarke_2006.constraints import measure as cross_validation
 
     sums = cross_validation.summaries(pd.DataFrame(rows))
     for fold in folds:
-        _json(folder, ["constraints", corpus, f"{fold}.json"], {"train_cpu_s": 50.0, "systems": sums})
+        metrics = {"train_cpu_s": 50.0, "systems": sums, "reading_cpu_s": 0.2}
+        if fold in looped:  # trained in the loop, one word more is right with its label for each fold number
+            better = sums["constraints"] | {"labelled": sums["constraints"]["labelled"] + fold}
+            metrics |= {"loop_train_cpu_s": 700.0, "in the loop": sums | {"constraints": better}}
+        _json(folder, ["constraints", corpus, f"{fold}.json"], metrics)
     families = ("unique-labels", "selective-projectivity")
     worth = {f"{kind} {f}": sums["constraints"] for f in families for kind in ("only", "without")}
-    found = {"fold": 0, "sentences": 20, "train_cpu_s": 300.0, "systems": sums | worth, "in the loop": sums}
+    found = {"fold": 0, "sentences": 20, "systems": sums | worth}
     found["broken"] = [{"family": f, "gold": i, "baseline": 5, "both": i} for i, f in enumerate(families)]
     assert set(families) <= set(constraint_analysis.families("nl_alpino"))
     _json(folder, ["constraint-analysis", f"{corpus}.json"], found)
