@@ -420,11 +420,18 @@ def _classifiers(folder: Path, params: Params, corpus: str) -> None:
         i, j = names.index(cell.learner), params.section(Classifiers).features.index(cell.features)
         figures = {"uas": 80.0 + j - i, "las": 75.0 + j - i, "complete": 20.0, "complete_labelled": 10.0}
         rows.append(cell._asdict() | figures | {"words": 900, "sentences": 60, "trained_words": 90 * cell.share})
-        seconds.append(cell._asdict() | {"train_cpu_s": 60.0 / (i + 1), "parse_cpu_s": 2.0})
+        mean = 60.0 / (i + 1)
+        seconds.append(
+            cell._asdict() | {"train_cpu_s": mean, "trainings": [0.9 * mean, 1.1 * mean], "parse_cpu_s": 2.0}
+        )
     named = list(dict.fromkeys(map(classifiers.name_of, rows)))
     pairs = [(a, b) for i, a in enumerate(named) for b in named[i + 1 :] if set(a.split()) & set(b.split())]
-    tests = [{"a": a, "b": b, "scored": 900, "only_a": 90, "only_b": 40, "p": 0.001} for a, b in pairs]
-    _json(folder, ["classifiers", f"{corpus}.json"], {"rows": rows, "tests": tests})
+    interval = {"difference": 100 * 50 / 900, "low": 3.0, "high": 8.0}
+    tests = [{"a": a, "b": b, "scored": 900, "only_a": 90, "only_b": 40, "p": 0.001, **interval} for a, b in pairs]
+    points = [{"learner": "memory", "round": 1, "share": 100, "neighbours": k, "uas": 80.0, "las": k} for k in (5, 3)]
+    search = {"features": "F5", "train": {"sentences": 90, "words": 900}, "dev": {"sentences": 20, "words": 200}}
+    chosen = {"chosen": {"memory": {"neighbours": 5}}, "search": search | {"points": points}}
+    _json(folder, ["classifiers", f"{corpus}.json"], {"rows": rows, "tests": tests, **chosen})
     _json(folder, ["timing", "classifiers", f"{corpus}.json"], seconds)
 
 
