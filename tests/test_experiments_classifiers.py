@@ -155,5 +155,9 @@ def test_parameters_that_there_are_not_are_named(given: Params) -> None:
         measure.settings_of(given, "three", {})
     with pytest.raises(InputError, match="one has no such parameter: sigma"):
         measure.settings_of(given, "one", {"sigma": 1})
+    with pytest.raises(ValueError, match="grids: three is not among those of classifiers"):
+        ClassifierSearch(("made-up",), grids={"three": {}}).check(given)
+    with pytest.raises(ValueError, match="corpora: other is not among those of classifiers"):
+        ClassifierSearch(("other",)).check(given)
     with pytest.raises(ValueError, match="sections: other is none of the corpora"):
         Classifiers(("made-up",), {"other": (0,)})

@@ -169,7 +169,7 @@ def test_a_parser_that_sees_more_is_said_to() -> None:
     beam, both = transitions_remarks.mended(table, "tr_twt", seen).sentences
     assert beam.startswith("On tr_twt with gold tags transition-beam mends")
     assert "It reads" not in beam
-    assert "It reads lemma, lower, suffix of words, which the greedy parser does not, and has other features" in both
+    assert "It reads lemma, lower, suffix of words, which transition-greedy does not, and has other features" in both
     assert "(parts arc, adjacent-sibling" in both
     assert transitions_tables.seen(Results("this run", Path(), loaded), "tr_twt", None, {}).empty
 

@@ -98,7 +98,7 @@ def test_training_in_the_loop_is_paired_over_folds(results: Results) -> None:
     half = 4.302653 * np.sqrt(2 / 3 * np.sum(np.square(by_hand - np.mean(by_hand))))
     assert (gain.low, gain.high) == pytest.approx((gain.value - half, gain.value + half))
     said = str(constraints_remarks.loop(constraints_tables.loop_gains([results])))
-    assert f"have +{gain.value:.2f} [{gain.low:+.2f}, {gain.high:+.2f}] LAC" in said
+    assert f"changes the LAC of the constraints by +{gain.value:.2f} [{gain.low:+.2f}, {gain.high:+.2f}]" in said
     assert "(3 folds, 60 sentences, one seed" in said
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -107,12 +108,13 @@ def search(params: Params, corpus: str, learner: str) -> pd.DataFrame:
 
 
 def choose(params: Params, corpus: str) -> tuple[Chosen, dict[str, Any]]:
-    """Search the grids of all learners that are compared and whose package is installed.
+    """Search the grids of all learners that are compared (`classifiers`) and whose package is installed.
 
     Returns the best point of each, and a record of the search: features, sentences and words of training and dev, and
     all points with their accuracy.
     """
-    tables = _tables(params, corpus)
+    compared = params.section(Classifiers).learners
+    tables = _tables(params, corpus, [name for name in params.section(ClassifierSearch).grids if name in compared])
     names = {learner: list(params.section(ClassifierSearch).grids[learner]) for learner in tables}
     chosen = {learner: best(table)[names[learner]].to_dict() for learner, table in tables.items()}
     train, dev = sample(params, corpus)
@@ -134,10 +136,10 @@ def _counts(treebank: Treebank) -> dict[str, int]:
     return {"sentences": len(treebank), "words": treebank.words}
 
 
-def _tables(params: Params, corpus: str) -> dict[str, pd.DataFrame]:
-    """Learner -> the table of its points."""
+def _tables(params: Params, corpus: str, learners: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """Map each of these learners to the table of its points; those whose package is missing are left out."""
     tables = {}
-    for learner in params.section(ClassifierSearch).grids:
+    for learner in learners:
         if package := missing(settings_of(params, learner, points(params, learner)[0])):
             stage.say(f"{corpus} {learner}: {package} is not installed: make classifiers")
             continue
@@ -147,7 +149,7 @@ def _tables(params: Params, corpus: str) -> dict[str, pd.DataFrame]:
 
 def run(params: Params, corpus: str) -> None:
     """Write the table of all points of a corpus."""
-    tables = list(_tables(params, corpus).values())
+    tables = list(_tables(params, corpus, params.section(ClassifierSearch).grids).values())
     table = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["learner", "round", "share"])
     where = stage.METRICS / "classifier-search" / f"{corpus}.csv"
     stage.write(where, table.to_csv(index=False, lineterminator="\n"))

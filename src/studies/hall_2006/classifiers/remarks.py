@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.hall_2006.classifiers.tables import LEVEL
 from studies.site.sentences import Said, about, difference, each, listing, span
 
 HOW = (
@@ -47,7 +46,7 @@ def _others(tests: pd.DataFrame, place: tuple[str, str, str], best: str) -> str:
     if not parts:
         return "Its heads were not compared with those of other learners."
     interval = "95 % interval over sentences where there is one, McNemar's p over words"
-    return f"Its UAS less that of others with the same features: {listing(parts)} ({interval}; level {LEVEL:g})."
+    return f"Its UAS less that of others with the same features: {listing(parts)} ({interval})."
 
 
 @about("The learners have the parameters of params.yaml, the same ones for all corpora; none was searched for here.")

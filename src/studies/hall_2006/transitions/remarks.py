@@ -18,14 +18,16 @@ def parsers(data: pd.DataFrame) -> Said:
 
 @about(NOT_KEPT.format("the sentences"))
 def mended(data: pd.DataFrame, corpus: str, seen: pd.DataFrame | None = None) -> Said:
-    """About `tables.mended`; seen: `tables.seen` of the same parsers, the greedy one first."""
-    tags = f" with {seen['tags'].iloc[0]} tags" if seen is not None and len(seen) else ""
+    """About `tables.mended`; seen: `tables.seen` of the same parsers, the one whose errors are mended first."""
+    tags, first = "", "the greedy parser"
+    if seen is not None and len(seen):
+        tags, first = f" with {seen['tags'].iloc[0]} tags", str(seen.index[0])
     for name, row in data.iterrows():
         of = int(row["errors of greedy"])
         more = _sees_more(str(name), seen) if seen is not None and len(seen) else ""
         right = share(round(of * row["of these mended, %"] / 100), of)
         yield (
-            f"On {corpus}{tags} {name} mends {right} words that the greedy parser attaches wrongly (95 % interval over "
+            f"On {corpus}{tags} {name} mends {right} words that {first} attaches wrongly (95 % interval over "
             f"words), and makes {row['new errors']:.0f} errors of its own. "
             f"{ONE_SEED}{more}",
             row,
@@ -33,13 +35,13 @@ def mended(data: pd.DataFrame, corpus: str, seen: pd.DataFrame | None = None) ->
 
 
 def _sees_more(name: str, seen: pd.DataFrame) -> str:
-    """A sentence about what a parser sees and the greedy one does not, if anything."""
+    """A sentence about what a parser sees and the first one does not, if anything."""
     greedy, other = seen.iloc[0], seen.loc[name]
     known = greedy["attributes"].split(", ")
     more = [attribute for attribute in other["attributes"].split(", ") if attribute not in known]
     if not more and other["features"] == greedy["features"]:
         return ""
-    reads = f"reads {listing(more)} of words, which the greedy parser does not, and " if more else ""
+    reads = f"reads {listing(more)} of words, which {seen.index[0]} does not, and " if more else ""
     return f" It {reads}has other features ({other['features']}), so that not all of the difference is search."
 
 

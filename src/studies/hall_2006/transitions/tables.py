@@ -65,9 +65,9 @@ def beside_maltparser(results: Sequence[Results], wanted: Sequence[str] = ()) ->
 
 
 def seen(results: Results, corpus: str, gold: Treebank | None, marks: dict[str, Sequence[str]]) -> pd.DataFrame:
-    """What the parsers of `marked` see: a row a parser with the attributes of words that it reads, and its features.
+    """List for each parser of `marked` the attributes of words that it reads, its features, and its tags.
 
-    A parser that searches for the best tree has families of parts, one by transitions a feature model.
+    A parser that searches for the best tree has families of parts, a parser by transitions a feature model.
     """
     if gold is None:
         return pd.DataFrame()

@@ -36,8 +36,9 @@ def accuracy(data: pd.DataFrame) -> Said:
             systems,
         )
         yield (
-            f"They change {ours['changed']:,} words: {ours['gained']:,} become right, {ours['lost']:,} wrong, and "
-            f"{ours['changed'] - ours['gained'] - ours['lost']:,} are wrong before and after.",
+            f"On {corpus} ({run}) they change {ours['changed']:,} words: {ours['gained']:,} become right, "
+            f"{ours['lost']:,} wrong, and {ours['changed'] - ours['gained'] - ours['lost']:,} are wrong before and "
+            "after.",
             systems,
         )
 
@@ -79,8 +80,8 @@ def times(data: pd.DataFrame) -> Said:
         )
     )
     yield (
-        f"Published: {seconds:g} s for Chu-Liu-Edmonds on the corpus; with reading and features about {minutes:g} "
-        f"minutes, against about {slower:g} with the constraints and q = 10."
+        f"Published (sections 5.2 and 5.3): {seconds:g} s for Chu-Liu-Edmonds on the corpus; with reading and features "
+        f"about {minutes:g} minutes, against about {slower:g} with the constraints and q = 10."
     )
 
 
@@ -108,7 +109,7 @@ def loop(data: pd.DataFrame) -> Said:
         folds = f"{row['folds']:.0f} folds" if row["folds"] > 1 else "one fold"
         interval = "; the interval is that of the jackknife over folds" if row["folds"] > 1 else ""
         yield (
-            f"On {where} the constraints have {difference(row)} LAC if the program was in the loop of training, too "
-            f"({folds}, {row['sentences']:,.0f} sentences, one seed{interval}).",
+            f"On {where} training with the program in the loop, too, changes the LAC of the constraints by "
+            f"{difference(row)} ({folds}, {row['sentences']:,.0f} sentences, one seed{interval}).",
             row,
         )
