@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import t
 from synthetic import synthetic_treebank
 
-from studies.common import params
+from studies.common import params, stage
 from studies.hall_2006.classifiers import figures as classifiers_figures
 from studies.hall_2006.classifiers import remarks as classifiers_remarks
 from studies.hall_2006.classifiers import tables as classifiers_tables
@@ -27,7 +27,9 @@ from studies.site.charts import accuracy_speed
 from studies.site.claims.load import load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
+from treebound.core.treebank import Treebank
 from treebound.metrics.attachment import WRONG, marks
+from treebound.treebanks import storage
 
 PROJECT = Path(__file__).parents[1]
 CELL = {"section": 0, "share": 100, "complete": 10.0, "complete_labelled": 5.0, "words": 100, "sentences": 9}
@@ -153,6 +155,33 @@ def test_targets_rest_on_figures_that_a_page_shows(tmp_path: Path) -> None:
     assert "transition-greedy -2.80" in said
     assert "MaltParser 1.9" in said
     assert "not tested" in said
+
+
+def test_marks_are_read_where_the_stage_decode_writes_them(tmp_path: Path) -> None:
+    loaded = params.load(PROJECT / "params.yaml")
+    results = tmp_path / "results"
+    made_up_results.write(results, loaded)
+    run, gold = Results("this run", results, loaded), synthetic_treebank(3, seed=1)
+    path = tmp_path / stage.CONVERTED / "tr_twt" / "test.npz"
+    path.parent.mkdir(parents=True)
+    storage.save(gold, path)
+    assert transitions_tables.marked(tmp_path, run, "tr_twt") == (None, {}), "no sentences of parsers by transitions"
+    names = [*transitions_tables.measured(run)["row"], "both"]
+    for name in names:
+        row = loaded.row(name)
+        file = results / "predictions" / "tr_twt" / "decode" / row.trained / f"{name}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame({"sentence": range(3), "words": marks(gold, *annotated(gold))}).to_csv(file, index=False)
+    found, marked = transitions_tables.marked(tmp_path, run, "tr_twt")
+    assert list(marked) == names
+    assert found is not None
+    assert found.head.tolist() == gold.head.tolist()
+    assert (transitions_tables.mended(marked)["new errors"] == 0).all()
+
+
+def annotated(gold: Treebank) -> tuple[list[np.ndarray], list[list[str]]]:
+    """Heads and labels of every sentence."""
+    return [gold.heads(i) for i in range(len(gold))], [sentence.strings("deprel") for sentence in gold]
 
 
 def test_a_parser_that_sees_more_is_said_to() -> None:

@@ -140,7 +140,7 @@ def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, 
 
 
 def _kept(results: Results, corpus: str, row: Row) -> Path:
-    return results.folder / "predictions" / corpus / "decode" / f"{row}.csv"
+    return results.folder / "predictions" / corpus / "decode" / row.trained / f"{row}.csv"
 
 
 def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:
