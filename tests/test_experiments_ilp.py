@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from synthetic import synthetic_treebank
 
-from studies.common import folds
+from studies.common import folds, params, stage
 from studies.riedel_clarke_2006.constraints import analysis as constraint_analysis
 from studies.riedel_clarke_2006.constraints import derive as derive_constraints
 from studies.riedel_clarke_2006.constraints import measure as cross_validation
@@ -22,6 +24,9 @@ from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
 from treebound.features.tokens import TokenTable
 from treebound.systems.constrained.model import train_labelled, words_of
 from treebound.systems.constrained.settings import Settings
+from treebound.treebanks import storage
+
+PROJECT = Path(__file__).parents[1]
 
 
 def made_up():
@@ -167,3 +172,44 @@ def test_every_family_is_left_out_once_and_alone_once():
     assert len(names) == 6
     found = list(constraint_analysis.systems("nl_alpino"))
     assert found == ["baseline", "constraints", *(f"without {n}" for n in names), *(f"only {n}" for n in names)]
+
+
+def test_folds_that_are_trained_in_the_loop_are_among_the_folds():
+    with pytest.raises(ValueError, match="looped: fold 2 is not listed"):
+        Constraints(folds=(0, 3), looped=(0, 2))
+
+
+def test_a_fold_writes_reading_features_and_the_loop(tmp_path, monkeypatch):
+    """A fold of a treebank of 100 sentences: what is looped is trained twice, and every time is positive."""
+    monkeypatch.chdir(tmp_path)
+    whole = made_up().select(np.arange(100))
+    number = np.arange(100)
+    text = "".join(
+        "".join(f"{i + 1}\t{w}\t_\t{t}\t{t}\t_\t{h}\t{d}\t_\t_\n" for i, (w, t, h, d) in enumerate(words)) + "\n"
+        for s in whole
+        for words in [zip(s.strings("form"), s.strings("upos"), s.heads[1:], s.strings("deprel"), strict=True)]
+    )
+    blocks = text.split("\n\n")[:-1]
+    folder = stage.CONVERTED / "nl_alpino"
+    folder.mkdir(parents=True)
+    for split, own in (("train", number % 10 > 1), ("test", number % 10 == 0)):
+        storage.save(whole.select(np.flatnonzero(own)), folder / f"{split}.npz")
+        (folder / f"{split}.conllu").write_text("".join(blocks[i] + "\n\n" for i in np.flatnonzero(own)))
+    report = {"meta": {"split": "every-tenth"}, "splits": {"train": {"dropped": {}}}}
+    (folder / folds.REPORT).write_text(json.dumps(report))
+    loaded = params.load(PROJECT / "params.yaml")
+    settings = Constraints(("nl_alpino",), epochs=1, q=(2,), looped=(2,))
+    for fold in ("0", "2"):
+        cross_validation.run(loaded.changed(settings), "nl_alpino", fold)
+    plain, looped = (
+        json.loads((stage.METRICS / "constraints" / "nl_alpino" / f"{fold}.json").read_text()) for fold in (0, 2)
+    )
+    assert "in the loop" not in plain
+    assert list(looped["in the loop"]) == ["baseline", "constraints"]
+    for found in (plain, looped):
+        assert found["reading_cpu_s"] > 0
+        features = {system["features"] for system in found["systems"].values()}
+        assert len(features) == 1, "the same ones for all systems"
+        assert features.pop() > 0
+    table = pd.read_csv(stage.PREDICTIONS / "nl_alpino" / "constraints.2.csv")
+    assert table.groupby("training").size().to_dict() == {"baseline": 40, "constraints": 20}

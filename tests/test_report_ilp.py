@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import made_up_results
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,7 +17,8 @@ from studies.riedel_clarke_2006.constraints.settings import Constraints
 from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
 from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
 from studies.riedel_clarke_2006.integer_programs.settings import IntegerPrograms
-from studies.site import charts
+from studies.site import charts, collect
+from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
 from studies.site.show import Table
 
@@ -28,11 +30,10 @@ FOLDS = (0, 2, 3)
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder = tmp_path_factory.mktemp("results")
     params = parameters.load(REPOSITORY / "params.yaml")
-    settings = dataclasses.replace(params.section(Constraints), corpora=("nl_made_up",), folds=FOLDS)
+    settings = dataclasses.replace(params.section(Constraints), corpora=("nl_made_up",), folds=FOLDS, looped=(0, 2, 3))
     both = dataclasses.replace(params.section(IntegerPrograms), models=("arc", *params.section(IntegerPrograms).models))
     params = params.changed(settings).changed(both)
     made_up_results.write(folder, params)
-    made_up_results.constraint_metrics(folder, "nl_made_up", FOLDS)
     return Results("this run", folder, params)
 
 
@@ -82,8 +83,46 @@ def test_families_and_the_loop(results: Results) -> None:
     worth = constraints_tables.family_worth([results])
     assert worth["trees that break it, %", "gold"].tolist() == [0.0, 5.0]
     assert "5.0 % (selective-projectivity) of sentences" in str(constraints_remarks.families(worth))
+    assert "nl_made_up, this run, fold 0 (20 sentences), a family" in str(constraints_remarks.families(worth))
     loop = constraints_tables.in_the_loop([results])
     assert len(loop) == 4
+    assert loop["folds"].tolist() == [3] * 4
+
+
+def test_training_in_the_loop_is_paired_over_folds(results: Results) -> None:
+    """On folds 0, 2 and 3 it makes 0, 2 and 3 of 610 words right that were wrong."""
+    (gain,) = MEASURES["in the loop"].read(results, ["constraints"], "each")
+    words = sum(3 * i + 2 for i in range(20))
+    assert gain.value == pytest.approx(100 * 5 / (3 * words))
+    by_hand = [100 * (5 - fold) / (2 * words) for fold in FOLDS]
+    half = 4.302653 * np.sqrt(2 / 3 * np.sum(np.square(by_hand - np.mean(by_hand))))
+    assert (gain.low, gain.high) == pytest.approx((gain.value - half, gain.value + half))
+    said = str(constraints_remarks.loop(constraints_tables.loop_gains([results])))
+    assert f"changes the LAC of the constraints by +{gain.value:.2f} [{gain.low:+.2f}, {gain.high:+.2f}]" in said
+    assert "(3 folds, 60 sentences, one seed" in said
+
+
+def test_reading_and_features_are_added_to_the_solver(results: Results) -> None:
+    """Sixty sentences: 0.6 s of reading and 2.4 s of features in all, 0.01 and 0.05 s of each solver for a sentence."""
+    (ratio,) = MEASURES["whole run, ratio"].read(results, ["constraints, q = 10", "baseline"], "each")
+    assert ratio.value == pytest.approx((0.6 + 2.4 + 3.0) / (0.6 + 2.4 + 0.6))
+    said = str(constraints_remarks.times(constraints_tables.cross_validated([results])))
+    assert "reading takes 0.6 s, and features with their scores 2.4 s" in said
+    assert "takes 3.6 s, and the constraints with q = 10 take 6.0 s, 1.67 times as long" in said
+
+
+def test_runs_without_timers_and_with_one_fold_in_the_loop_are_read() -> None:
+    """The committed reference was computed before there were timers; one fold has the wider interval of shares."""
+    reference = collect.reference(REPOSITORY)
+    assert reference is not None
+    for gain in MEASURES["in the loop"].read(reference, ["constraints"], "each"):
+        assert gain.low < gain.value < gain.high
+    data = constraints_tables.cross_validated([reference])
+    if data["reading"].isna().all():
+        assert not list(MEASURES["whole run, ratio"].read(reference, ["constraints, q = 10", "baseline"], "each"))
+        assert "with their scores" not in str(constraints_remarks.times(data))
+    assert len(constraints_tables.in_the_loop([reference])) == 4
+    assert len(constraints_remarks.loop(constraints_tables.loop_gains([reference])).sentences) == 1
 
 
 def test_the_arena(results: Results) -> None:
@@ -97,6 +136,20 @@ def test_the_arena(results: Results) -> None:
     assert "100.0 times at least" in str(integer_programs_remarks.arena(data, lengths))
     figure = charts.times(lengths.drop(columns=["sentences", "best program / branch and bound"]))
     assert len(figure.axes) == 4
+
+
+def test_a_sentence_over_the_limit_is_reported(results: Results) -> None:
+    data = integer_programs_tables.contest([results])
+    lengths = integer_programs_tables.arena_lengths(data)
+    said = str(integer_programs_remarks.arena(data, lengths))
+    assert "with a limit of 5 s of the clock for a sentence. Where" in said
+    assert "(this run; 1 corpus, models arc, carreras+grandchild+sibling, trees projective, non-projective)" in said
+    longer = data.assign(slowest=data["slowest"].where(data["solver"] != "explicit", 6.257))
+    said = str(integer_programs_remarks.arena(longer, lengths))
+    assert "of 5 s of the clock for a sentence, which the slowest sentence exceeded with 6.26 CPU s" in said
+    two = pd.concat([data, data.assign(run="reference")])
+    said = str(integer_programs_remarks.arena(two, integer_programs_tables.arena_lengths(two)))
+    assert said.count("Branch and bound proves 64 of 64 problems") == 2, "two runs are not added up"
 
 
 def test_a_program_that_gave_up_is_not_the_best() -> None:

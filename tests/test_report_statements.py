@@ -427,20 +427,24 @@ def contest(**proved: tuple[int, int]) -> pd.DataFrame:
 def test_the_arena_says_limits_and_who_gave_up() -> None:
     data = contest(branch_and_bound=(2, 2), incremental=(2, 1), explicit=(2, 0))
     said = str(integer_programs_remarks.arena(data, integer_programs_tables.arena_lengths(data)))
-    assert "Branch and bound proves 4 of 4 problems, without a limit and in 0.01 s at most" in said
-    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4 within 5 s each" in said
-    assert "In the 1 of 2 bins of lengths where some program proves every sentence" in said
+    assert "Branch and bound proves 4 of 4 problems (" in said
+    assert "), without a limit and in 0.01 s at most" in said
+    assert "integer programs prove 2 (explicit) to 3 (incremental) of up to 4, with a limit of 5 s of the clock" in said
+    assert "In the 1 of 2 bins of lengths where some program proves every sentence (" in said
     assert "100.0 times at least (c, sib, projective, to 20 words, 2 sentences)" in said
-    assert "In 1 of 2 bins every program gave up somewhere" in said
+    assert "In 1 of 2 bins (this run) every program gave up somewhere" in said
 
 
 def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
     columns = pd.MultiIndex.from_tuples(
-        [("LAC", "alone"), ("trees that break it, %", "gold"), ("words, alone", "gained"), ("words, alone", "lost")]
+        [("", "fold"), ("", "sentences"), ("LAC", "alone"), ("trees that break it, %", "gold")]
+        + [("words, alone", "gained"), ("words, alone", "lost")]
     )
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
-    data = pd.DataFrame([[0.5, 1.0, 50, 2], [0.01, 0.0, 2, 1]], index=index, columns=columns)
-    assert "1 of 2 cannot be told from no change on this fold: two." in str(constraints_remarks.families(data))
+    data = pd.DataFrame([[0, 90, 0.5, 1.0, 50, 2], [0, 90, 0.01, 0.0, 2, 1]], index=index, columns=columns)
+    said = str(constraints_remarks.families(data))
+    assert said.startswith("On nl, fold 0 (90 sentences), a family by itself")
+    assert "1 of 2 cannot be told from no change on this fold: two." in said
 
 
 # --- notebooks

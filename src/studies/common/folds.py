@@ -43,10 +43,15 @@ def divide(train: Treebank, test: Treebank, fold: int) -> tuple[Treebank, Treeba
 
     Training sentence k is sentence 10 (k // 8) + 2 + k % 8 of the corpus, as none was dropped; fold 0 is the test set.
     """
-    of_train = 2 + np.arange(len(train)) % 8
     if fold == 0:
         return train, test
-    return joined(train.select(np.flatnonzero(of_train != fold)), test), train.select(np.flatnonzero(of_train == fold))
+    own = of_split(len(train), fold)
+    return joined(train.select(np.flatnonzero(~own)), test), train.select(np.flatnonzero(own))
+
+
+def of_split(count: int, fold: int) -> np.ndarray:
+    """Return bool[count]: the sentences of a fold in its split, which is test for fold 0 and train for the others."""
+    return 2 + np.arange(count) % 8 == fold if fold else np.ones(count, np.bool_)
 
 
 def joined(a: Treebank, b: Treebank) -> Treebank:

@@ -409,7 +409,7 @@ def sections() -> dict[str, type[Section]]:
     classes = {}
     for question, module in modules_of_questions("settings"):
         kinds = (kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Section))
-        (classes[question],) = (kind for kind in kinds if kind is not Section)
+        (classes[question],) = (kind for kind in kinds if kind.__module__ == module.__name__)
     return classes
 
 

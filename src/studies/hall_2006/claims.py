@@ -15,10 +15,18 @@ from studies.site.pooled import Z
 
 
 def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """UAS of the first cell of the stage `classifiers` less the second's, with the 95 % interval of paired words."""
+    """UAS of the first cell of the stage `classifiers` less the second's.
+
+    The 95 % interval is that of the paired bootstrap over sentences. Runs from before the stage stored it have the
+    interval of paired words, which takes words for independent.
+    """
     for corpus, tests in classifiers_tables.tests(results).groupby("corpus", sort=False):
         for (a, b), sign in ((rows, 1.0), (tuple(reversed(rows)), -1.0)):
             for test in tests[(tests["a"] == a) & (tests["b"] == b)].itertuples():
+                if not np.isnan(test.low):
+                    ends = sorted((sign * float(test.low), sign * float(test.high)))
+                    yield Measured(str(corpus), sign * float(test.difference), ends[0], ends[1])
+                    continue
                 gained, lost, n = float(test.only_a), float(test.only_b), float(test.scored)
                 half = Z * np.sqrt(max(gained + lost - (gained - lost) ** 2 / n, 0)) / n
                 value = sign * (gained - lost) / n
@@ -26,14 +34,33 @@ def classifiers(results: Results, rows: Sequence[str], compare: str) -> Iterator
 
 
 def classifier_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """CPU seconds of training of the first cell divided by the second's, of the whole training set."""
+    """CPU seconds of training of the first cell divided by the second's, of the whole training set.
+
+    With several trainings of both it is the ratio of their means, with the interval of Welch on the log scale, which
+    holds the noise of the machine. A single training has no interval.
+    """
     data = classifiers_tables.cells(results)
     data = data[(data["share"] == 100) & (data["missing"] == "")]
     data = data.assign(name=data["learner"] + " " + data["features"])
     for corpus, of in data.groupby("corpus", sort=False):
-        seconds = of.groupby("name")["train_cpu_s"].sum()
-        if all(row in seconds for row in rows):
-            yield exact(str(corpus), float(seconds[rows[0]] / seconds[rows[1]]))
+        if all(row in set(of["name"]) for row in rows):
+            yield _ratio(str(corpus), *(classifiers_tables.trainings(of[of["name"] == row]) for row in rows))
+
+
+def _ratio(place: str, a: np.ndarray, b: np.ndarray) -> Measured:
+    """The mean of the seconds float64[n] of one training, divided by that of another."""
+    from scipy.stats import t
+
+    value = float(a.mean() / b.mean())
+    if min(len(a), len(b)) < 2:
+        return exact(place, value)
+    variances = np.array([np.var(x, ddof=1) / len(x) / x.mean() ** 2 for x in (a, b)])  # of the logarithms
+    total = float(variances.sum())
+    if not total:
+        return Measured(place, value, value, value)
+    df = total**2 / float((np.square(variances) / (np.array([len(a), len(b)]) - 1)).sum())
+    half = float(t.ppf(0.975, df)) * np.sqrt(total)
+    return Measured(place, value, value * float(np.exp(-half)), value * float(np.exp(half)))
 
 
 def _cells(params: Params) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from studies.common.fields import STRICT, Name, Section
+from studies.common.fields import STRICT, Name, Positive, Section
 from treebound.systems.transition.settings import Settings as Transition
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class Classifiers(Section):
                parsed by models of all others
     features   feature models, the poorest first; learners: by name
     shares     of the training set, in %, for the learning curve of the last feature model
+    repeats    trainings of each learner with the last feature model and the whole training set, which are timed
     """
 
     corpora: tuple[Name, ...] = ()
@@ -29,6 +30,7 @@ class Classifiers(Section):
     features: Annotated[tuple[str, ...], Field(min_length=1)] = ("F1", "F2", "F3", "F4", "F5")
     learners: dict[Name, Transition] = Field(default_factory=dict)
     shares: tuple[Annotated[int, Field(ge=1, le=99)], ...] = (10, 20, 50)
+    repeats: Positive = 1
 
     def __post_init__(self) -> None:
         if unknown := [corpus for corpus in self.sections if corpus not in self.corpora]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,15 +20,69 @@ from studies.site import frames
 from studies.site.collect import Results
 from studies.site.rows import main_rows
 from treebound.core.treebank import Treebank
+from treebound.features.tokens import attributes_of
 from treebound.metrics.attachment import LABELLED, WRONG, scored_words
 from treebound.metrics.timing import Stopwatch
 from treebound.systems.registry import load
+from treebound.systems.transition.feature_models import chosen_model
 from treebound.treebanks import storage
 
 LENGTHS = (10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)  #: words of the sentences that are timed
 WORDS = 5000  #: of all sentences of a length together
 #: lower ends of bins of a word's distance to its head, its depth in the tree, and its sentence's length
 BINS = {"distance": (1, 2, 3, 5, 9), "depth": (1, 2, 3, 4, 6), "length": (1, 11, 21, 31, 41)}
+
+
+#: functions of cells of a feature model that read an attribute of a word
+READS = {"w": "form", "p": "tag", "c": "coarse", "m": "lemma", "f": "feats"}
+
+
+def maltparser() -> pd.DataFrame:
+    """Figures of MaltParser by corpus: UAS, LAS, tokens / s; `attrs["source"]` says how they were measured."""
+    stored = tomllib.loads((files("studies") / "hall_2006/transitions/maltparser.toml").read_text(encoding="utf-8"))
+    data = pd.DataFrame(stored["rows"], columns=stored["columns"]).set_index("corpus")
+    data.attrs["source"] = stored["source"]
+    return data
+
+
+def beside_maltparser(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows (run, corpus, row): accuracy of parsers by transitions with gold tags, that of MaltParser, UAS less its UAS.
+
+    Rows with predicted tags are left out, as MaltParser saw gold tags.
+    """
+    theirs, rows = maltparser(), {}
+    for r in results:
+        for row in measured(r).to_dict("records"):
+            corpus = row["corpus"]
+            asked = corpus in theirs.index and (not wanted or corpus in wanted)
+            if asked and row["tags"] == "gold" and not row["missing"]:
+                cells = {"UAS": row["uas"], "LAS": row["las"], "seed": row["seed"]}
+                cells |= {f"{name} of MaltParser": theirs.loc[corpus, name] for name in ("UAS", "LAS")}
+                rows[r.name, corpus, row["row"]] = cells | {"difference": row["uas"] - theirs.loc[corpus, "UAS"]}
+    if not rows:
+        return pd.DataFrame()
+    return pd.DataFrame(list(rows.values()), index=pd.MultiIndex.from_tuples(rows, names=["run", "corpus", "row"]))
+
+
+def seen(results: Results, corpus: str, gold: Treebank | None, marks: dict[str, Sequence[str]]) -> pd.DataFrame:
+    """List for each parser of `marked` the attributes of words that it reads, its features, and its tags.
+
+    A parser that searches for the best tree has families of parts, a parser by transitions a feature model.
+    """
+    if gold is None:
+        return pd.DataFrame()
+    rows, tags = {}, results.params.tags_of(corpus)
+    for name in marks:
+        row = results.params.row(name)
+        settings = results.params.models[row.trained].settings
+        if row.system == "transition":
+            model = chosen_model(settings.features, gold.meta.get("attributes", ()))
+            read = {READS[f] for cell in model.cells if (f := cell.split()[0]) in READS}
+            features = f"feature model {settings.features}"
+        else:
+            read, features = set(attributes_of(gold)), f"parts {', '.join(('arc', *settings.families))}"
+        rows[name] = {"attributes": ", ".join(sorted(read)), "features": features, "tags": tags}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def measured(results: Results) -> pd.DataFrame:
@@ -53,7 +109,7 @@ def parsers(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFr
     names = {"uas": "UAS", "las": "LAS", "complete": "complete, %", "train_cpu_s": "training, CPU s"}
     data = data.rename(columns=names | {"words_per_cpu_s": "words / CPU s", "missing": "not installed"})
     lacking = ["not installed"] * bool(data["not installed"].astype(bool).any())
-    return data[[*names.values(), "words / CPU s", *lacking]]
+    return data[["tags", *names.values(), "words / CPU s", *lacking]]
 
 
 def points(table: pd.DataFrame) -> pd.DataFrame:
@@ -84,7 +140,7 @@ def marked(root: Path, results: Results, corpus: str) -> tuple[Treebank | None, 
 
 
 def _kept(results: Results, corpus: str, row: Row) -> Path:
-    return results.folder / "predictions" / corpus / "decode" / f"{row}.csv"
+    return results.folder / "predictions" / corpus / "decode" / row.trained / f"{row}.csv"
 
 
 def times(root: Path, results: Results, corpus: str) -> pd.DataFrame:

@@ -1,14 +1,10 @@
-"""Stage: what each family of hard constraints is worth on one fold, where gold trees break it, and how it is to train
-with the integer program in the loop, which Riedel & Clarke (2006) leave open.
-"""
+"""Stage: what each family of hard constraints is worth on one fold, and where gold trees break it."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from studies.common import folds, stage
 from studies.common.params import Params
@@ -21,22 +17,16 @@ from studies.riedel_clarke_2006.constraints.measure import (
     compare,
     model_file,
     program,
-    specification,
     summaries,
 )
 from studies.riedel_clarke_2006.constraints.settings import Constraints
 from treebound.constraints import load
-from treebound.constraints.rows import Constraint, Selection, Variables, Words
-from treebound.core.labelled import LabelledProblem, best_variables
-from treebound.core.parse import Parse
+from treebound.constraints.rows import Constraint, Selection, Variables
 from treebound.core.treebank import Treebank
-from treebound.decoders.exact.programs.incremental import IncrementalProgram, chu_liu_edmonds
+from treebound.decoders.exact.programs.incremental import chu_liu_edmonds
 from treebound.features.tokens import TokenTable
-from treebound.systems.constrained.model import LabelledDecoder, LabelledModel, train_labelled, words_of
+from treebound.systems.constrained.model import LabelledModel, words_of
 
-#: the program in the loop of training sees so many variables a word and takes at most so many seconds a sentence: with
-#: weights that have just begun to be learnt, trees break everything
-LOOP_Q, LOOP_SECONDS = 20, 5.0
 TREE = ("one-head", "no-cycles")
 
 
@@ -80,37 +70,18 @@ def broken_by(model: LabelledModel, held_out: Treebank, constraints: list[Constr
     ]
 
 
-def in_the_loop(corpus: str) -> LabelledDecoder:
-    """The integer program over the `LOOP_Q` best variables of a word, or all of them where those leave no tree."""
-    decoder = IncrementalProgram(load(corpus), time_limit=LOOP_SECONDS)
-
-    def decode(problem: LabelledProblem, words: Words) -> Parse:
-        parse = decoder.decode_labelled(best_variables(problem, LOOP_Q), words)
-        return parse if parse.labels is not None else decoder.decode_labelled(problem, words)
-
-    return decode
-
-
 def run(params: Params, corpus: str) -> None:
     """Write the analysis of a corpus: sums as in the cross-validation, and one row a system and sentence."""
     settings = params.section(Constraints)
-    train, held_out = folds.load(corpus, settings.analysed, params.slice)
+    _, held_out = folds.load(corpus, settings.analysed, params.slice)
     model = LabelledModel.load(model_file(corpus, settings.analysed))
     constraints = [c for c in load(corpus) if c.name not in TREE]
     broken = broken_by(model, held_out, constraints, settings.k)
     data = compare(model, held_out, settings.k, systems(corpus))
     stage.say(f"{corpus}: families")
-    begun = time.process_time()
-    looped = train_labelled(specification(settings, params.seed), train, decoder=in_the_loop(corpus))
-    seconds = time.process_time() - begun
-    stage.say(f"{corpus}: trained with the program in the loop in {seconds:.0f} s")
-    both = {BASELINE: baseline, CONSTRAINTS: program(load(corpus))}
-    trained = compare(looped, held_out, settings.k, both)
-    table = pd.concat([data.assign(training=BASELINE), trained.assign(training=CONSTRAINTS)], ignore_index=True)
     where = stage.PREDICTIONS / corpus / "constraint-analysis.csv"
-    stage.write(where, table.to_csv(index=False, lineterminator="\n"))
-    metrics = {"fold": settings.analysed, "sentences": len(held_out), "broken": broken, "train_cpu_s": seconds}
-    metrics |= {"systems": summaries(data), "in the loop": summaries(trained)}
+    stage.write(where, data.to_csv(index=False, lineterminator="\n"))
+    metrics = {"fold": settings.analysed, "sentences": len(held_out), "broken": broken, "systems": summaries(data)}
     stage.write_metrics(stage.METRICS / "constraint-analysis" / f"{corpus}.json", metrics)
 
 

@@ -19,7 +19,8 @@ class Constraints(Section):
 
     corpora   those with an every-tenth split and a file of constraints
     k         labels that an arc may carry, the best ones; q: numbers of variables a word
-    analysed  the fold on which families are left out one at a time, and a model is trained with them in the loop
+    analysed  the fold on which families are left out one at a time
+    looped    folds on which a model is trained with the constraints in the loop, which takes about 15 times as long
     """
 
     corpora: tuple[Name, ...] = ()
@@ -28,10 +29,13 @@ class Constraints(Section):
     k: Positive = 5
     q: tuple[Positive, ...] = (2, 5, 10, 20, 50)
     analysed: Annotated[int, Field(ge=0, le=9)] = 0
+    looped: tuple[Annotated[int, Field(ge=0, le=9)], ...] = (0,)
 
     def __post_init__(self) -> None:
         if self.analysed not in self.folds:
             raise ValueError(f"fold {self.analysed} is analysed, but not listed")
+        if unknown := [fold for fold in self.looped if fold not in self.folds]:
+            raise ValueError(f"looped: fold {unknown[0]} is not listed under folds")
 
     def check(self, params: Params) -> None:
         """Raise ValueError where a corpus is none of the treebanks."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from studies.riedel_clarke_2006.constraints.jackknife import jackknife
 from studies.riedel_clarke_2006.constraints.settings import Constraints
 from studies.site import published
 from studies.site.collect import Results
@@ -35,6 +36,24 @@ def analyses(results: Results) -> list[dict[str, Any]]:
     return [{"corpus": corpus, **results.read("constraint-analysis", f"{corpus}.json")} for corpus in corpora]
 
 
+def looped(results: Results) -> dict[str, list[dict[str, Any]]]:
+    """Map each corpus to the folds on which a model was trained with the program in the loop.
+
+    An entry has `systems` and, trained in the loop, `in the loop`. Old runs have the analysed fold alone.
+    """
+    out: dict[str, list[dict[str, Any]]] = {}
+    for fold in folds(results):
+        if "in the loop" in fold:
+            out.setdefault(fold["corpus"], []).append(fold)
+    return out or {one["corpus"]: [one] for one in analyses(results) if "in the loop" in one}
+
+
+def loop_gain(found: Sequence[dict[str, Any]], system: str = CONSTRAINTS) -> tuple[float, float, float]:
+    """LAC of a system trained in the loop less LAC without; 95 % interval of the jackknife over folds, NaN for one."""
+    pairs = [{"own": fold["in the loop"][system], "other": fold["systems"][system]} for fold in found]
+    return jackknife(pairs, lambda sums: measures(sums["own"])["LAC"] - measures(sums["other"])["LAC"])
+
+
 def converted(results: Results) -> list[dict[str, Any]]:
     """The conversion table of every cross-validated corpus."""
     return [results.read("convert", f"{corpus}.json") for corpus in results.params.section(Constraints).corpora]
@@ -44,15 +63,20 @@ def converted(results: Results) -> list[dict[str, Any]]:
 
 
 def cross_validated(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Sums over the folds: a row a run, corpus and system; `by_length` stays a list, one entry a bin."""
+    """Sums over the folds: a row a run, corpus and system; `by_length` stays a list, one entry a bin.
+
+    reading, features: CPU seconds beside `seconds`, those of the solver; NaN in runs from before they were measured.
+    """
     rows = []
     for r in results:
         every = [fold for fold in folds(r) if not wanted or fold["corpus"] in wanted]
         for corpus in dict.fromkeys(fold["corpus"] for fold in every):
-            systems = [fold["systems"] for fold in every if fold["corpus"] == corpus]
-            for name in systems[0]:
-                parts = [one[name] for one in systems]
-                rows.append({"run": r.name, "corpus": corpus, "system": name, "folds": len(parts), **_sum(parts)})
+            here = [fold for fold in every if fold["corpus"] == corpus]
+            reading = sum(fold.get("reading_cpu_s", float("nan")) for fold in here)
+            for name in here[0]["systems"]:
+                parts = [fold["systems"][name] for fold in here]
+                about = {"run": r.name, "corpus": corpus, "system": name, "folds": len(parts)}
+                rows.append({**about, "reading": reading, "features": float("nan"), **_sum(parts)})
     return pd.DataFrame(rows, columns=None if rows else ["run", "corpus", "system"])
 
 
@@ -226,6 +250,8 @@ def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
             for row in found["broken"]:
                 alone = systems[f"only {row['family']}"]
                 rows[where, row["family"]] = {
+                    ("", "fold"): found["fold"],
+                    ("", "sentences"): found["sentences"],
                     ("trees that break it, %", "gold"): 100 * row["gold"] / found["sentences"],
                     ("trees that break it, %", "baseline"): 100 * row["baseline"] / found["sentences"],
                     ("trees that break it, %", "both"): 100 * row["both"] / found["sentences"],
@@ -239,16 +265,32 @@ def family_worth(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.D
 
 
 def in_the_loop(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Training with Chu-Liu-Edmonds against training with the integer program, each decoded by both; one fold."""
+    """Training with Chu-Liu-Edmonds against training with the integer program, each decoded by both, over folds."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for r in results:
-        for found in _analyses(r, wanted):
-            for training, systems in (("Chu-Liu-Edmonds", found["systems"]), ("constraints", found["in the loop"])):
+        for corpus, found in looped(r).items():
+            if wanted and corpus not in wanted:
+                continue
+            for training, key in (("Chu-Liu-Edmonds", "systems"), ("constraints", "in the loop")):
                 for name, short in ((BASELINE, "Chu-Liu-Edmonds"), (CONSTRAINTS, "constraints")):
-                    cells = measures(systems[name]) | {"fallbacks": systems[name]["status"].get("infeasible", 0)}
-                    cells["iterations"] = systems[name]["iterations"] / systems[name]["sentences"]
-                    rows[f"{found['corpus']}, {r.name}", training, short] = cells
+                    row = _sum([fold[key][name] for fold in found])
+                    cells = {"folds": len(found), "sentences": row["sentences"], **measures(row)}
+                    cells |= {"fallbacks": row["status"].get("infeasible", 0)}
+                    cells["iterations"] = row["iterations"] / row["sentences"]
+                    rows[f"{corpus}, {r.name}", training, short] = cells
     return _frame(rows, ["", "trained with", "decoded with"])
+
+
+def loop_gains(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
+    """Rows (corpus and run): folds, sentences, and what training in the loop gains in LAC with its interval."""
+    rows = {}
+    for r in results:
+        for corpus, found in looped(r).items():
+            if not wanted or corpus in wanted:
+                about = {"folds": len(found), "sentences": sum(f["systems"][CONSTRAINTS]["sentences"] for f in found)}
+                gain = dict(zip(("difference", "low", "high"), loop_gain(found), strict=True))
+                rows[f"{corpus}, {r.name}"] = about | gain
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def folded_corpora(results: Sequence[Results]) -> pd.DataFrame:
