@@ -11,13 +11,14 @@ from ccg_corpus import write_auto
 from test_ccg_system import call
 
 import treebound
-from studies.auli_lopez_2011.ccg.measure import ORDERS
+from studies.auli_lopez_2011.ccg.measure import ORDERS, timed
 from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
 from studies.auli_lopez_2011.ccg_integration import measure
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
 from treebound.core.errors import InputError
 from treebound.systems.ccg.evaluation import evaluate
+from treebound.systems.ccg.model import CCGModel
 from treebound.systems.ccg.study import OUTPUTS, Outcome, Study, difference, scores
 from treebound.treebanks.ccg.columns import derivations_of
 from treebound.treebanks.document import read
@@ -127,6 +128,16 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(counts["sentences"]) == columns["test", order, "bp", 3]["parsed"]
         right, made, gold = np.sum(counts["bp 3"], axis=0)
         assert 200 * right / (made + gold) == pytest.approx(columns["test", order, "bp", 3]["LF"])
+
+
+def test_parts_of_sentences_are_timed_in_turn(folder: Path) -> None:
+    treebank = read(folder / "data" / "ccg-parsers" / NAME / "dev.auto").treebank
+    path = folder / "results" / "models" / "ccg" / f"{NAME}.npz"
+    for order, (found, seconds) in timed(CCGModel.load(path), treebank).items():
+        parses = treebound.load(path, beams=ORDERS[order]).parse(treebank)
+        assert [one.value for one in found] == [parse.value for parse in parses]
+        assert len(seconds) == 3
+        assert min(seconds) > 0
 
 
 def test_a_run_that_was_killed_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,13 @@ def column_of(row: Mapping[str, Any]) -> Column:
     return Column(row["decoder"], row["iterations"], row.get("output") or published(row["decoder"]))
 
 
+def column_named(name: str) -> tuple[str, Column]:
+    """Return the order and the column of a name that `Column.name` made."""
+    order, decoder, *rest = name.split()
+    rule = next((rule for rule in OUTPUTS if rule in rest), published(decoder))
+    return order, Column(decoder, next((int(part) for part in rest if part.isdigit()), 0), rule)
+
+
 def columns(iterations: Sequence[int]) -> list[Column]:
     """List all columns: decoder by decoder, the paper's output rule before the other one."""
     counted = [(name, k) for name in ITERATED for k in iterations]
