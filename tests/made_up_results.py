@@ -17,7 +17,7 @@ import yaml
 
 from studies.across.approximations.settings import Approximations
 from studies.auli_lopez_2011.ccg.settings import CCG
-from studies.auli_lopez_2011.ccg_integration.measure import tables
+from studies.auli_lopez_2011.ccg_integration.measure import column_of, tables
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params as parameters
 from studies.common.params import Params, Row
@@ -33,9 +33,10 @@ from studies.zhang_2014.score_time.settings import ScoreTime
 from studies.zhang_2014.tag_correction.settings import TagCorrection
 from treebound.factors import pattern_language
 from treebound.metrics.attachment import HEAD, LABELLED, WRONG
-from treebound.systems.ccg.study import Course, Outcome, Studied
+from treebound.systems.ccg.study import Course, Outcome, Outputs, Studied
 
 SENTENCES = 60
+PARTS = (0.5, 1.0, 1.5, 0.75, 1.25, 1.0)  #: CPU seconds of parts of a treebank beside their mean
 #: models and rows of every kind that tables tell apart, laid over params.yaml
 ROWS = """
 models:
@@ -472,7 +473,10 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
     tables = {"orders": dict.fromkeys(("dev", "test"), orders), "beams": beams, "differences": gains}
     _json(folder, ["ccg", f"{name}.json"], tables | {"oracle": {which: scores(f) for which, f in oracle.items()}})
     speed = {"AST": 220.0, "reverse": 12.0}
-    _json(folder, ["timing", "ccg", f"{name}.json"], {"dev": speed, "test": speed})
+    seconds = {order: [SENTENCES / rate / 6 * part for part in PARTS] for order, rate in speed.items()}
+    seconds["reverse"].reverse()
+    timing = {"dev": speed, "test": speed, "seconds": {"dev": seconds, "test": seconds}}
+    _json(folder, ["timing", "ccg", f"{name}.json"], timing)
     parser = params.section(CCG).parsers[name]
     split = {"sentences": SENTENCES, "words": 900, "categories": 60}
     about = {
@@ -501,17 +505,23 @@ def _joint(folder: Path, params: Params, name: str) -> None:
         for i in range(50):
             best = outcome(100.0 + gain, 5)
             bp, dd = ([(1, outcome(90.0 + k, k)), (min(most, 3), best)] for k in (4, 2))
-            of = {"bp": Course(bp, most * (i % 2)), "dd": Course(dd, min(most, 3))}
-            parts = {"parser": outcome(80.0, 1), "exact": best, "proved": i > 0, "nodes": 1 + i % 3, "cpu_s": 0.01}
-            found.append(Studied(sentence=i, words=1 + i, edges=1000 * i, **of, **parts))
+            of = {"parser": Course([(1, outcome(80.0, 1))], 0), "bp": Course(bp, most * (i % 2))}
+            of |= {"dd": Course(dd, min(most, 3)), "dd-published": Course(dd, min(most, 5 if i else 0))}
+            of |= {"exact": Course([(1, best)], 0)}
+            risk = {"parser": Course([(1, outcome(79.0, 3))], 0)}  # the other output rule changes the parser alone
+            decoders = {decoder: Outputs(course, risk.get(decoder, course)) for decoder, course in of.items()}
+            parts = {"decoders": decoders, "proved": i > 0, "nodes": 1 + i % 3, "cpu_s": 0.01}
+            found.append(Studied(sentence=i, words=1 + i, edges=1000 * i, **parts))
         return found
 
     every = {split: {"AST": study(0), "reverse": study(2)} for split in ("dev", "test")}
     single = {beam: study(j) for j, beam in enumerate(params.section(CCG).beams)}
     found, seconds = tables(every, single, {"dev": SENTENCES, "test": SENTENCES}, params.section(CCGIntegration))
-    columns = [(r["order"], r["decoder"], r["iterations"]) for r in found["columns"] if r["split"] == "dev"]
+    usual = [row for row in found["columns"] if row["split"] == "dev" and column_of(row).usual]
+    columns = [(row["order"], row["decoder"], row["iterations"]) for row in usual]
     rates = [
         {"order": order, "decoder": decoder, "iterations": k, "per_second": 100.0 / (1 + i)}
+        | {"seconds": [SENTENCES / 600 * (1 + i) * part for part in PARTS]}
         for i, (order, decoder, k) in enumerate(columns)
     ]
     parser = params.section(CCG).parsers[name]

@@ -13,15 +13,17 @@ from test_ccg_system import call
 
 import treebound
 from treebound.checker.joint_proofs import Claim, Node, Statement, claim_faults
+from treebound.core.errors import InputError
 from treebound.support.settings import SettingError
 from treebound.systems.ccg import belief_propagation
-from treebound.systems.ccg.belief_propagation import least_risk, propagate
+from treebound.systems.ccg.belief_propagation import propagate
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Charts
-from treebound.systems.ccg.dual_decomposition import decompose
-from treebound.systems.ccg.joint import UNIT, Joint, Transitions, rounded
+from treebound.systems.ccg.dual_decomposition import FIRST, Best, Step, decompose, steps
+from treebound.systems.ccg.joint import UNIT, Analysis, Joint, Transitions, rounded
 from treebound.systems.ccg.joint_search import claim, search, statement
 from treebound.systems.ccg.kbest import KBest
+from treebound.systems.ccg.output import least_risk, published, viterbi
 from treebound.treebanks.document import read
 
 OF = grammar(productive=False)
@@ -105,7 +107,8 @@ def test_the_derivation_of_least_risk_has_the_most_expected_constituents() -> No
             for item in inner:
                 expected[item] += p
         gain = [sum(expected[item] for item in inner) for inner in items]
-        edges = least_risk(joint.packed, beliefs)
+        edges = least_risk(joint.packed, scores)
+        assert edges.tolist() == least_risk(joint.packed, scores, beliefs.items).tolist()
         at, stack = [], [len(graph.first) - 2]
         while stack:
             e = int(edges[stack.pop()])
@@ -125,15 +128,48 @@ def test_messages_that_are_faint_lose_no_category() -> None:
     assert np.isfinite(found.value)
 
 
+def is_best_under_its_scores(joint: Joint, found: Analysis) -> bool:
+    """Whether no derivation of the chart scores more under the scores that a decoder left; some may score as much."""
+    assert found.scores is not None
+    own, best = (joint.read(edges) for edges in (found.edges, viterbi(joint.packed, found.scores)))
+    return own[1] + found.scores[own[0]].sum() == best[1] + found.scores[best[0]].sum()
+
+
+def test_the_published_step_is_halved_whenever_the_bound_rises() -> None:
+    rose = 0
+    for seed in range(100):
+        if (case := joint_of(seed)) is None:
+            continue
+        joint, _ = case
+        start, bounds, length = np.zeros(len(joint.emission)), [], FIRST
+        u = start.copy()
+        for dual in steps(joint, joint.possible, start, Best(), 30, "published"):
+            y, (value, z) = joint.best_derivation(np.where(joint.possible, -u, -np.inf)), joint.best_sequence(u)
+            assert y is not None
+            bounds.append(y[0] + value)
+            assert dual.bound == min(bounds)
+            if len(bounds) > 1 and bounds[-1] > bounds[-2]:
+                length, rose = length / 2, rose + 1
+            differ = y[1] != z
+            u[y[1][differ]] += length
+            u[z[differ]] -= length
+    assert rose > 20
+
+
+def test_output_rules_of_the_paper() -> None:
+    assert [published(name) for name in ("parser", "bp", "dd", "exact")] == ["viterbi", "least-risk", *["viterbi"] * 2]
+
+
+@pytest.mark.parametrize("step", ["polyak", "published"])
 @pytest.mark.parametrize("iterations", [1, 100])
-def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(iterations: int) -> None:
+def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(iterations: int, step: Step) -> None:
     """Scores and bounds are sums of multiples of one unit: equal means equal."""
     proved, cases = 0, 0
     for seed in range(100):
         if (case := joint_of(seed)) is None:
             continue
         joint, scored = case
-        decomposed = decompose(joint, iterations)
+        decomposed = decompose(joint, iterations, step)
         assert decomposed is not None
         found, nodes = decomposed
         assert claim_faults(statement(joint), claim(joint, found, nodes)) == []
@@ -145,6 +181,7 @@ def test_dual_decomposition_bounds_every_derivation_and_proves_what_agrees(itera
         cases, proved = cases + 1, proved + (found.status == "optimal")
         if found.status == "optimal":
             assert found.value == best
+            assert is_best_under_its_scores(joint, found)
     assert cases > 30
     assert proved > (0.9 * cases if iterations > 1 else 0)
 
@@ -159,6 +196,9 @@ def proved(seed: int, iterations: int = 2) -> tuple[Joint, list[tuple[float, Mad
     found, nodes = result
     assert found.status == "optimal"
     assert found.value == found.bound
+    assert is_best_under_its_scores(joint, found)
+    assert found.scores is not None
+    assert np.isfinite(joint.read(least_risk(joint.packed, found.scores))[1])
     return joint, scored, statement(joint), claim(joint, found, nodes)
 
 
@@ -284,3 +324,7 @@ def test_parsing_with_the_joint_model(model: Path, tmp_path: Path) -> None:
     assert (values["exact"] >= values["bp"]).all()
     with pytest.raises(SettingError, match="integrate: unknown value 'all'"):
         treebound.load(model, integrate="all")
+    parses = treebound.load(model, beams=("0.0001:5",), integrate="dd", iterations=20, step="published").parse(dev)
+    assert all(one.value <= value for one, value in zip(parses, values["exact"], strict=True) if one.record.parsed)
+    with pytest.raises(InputError, match="only dual decomposition has steps"):
+        treebound.load(model, integrate="bp", step="published")

@@ -11,14 +11,15 @@ from ccg_corpus import write_auto
 from test_ccg_system import call
 
 import treebound
-from studies.auli_lopez_2011.ccg.measure import ORDERS
+from studies.auli_lopez_2011.ccg.measure import ORDERS, timed
 from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
 from studies.auli_lopez_2011.ccg_integration import measure
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
 from treebound.core.errors import InputError
 from treebound.systems.ccg.evaluation import evaluate
-from treebound.systems.ccg.study import Outcome, Study, difference, scores
+from treebound.systems.ccg.model import CCGModel
+from treebound.systems.ccg.study import OUTPUTS, Outcome, Study, difference, scores
 from treebound.treebanks.ccg.columns import derivations_of
 from treebound.treebanks.document import read
 
@@ -58,20 +59,33 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict, dict]:
 
 def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found, timed = run(folder, monkeypatch)
-    columns = {(row["split"], row["order"], row["decoder"], row["iterations"]): row for row in found["columns"]}
-    assert len(columns) == 2 * 2 * 6
+    every = {(row["split"], row["order"], measure.column_of(row)): row for row in found["columns"]}
+    assert len(every) == 2 * 2 * 8 * len(OUTPUTS)
+    columns = {(s, o, c.decoder, c.iterations): row for (s, o, c), row in every.items() if c.usual}
+    assert len(columns) == 2 * 2 * 8
     test, model = read(folder / "data" / "ccg-parsers" / NAME / "test.auto").treebank, folder / "results/models/ccg"
     gold = derivations_of(test)
     for order, beams in ORDERS.items():
-        for decoder, k in (("parser", 0), ("bp", 1), ("bp", 3), ("dd", 1), ("dd", 3), ("exact", 0)):
-            name = "none" if decoder == "parser" else decoder
-            parses = treebound.load(model / f"{NAME}.npz", beams=beams, integrate=name, iterations=k).parse(test)
+        for decoder, k in (
+            ("parser", 0),
+            *((d, k) for d in ("bp", "dd", "dd-published") for k in (1, 3)),
+            ("exact", 0),
+        ):
+            name = "none" if decoder == "parser" else decoder.removesuffix("-published")
+            how = {"step": "published"} if decoder.endswith("published") else {}
+            parses = treebound.load(model / f"{NAME}.npz", beams=beams, integrate=name, iterations=k, **how).parse(test)
             row = columns["test", order, decoder, k]
             wanted = evaluate(gold, [parse.record for parse in parses]).summary()
             assert {key: row[key] for key in wanted} == pytest.approx(wanted)
             assert row["proved"] == row["parsed"] == 12
-    assert all(row["less"] == 0 for row in found["columns"] if row["decoder"] == "exact")
-    assert sum(row["less"] for row in found["columns"]) > 0
+    assert all(row["less"] == 0 for (_, _, column), row in every.items() if column[::2] == ("exact", "viterbi"))
+    assert sum(row["less"] for (_, _, column), row in every.items() if column[::2] == ("exact", "least-risk")) > 0
+    for order in ORDERS:  # the first multipliers are 0
+        alone, first = (
+            {key: every["dev", order, measure.Column(*column)][key] for key in ("LF", "UF", "ST", "less", "lost")}
+            for column in (("parser", 0, "least-risk"), ("dd", 1, "least-risk"))
+        )
+        assert alone == first
     assert all(columns[s, o, "dd", 3]["less"] <= columns[s, o, "dd", 1]["less"] for s, o, *_ in columns)
     for order in ORDERS:
         settled = [r["settled"] for r in found["curves"] if (r["order"], r["decoder"]) == (order, "dd")]
@@ -85,7 +99,9 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (beam, name) for beam in BEAMS for name in ("bp", "dd", "exact")
     ]
     gains = {(row["a"], row["b"]): row for row in found["differences"] if row["split"] == "test"}
-    assert len(gains) == 2 * 15 + 6
+    assert len(gains) == len({*gains})
+    of_order = 2 * (8 * 7 // 2) + 8 + 2 * 6  # the same rule, rule against rule, and BP beside others as in the paper
+    assert len(gains) == 2 * of_order + 16
     for order in ORDERS:
         row = gains[f"{order} exact", f"{order} parser"]
         gain = columns["test", order, "exact", 0]["LF"] - columns["test", order, "parser", 0]["LF"]
@@ -95,7 +111,33 @@ def test_the_tables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = [row["score"] for row in found["beams"] if row["decoder"] == "exact"]
     assert exact == sorted(exact)  # a wider chart holds the narrower one
     assert len(timed["lengths"]) == len(found["lengths"])
-    assert all(row["per_second"] > 0 for row in timed["columns"])
+    assert len(timed["columns"]) == 2 * 8
+    for row in timed["columns"]:
+        assert len(row["seconds"]) == 3  # 25 sentences, 10 at a time
+        assert row["per_second"] == pytest.approx(25 / sum(row["seconds"]))
+    for order in ORDERS:
+        for decoder in ("bp", "dd", "dd-published"):
+            at = found["settled"][order][decoder]
+            (last,) = (
+                row["settled"]
+                for row in found["curves"]
+                if (row["order"], row["decoder"], row["iterations"]) == (order, decoder, 60)
+            )
+            assert last == pytest.approx(100 * sum(k > 0 for k in at) / len(at))
+        counts = found["counts"]["test"][order]
+        assert len(counts["sentences"]) == columns["test", order, "bp", 3]["parsed"]
+        right, made, gold = np.sum(counts["bp 3"], axis=0)
+        assert 200 * right / (made + gold) == pytest.approx(columns["test", order, "bp", 3]["LF"])
+
+
+def test_parts_of_sentences_are_timed_in_turn(folder: Path) -> None:
+    treebank = read(folder / "data" / "ccg-parsers" / NAME / "dev.auto").treebank
+    path = folder / "results" / "models" / "ccg" / f"{NAME}.npz"
+    for order, (found, seconds) in timed(CCGModel.load(path), treebank).items():
+        parses = treebound.load(path, beams=ORDERS[order]).parse(treebank)
+        assert [one.value for one in found] == [parse.value for parse in parses]
+        assert len(seconds) == 3
+        assert min(seconds) > 0
 
 
 def test_a_run_that_was_killed_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

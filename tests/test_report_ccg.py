@@ -79,11 +79,12 @@ def test_a_run_without_ccg(results: list[Results], tmp_path: Path) -> None:
 def test_claims_are_measured(results: list[Results]) -> None:
     read = MEASURES["LF of CCG"].read
     (first, _) = read(results[0], ["reverse best", "AST best"], "each")
-    assert first == ("xx", 7, 6, 8)
+    assert first[:4] == ("xx", 7, 6, 8)
     (first, _) = read(results[0], ["narrowest", "widest"], "each")
-    assert first == ("xx", 4, 3, 5)
+    assert first[:4] == ("xx", 4, 3, 5)
     (first, _) = MEASURES["speed of CCG"].read(results[0], ["AST", "reverse"], "each")
     assert first.value == pytest.approx(220 / 12)
+    assert first.low < first.value < first.high  # the parts' seconds are not in proportion
     (first, _) = MEASURES["coverage of CCG"].read(results[0], ["AST"], "each")
     assert first.value == pytest.approx(100 * 59 / 60)
     (paper,) = (paper for paper in load() if paper.key == "auli-lopez-2011")

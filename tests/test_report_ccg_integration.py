@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import made_up_results
+import numpy as np
 import pandas as pd
 import pytest
 
 from studies.auli_lopez_2011.ccg import remarks as ccg_remarks
 from studies.auli_lopez_2011.ccg.settings import CCG, CCGParser
-from studies.auli_lopez_2011.ccg_integration import figures, tables
+from studies.auli_lopez_2011.ccg_integration import figures, measure, tables
 from studies.auli_lopez_2011.ccg_integration import remarks as ccg_integration_remarks
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common import params
@@ -38,12 +40,19 @@ def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
     assert scored.loc[(tables.PRINTED, "CCGbank", "BP, k = 1"), ("dev", "reverse", "LF")] == 88.35
     assert scored.loc[(tables.PRINTED, "CCGbank", "DD, k = 25"), ("test", "reverse", "ST")] == 94.82
     ours = scored.loc[("this run", "xx")]
-    assert ours.index.tolist() == [tables.name(d, k) for d, k in made_up_columns()]
+    usual = [tables.name(d, k) for d, k in made_up_columns()]
+    assert ours.index[::2].tolist() == usual
+    rules = ["Viterbi" if name.startswith("BP") else "least risk" for name in usual]
+    assert ours.index[1::2].tolist() == [f"{name}, {rule}" for name, rule in zip(usual, rules, strict=True)]
     assert ours.loc["baseline", ("test", "AST", "LF")] == 81
     assert ours.loc["exact", ("test", "reverse", "LF")] == 87
     said = str(ccg_integration_remarks.decoders(tables.differences(results)))
     assert "sentences of test, 95 % intervals, one training): significant at 5 %, better: " in said
-    assert "BP, k = 1 (+3.00 [+3.00, +3.00])" in said
+    assert "AST, output rule least risk (xx, this run" in said
+    assert "BP, k = 1 (+1.00 [+1.00, +1.00])" in said
+    assert "AST, output rule Viterbi (xx, this run" in said
+    assert "BP, k = 1, Viterbi (+3.00 [+3.00, +3.00])" in said
+    assert "the paper's output rules" not in said
     errors = tables.errors(results)
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "worse, %")] == 100
     assert errors.loc[("this run", "xx", "DD, k = 1"), ("dev", "AST", "by")] == 8
@@ -52,7 +61,7 @@ def test_tables_hold_what_the_stage_wrote(results: list[Results]) -> None:
 
 
 def made_up_columns() -> list[tuple[str, int]]:
-    return [("parser", 0), *((name, k) for name in ("bp", "dd") for k in (1, 5, 25)), ("exact", 0)]
+    return [("parser", 0), *((name, k) for name in ("bp", "dd", "dd-published") for k in (1, 5, 25)), ("exact", 0)]
 
 
 def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
@@ -81,8 +90,8 @@ def test_speed_curves_beams_and_proofs(results: list[Results]) -> None:
 
 def test_figures_have_a_line_for_what_they_show(results: list[Results]) -> None:
     curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
-    assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [4, 4]
-    assert len(figures.convergence(curves).axes[0].lines) == 4
+    assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [5, 5]
+    assert len(figures.convergence(curves).axes[0].lines) == 6
     curves = tables.curves(results)
     beams = tables.of_parser(tables.beams(results), curves[curves["parser"] == "xx"]).reset_index()
     assert len(figures.beams(beams).axes) == 2 * 3
@@ -124,6 +133,78 @@ def test_claims_are_measured(results: list[Results]) -> None:
     assert settled.value == 50
     (speed,) = MEASURES["speed of the joint CCG"].read(results[0], ["AST bp 1", "AST parser"], "each")
     assert speed.value == 0.5
+    assert (speed.low, speed.high) == (pytest.approx(0.5), pytest.approx(0.5))  # twice as long in every part
+    (rule,) = {
+        round(m.value, 9)
+        for m in MEASURES["LF of the joint CCG"].read(
+            results[0], ["reverse parser least-risk", "reverse parser"], "each"
+        )
+    }
+    assert rule == 2
+    convergence = MEASURES["convergence of the joint CCG"].read
+    (faster,) = convergence(results[0], ["reverse bp", "reverse dd-published"], "each")
+    assert (faster.value, faster.low, faster.high) == (12, 12, 12)  # half of BP ends unsettled, after 60 iterations
+    assert not list(convergence(results[0], ["reverse bp", "reverse bp"], "each"))
+
+
+def test_a_run_from_before_the_output_rules_were_crossed(results: list[Results]) -> None:
+    """It has the paper's rules, our steps, one time a decoder, and no counts: claims that need more are not tested."""
+    path = results[0].folder / "metrics"
+    for name in (path / "ccg-integration" / "xx.json", path / "timing" / "ccg-integration" / "xx.json"):
+        data = json.loads(name.read_text())
+        kept = [row for row in data["columns"] if measure.column_of(row).usual and row["decoder"] != "dd-published"]
+        data["columns"] = [{k: v for k, v in row.items() if k not in ("output", "seconds")} for row in kept]
+        for part in ("settled", "counts"):
+            data.pop(part, None)
+        if "differences" in data:
+            names = [measure.column_named(row[end]) for row in data["differences"] for end in ("a", "b")]
+            usual = [c.usual and c.decoder != "dd-published" for _, c in names]
+            pairs = zip(data["differences"], usual[::2], usual[1::2], strict=True)
+            data["differences"] = [row for row, a, b in pairs if a and b]
+            data["curves"] = [row for row in data["curves"] if row["decoder"] != "dd-published"]
+        name.write_text(json.dumps(data))
+    name = path / "timing" / "ccg" / "xx.json"
+    data = json.loads(name.read_text())
+    del data["seconds"]
+    name.write_text(json.dumps(data))
+    assert len(tables.accuracy(results).loc[("this run", "xx")]) == 8
+    assert (
+        len(tables.speed(results).loc[("this run", "xx")]) == len(tables.errors(results).loc[("this run", "xx")]) == 8
+    )
+    curves, lines = tables.curves(results), tables.baselines(results).loc[("this run", "xx")]
+    assert [len(axes.lines) for axes in figures.accuracy(curves[curves["LF"].notna()], lines).axes] == [4, 4]
+    said = str(ccg_integration_remarks.decoders(tables.differences(results)))
+    assert "AST, the paper's output rules (xx, this run" in said
+    measured = {
+        claim.name: list(MEASURES[claim.measure].read(results[0], claim.rows, claim.compare))
+        for paper in load()
+        if paper.key == "auli-lopez-2011"
+        for claim in paper.claims
+    }
+    untested = {name for name, values in measured.items() if not values}
+    assert untested == {
+        *("bp-beats-parser", "bp-beats-parser-ast", "dd-beats-parser", "dd-as-good-as-bp", "dd-converges"),
+        *("dd-converges-faster", "cost-dd", "optimum-better", "least-risk-better", "joint-training"),
+    }
+    assert [one.low == one.low for one in measured["speed"] + measured["cost-bp"]] == [False, False]
+
+
+def test_the_interval_of_a_ratio_of_speeds_covers_other_parts() -> None:
+    """Parts of 10 sentences whose lengths vary much more than the ratio does."""
+    from studies.auli_lopez_2011.claims import faster  # site.claims must be imported first: it imports this module
+
+    rng, inside, widths = np.random.default_rng(2), 0, []
+    for _ in range(400):
+        length = rng.gamma(2, 1, 27)
+        a, b = length * rng.lognormal(0, 0.1, 27), 2 * length * rng.lognormal(0, 0.1, 27)
+        one = faster("xx", [270 / a.sum(), 270 / b.sum()], [a.tolist(), b.tolist()])
+        assert one.low < one.value < one.high
+        inside += one.low <= 2 <= one.high
+        widths.append(np.log(one.high / one.low))
+    assert 0.92 * 400 <= inside <= 0.985 * 400
+    assert np.mean(widths) < 0.15
+    assert np.isnan(faster("xx", [1.0, 2.0], [None, [1.0]]).low)
+    assert np.isnan(faster("xx", [1.0, 2.0], [[1.0], [1.0]]).low)
 
 
 def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path: Path) -> None:
@@ -133,6 +214,18 @@ def test_joint_training_is_compared_with_the_parser_that_it_began_with(tmp_path:
     read = MEASURES["joint training, CCG"].read
     found = list(read(Results("this run", tmp_path, of), ["reverse bp 25"], "each"))
     assert [(one.place, one.value) for one in found] == [("xx, dev", 0), ("xx, test", 0)]
+    assert [(one.low, one.high) for one in found] == [(0, 0)] * 2  # the same counts in every sentence
+    file = tmp_path / "metrics" / "ccg-integration" / "xx-joint.json"
+    data = json.loads(file.read_text())
+    counts = data["counts"]["dev"]["reverse"]
+    counts["bp 25"] = [[right - i % 2, *rest] for i, (right, *rest) in enumerate(counts["bp 25"])][1:]
+    counts["sentences"] = counts["sentences"][1:]
+    del data["counts"]["test"]
+    file.write_text(json.dumps(data))
+    dev, test = read(Results("this run", tmp_path, of), ["reverse bp 25"], "each")
+    assert dev.value == pytest.approx(-25 / 49)
+    assert dev.low < dev.value < dev.high < 0
+    assert (test.value, np.isnan(test.low)) == (0, True)
 
 
 def test_published_tables_have_the_papers_figures() -> None:

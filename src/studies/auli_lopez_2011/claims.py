@@ -6,16 +6,18 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from studies.auli_lopez_2011.ccg import tables as ccg_tables
 from studies.auli_lopez_2011.ccg.settings import CCG
 from studies.auli_lopez_2011.ccg_integration import tables as ccg_integration_tables
-from studies.auli_lopez_2011.ccg_integration.measure import column_name
+from studies.auli_lopez_2011.ccg_integration.measure import ITERATED, Column, column_of, columns
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
 from studies.common.params import Params
 from studies.site.claims.measured import Measure, Measured, Scale, exact, share
 from studies.site.collect import Results
+from treebound.systems.ccg.evaluation import jackknife
 
 #: systems that the stage `ccg` compares
 _COMPARED = [f"{name}{kind}" for name in ("AST", "reverse") for kind in ("", " best", " worst")]
@@ -51,8 +53,27 @@ def ccg_difference(results: Results, rows: Sequence[str], compare: str) -> Itera
 def ccg_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Sentences per CPU second of the first order divided by the second's, on dev."""
     for name, data, found in _parsers(results, _stage(results)):
-        a, b = (found["speed"]["dev"][row] for row in rows)
-        yield exact(name, a / b, data)
+        speed = found["speed"]
+        seconds = [speed.get("seconds", {}).get("dev", {}).get(row) for row in rows]
+        yield faster(name, [speed["dev"][row] for row in rows], seconds, data)
+
+
+def faster(place: str, rates: Sequence[float], seconds: Sequence[Sequence[float] | None], data: str = "") -> Measured:
+    """Speed of the first of two divided by the second's, with a 95 % interval.
+
+    rates    sentences per CPU second of both
+    seconds  CPU seconds of both on the same parts of the sentences, which were timed in turn; None in runs that kept
+             none. The interval leaves out each part in turn (jackknife of the logarithm, Student's distribution)
+    """
+    from scipy.stats import t
+
+    ratio = rates[0] / rates[1]
+    if any(some is None for some in seconds) or len(seconds[0] or ()) < 2:
+        return exact(place, ratio, data)
+    a, b = np.asarray(seconds, float)
+    n, left = len(a), np.log((b.sum() - b) / (a.sum() - a))
+    half = t.ppf(0.975, n - 1) * float(np.sqrt((n - 1) * np.var(left)))
+    return Measured(place, ratio, float(ratio * np.exp(-half)), float(ratio * np.exp(half)), data)
 
 
 def ccg_coverage(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
@@ -76,7 +97,7 @@ def joint_share(results: Results, rows: Sequence[str], compare: str, figure: str
     """Share (%) of a column's derivations that are proved, or less than the optimum, on dev and on test."""
     for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
         for row in found["columns"]:
-            if column_name(row["order"], row["decoder"], row["iterations"]) == rows[0]:
+            if column_of(row).name(row["order"]) == rows[0]:
                 whole = row["parsed"] if figure == "proved" else row["proved"]
                 yield share(f"{name}, {row['split']}", row[figure], whole, data=data)
 
@@ -94,32 +115,93 @@ def joint_settled(results: Results, rows: Sequence[str], compare: str) -> Iterat
 def joint_speed(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
     """Sentences per CPU second of the first column of the joint model divided by the second's, on dev."""
     for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
-        of = {column_name(r["order"], r["decoder"], r["iterations"]): r for r in found["timing"]["columns"]}
+        of = {column_of(row).name(row["order"]): row for row in found["timing"]["columns"]}
         if all(row in of for row in rows):
-            yield exact(name, of[rows[0]]["per_second"] / of[rows[1]]["per_second"], data)
+            both = [of[row] for row in rows]
+            yield faster(name, [row["per_second"] for row in both], [row.get("seconds") for row in both], data)
+
+
+#: share of sentences that must have settled, and how often sentences are drawn for an interval
+SETTLED, DRAWN = 0.9, 2000
+
+
+def joint_convergence(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
+    """Iterations until SETTLED of the sentences of dev have settled, with a bootstrap interval over sentences.
+
+    The iterations of the first decoder (`AST bp`) are divided by those of the second.
+
+    A sentence that never settles counts as if it did in the last iteration, so that a ratio whose first decoder does
+    not reach SETTLED is a lower bound. Where neither reaches it, nothing is known.
+    """
+    for name, data, found in _parsers(results, ccg_integration_tables.measured(results)):
+        at = {f"{order} {d}": some for order, by in found.get("settled", {}).items() for d, some in by.items()}
+        if not all(row in at for row in rows):
+            continue
+        settled = np.array([at[row] for row in rows])
+        if not settled.size or all(np.mean(some > 0) < SETTLED for some in settled):
+            continue
+        last = max(row["iterations"] for row in found["curves"])
+        settled = np.where(settled > 0, settled, last)
+        n = settled.shape[1]
+        drawn = np.random.default_rng(0).integers(0, n, (DRAWN, n))
+        rank = int(np.ceil(SETTLED * n)) - 1
+        ratios = np.divide(*(np.partition(some[drawn], rank, axis=1)[:, rank] for some in settled))
+        value = np.divide(*np.partition(settled, rank, axis=1)[:, rank])
+        low, high = (float(end) for end in np.percentile(ratios, (2.5, 97.5)))
+        yield Measured(name, float(value), low, high, data)
 
 
 def joint_training(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """LF of a column of a parser `x-joint`, trained jointly, less that of `x`, on dev and on test; unpaired."""
+    """LF of a column of a parser `x-joint`, trained jointly, less that of `x`, on dev and on test.
+
+    The interval is that of pairs of sentences that both parsers analyse (jackknife). Runs that kept no counts have the
+    difference over each parser's own sentences, without an interval.
+    """
     every = ccg_integration_tables.measured(results)
-    for name, data, _ in _parsers(results, every):
-        of = {
-            other: {
-                row["split"]: row["LF"]
-                for row in every.get(other, {"columns": []})["columns"]
-                if column_name(row["order"], row["decoder"], row["iterations"]) == rows[0]
-            }
-            for other in (name, f"{name}-joint")
-        }
-        for split in of[f"{name}-joint"]:
-            yield exact(f"{name}, {split}", of[f"{name}-joint"][split] - of[name][split], data)
+    for name, data, found in _parsers(results, every):
+        other = every.get(f"{name}-joint")
+        for split in ("dev", "test") if other else ():
+            pair = [_counts(one, split, rows[0]) for one in (other, found)]
+            if None not in pair:
+                a, b = (some or {} for some in pair)
+                both = sorted(a.keys() & b.keys())
+                gain = jackknife(np.array([[a[sentence], b[sentence]] for sentence in both]))
+                yield Measured(f"{name}, {split}", gain.value, gain.low, gain.high, data)
+                continue
+            scores = [_score(one, split, rows[0]) for one in (other, found)]
+            yield exact(f"{name}, {split}", scores[0] - scores[1], data)
+
+
+def _counts(found: dict[str, Any] | None, split: str, column: str) -> dict[int, list[int]] | None:
+    """Return sentence -> (right, found, gold) labelled dependencies of a column; None where a run kept none."""
+    order, _, rest = column.partition(" ")
+    kept = (found or {}).get("counts", {}).get(split, {}).get(order, {})
+    return dict(zip(kept["sentences"], kept[rest], strict=True)) if rest in kept else None
+
+
+def _score(found: dict[str, Any] | None, split: str, column: str) -> float:
+    """Return LF of a column; NaN where there is no such column."""
+    rows = [row for row in (found or {}).get("columns", []) if row["split"] == split]
+    return next((row["LF"] for row in rows if column_of(row).name(row["order"]) == column), float("nan"))
 
 
 def _columns(params: Params) -> list[str]:
     """The columns of the joint model."""
-    counted = [(name, k) for name in ("bp", "dd") for k in params.section(CCGIntegration).iterations]
-    every = [("parser", 0), *counted, ("exact", 0)]
-    return [column_name(order, *column) for order in ("AST", "reverse") for column in every]
+    return [column.name(order) for order in ("AST", "reverse") for column in _each_column(params)]
+
+
+def _timed(params: Params) -> list[str]:
+    """The columns of the joint model that are timed: each decoder with the paper's output rule."""
+    return [column.name(order) for order in ("AST", "reverse") for column in _each_column(params) if column.usual]
+
+
+def _each_column(params: Params) -> list[Column]:
+    return columns(params.section(CCGIntegration).iterations)
+
+
+def _iterated(params: Params) -> list[str]:
+    """Decoders that have iterations, with their orders: `AST bp`."""
+    return [f"{order} {decoder}" for order in ("AST", "reverse") for decoder in ITERATED]
 
 
 MEASURES: dict[str, Measure] = {
@@ -132,9 +214,10 @@ MEASURES: dict[str, Measure] = {
     "settled of the joint CCG": Measure(
         joint_settled,
         "{:.1f} %",
-        lambda params: [f"{o} {d}" for o in ("AST", "reverse") for d in ("bp", "dd")],
+        _iterated,
         Scale.ODDS,
     ),
+    "convergence of the joint CCG": Measure(joint_convergence, "{:.2f} times", _iterated, Scale.LOG, 1.1),
     "joint training, CCG": Measure(joint_training, "{:+.2f} LF", _columns, margin=0.1),
-    "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _columns, Scale.LOG, 1.1),
+    "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _timed, Scale.LOG, 1.1),
 }

@@ -184,6 +184,13 @@ class CCG(Charts):
         int,
         typer.Option(min=0, max=1_000_000, help="Iterations of --integrate; 0: 1 of bp, 25 of dd, 50 a node of exact."),
     ] = 0
+    step: Annotated[
+        str,
+        typer.Option(
+            help="Step size of --integrate dd: polyak follows the gap between bound and best derivation, published is "
+            "the one of Auli & Lopez (2011): 0.5, halved whenever the bound rises."
+        ),
+    ] = "polyak"
     derivations: Annotated[
         Path | None,
         typer.Option(
@@ -194,7 +201,8 @@ class CCG(Charts):
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of a parser, as far as given."""
-        return super().options() | _changed({"integrate": self.integrate, "iterations": self.iterations}, CCG)
+        joint = {"integrate": self.integrate, "iterations": self.iterations, "step": self.step}
+        return super().options() | _changed(joint, CCG)
 
 
 def _changed(values: Mapping[str, Any], group: type[Group]) -> dict[str, Any]:

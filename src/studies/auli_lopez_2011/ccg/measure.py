@@ -7,6 +7,9 @@
 every word has its gold category alone. `beams`: of dev, each beam alone; scores of the parser's derivations and of the
 best ones, and the model's score, over the sentences that have a derivation under every beam. Sentences per CPU second
 are kept apart. `differences`: labelled F-scores compared, sentence by sentence, with intervals.
+
+Both orders parse PART sentences before either parses the next ones, and the CPU seconds of each part are stored: a
+ratio of speeds has its interval from them, without repeats.
 """
 
 from __future__ import annotations
@@ -20,7 +23,6 @@ from studies.auli_lopez_2011.ccg.settings import CCG
 from studies.common import stage
 from studies.common.params import Params
 from studies.common.paths import ccg_file
-from treebound.core.parse import Parse
 from treebound.core.treebank import Treebank
 from treebound.metrics.timing import Stopwatch
 from treebound.systems.ccg.decoding import Found
@@ -31,8 +33,10 @@ from treebound.systems.ccg.settings import ADAPTIVE, REVERSE, levels
 from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.training import read_derivations
 from treebound.systems.ccg.words import words_of
+from treebound.treebanks.ccg.derivation import Derivation
 
 ORDERS = {"AST": ADAPTIVE, "reverse": REVERSE}
+PART = 10  #: sentences that are timed together
 Row = dict[str, Any]
 
 
@@ -75,7 +79,8 @@ class Dev:
             row = {"beam": beam, "common": len(common), "score": float(sum(parse.value for parse in some))}
             row["covered"] = 100.0 * sum(one.parsed for one in found[beam]) / len(self.gold)
             row["oracle"] = evaluate(gold, [best[f"{beam} best"][i] for i in common]).labelled.f
-            rows.append(row | evaluate(gold, [parse.record for parse in some]).summary() | _means(some))
+            records = [parse.record for parse in some]
+            rows.append(row | evaluate(gold, records).summary() | _means(records))
         named = {"narrowest": beams[0], "widest": beams[-1]}
         ends = {end: found[beam] for end, beam in named.items()}
         ends |= {f"{end} best": best[f"{beam} best"] for end, beam in named.items()}
@@ -86,23 +91,33 @@ class Dev:
         return {"a": a, "b": b} | difference(self.gold, found[a], found[b])._asdict()
 
 
-def order_row(model: CCGModel, treebank: Treebank, beams: tuple[str, ...]) -> tuple[Row, float, list[Found]]:
-    """What the parser does with some attempts, sentences per CPU second, its derivations."""
-    parser, gold = Parser(model, beams=beams), read_derivations(treebank, model.meta["tag"])
-    parser.parse(treebank.select(np.arange(min(5, len(treebank)))))  # compiles
-    with Stopwatch() as watch:
-        parses = parser.parse(treebank)
-    found = [parse.record for parse in parses]
+def timed(model: CCGModel, treebank: Treebank) -> dict[str, tuple[list[Found], list[float]]]:
+    """Parse by each order: what it finds in every sentence, and the CPU seconds of each part of PART sentences."""
+    parsers = {order: Parser(model, beams=beams) for order, beams in ORDERS.items()}
+    machines = {order: parser.adaptive() for order, parser in parsers.items()}
+    out: dict[str, tuple[list[Found], list[float]]] = {order: ([], []) for order in ORDERS}
+    for order, machine in machines.items():
+        machine.parse(parsers[order].words(treebank.select(np.arange(min(5, len(treebank))))))  # compiles
+    for i in range(0, len(treebank), PART):
+        part = treebank.select(np.arange(i, min(i + PART, len(treebank))))
+        for order, (found, seconds) in out.items():
+            with Stopwatch() as watch:
+                found += machines[order].parse(parsers[order].words(part))
+            seconds.append(watch.cpu)
+    return out
+
+
+def order_row(gold: list[Derivation], found: list[Found], beams: tuple[str, ...]) -> Row:
+    """What the parser does with some attempts."""
     tried = np.bincount([one.level for one in found if one.parsed], minlength=len(beams)).tolist()
-    row = {"sentences": len(treebank), "levels": tried} | evaluate(gold, found).summary() | _means(parses)
-    return row, len(treebank) / max(watch.cpu, 1e-9), found
+    return {"sentences": len(gold), "levels": tried} | evaluate(gold, found).summary() | _means(found)
 
 
-def _means(parses: list[Parse]) -> dict[str, float]:
+def _means(found: list[Found]) -> dict[str, float]:
     """Lexical categories a word and edges of the charts of whole derivations; charts that were over the limit."""
-    whole = [parse.record for parse in parses if parse.record.parsed]
+    whole = [one for one in found if one.parsed]
     means = {name: float(np.mean([getattr(one, name) for one in whole] or [0])) for name in ("categories", "edges")}
-    return means | {"refused": sum(parse.record.refused for parse in parses)}
+    return means | {"refused": sum(one.refused for one in found)}
 
 
 def run(params: Params, name: str) -> None:
@@ -110,20 +125,24 @@ def run(params: Params, name: str) -> None:
     parser, model = ccg_parser(params, name), CCGModel.load(ccg_file(name))
     orders: dict[str, dict[str, Row]] = {}
     speed: dict[str, dict[str, float]] = {}
+    seconds: dict[str, dict[str, list[float]]] = {}
     for split in ("test", "dev"):
         treebank = load(name, split)
-        found = {order: order_row(model, treebank, beams) for order, beams in ORDERS.items()}
-        orders[split] = {order: row for order, (row, _, _) in found.items()}
-        speed[split] = {order: rate for order, (_, rate, _) in found.items()}
-        said = "; ".join(f"{order} LF {row['LF']:.2f}, {rate:.1f} a second" for order, (row, rate, _) in found.items())
+        gold, found = read_derivations(treebank, model.meta["tag"]), timed(model, treebank)
+        orders[split] = {order: order_row(gold, some, ORDERS[order]) for order, (some, _) in found.items()}
+        seconds[split] = {order: parts for order, (_, parts) in found.items()}
+        speed[split] = {order: len(treebank) / max(sum(parts), 1e-9) for order, parts in seconds[split].items()}
+        said = "; ".join(
+            f"{order} LF {row['LF']:.2f}, {speed[split][order]:.1f} a second" for order, row in orders[split].items()
+        )
         stage.say(f"{name} {split}: {said}")
     dev = Dev(model, treebank)
-    oracles, gains = dev.oracles({order: some for order, (_, _, some) in found.items()})
+    oracles, gains = dev.oracles({order: some for order, (some, _) in found.items()})
     beams, more = dev.beams(params.section(CCG).beams)
     about = {"corpus": parser.corpus, "more": parser.more, "tags": parser.tags}
     tables = {"orders": orders, "oracle": oracles, "beams": beams, "differences": gains + more}
     stage.write_metrics(stage.METRICS / "ccg" / f"{name}.json", about | tables)
-    stage.write_metrics(stage.METRICS / "timing" / "ccg" / f"{name}.json", speed)
+    stage.write_metrics(stage.METRICS / "timing" / "ccg" / f"{name}.json", speed | {"seconds": seconds})
 
 
 if __name__ == "__main__":

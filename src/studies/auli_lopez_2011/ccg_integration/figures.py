@@ -9,21 +9,23 @@ from matplotlib.ticker import MaxNLocator
 from studies.auli_lopez_2011.ccg import figures
 from treebound.plots.style import COLOURS, log_axis, panels, style
 
-NAMES = {"bp": "BP", "dd": "DD"}
-COLOUR = {"bp": COLOURS["blue"], "dd": COLOURS["vermilion"]}
+NAMES = {"bp": "BP", "dd": "DD", "dd-published": "DD, published steps"}
+COLOUR = {"bp": COLOURS["blue"], "dd": COLOURS["vermilion"], "dd-published": COLOURS["green"]}
 DASHES = {"AST": "--", "reverse": "-"}
 
 
 def accuracy(data: pd.DataFrame, baselines: pd.DataFrame) -> Figure:
-    """Figure 4: LF by iteration of both decoders, with the parser alone and the optimum as lines; one parser.
+    """Figure 4: LF by iteration of each decoder, with the parser alone and the optimum as lines; one parser.
 
     data  order, decoder, iterations, LF; baselines: by order, `parser alone` and `exact`
     """
     with style():
         figure, axes = panels(len(baselines), height=3.6, width=8.5)
         for panel, (order, row) in zip(axes, baselines.iterrows(), strict=True):
-            for decoder in ("bp", "dd"):
+            for decoder in NAMES:
                 curve = data[(data["order"] == order) & (data["decoder"] == decoder)]
+                if not len(curve):  # a run from before its stage measured it
+                    continue
                 panel.plot(curve["iterations"], curve["LF"], label=NAMES[decoder], color=COLOUR[decoder])
             panel.axhline(row["parser alone"], color=COLOURS["grey"], linestyle=":", label="parser alone")
             panel.axhline(row["exact"], color=COLOURS["ink"], linestyle="--", linewidth=1, label="optimum")

@@ -1,12 +1,20 @@
 """Stage: the joint model of a CCG supertagger and parser, decoded in every way (Auli & Lopez 2011, tables 4 to 6).
 
-    python -m studies.auli_lopez_2011.integration.measure NAME
+    python -m studies.auli_lopez_2011.ccg_integration.measure NAME
 
 `columns`: of dev and test, adaptive supertagging and its reverse: the parser alone, belief propagation and dual
-decomposition after some iterations, the proved optimum; scores, and how many derivations score less than the optimum.
-`curves`: of dev, accuracy and how many sentences have settled by iteration. `lengths`: what proofs took. `beams`: of
-dev, each beam alone; joint scores and accuracy of what the decoders find, over the sentences that have a derivation
-under every beam. `differences`: labelled F-scores compared, with intervals. Seconds are kept apart.
+decomposition after some iterations, the proved optimum, each under both output rules (`systems.ccg.output`); scores,
+and how many derivations score less than the optimum. Dual decomposition is measured with our steps (`dd`) and with
+those of the paper (`dd-published`). `curves`: of dev, accuracy and how many sentences have settled by iteration.
+`settled`: of dev, the iteration that settled each sentence. `lengths`: what proofs took. `beams`: of dev, each beam
+alone; joint scores and accuracy of what the decoders find, over the sentences that have a derivation under every beam.
+`differences`: labelled F-scores compared, with intervals. `counts`: labelled dependencies of each sentence under belief
+propagation, so that two parsers can be compared sentence by sentence. Seconds are kept apart.
+
+Timing is interleaved: every decoder parses PART sentences before any decoder parses the next ones, so that what slows
+the machine down slows all decoders down. The CPU seconds of each part are stored, and a ratio of speeds has its
+interval from them. That costs one pass over dev, where repeats would cost several and would not tell what other
+sentences change.
 
 Sentences are studied on all cores, some at a time, and kept: a run that was killed goes on with those that are missing.
 """
@@ -16,7 +24,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,16 +41,29 @@ from studies.common.paths import ccg_file
 from treebound.core.treebank import Treebank
 from treebound.metrics.timing import Stopwatch
 from treebound.support.workers import spread
+from treebound.systems.ccg.integration import Integration
 from treebound.systems.ccg.model import CCGModel
+from treebound.systems.ccg.output import Output, published
 from treebound.systems.ccg.settings import levels
-from treebound.systems.ccg.study import Course, Outcome, Studied, Study, difference, scores
+from treebound.systems.ccg.study import (
+    DECODERS,
+    OUTPUTS,
+    Course,
+    Outcome,
+    Outputs,
+    Studied,
+    Study,
+    difference,
+    scores,
+)
 from treebound.systems.ccg.system import Parser
 from treebound.systems.ccg.training import read_derivations
 from treebound.systems.ccg.words import words_of
 from treebound.treebanks.ccg.derivation import Derivation
 
 SPLITS = ("dev", "test")
-PART = 10  #: sentences that are studied and kept together
+PART = 10  #: sentences that are studied and kept together, and that are timed together
+ITERATED = ("bp", "dd", "dd-published")  #: decoders that have iterations
 SHOWN = 50  #: iterations of the curves of accuracy, at most
 LENGTHS = (10, 20, 30, 40, 1_000_000)  #: words, at most
 
@@ -86,71 +107,128 @@ def _part(task: Task, begin: int) -> list[Studied]:
 
 
 def _read(data: Any) -> Studied:
-    """What was written as JSON."""
-    sentence, words, edges, parser, bp, dd, exact, *rest = data
-    courses = [Course([(k, _outcome(one)) for k, one in outcomes], settled) for outcomes, settled in (bp, dd)]
-    return Studied(sentence, words, edges, _outcome(parser), courses[0], courses[1], _outcome(exact), *rest)
+    """Read a sentence that was written as JSON."""
+    sentence, words, edges, decoders, *rest = data
+    outputs = {name: Outputs(*(_course(course) for course in courses)) for name, courses in decoders.items()}
+    return Studied(sentence, words, edges, {name: outputs[name] for name in DECODERS}, *rest)
 
 
-def _outcome(data: Any) -> Outcome:
-    value, counts = data
-    return Outcome(value, tuple(counts))
+def _course(data: Any) -> Course:
+    outcomes, settled = data
+    return Course([(k, Outcome(value, tuple(counts))) for k, (value, counts) in outcomes], settled)
 
 
-def columns_of(found: Sequence[Studied], iterations: Sequence[int]) -> dict[tuple[str, int], list[Outcome]]:
-    """(decoder, iterations or 0) -> what it finds in every sentence."""
-    named = {("parser", 0): [one.parser for one in found]}
-    named |= {("bp", k): [one.bp.at(k) for one in found] for k in iterations}
-    named |= {("dd", k): [one.dd.at(k) for one in found] for k in iterations}
-    return named | {("exact", 0): [one.exact for one in found]}
+class Column(NamedTuple):
+    """A decoder, its iterations (0: it has none), and the rule by which its derivation is read off."""
+
+    decoder: str
+    iterations: int
+    output: Output
+
+    def name(self, order: str) -> str:
+        """Return the column's name in comparisons: `reverse bp 1`, `AST parser least-risk`.
+
+        A column whose output rule is the one that the paper uses with its decoder does not name the rule.
+        """
+        parts = [order, self.decoder, str(self.iterations) if self.iterations else ""]
+        return " ".join(part for part in (*parts, "" if self.usual else self.output) if part)
+
+    @property
+    def usual(self) -> bool:
+        """Whether the output rule is the one that the paper uses with this decoder."""
+        return self.output == published(self.decoder)
+
+
+def column_of(row: Mapping[str, Any]) -> Column:
+    """Return the column of a row of `columns`. Rows of older runs have the paper's output rules alone."""
+    return Column(row["decoder"], row["iterations"], row.get("output") or published(row["decoder"]))
+
+
+def column_named(name: str) -> tuple[str, Column]:
+    """Return the order and the column of a name that `Column.name` made."""
+    order, decoder, *rest = name.split()
+    rule = next((rule for rule in OUTPUTS if rule in rest), published(decoder))
+    return order, Column(decoder, next((int(part) for part in rest if part.isdigit()), 0), rule)
+
+
+def columns(iterations: Sequence[int]) -> list[Column]:
+    """List all columns: decoder by decoder, the paper's output rule before the other one."""
+    counted = [(name, k) for name in ITERATED for k in iterations]
+    decoders = [("parser", 0), *counted, ("exact", 0)]
+    return [Column(name, k, rule) for name, k in decoders for rule in _rules(name)]
+
+
+def _rules(decoder: str) -> list[Output]:
+    first = published(decoder)
+    return [first, *(rule for rule in OUTPUTS if rule != first)]
+
+
+def columns_of(found: Sequence[Studied], iterations: Sequence[int]) -> dict[Column, list[Outcome]]:
+    """Collect the outcomes of every column, a sentence at a time."""
+    return {
+        column: [one.decoders[column.decoder].by(column.output).at(column.iterations) for one in found]
+        for column in columns(iterations)
+    }
 
 
 def column_rows(found: Sequence[Studied], sentences: int, iterations: Sequence[int]) -> list[dict[str, Any]]:
-    """A row for each decoder.
+    """A row for each column.
 
     settled sentences whose beliefs moved no more, or whose two models agreed
     less    derivations that score less than the proved optimum, of `proved`; lost: how much less they score, on average
     """
     rows = []
-    for (name, k), outcomes in columns_of(found, iterations).items():
-        lost = [one.exact.value - outcome.value for one, outcome in zip(found, outcomes, strict=True) if one.proved]
+    for column, outcomes in columns_of(found, iterations).items():
+        lost = [one.optimum.value - outcome.value for one, outcome in zip(found, outcomes, strict=True) if one.proved]
         less = [x for x in lost if x > 0]
-        row: dict[str, Any] = {"decoder": name, "iterations": k, "parsed": len(found), "proved": len(lost)}
-        if k:
-            row["settled"] = sum(0 < getattr(one, name).settled <= k for one in found)
+        row: dict[str, Any] = column._asdict() | {"parsed": len(found), "proved": len(lost)}
+        if k := column.iterations:
+            row["settled"] = sum(0 < one.decoders[column.decoder].viterbi.settled <= k for one in found)
         row |= {"less": len(less), "lost": sum(less) / max(1, len(less))}
         rows.append(row | scores(outcomes, sentences).summary())
     return rows
 
 
+def compared(a: Column, b: Column) -> bool:
+    """Whether two columns of one order are compared: by the same output rule, by the paper's, or rule against rule."""
+    return a.output == b.output or (a.usual and b.usual) or a[:2] == b[:2]
+
+
 def difference_rows(orders: dict[str, list[Studied]], iterations: Sequence[int]) -> Iterator[dict[str, Any]]:
     """LF of a column less that of another (`reverse bp 1`, `AST exact`), over the sentences that both orders parse."""
     common = set.intersection(*({one.sentence for one in found} for found in orders.values()))
-    columns = {
-        (order, *column): outcomes
+    outcomes = {
+        (order, column): of_column
         for order, found in orders.items()
-        for column, outcomes in columns_of([one for one in found if one.sentence in common], iterations).items()
+        for column, of_column in columns_of([one for one in found if one.sentence in common], iterations).items()
     }
-    for a, b in combinations(columns, 2):
-        if a[0] == b[0] or a[1:] == b[1:]:
-            yield {"a": column_name(*b), "b": column_name(*a)} | difference(columns[b], columns[a])._asdict()
-
-
-def column_name(order: str, decoder: str, iterations: int) -> str:
-    """What a column is called in comparisons."""
-    return f"{order} {decoder} {iterations}" if iterations else f"{order} {decoder}"
+    for (first, a), (second, b) in combinations(outcomes, 2):
+        if compared(a, b) if first == second else a == b:
+            gain = difference(outcomes[second, b], outcomes[first, a])
+            yield {"a": b.name(second), "b": a.name(first)} | gain._asdict()
 
 
 def curve_rows(found: Sequence[Studied], sentences: int, most: int) -> Iterator[dict[str, Any]]:
     """A row for each decoder and iteration, geometrically thinned out behind SHOWN: LF (until then), settled in %."""
-    for name in ("bp", "dd"):
-        courses: list[Course] = [getattr(one, name) for one in found]
+    for name in ITERATED:
+        courses = [one.decoders[name].by(published(name)) for one in found]
         later = np.unique(np.geomspace(SHOWN, most, 40).astype(int)).tolist() if most > SHOWN else []
         for k in [*range(1, min(most, SHOWN) + 1), *later[1:]]:
             settled = sum(0 < course.settled <= k for course in courses)
             row = {"decoder": name, "iterations": k, "settled": 100.0 * settled / max(1, len(found))}
             shown = scores([course.at(k) for course in courses], sentences).labelled.f if k <= SHOWN else None
             yield row | {"LF": shown}
+
+
+def settled_at(found: Sequence[Studied]) -> dict[str, list[int]]:
+    """Return, for each decoder that has iterations, the one that settled each sentence; 0: none did."""
+    return {name: [one.decoders[name].viterbi.settled for one in found] for name in ITERATED}
+
+
+def counts_of(found: Sequence[Studied], iterations: Sequence[int]) -> dict[str, Any]:
+    """Return the numbers of the sentences, and their (right, found, gold) labelled dependencies under BP, k -> rows."""
+    some = {k: [list(one.decoders["bp"].by(published("bp")).at(k).counts[:3]) for one in found] for k in iterations}
+    return {"sentences": [one.sentence for one in found]} | {f"bp {k}": rows for k, rows in some.items()}
 
 
 def length_rows(found: Sequence[Studied]) -> Iterator[dict[str, Any]]:
@@ -174,8 +252,8 @@ def beam_rows(found: dict[str, list[Studied]], sentences: int) -> list[dict[str,
     rows = []
     for beam, every in found.items():
         some = [one for one in every if one.sentence in common]
-        last = {"bp": [one.bp.outcomes[-1][1] for one in some], "dd": [one.dd.outcomes[-1][1] for one in some]}
-        for name, outcomes in (last | {"exact": [one.exact for one in some]}).items():
+        for name in ("bp", "dd", "exact"):
+            outcomes = [one.decoders[name].by(published(name)).outcomes[-1][1] for one in some]
             score = sum(outcome.value for outcome in outcomes)
             row = {"beam": beam, "decoder": name, "common": len(some), "score": score}
             rows.append(row | {"LF": scores(outcomes, sentences).labelled.f})
@@ -187,13 +265,13 @@ def tables(
     single: dict[str, list[Studied]],
     sentences: dict[str, int],
     settings: CCGIntegration,
-) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """(all tables, the seconds of `lengths`). every: of splits and orders; single: of dev and beams."""
-    columns, proofs = [], []
+    rows, proofs = [], []
     for split, orders in every.items():
         for order, found in orders.items():
             key = {"split": split, "order": order}
-            columns += [key | row for row in column_rows(found, sentences[split], settings.iterations)]
+            rows += [key | row for row in column_rows(found, sentences[split], settings.iterations)]
             proofs += [key | row for row in length_rows(found)]
     curves = [
         {"order": order} | row
@@ -202,23 +280,46 @@ def tables(
     ]
     gains = [{"split": split} | row for split in every for row in difference_rows(every[split], settings.iterations)]
     seconds = [{k: row.pop(k) for k in ("cpu_s", "cpu_s_max")} for row in proofs]
-    out = {"columns": columns, "curves": curves, "lengths": proofs, "differences": gains}
+    out: dict[str, Any] = {"columns": rows, "curves": curves, "lengths": proofs, "differences": gains}
+    out["settled"] = {order: settled_at(found) for order, found in every["dev"].items()}
+    out["counts"] = {
+        split: {order: counts_of(found, settings.iterations) for order, found in orders.items()}
+        for split, orders in every.items()
+    }
     return out | {"beams": beam_rows(single, sentences["dev"])}, seconds
 
 
 def speeds(model: CCGModel, dev: Treebank, iterations: Iterable[int]) -> list[dict[str, Any]]:
-    """Sentences per CPU second of each decoder, charts and all, in one process."""
-    rows = []
-    columns = [("none", 0), *((name, k) for name in ("bp", "dd") for k in iterations), ("exact", 0)]
-    for order, beams in ORDERS.items():
-        for name, k in columns:
-            parser = Parser(model, beams=beams, integrate=name, iterations=k)
-            parser.parse(dev.select(np.arange(min(5, len(dev)))))  # compiled code is loaded
+    """Time each decoder, charts and all, in one process: sentences per CPU second, and the CPU seconds of each part.
+
+    Parts are PART sentences. Every decoder of both orders parses a part before the next part begins. Decoders read off
+    their derivations by the paper's output rules.
+    """
+    timed = [("parser", 0), *((name, k) for name in ITERATED for k in iterations), ("exact", 0)]
+    keys = [(order, *column) for order in ORDERS for column in timed]
+    parsers = {order: Parser(model, beams=beams) for order, beams in ORDERS.items()}
+    parts = [dev.select(np.arange(i, min(i + PART, len(dev)))) for i in range(0, len(dev), PART)]
+    machines = {order: parser.adaptive() for order, parser in parsers.items()}
+    seconds: dict[tuple[str, str, int], list[float]] = {key: [] for key in keys}
+    for i, part in enumerate([dev.select(np.arange(min(5, len(dev)))), *parts]):
+        for order, decoder, k in keys:
+            machine = machines[order]
+            machine.integrate = _integration(decoder, k).decoder
             with Stopwatch() as watch:
-                parser.parse(dev)
-            decoder = "parser" if name == "none" else name
-            rows.append({"order": order, "decoder": decoder, "iterations": k, "per_second": len(dev) / watch.cpu})
-    return rows
+                machine.parse(parsers[order].words(part))
+            if i:  # compiled code is loaded before
+                seconds[order, decoder, k].append(watch.cpu)
+    return [
+        {"order": order, "decoder": decoder, "iterations": k, "per_second": len(dev) / sum(some), "seconds": some}
+        for (order, decoder, k), some in seconds.items()
+    ]
+
+
+def _integration(decoder: str, iterations: int) -> Integration:
+    """Return the options that decode as a column does."""
+    if decoder == "dd-published":
+        return Integration(integrate="dd", iterations=iterations, step="published")
+    return Integration(integrate="none" if decoder == "parser" else decoder, iterations=iterations)  # type: ignore[arg-type]
 
 
 def run(params: Params, name: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from studies.auli_lopez_2011.ccg import tables as ccg_tables
+from studies.auli_lopez_2011.ccg_integration.measure import Column, column_named, column_of
 from studies.site import published
 from studies.site.collect import Results
 
@@ -42,10 +43,27 @@ def _each(results: Sequence[Results]) -> Iterator[tuple[dict[str, str], dict[str
             yield {"run": r.name, "parser": name}, found
 
 
-def name(decoder: str, iterations: int = 0) -> str:
-    """What a column is called: `BP, k = 5`, `exact`."""
-    known = {"bp": "BP", "dd": "DD", "parser": "baseline"}.get(decoder, decoder)
-    return f"{known}, k = {iterations}" if iterations else known
+#: decoders whose names in tables are others
+NAMES = {"bp": "BP", "dd": "DD", "dd-published": "DD, steps as published", "parser": "baseline"}
+
+
+def name(decoder: str, iterations: int = 0, output: str = "") -> str:
+    """What a column is called: `BP, k = 5`, `exact, least risk`. output: a rule that is not the paper's."""
+    counted = f"k = {iterations}" if iterations else ""
+    return ", ".join(part for part in (NAMES.get(decoder, decoder), counted, RULES.get(output, "")) if part)
+
+
+#: output rules as tables name them
+RULES = {"viterbi": "Viterbi", "least-risk": "least risk"}
+
+
+def _titled(column: Column) -> str:
+    return name(column.decoder, column.iterations, "" if column.usual else column.output)
+
+
+def titled(column: str) -> str:
+    """Return what tables call a column (`BP, k = 1`), from its name in comparisons (`reverse bp 1`)."""
+    return _titled(column_named(column)[1])
 
 
 def _table(rows: Cells) -> pd.DataFrame:
@@ -67,7 +85,7 @@ def accuracy(results: Sequence[Results]) -> pd.DataFrame:
         rows.setdefault(key, {}).update(_figures(line))
     for about, found in _each(results):
         for row in found["columns"]:
-            key = (about["run"], about["parser"], name(row["decoder"], row["iterations"]))
+            key = (about["run"], about["parser"], _titled(column_of(row)))
             rows.setdefault(key, {}).update(_figures(row))
     return _table(rows)
 
@@ -90,7 +108,7 @@ def errors(results: Sequence[Results]) -> pd.DataFrame:
     rows: Cells = {}
     for about, found in _each(results):
         for row in found["columns"]:
-            key = (about["run"], about["parser"], name(row["decoder"], row["iterations"]))
+            key = (about["run"], about["parser"], _titled(column_of(row)))
             at, share = (row["split"], row["order"]), 100 * row["less"] / max(1, row["proved"])
             rows.setdefault(key, {}).update(
                 {(*at, "worse, %"): share, (*at, "of"): row["proved"], (*at, "by"): row["lost"]}
@@ -106,7 +124,8 @@ def speed(results: Sequence[Results]) -> pd.DataFrame:
         cells: Row = {(line["order"], "sentences / s"): line["sentences / s"], (line["order"], "LF"): line["LF"]}
         rows.setdefault(key, {}).update(cells)
     for about, found in _each(results):
-        dev = {(r["order"], r["decoder"], r["iterations"]): r for r in found["columns"] if r["split"] == "dev"}
+        usual = [row for row in found["columns"] if row["split"] == "dev" and column_of(row).usual]
+        dev = {(row["order"], row["decoder"], row["iterations"]): row for row in usual}
         for line in found["timing"]["columns"]:
             row = dev[line["order"], line["decoder"], line["iterations"]]
             key = (about["run"], about["parser"], name(line["decoder"], line["iterations"]))
@@ -127,7 +146,8 @@ def baselines(results: Sequence[Results]) -> pd.DataFrame:
     rows = []
     for about, found in _each(results):
         for order in ORDERS:
-            of = {r["decoder"]: r["LF"] for r in found["columns"] if (r["split"], r["order"]) == ("dev", order)}
+            usual = [row for row in found["columns"] if column_of(row).usual]
+            of = {row["decoder"]: row["LF"] for row in usual if (row["split"], row["order"]) == ("dev", order)}
             rows.append(about | {"order": order, "parser alone": of["parser"], "exact": of["exact"]})
     columns = ["run", "parser", "order", "parser alone", "exact"]
     return pd.DataFrame(rows, columns=columns).set_index(columns[:3])
@@ -147,7 +167,7 @@ def settled(results: Sequence[Results]) -> pd.DataFrame:
         return data.set_index(keys)
     wanted = sorted({1, 5, 10, 25, 50, 100, 1000, int(data["iterations"].max())} & set(data["iterations"]))
     wide = data[data["iterations"].isin(wanted)].pivot(index=keys, columns="iterations", values="settled")
-    return wide.rename(index={"bp": "BP", "dd": "DD"}, level="decoder")
+    return wide.rename(index=NAMES, level="decoder")
 
 
 def beams(results: Sequence[Results]) -> pd.DataFrame:
@@ -206,12 +226,16 @@ def proof_times(proofs: pd.DataFrame) -> pd.DataFrame:
 def differences(results: Sequence[Results], split: str = "test") -> pd.DataFrame:
     """Rows (run, parser, what, than): LF of one less that of the other, with its 95 % interval, in each order, over
     so many sentences.
+
+    Columns are compared with the parser alone, one iteration of belief propagation and the optimum under the same
+    output rule; with the paper's rules, and the two rules of one decoder, as well.
     """
     rows = []
     for about, found in _each(results):
         for of in found["differences"]:
             order, _, b = of["b"].partition(" ")
-            if of["split"] == split and of["a"].startswith(order) and b in ("parser", "bp 1", "exact"):
+            base = b.removesuffix(" least-risk").removesuffix(" viterbi")
+            if of["split"] == split and of["a"].startswith(order) and base in ("parser", "bp 1", "exact"):
                 figures = {"difference": of["value"], "low": of["low"], "high": of["high"]}
                 rows.append(about | {"what": of["a"], "than": of["b"]} | figures | {"sentences": of["sentences"]})
     keys = ["run", "parser", "what", "than"]

@@ -9,15 +9,14 @@ belief of a category is f b e o. Exact where the transitions do not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from treebound.systems.ccg.charts import Packed
 from treebound.systems.ccg.joint import Analysis, Joint
-from treebound.systems.ccg.joint_kernels import Chain, chain_messages, chart_messages, most_expected
+from treebound.systems.ccg.joint_kernels import Chain, chain_messages, chart_messages
+from treebound.systems.ccg.output import Output, least_risk, viterbi
 
-Output = Literal["least-risk", "best"]
 SETTLED = 1e-6  #: beliefs that change less have converged
 
 
@@ -65,27 +64,23 @@ def rounds(joint: Joint, iterations: int) -> Iterator[Beliefs]:
             chart_messages(belief, messages, first, outside)
 
 
-def least_risk(packed: Packed, beliefs: Beliefs) -> np.ndarray:
-    """int32[I] edges of the derivation with the most expected correct constituents.
-
-    A constituent is an item that a word or a combination made: its span, category, head and the head's lexical category
-    (Goodman 1996). All derivations have as many of them, so that recall and precision are the same. O(E).
-    """
-    chart, items = packed.chart, len(packed.chart.category)
-    best = np.empty(items, np.int32)
-    most_expected(chart.graph, chart.rule, beliefs.items, beliefs.messages, np.empty(items), best)
-    return best
-
-
 def decode(joint: Joint, iterations: int, output: Output = "least-risk") -> Analysis:
-    """The derivation of least risk, or the best one, under the messages of belief propagation. Nothing is proved."""
+    """Decode with the messages of belief propagation. Nothing is proved."""
     found = propagate(joint, iterations)
-    return analysis(joint, found, output if found.rounds else "best")
+    return analysis(joint, found, output if found.rounds else "viterbi")
 
 
 def analysis(joint: Joint, found: Beliefs, output: Output = "least-risk") -> Analysis:
-    """The derivation of least risk, or the best one, by what a round has found."""
-    edges = least_risk(joint.packed, found) if output == "least-risk" else joint.packed.best(found.messages)[2]
+    """Return the derivation of an output rule under the messages of one round.
+
+    The least risk is the output of Smith & Eisner (2008) and of Auli & Lopez. Under `viterbi` it is the best derivation
+    of the chart with the chain's sum-product messages as scores of its leaves: the mode of the belief of the chart's
+    factor.
+    """
+    if output == "least-risk":
+        edges = least_risk(joint.packed, found.messages, found.items)
+    else:
+        edges = viterbi(joint.packed, found.messages)
     tags, own = joint.read(edges)
     value = own + joint.chain_score(tags)
     return Analysis(tags, edges, value, np.inf, "heuristic", found.rounds, converged=found.converged)

@@ -12,7 +12,7 @@ from treebound.checker.joint_proofs import Node
 from treebound.core.errors import InputError
 from treebound.support.settings import Checked, option
 from treebound.systems.ccg.belief_propagation import decode
-from treebound.systems.ccg.dual_decomposition import decompose
+from treebound.systems.ccg.dual_decomposition import Step, decompose
 from treebound.systems.ccg.joint import Analysis, Joint
 from treebound.systems.ccg.joint_search import proof, search
 
@@ -28,9 +28,15 @@ class Integration(Checked):
     iterations: Annotated[int, Field(ge=0, le=1_000_000)] = option(0, "Of the decoder; 0: 1, 25, 50 of bp, dd, exact.")
     nodes: Annotated[int, Field(ge=1, le=1_000_000)] = option(1000, "Of a search, at most.")
     record: bool = option(False, "Keep the proofs.")
+    step: Step = option(
+        "polyak",
+        "Step size of dd: `polyak` (default) follows the gap; `published` is 0.5, halved whenever the bound rises.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.step != "polyak" and self.integrate != "dd":
+            raise InputError("only dual decomposition has steps", hint="give --integrate dd")
         if self.record and self.integrate == "none":
             raise InputError("only the joint model has proofs", hint="give --integrate exact, dd or bp")
 
@@ -45,7 +51,7 @@ class Integration(Checked):
         if self.integrate == "bp":
             found = decode(joint, rounds), []
         elif self.integrate == "dd":
-            found = decompose(joint, rounds)
+            found = decompose(joint, rounds, self.step)
         else:
             found = search(joint, rounds, self.nodes)
         if found is None:  # weights of a model are finite

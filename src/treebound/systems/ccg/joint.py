@@ -57,6 +57,7 @@ class Analysis:
     nodes   of a search
     converged  of belief propagation: the beliefs moved no more; of the others: proved
     proof   for a file, where it was asked for
+    scores  float64[V] of the variables that the decoder leaves (`output`); None: belief propagation keeps its own
     """
 
     tags: np.ndarray
@@ -68,6 +69,7 @@ class Analysis:
     nodes: int = 0
     converged: bool = False
     proof: Proof | None = None
+    scores: np.ndarray | None = None
 
 
 class Joint:
@@ -97,6 +99,16 @@ class Joint:
         stack = np.empty(2 * self.words + 4, np.int32)
         own, _ = best_variables(self.packed.chart.graph, len(self.emission), edges, tags, stack)
         return np.sort(tags), own
+
+    def edges_of(self, best: np.ndarray) -> list[int]:
+        """Return the edges of the derivation by the best edges int32[I] of items, from the goal downwards. O(n)."""
+        graph = self.packed.chart.graph
+        stack, edges = [len(graph.first) - 2], []
+        while stack:
+            e = int(best[stack.pop()])
+            edges.append(e)
+            stack += [int(tail) for tail in (graph.right[e], graph.left[e]) if tail]
+        return edges
 
     def best_derivation(self, scores: np.ndarray) -> tuple[float, np.ndarray] | None:
         """(f + scores of its variables, int32[n] its variables) of the best derivation; None: there is none. O(E)."""

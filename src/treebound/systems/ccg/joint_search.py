@@ -7,12 +7,13 @@ checks (`evaluation.joint_proofs`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from treebound.checker.joint_proofs import Claim, Node, Proof, Statement
-from treebound.systems.ccg.dual_decomposition import Best, descend, whole
+from treebound.systems.ccg.dual_decomposition import Best, descend, scores_left, whole
 from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 
@@ -31,10 +32,12 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
     """The best derivation and the nodes that prove it: `optimal`, or `limit` after `most` nodes.
 
     iterations  of dual decomposition in a node, at most
+    Its `scores` are those of the node that closed around it; of an unproved derivation perhaps those of the root.
     None where nothing is possible. O(nodes iterations (E + sum c_i c_i+1)).
     """
     v, best, nodes, bounds, rounds = len(joint.emission), Best(), list[Node](), list[float](), 0
     waiting = [_Open(np.inf, np.zeros(v), -1, -1, 0, joint.possible)]
+    left, closed = np.zeros(v), -np.inf  # scores of the last node that closed around the best derivation, and its value
     while waiting and len(nodes) < most:
         at = waiting.pop()
         dual = descend(joint, at.allowed, at.multipliers, best, iterations)
@@ -42,7 +45,11 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
         number = len(nodes)
         nodes.append(Node(at.parent, at.variable, at.value, whole(dual.multipliers)))
         bounds.append(dual.bound)
+        if number == 0:
+            left = scores_left(at.allowed, dual.multipliers)
         if dual.bound <= best.value:
+            if best.value > closed and at.allowed[best.tags].all():
+                left, closed = scores_left(at.allowed, dual.multipliers), best.value
             continue
         word = int(np.argmax(dual.conflict))
         variable = int(dual.tags[word])
@@ -53,8 +60,9 @@ def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Nod
             waiting.append(_Open(dual.bound, dual.multipliers, number, variable, value, allowed))
     if not len(best.tags):
         return None
-    bound = max([best.value, *(left.bound for left in waiting)])
-    return joint.analysis(best.tags, bound, rounds, "limit", len(nodes)), _needed(nodes, bounds, bound)
+    bound = max([best.value, *(open_node.bound for open_node in waiting)])
+    found = joint.analysis(best.tags, bound, rounds, "limit", len(nodes))
+    return replace(found, scores=left), _needed(nodes, bounds, bound)
 
 
 def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
@@ -90,13 +98,8 @@ def _units(scores: np.ndarray) -> Any:
 
 def proof(joint: Joint, found: Analysis, nodes: list[Node]) -> Proof:
     """What a decoder found, and its proof, as a file holds them."""
-    graph, best = joint.packed.chart.graph, found.edges
-    stack, edges = [len(graph.first) - 2], []
-    while stack:
-        e = int(best[stack.pop()])
-        edges.append(e)
-        stack += [int(tail) for tail in (graph.right[e], graph.left[e]) if tail]
-    return Proof(joint.words, len(joint.emission), len(graph.left), edges, nodes)
+    edges = joint.packed.chart.graph.left
+    return Proof(joint.words, len(joint.emission), len(edges), joint.edges_of(found.edges), nodes)
 
 
 def claim(joint: Joint, found: Analysis, nodes: list[Node]) -> Claim:

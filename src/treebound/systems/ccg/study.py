@@ -12,12 +12,17 @@ from treebound.systems.ccg.belief_propagation import analysis, decode, rounds
 from treebound.systems.ccg.chain import Lattice
 from treebound.systems.ccg.charts import Packed
 from treebound.systems.ccg.decoding import Adaptive, Found, Supertagged
-from treebound.systems.ccg.dual_decomposition import Best, steps
+from treebound.systems.ccg.dual_decomposition import Best, Step, scores_left, steps
 from treebound.systems.ccg.evaluation import Difference, Ratio, Scores, evaluate, jackknife
 from treebound.systems.ccg.integration import ITERATIONS
 from treebound.systems.ccg.joint import Joint
 from treebound.systems.ccg.joint_search import search
-from treebound.treebanks.ccg.derivation import Derivation, to_text
+from treebound.systems.ccg.output import Output, least_risk, viterbi
+from treebound.treebanks.ccg.derivation import Derivation
+
+#: what is compared; `dd-published`: dual decomposition with the steps of the paper
+DECODERS = ("parser", "bp", "dd", "dd-published", "exact")
+OUTPUTS: tuple[Output, ...] = ("viterbi", "least-risk")
 
 
 class Outcome(NamedTuple):
@@ -31,6 +36,10 @@ class Outcome(NamedTuple):
     counts: tuple[int, ...]
 
 
+#: best edges int32[I] of items -> the outcome of the derivation
+Judge = Callable[[np.ndarray], Outcome]
+
+
 class Course(NamedTuple):
     """Outcomes of a decoder, each from an iteration on; the iteration that settled it, 0: none did."""
 
@@ -38,28 +47,41 @@ class Course(NamedTuple):
     settled: int
 
     def at(self, iterations: int) -> Outcome:
-        """What is given back after so many iterations, of 1 or more."""
-        return [outcome for begin, outcome in self.outcomes if begin <= iterations][-1]
+        """Return the outcome after so many iterations; of decoders without iterations (0) the only one."""
+        return [outcome for begin, outcome in self.outcomes if begin <= max(1, iterations)][-1]
+
+
+class Outputs(NamedTuple):
+    """Outcomes of a decoder under both output rules (`output`)."""
+
+    viterbi: Course
+    least_risk: Course
+
+    def by(self, output: Output) -> Course:
+        """Return the outcomes under a rule."""
+        return self.viterbi if output == "viterbi" else self.least_risk
 
 
 class Studied(NamedTuple):
     """A sentence that has a derivation.
 
-    edges    of its chart
-    parser   what the parser alone takes, without the supertagger; exact: of the search
-    proved   whether that is the optimum; nodes, cpu_s: of the search
+    edges     of its chart
+    decoders  DECODERS -> outcomes. The parser alone is without the supertagger, exact is the search
+    proved    whether the search proved the optimum; nodes, cpu_s: of the search
     """
 
     sentence: int
     words: int
     edges: int
-    parser: Outcome
-    bp: Course
-    dd: Course
-    exact: Outcome
+    decoders: dict[str, Outputs]
     proved: bool
     nodes: int
     cpu_s: float
+
+    @property
+    def optimum(self) -> Outcome:
+        """The best derivation, if it is proved."""
+        return self.decoders["exact"].viterbi.at(0)
 
 
 def scores(outcomes: Sequence[Outcome], sentences: int) -> Scores:
@@ -83,7 +105,8 @@ class Study(Adaptive):
     """Adaptive supertagging that fills `studied` beside.
 
     gold   derivations of the sentences; most: iterations of both approximate decoders
-    shown  iterations after which belief propagation does not decode any more, but goes on until its beliefs settle
+    shown  iterations after which derivations of least risk, and all of belief propagation, are not read off any more;
+           both decoders go on until they settle
     nodes  of the search, at most
     """
 
@@ -94,56 +117,65 @@ class Study(Adaptive):
 
     def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, Derivation, None]:
         joint, strings = self._joint(tagged, s, choices, packed), tagged.strings(s)
-        known: dict[str, tuple[int, ...]] = {}
+        known: dict[tuple[int, ...], Outcome] = {}
 
-        def outcome(value: float, edges: np.ndarray) -> Outcome:
-            derivation = joint.packed.derivation(edges, strings)
-            key = to_text(derivation)
+        def outcome(best: np.ndarray) -> Outcome:
+            key = tuple(joint.edges_of(best))
             if key not in known:
-                known[key] = _counts(evaluate([self.gold[s]], [Found((derivation,), True, value, 0, 0.0, 0)]))
-            return Outcome(value, known[key])
+                (tags, own), derivation = joint.read(best), joint.packed.derivation(best, strings)
+                counts = _counts(evaluate([self.gold[s]], [Found((derivation,), True, own, 0, 0.0, 0)]))
+                known[key] = Outcome(own + joint.chain_score(tags), counts)
+            return known[key]
 
         started = time.process_time()
         result = search(joint, ITERATIONS["exact"], self.nodes)
         seconds = time.process_time() - started
         assert result is not None  # weights are finite
-        best, alone = result[0], joint.packed.best()[2]
-        tags, own = joint.read(alone)
-        self.studied.append(
-            Studied(
-                sentence=s,
-                words=joint.words,
-                edges=len(packed.chart.rule),
-                parser=outcome(own + joint.chain_score(tags), alone),
-                bp=self._propagation(joint, outcome),
-                dd=self._decomposition(joint, outcome),
-                exact=outcome(best.value, best.edges),
-                proved=best.status == "optimal",
-                nodes=best.nodes,
-                cpu_s=seconds,
-            )
-        )
+        best = result[0]
+        assert best.scores is not None
+        alone = np.zeros(len(joint.emission))
+        decoders = {
+            "parser": _single(outcome(viterbi(joint.packed, alone)), outcome(least_risk(joint.packed, alone))),
+            "bp": self._propagation(joint, outcome),
+            "dd": self._decomposition(joint, outcome, "polyak"),
+            "dd-published": self._decomposition(joint, outcome, "published"),
+            "exact": _single(outcome(best.edges), outcome(least_risk(joint.packed, best.scores))),
+        }
+        proof = best.status == "optimal", best.nodes, seconds
+        self.studied.append(Studied(s, joint.words, len(packed.chart.rule), decoders, *proof))
         return best.value, joint.packed.derivation(best.edges, strings), None
 
-    def _propagation(self, joint: Joint, outcome: Callable[[float, np.ndarray], Outcome]) -> Course:
-        first = decode(joint, 1)
-        course, settled = [(1, outcome(first.value, first.edges))], 0
+    def _propagation(self, joint: Joint, outcome: Judge) -> Outputs:
+        first: dict[Output, Course] = {rule: Course([], 0) for rule in OUTPUTS}
+        for rule, course in first.items():
+            _add(course.outcomes, 1, outcome(decode(joint, 1, rule).edges))
+        settled = 0
         for beliefs in rounds(joint, self.most):
             settled = beliefs.rounds if beliefs.converged else 0
             if 1 < beliefs.rounds <= self.shown:
-                found = analysis(joint, beliefs)
-                _add(course, beliefs.rounds, outcome(found.value, found.edges))
-        return Course(course, settled)
+                for rule, course in first.items():
+                    _add(course.outcomes, beliefs.rounds, outcome(analysis(joint, beliefs, rule).edges))
+        return Outputs(*(first[rule]._replace(settled=settled) for rule in OUTPUTS))
 
-    def _decomposition(self, joint: Joint, outcome: Callable[[float, np.ndarray], Outcome]) -> Course:
-        best, course, settled, value = Best(), list[tuple[int, Outcome]](), 0, -np.inf
-        for dual in steps(joint, joint.possible, np.zeros(len(joint.emission)), best, self.most):
+    def _decomposition(self, joint: Joint, outcome: Judge, step: Step) -> Outputs:
+        """Follow one descent: the best derivation seen, and the least risk under the multipliers of the least bound."""
+        best, start, settled, value, bound = Best(), np.zeros(len(joint.emission)), 0, -np.inf, np.inf
+        seen, risk = list[tuple[int, Outcome]](), list[tuple[int, Outcome]]()
+        for dual in steps(joint, joint.possible, start, best, self.most, step):
             if best.value > value:
                 value = best.value
-                found = joint.analysis(best.tags, dual.bound, dual.rounds, "gap")
-                _add(course, dual.rounds, outcome(found.value, found.edges))
+                _add(seen, dual.rounds, outcome(joint.analysis(best.tags, dual.bound, dual.rounds, "gap").edges))
+            if dual.bound < bound and dual.rounds <= self.shown:
+                bound = dual.bound
+                left = scores_left(joint.possible, dual.multipliers)
+                _add(risk, dual.rounds, outcome(least_risk(joint.packed, left)))
             settled = dual.rounds if dual.bound <= best.value else 0
-        return Course(course, settled)
+        return Outputs(Course(seen, settled), Course(risk, settled))
+
+
+def _single(viterbi: Outcome, least_risk: Outcome) -> Outputs:
+    """Make the outcomes of a decoder without iterations."""
+    return Outputs(Course([(1, viterbi)], 0), Course([(1, least_risk)], 0))
 
 
 def _add(course: list[tuple[int, Outcome]], begin: int, outcome: Outcome) -> None:
