@@ -41,6 +41,7 @@ from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.updates import Learner, Mira
 from treebound.metrics.attachment import evaluate, has_labels
 from treebound.systems.sampling.globals.catalogue import append, codes_of, room
+from treebound.systems.sampling.globals.view import View
 from treebound.systems.sampling.model import SamplingModel, templates_for
 from treebound.systems.sampling.moves import climb
 from treebound.systems.sampling.parser import WORDS, Parser
@@ -235,13 +236,15 @@ class Training:
         self.learner.examples += 1
         self._update(made, rows, tag, *pair, errors)
         self.counts["gold" if constraint == GOLD else "neighbour"] += 1
-        new = self._proposing(*sentence)
+        new = self._proposing(*sentence, made.view)
         assert new is not None
         return new
 
-    def _proposing(self, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray) -> Sentence | None:
+    def _proposing(
+        self, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, view: View | None = None
+    ) -> Sentence | None:
         """Return a scored sentence whose random walks draw heads by exp(score of the arc), as published."""
-        made = scored(self.scoring, rows, tag, allowed)
+        made = scored(self.scoring, rows, tag, allowed, view=view)
         if made is not None:
             first, count = made.buffers.ints[S_SHARE], made.problem.arcs
             made.buffers.reals[first : first + count] = shares(made.problem.arc, made.problem)
