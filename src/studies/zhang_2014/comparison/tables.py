@@ -52,6 +52,12 @@ PAIRS = (
     ("sampling full-published", "sampling full-gold"),
     ("sampling full-neighbour", "sampling full-gold"),
     ("sampling small", "carreras+grandchild+sibling"),
+    (f"{FULL}-crossing", f"{TURBO}-crossing"),
+    (f"{FULL}-crossing", "second-order-crossing"),
+    ("sampling second-crossing", "second-order-crossing"),
+    ("sampling samplerank", "sampling samplerank-neighbour"),
+    ("sampling samplerank", "sampling samplerank-gold"),
+    ("sampling samplerank-neighbour", "sampling samplerank-gold"),
 )
 DIFFERENCES = ["difference", "low", "high", "words", "p"]  #: columns of `gains`
 KEPT = "sampling-gains"  #: what a reference keeps of `gains`
