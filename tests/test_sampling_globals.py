@@ -177,10 +177,12 @@ def test_chains_have_the_distribution_of_their_scores(kind, space):
     assert chi < len(expected) + 5 * np.sqrt(2 * len(expected))
 
 
-@pytest.mark.parametrize(("method", "space"), [(GIBBS, "projective"), (GIBBS, "non-projective"), (WALK, "non-projective")])
+@pytest.mark.parametrize(
+    ("method", "space"), [(GIBBS, "projective"), (GIBBS, "non-projective"), (WALK, "non-projective")]
+)
 @pytest.mark.parametrize(("neighbour", "gold"), [(True, True), (True, False), (False, True)])
 def test_a_chain_stops_at_every_constraint_that_is_broken_and_at_no_other(neighbour, gold, method, space):
-    """Against scores from scratch: proposals that are not accepted count, and so does every tree above the gold tree."""
+    """Against scores from scratch: proposals that are not accepted count, as does every tree above the gold tree."""
     n, cost, temperature = 4, 300.0, 900.0
     m = made(n, space, seed=3)
     every = trees(n, space, True).astype(np.int64)

@@ -4,8 +4,8 @@ A line is a tree, with its number before it and the punctuation that ends the cl
 
     #4:4.[39030] S(theme:NP(Head:Nhaa:...)|Head:V_11:...|range:NP(Head:Nab:...))#...(COMMACATEGORY)
 
-A daughter is `role:tag:word` or `role:category(daughters)`. The daughter `Head` is the head of its constituent. The words
-that head the other daughters become its dependents, with the role as their label:
+A daughter is `role:tag:word` or `role:category(daughters)`. The daughter `Head` is the head of its constituent. The
+words that head the other daughters become its dependents, with the role as their label:
 
 - of several daughters `Head` the leftmost conjunction (`Caa`) is the head, as in coordinations that are marked as such;
   without a conjunction the leftmost one is.

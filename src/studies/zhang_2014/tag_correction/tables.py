@@ -10,7 +10,6 @@ import pandas as pd
 from studies.site.collect import Results
 from studies.zhang_2014.tag_correction.settings import TagCorrection
 
-
 #: the two methods of correction: of this project, and of the paper
 OURS, PUBLISHED = "ours", "as published"
 

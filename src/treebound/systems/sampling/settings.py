@@ -80,9 +80,9 @@ class Settings(Checked):
     schedule: Literal["visit", "sample"] = option(
         "visit",
         "Which trees learning compares, and under which weights. visit compares successive samples, and the right tree "
-        "once per visit of a sentence, under the weights of the beginning of the visit. sample follows Figure 4 of the "
-        "paper: every proposal is compared with the sample before it, every sample with the right tree, and the sentence "
-        "is scored anew after every update.",
+        "once per visit of a sentence, under the weights of the beginning of the visit. sample follows the paper's "
+        "Figure 4: every proposal is compared with the sample before it, every sample with the right tree, and the "
+        "sentence is scored anew after every update.",
     )
     proposal: Literal["gibbs", "random-walk"] = option(
         "gibbs",

@@ -1,7 +1,8 @@
 """SampleRank over heads and tags together: errors are those of either, and so are the features of an update.
 
 The schedule `sample` is that of the paper's Figure 4, as in `systems.sampling.training`: every sample is compared with
-the gold tree and tags as well, and scores are those of the weights of the moment. Samples are Gibbs steps, as published.
+the gold tree and tags as well, and scores are those of the weights of the moment. Samples are Gibbs steps, as in the
+paper.
 """
 
 from __future__ import annotations
