@@ -88,7 +88,11 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             "spoilt": 3,
         }
         found |= {"p_tags": 0.23, "uas_predicted": 85.0, "uas_corrected": 85.6, "uas_right": 87.0}
-        _json(folder, ["tag-correction", f"{corpus}.json"], found | {"uas_gain": [0.6, 0.2, 1.0, 0.004]})
+        found["uas_gain"] = [0.6, 0.2, 1.0, 0.004]
+        if corpus in params.section(TagCorrection).published:
+            worse = {"mended": 3, "spoilt": 9, "uas_gain": [-0.4, -0.9, 0.1, 0.12]}
+            found["published"] = {key: value for key, value in found.items() if key != "uas_right"} | worse
+        _json(folder, ["tag-correction", f"{corpus}.json"], found)
     for corpus in params.section(Classifiers).corpora:
         _classifiers(folder, params, corpus)
     for i, name in enumerate(params.section(CCG).parsers):

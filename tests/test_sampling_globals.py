@@ -15,6 +15,7 @@ from treebound.systems.sampling.globals.catalogue import append, codes_of, name,
 from treebound.systems.sampling.globals.table import FEATURES
 from treebound.systems.sampling.globals.view import COORDINATOR, PREPOSITION, PUNCTUATION, find_spans
 from treebound.systems.sampling.moves import climb, gibbs, resample, walk
+from treebound.systems.sampling.search import GIBBS, GOLD, NEIGHBOUR, NOTHING, WALK, Rule, Trees, next_violation
 from treebound.systems.sampling.sentence import Scoring, Sentence, scored
 
 SPACES = ("projective", "non-projective")
@@ -174,3 +175,46 @@ def test_chains_have_the_distribution_of_their_scores(kind, space):
     found = np.append(met[often], met[~often].sum())
     chi = ((found - expected) ** 2 / np.maximum(expected, 1e-9)).sum()
     assert chi < len(expected) + 5 * np.sqrt(2 * len(expected))
+
+
+@pytest.mark.parametrize(
+    ("method", "space"), [(GIBBS, "projective"), (GIBBS, "non-projective"), (WALK, "non-projective")]
+)
+@pytest.mark.parametrize(("neighbour", "gold"), [(True, True), (True, False), (False, True)])
+def test_a_chain_stops_at_every_constraint_that_is_broken_and_at_no_other(neighbour, gold, method, space):
+    """Against scores from scratch: proposals that are not accepted count, as does every tree above the gold tree."""
+    n, cost, temperature = 4, 300.0, 900.0
+    m = made(n, space, seed=3)
+    every = trees(n, space, True).astype(np.int64)
+    right = every[np.argsort([m.score(heads.astype(np.int32)) for heads in every])[-2]]
+    tree = Trees(np.full(n + 1, -1, np.int64), np.full(n + 1, -1, np.int64), right)
+    rule, rng = Rule(neighbour, gold, cost, method, 3, temperature), np.array([11], np.uint64)
+
+    def score(heads: np.ndarray) -> float:
+        return m.score(heads.astype(np.int32))
+
+    def errors(heads: np.ndarray) -> int:
+        return int((heads != right)[1:].sum())
+
+    arcs, met, rejected = m.first_tree(rng), {NOTHING: 0, NEIGHBOUR: 0, GOLD: 0}, 0
+    for _ in range(600):
+        behind = score(right) - m.lay(arcs)
+        steps, constraint, less = next_violation(*m.buffers, m.view, tree, 1, behind, rule, rng)
+        assert steps == 0
+        arcs, now = m.arcs, np.full(n + 1, -1, np.int64)
+        now[m.problem.mod[arcs]] = m.problem.head[arcs]
+        assert any(np.array_equal(now, one) for one in (tree.before, tree.proposal))
+        rejected += not np.array_equal(now, tree.proposal)
+        fewer = errors(tree.before) - errors(tree.proposal)
+        gain = score(tree.proposal) - score(tree.before)
+        expected = NOTHING, 0
+        if gold and score(right) - score(now) < cost * errors(now) - 1e-6:
+            expected = GOLD, errors(now)
+        if neighbour and fewer and gain * np.sign(fewer) < cost * abs(fewer) - 1e-6:
+            expected = NEIGHBOUR, fewer
+        assert (constraint, less) == expected
+        met[constraint] += 1
+    assert met[NOTHING] > 0
+    assert (met[NEIGHBOUR] > 0) == neighbour
+    assert (met[GOLD] > 0) == gold
+    assert rejected > 10

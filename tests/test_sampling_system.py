@@ -19,7 +19,9 @@ from treebound.cli import application
 from treebound.core.errors import InputError, ModelError
 from treebound.core.treebank import Treebank
 from treebound.kernels.arcs.numbering import arcs_of_tree
+from treebound.learning.pruner import train_pruner
 from treebound.learning.survey import describe
+from treebound.learning.updates import Mira
 from treebound.metrics.attachment import evaluate
 from treebound.support.settings import SettingError
 from treebound.systems.registry import system_of
@@ -28,6 +30,7 @@ from treebound.systems.sampling.rerank import best_of_list
 from treebound.systems.sampling.sentence import Labelled, Sentence, scored
 from treebound.systems.sampling.settings import Settings
 from treebound.systems.sampling.system import SamplingSystem
+from treebound.systems.sampling.training import Training
 from treebound.systems.training import recipe
 from treebound.treebanks.document import read
 from treebound.treebanks.projectivise import projectivise
@@ -235,6 +238,65 @@ def test_either_constraint_alone_learns_by_its_own_steps(constraints: str, folde
     assert max(record["dev_uas"] for record in model.history) > 60
 
 
+def sample_rank(train: Treebank, **more: Any) -> Training:
+    """Training by Figure 4 of the paper, without an epoch yet."""
+    own = {"schedule": "sample", "violator": "sample", "labels": "none", "space": "non-projective", "cost": 1.0}
+    spec = settings(**{**own, "samples": 6, **more})
+    return Training(spec, train, train_pruner(train, epochs=1, bits=14, seed=1))
+
+
+@pytest.mark.parametrize("proposal", ["gibbs", "random-walk"])
+@pytest.mark.parametrize("constraints", ["both", "neighbour", "gold"])
+def test_every_update_of_figure_4_mends_a_constraint_that_is_broken_at_that_moment(
+    constraints: str, proposal: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every update is counted and changes the weights, at most one of a kind a sample; the average is over updates."""
+    steps: list[tuple[float, float]] = []
+    size = Mira.size
+
+    def watched(self: Mira, margin: float, norm: float, cost: float) -> float:
+        steps.append((margin, cost))
+        return size(self, margin, norm, cost)
+
+    train = read_both(folder)[0].select(np.arange(20))
+    task = sample_rank(train, constraints=constraints, proposal=proposal)
+    after = [task.learner.weights.copy()]
+    update = task._update
+
+    def watched_update(*given: Any) -> None:
+        update(*given)
+        after.append(task.learner.weights.copy())
+
+    monkeypatch.setattr(Mira, "size", watched)
+    monkeypatch.setattr(task, "_update", watched_update)
+    records = [task.learn(np.arange(len(train)), lambda items: items) for _ in range(2)]
+    assert len(steps) == sum(record["neighbour"] + record["gold"] for record in records) == task.learner.examples - 1
+    assert all(margin < cost + 1e-4 for margin, cost in steps)
+    for kind in ("neighbour", "gold"):
+        assert all((record[kind] > 0) == (constraints in ("both", kind)) for record in records)
+        assert all(record[kind] <= 6 * len(train) for record in records)
+    weights, unit = task.result()
+    assert np.allclose(weights / unit, np.mean(after, axis=0), atol=1e-5)
+
+
+def test_the_published_schedule_learns_and_goes_on_after_an_interruption(folder: Path, tmp_path: Path) -> None:
+    train, dev = read_both(folder)
+    how = {"labels": "none", "violator": "sample", "schedule": "sample", "space": "non-projective", "samples": 10}
+    spec = settings(**how, proposal="random-walk", search="random-walk", cost=1.0, epochs=3)
+    models = [SamplingSystem().train(spec, train, dev)]
+    assert max(record["dev_uas"] for record in models[0].history) > 70
+
+    def interrupted(items: Iterable[Any], what: str) -> Iterable[Any]:
+        if what == "dev, epoch 2/3":
+            raise KeyboardInterrupt
+        return items
+
+    with pytest.raises(KeyboardInterrupt):
+        SamplingSystem().train(spec, train, dev, checkpoint=tmp_path / "state", progress=interrupted)
+    models.append(SamplingSystem().train(spec, train, dev, checkpoint=tmp_path / "state"))
+    assert np.array_equal(models[0].weights, models[1].weights)
+
+
 def test_trees_may_cross(folder: Path) -> None:
     train, dev = read_both(folder)
     model = SamplingSystem().train(settings(space="non-projective", search="random-walk", epochs=1), train, dev)
@@ -254,6 +316,9 @@ def test_trees_may_cross(folder: Path) -> None:
         ({"search": "random-walk"}, "search: random walks make crossing trees"),
         ({"labels": "both"}, "labels: unknown value 'both'; choose from joint, none"),
         ({"violator": "best"}, "violator: unknown value 'best'; choose from climb, sample"),
+        ({"schedule": "epoch"}, "schedule: unknown value 'epoch'; choose from visit, sample"),
+        ({"schedule": "sample"}, "schedule: the right tree is compared with samples"),
+        ({"proposal": "random-walk", "space": "non-projective"}, "proposal: random walks make crossing trees"),
         ({"beam": 3}, "beam: unknown key"),
     ],
 )

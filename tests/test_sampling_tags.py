@@ -18,6 +18,7 @@ from treebound.kernels.arcs.numbering import heads_of
 from treebound.kernels.arcs.problem_index import index_of
 from treebound.learning.pruner import train_pruner
 from treebound.learning.survey import describe
+from treebound.learning.updates import Mira
 from treebound.metrics.attachment import evaluate
 from treebound.systems.sampling.globals.catalogue import codes_of
 from treebound.systems.sampling.globals.table import FEATURES
@@ -226,3 +227,28 @@ def test_training_corrects_tags_that_it_has_not_seen() -> None:
     before_wrong, wrong = (sum(a != b for a, b in zip(right, x, strict=True)) for x in (before, after))
     assert wrong < 0.8 * before_wrong
     assert evaluate(new, [heads for heads, _ in found]).summary["uas"] > 60
+
+
+def test_figure_4_compares_every_sample_with_the_gold_tree_and_tags(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every update mends a constraint that is broken under the weights of that moment; more than one in a visit."""
+    whole = synthetic_treebank(30, 3, 8)
+    describe(whole, whole)
+    given, column = noisy(whole, 1), whole.meta["tag"]
+    how = {"labels": "none", "violator": "sample", "schedule": "sample", "samples": 8, "global_features": ()}
+    spec = Settings(families=("adjacent-sibling",), bits=14, temperature=1.0, cost=1.0, **how)
+    pruner, candidates = train_pruner(given, epochs=1, bits=14), learn(whole, given, column)
+    right = whole.strings(column)
+    tags = [candidates.of(*word) for word in zip(whole.strings("form"), given.strings(column), right, strict=True)]
+    steps: list[tuple[float, float]] = []
+    size = Mira.size
+
+    def watched(self: Mira, margin: float, norm: float, cost: float) -> float:
+        steps.append((margin, cost))
+        return size(self, margin, norm, cost)
+
+    monkeypatch.setattr(Mira, "size", watched)
+    task = JointTraining(spec, given, right, tags, candidates.coarse, pruner)
+    record = task.learn(np.arange(len(whole)), lambda items: items)
+    assert len(steps) == record["neighbour"] + record["gold"] == task.learner.examples - 1
+    assert all(margin < cost + 1e-4 for margin, cost in steps)
+    assert record["gold"] > len(whole), "the schedule visit compares once a visit"

@@ -19,7 +19,7 @@ from treebound.treebanks.document import FORMATS
 OPEN = [
     "tr_twt", "pt_petrogold", "en_ewt", "zh_gsd", "sv_talbanken", "sv_lines", "nl_lassysmall", "ja_gsd", "tr_imst",
     "fr_sequoia", "el_gdt", "cs_cltt", "af_afribooms", "it_partut", "es_conll07", "eu_conll07", "nl_alpino",
-    "ptb_sample", "en_craft",
+    "zh_sinica", "ptb_sample", "en_craft",
 ]  # fmt: skip
 
 ENTRY = """

@@ -49,8 +49,8 @@ def convert(
         files = split_files(corpus, folder)
         unmarked = _leaves_complements_unmarked(data for split in files.values() for _, data in split)
         splits = {name: _penn(split, corpus.encoding, unmarked) for name, split in files.items()}
-    elif corpus.format == "alpino":
-        raise InputError(f"{corpus.name}: Alpino trees have no translation to CCG", path=folder, hint="see --help")
+    elif corpus.format in ("alpino", "sinica"):
+        raise InputError(f"{corpus.name}: its trees have no translation to CCG", path=folder, hint="see --help")
     else:
         documents = split_documents(corpus, folder, corpus.strict)
         splits = {name: _universal(name, document.treebank) for name, document in documents.items()}

@@ -1,6 +1,7 @@
 """Reading and writing treebank files: a `Treebank` and all that surrounds it, so that files are written byte for byte.
 
-Whole files or pipes, tabular formats or trees of constituents (Penn brackets, Alpino XML):
+Whole files or pipes, tabular formats or trees of constituents (Penn brackets, Alpino XML,
+Sinica Treebank):
 
     document = read("en_ewt-ud-dev.conllu")
     document.treebank                                   # the columns that parsers see
@@ -12,6 +13,7 @@ Whole files or pipes, tabular formats or trees of constituents (Penn brackets, A
 from __future__ import annotations
 
 import io
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +30,7 @@ from treebound.core.errors import InputError
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.core.vocabulary import Vocabulary
 from treebound.support.compression import READ_ERRORS, stem_of, writing
-from treebound.treebanks import alpino, brackets
+from treebound.treebanks import alpino, brackets, sinica
 from treebound.treebanks.ccg.columns import heads_of, steps_of
 from treebound.treebanks.ccg.derivation import from_text
 from treebound.treebanks.conllu import CONLLU, plus
@@ -38,11 +40,12 @@ from treebound.treebanks.tabular import Layout, Malformed, column_names, parse_s
 
 #: tabular formats by the name that `read` takes; the other formats hold constituents
 LAYOUTS: dict[str, Layout] = {"conllu": CONLLU, "conllx": CONLLX, "conll08": CONLL08}
-CONSTITUENTS = ("brackets", "alpino", "auto")
+CONSTITUENTS = ("brackets", "alpino", "auto", "sinica")
 FORMATS = (*LAYOUTS, *CONSTITUENTS)
 #: sources of a treebank: a path, an open file, the bytes of a file, or lines
 Source = str | Path | BinaryIO | TextIO | bytes | Iterable[bytes] | Iterable[str]
 
+_NUMBERED = re.compile(rb"#\d+:\S*\.\[\d*\] ")  #: begins a line of the Sinica Treebank
 _SUFFIXES = {
     ".conllu": "conllu",
     ".conllup": "conllu",
@@ -309,6 +312,8 @@ def _sniff(path: str, head: Sequence[bytes]) -> str:
         return _SUFFIXES[suffix]
     first = first.lstrip()
     known = {b"(": "brackets", b"<": "alpino"}
+    if _NUMBERED.match(first):
+        return "sinica"
     return known.get(first[:1], "auto" if first.startswith(b"ID=") else "conllu")
 
 
@@ -424,6 +429,20 @@ def _alpino_sentences(lines: Iterable[bytes], context: _Context, skipped: list[S
         raise InputError(error.reason, path=context.path, line=error.line, hint=hint) from None
 
 
+def _sinica_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
+    """Return trees of the Sinica Treebank as lines of CoNLL-U. A line that is not text stops the reading."""
+    for tree in sinica.parse(text_of(lines, context.path)):
+        if isinstance(tree, sinica.BadTree):
+            if context.strict:
+                raise InputError(tree.reason, path=context.path, line=tree.line, hint=tree.hint)
+            skipped.append(Skipped(tree.line, tree.reason))
+            continue
+        for i, word in enumerate(tree, 1):
+            row = (word.form, "_", sinica.coarse(word.tag), word.tag, "_", word.label, word.head)
+            yield _conllu_line(i, row).encode()
+        yield b"\n"
+
+
 def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Skipped]) -> Iterator[bytes]:
     """Derivations of CCG as lines of CoNLL-U, see `treebanks.ccg.columns`."""
     for number, raw in enumerate(lines, 1):
@@ -447,7 +466,12 @@ def _auto_sentences(lines: Iterable[bytes], context: _Context, skipped: list[Ski
         yield b"\n"
 
 
-_CONVERTERS = {"brackets": _bracket_sentences, "alpino": _alpino_sentences, "auto": _auto_sentences}
+_CONVERTERS = {
+    "brackets": _bracket_sentences,
+    "alpino": _alpino_sentences,
+    "auto": _auto_sentences,
+    "sinica": _sinica_sentences,
+}
 
 
 def _conllu_line(i: int, word: Sequence[Any]) -> str:

@@ -42,6 +42,8 @@ FULL, TURBO, EXACT = "sampling full", "sampling turbo", "combined"
 GLOBAL = ((FULL, EXACT), (FULL, TURBO), (TURBO, EXACT))
 #: search with lists of the same model's trees
 LISTED = tuple((FULL, f"{FULL}, best of {k}") for k in LISTS)
+#: the same over trees that may cross, as in the paper; the exact search has a second-order model
+CROSSING = ((f"{FULL}-crossing", f"{TURBO}-crossing"), (f"{FULL}-crossing", "second-order-crossing"))
 #: rows that are compared: these, and each way of learning
 PAIRS = (
     *ways(GLOBAL),
@@ -52,6 +54,11 @@ PAIRS = (
     ("sampling full-published", "sampling full-gold"),
     ("sampling full-neighbour", "sampling full-gold"),
     ("sampling small", "carreras+grandchild+sibling"),
+    *CROSSING,
+    ("sampling second-crossing", "second-order-crossing"),
+    ("sampling samplerank", "sampling samplerank-neighbour"),
+    ("sampling samplerank", "sampling samplerank-gold"),
+    ("sampling samplerank-neighbour", "sampling samplerank-gold"),
 )
 DIFFERENCES = ["difference", "low", "high", "words", "p"]  #: columns of `gains`
 KEPT = "sampling-gains"  #: what a reference keeps of `gains`

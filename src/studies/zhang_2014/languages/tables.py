@@ -14,9 +14,12 @@ from studies.zhang_2014.comparison import tables
 from studies.zhang_2014.comparison import tables as comparison_tables
 
 #: pairs of rows that are compared
-COMPARED = (*tables.GLOBAL, *tables.LISTED)
+COMPARED = (*tables.GLOBAL, *tables.LISTED, *tables.CROSSING)
 #: rows that are shown, where a corpus has them
-ROWS = ("carreras", tables.EXACT, tables.TURBO, tables.FULL, *(other for _, other in tables.LISTED))
+ROWS = (
+    *("carreras", tables.EXACT, tables.TURBO, tables.FULL, *(other for _, other in tables.LISTED)),
+    *("second-order-crossing", f"{tables.TURBO}-crossing", f"{tables.FULL}-crossing"),
+)
 #: languages that the paper has, too: our code -> its name, whose figures are columns of its Table 2
 PUBLISHED = {
     **{"cs": "Czech", "en": "English", "es": "Spanish", "ja": "Japanese", "nl": "Dutch", "pt": "Portuguese"},
@@ -55,7 +58,7 @@ def gains(runs: Sequence[Results]) -> pd.DataFrame:
     parts = []
     for results in runs:
         languages = dict(_places(results))
-        found = tables.gains(results, [*tables.ways(tables.GLOBAL), *tables.LISTED]).reset_index()
+        found = tables.gains(results, [*tables.ways(tables.GLOBAL), *tables.LISTED, *tables.CROSSING]).reset_index()
         if found.empty:
             continue
         for side in ("row", "other"):

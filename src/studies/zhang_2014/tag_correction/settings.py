@@ -16,11 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, config=STRICT)
 class TagCorrection(Section):
-    """Tags chosen with trees (Zhang et al. 2014, Table 3); see `stage`."""
+    """Tags chosen with trees (Zhang et al. 2014, Table 3); see `stage`.
+
+    published  corpora that are measured by the method of the paper as well; see `measure`
+    """
 
     corpora: tuple[Name, ...] = ()
     settings: Correcting = Field(default_factory=Correcting)
+    published: tuple[Name, ...] = ()
 
     def check(self, params: Params) -> None:
         """Raise ValueError where a corpus is none of the treebanks."""
         params.check_treebanks(self.corpora)
+        if missing := [name for name in self.published if name not in self.corpora]:
+            raise ValueError(f"published: {missing[0]} is not among the corpora of tag_correction")

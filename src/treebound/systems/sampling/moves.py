@@ -152,25 +152,46 @@ def gibbs(ints, reals, view, temperature, rng):
 
     Half of the steps exchange a word and its head, drawn from the two trees that this joins.
     """
-    m = 1 + below(rng, ints[at.N])
-    if uniform(rng) < 0.5:
-        return resample(ints, reals, view, m, temperature, rng)
-    count = rotation(ints, m, False)
-    if count == 0 or ints[ints[at.NEW]] < 0:
-        return 0.0
-    gain = swap_arcs(ints, reals, view, count)
-    if taken(gain, temperature, rng):
+    gain, count, accepted = propose_gibbs(ints, reals, view, temperature, rng)
+    if accepted:
         return gain
     take_back(ints, view, count)
     return 0.0
 
 
 @kernel
+def propose_gibbs(ints, reals, view, temperature, rng):
+    """Go to the tree that a step of `gibbs` proposes; (gain, arcs at NEW that are new, whether it is accepted).
+
+    `take_back` undoes a proposal that is not accepted. A head that is drawn anew is always accepted.
+    """
+    m = 1 + below(rng, ints[at.N])
+    if uniform(rng) < 0.5:
+        return resample(ints, reals, view, m, temperature, rng), 0, True
+    count = rotation(ints, m, False)
+    if count == 0 or ints[ints[at.NEW]] < 0:
+        return 0.0, 0, True
+    gain = swap_arcs(ints, reals, view, count)
+    return gain, count, taken(gain, temperature, rng)
+
+
+@kernel
 def walk(ints, reals, view, words, temperature, rng):
-    """A step of Metropolis & Hastings over crossing trees, as `chains.walk`; the gain (Zhang et al., 3.2.2).
+    """A step of Metropolis & Hastings over crossing trees, as `chains.walk`; the gain (Zhang et al., 3.2.2)."""
+    gain, count, accepted = propose_walk(ints, reals, view, words, temperature, rng)
+    if accepted:
+        return gain
+    take_back(ints, view, count)
+    return 0.0
+
+
+@kernel
+def propose_walk(ints, reals, view, words, temperature, rng):
+    """Go to the tree that a step of `walk` proposes; (gain, arcs at NEW that are new, whether it is accepted).
 
     The proposal q draws the heads of K words by Wilson's walks under S_SHARE, so that q(y) / q(y') is the ratio of the
-    products of shares: accepted with probability min(1, p(y') q(y) / (p(y) q(y'))).
+    products of shares: accepted with probability min(1, p(y') q(y) / (p(y) q(y'))). `take_back` undoes a proposal that
+    is not accepted. A proposal with another number of roots leaves the tree as it is where one root is asked for.
     """
     new, old, count = ints[at.NEW], ints[at.OLD], draw_words(ints, words, rng)
     propose(ints, reals, count, rng)
@@ -181,13 +202,10 @@ def walk(ints, reals, view, words, temperature, rng):
         log += np.log(reals[ints[at.S_SHARE] + one]) - np.log(reals[ints[at.S_SHARE] + two])
         roots += (ints[ints[at.HEAD] + two] == 0) - (ints[ints[at.HEAD] + one] == 0)
     if same or (roots != 0 and ints[at.ONE_ROOT]):
-        return 0.0
+        return 0.0, 0, True
     gain = swap_arcs(ints, reals, view, count)
     log += gain / temperature
-    if log >= 0.0 or uniform(rng) < np.exp(log):
-        return gain
-    take_back(ints, view, count)
-    return 0.0
+    return gain, count, log >= 0.0 or uniform(rng) < np.exp(log)
 
 
 @kernel

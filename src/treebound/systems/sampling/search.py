@@ -11,9 +11,10 @@ from treebound.decoders.approximate.sampling.forest import arc_into, head_of, la
 from treebound.decoders.approximate.sampling.starts import draw
 from treebound.support.jit import kernel
 from treebound.systems.sampling.globals.catalogue import score_all
-from treebound.systems.sampling.moves import climb, gibbs, walk
+from treebound.systems.sampling.moves import climb, gibbs, propose_gibbs, propose_walk, take_back, walk
 
 GREEDY, GIBBS, WALK = range(3)
+NOTHING, NEIGHBOUR, GOLD = range(3)  #: which constraint is broken
 
 
 class Plan(NamedTuple):
@@ -115,3 +116,62 @@ def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
         if (less > 0 and gain < cost * less) or (less < 0 and -gain < -cost * less):
             return steps, less
     return 0, 0
+
+
+class Trees(NamedTuple):
+    """Trees of a chain, int64[n + 1] heads with -1 at 0: before a proposal, the proposal itself, and the gold tree."""
+
+    before: np.ndarray
+    proposal: np.ndarray
+    gold: np.ndarray
+
+
+class Rule(NamedTuple):
+    """Constraints to be checked: of successive trees, of the gold tree; `cost` is the margin for each wrong head.
+
+    method, words, temperature  of the chain: GIBBS or WALK, K of random walks, units of scores
+    """
+
+    neighbour: bool
+    gold: bool
+    cost: float
+    method: int
+    words: int
+    temperature: float
+
+
+@kernel
+def next_violation(ints, reals, view, trees, steps, behind, rule, rng):
+    """Make proposals until one breaks a constraint (Zhang et al., Figure 4); (steps left, constraint, errors less).
+
+    behind       score of the gold tree less the score of the forest's tree
+    steps        proposals to make at most
+    errors less  of the proposal than of the tree before; for GOLD the errors of the forest's tree
+
+    A proposal is compared with the tree before it whether it is accepted or not. The tree after it, which is that of
+    the forest, is compared with the gold tree where the proposal itself breaks no constraint.
+    """
+    n = ints[at.N]
+    while steps > 0:
+        steps -= 1
+        for m in range(1, n + 1):
+            trees.before[m] = head_of(ints, m)
+        if rule.method == WALK:
+            gain, count, accepted = propose_walk(ints, reals, view, rule.words, rule.temperature, rng)
+        else:
+            gain, count, accepted = propose_gibbs(ints, reals, view, rule.temperature, rng)
+        less, errors = 0, 0
+        for m in range(1, n + 1):
+            trees.proposal[m] = head_of(ints, m)
+            less += (trees.proposal[m] == trees.gold[m]) - (trees.before[m] == trees.gold[m])
+            errors += trees.proposal[m] != trees.gold[m]
+        if accepted:
+            behind -= gain
+        else:
+            take_back(ints, view, count)
+            errors += less
+        if rule.neighbour and ((less > 0 and gain < rule.cost * less) or (less < 0 and -gain < -rule.cost * less)):
+            return steps, NEIGHBOUR, less
+        if rule.gold and errors > 0 and behind < rule.cost * errors:
+            return steps, GOLD, errors
+    return 0, NOTHING, 0

@@ -107,12 +107,18 @@ def allowed_arcs(
 
 
 def scored(
-    by: Scoring, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, right: Labelled | None = None
+    by: Scoring,
+    rows: np.ndarray,
+    tag: np.ndarray,
+    allowed: np.ndarray,
+    right: Labelled | None = None,
+    view: View | None = None,
 ) -> Sentence | None:
     """A sentence under these weights; None where the candidate arcs (bool[n + 1, n + 1], head first) make up no tree.
 
     rows, tag  as of `TokenTable.sentence`
     right      (heads int32[n + 1], labels int32[n]): of training, where these arcs have these labels
+    view       of the same sentence, used again: `score_all` forgets its scores
     """
     scores, labels = by.scorer.score(by.weights, rows, tag, allowed, by.single_root, by.projective), None
     if by.labelling is not None:
@@ -123,5 +129,5 @@ def scored(
     found = starts_of(index_of(problem).arcs, log, problem.single_root, by.projective)
     if found is None:
         return None
-    view = view_of(rows, problem.n, by.codes, by.reals)
+    view = view or view_of(rows, problem.n, by.codes, by.reals)
     return Sentence(scores, problem, buffers_of(problem, shares(log, problem)), view, *found, labels)

@@ -77,6 +77,21 @@ class Settings(Checked):
     restarts: Count = option(20, "Runs for a sentence, at most.")
     patience: Count = option(4, "Enough once so many runs in a row found nothing better.")
     pruner_epochs: Epochs = option(3, "Passes over TRAIN of the pruner, a first-order model.")
+    schedule: Literal["visit", "sample"] = option(
+        "visit",
+        "Which trees learning compares, and under which weights. visit compares successive samples, and the right tree "
+        "once per visit of a sentence, under the weights of the beginning of the visit. sample follows the paper's "
+        "Figure 4: every proposal is compared with the sample before it, every sample with the right tree, and the "
+        "sentence is scored anew after every update.",
+    )
+    proposal: Literal["gibbs", "random-walk"] = option(
+        "gibbs",
+        "How samples are proposed in learning. gibbs draws the head of one word. random-walk draws the heads of four "
+        "words by Wilson's walks, as published, and needs --schedule sample and trees whose arcs may cross.",
+    )
+    samples: Annotated[int, Field(ge=0, le=1_000_000)] = option(
+        0, "Samples of a sentence in each epoch, whatever its length. 0 takes SWEEPS times the number of its words."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,5 +100,11 @@ class Settings(Checked):
         for name in ("families", "global_features"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise SettingError(name, "one is named twice", "name each once")
+        if self.proposal == "random-walk" and (self.space == "projective" or self.schedule != "sample"):
+            hint = "add --space non-projective --schedule sample"
+            raise SettingError("proposal", "random walks make crossing trees and are compared one by one", hint)
+        if self.schedule == "sample" and (self.violator != "sample" or self.labels != "none"):
+            hint = "add --violator sample --labels none"
+            raise SettingError("schedule", "the right tree is compared with samples, and no labels are learnt", hint)
         if self.search == "random-walk" and self.space == "projective":
             raise SettingError("search", "random walks make crossing trees", "add --space non-projective")

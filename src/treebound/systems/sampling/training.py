@@ -3,7 +3,13 @@
 Each sentence has a chain of trees that goes on from epoch to epoch. At each visit it is scored once, and the chain
 makes `sweeps` steps a word under these scores. Where two successive trees break their constraint under them, or the
 tree that a visit ends with breaks that of the right tree, a MIRA step is made; its size is that of the weights of the
-moment, and global features are scored by these from then on.
+moment, and global features are scored by these from then on. That is the schedule `visit`.
+
+The schedule `sample` is Figure 4: every proposal is compared with the tree before it, accepted or not, and every sample
+with the gold tree, under the weights of the moment, since the sentence is scored anew after every update. The average
+is over updates. Two details are ours: chains go on from epoch to epoch, of which Figure 4 says nothing, and a random
+walk proposes no head with less than `LEAST_SHARE` of the weight of the best head.
+
 The paper's figure orders the two errors the wrong way round in Delta Err; the text's equation (5) is meant.
 """
 
@@ -15,6 +21,8 @@ import numpy as np
 
 from treebound.core.errors import InputError
 from treebound.core.treebank import Treebank
+from treebound.decoders.approximate.sampling.buffers import S_SHARE
+from treebound.decoders.approximate.sampling.decoder import shares
 from treebound.factors.templates import digest
 from treebound.features.labelling import Labelling
 from treebound.features.labels import inventory, numbered
@@ -33,10 +41,22 @@ from treebound.learning.pruner import Pruner, train_pruner
 from treebound.learning.updates import Learner, Mira
 from treebound.metrics.attachment import evaluate, has_labels
 from treebound.systems.sampling.globals.catalogue import append, codes_of, room
+from treebound.systems.sampling.globals.view import View
 from treebound.systems.sampling.model import SamplingModel, templates_for
 from treebound.systems.sampling.moves import climb
-from treebound.systems.sampling.parser import Parser
-from treebound.systems.sampling.search import Pair, next_pair
+from treebound.systems.sampling.parser import WORDS, Parser
+from treebound.systems.sampling.search import (
+    GIBBS,
+    GOLD,
+    NEIGHBOUR,
+    NOTHING,
+    WALK,
+    Pair,
+    Rule,
+    Trees,
+    next_pair,
+    next_violation,
+)
 from treebound.systems.sampling.sentence import Scoring, Sentence, allowed_arcs, scored
 from treebound.systems.sampling.settings import Settings
 from treebound.treebanks.projectivise import projectivise
@@ -110,12 +130,17 @@ class Training:
         self.gold = [projectivise(heads)[0] for heads in each] if projective else each
         self.chains = np.full(train.words, UNKNOWN, np.int32)
         self.difference = Difference()
+        if spec.schedule == "sample":
+            self.learner.examples = 1  # the average counts the first weights and those after every update
         self.counts = dict.fromkeys(("wrong", "neighbour", "gold"), 0)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
         """One epoch: errors of the trees that visits end with, and the steps made for either constraint."""
         self.counts = dict.fromkeys(self.counts, 0)
         for i in show(order):
+            if self.spec.schedule == "sample":
+                self._visit_samples(int(i))
+                continue
             self.learner.examples += 1
             self._visit(int(i))
         return {"train_accuracy": 1.0 - self.counts["wrong"] / max(1, len(self.chains))} | {
@@ -165,6 +190,66 @@ class Training:
             self._update(made, rows, tag, right, last, errors)
             self.counts["gold"] += 1
 
+    def _visit_samples(self, i: int) -> None:
+        """Let the chain of sentence i go on as in Figure 4, with an update wherever a constraint is broken."""
+        spec, gold, n = self.spec, self.gold[i], len(self.gold[i]) - 1
+        rows, tag = self.table.sentence(i)
+        allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)
+        allowed[gold[1:], np.arange(1, n + 1)] = True
+        made = self._proposing(rows, tag, allowed)
+        if made is None:  # as in `_visit`
+            return
+        chain, rng = self.chains[self.offsets[i] : self.offsets[i + 1]], self._random(i)
+        now = made.first_tree(rng) if chain[0] == UNKNOWN else self._arcs(made, chain)
+        right = self._arcs(made, gold[1:])
+        trees = Trees(np.full(n + 1, -1, np.int64), np.full(n + 1, -1, np.int64), gold.astype(np.int64))
+        method = WALK if spec.proposal == "random-walk" else GIBBS
+        chosen = spec.constraints != "gold", spec.constraints != "neighbour"
+        rule, steps = Rule(*chosen, spec.cost, method, WORDS, spec.temperature), spec.samples or spec.sweeps * n
+        while True:
+            behind = made.lay(right) - made.lay(now)
+            steps, constraint, less = next_violation(*made.buffers, made.view, trees, steps, behind, rule, rng)
+            now = made.arcs
+            if constraint == NOTHING:
+                break
+            pair = right, now
+            if constraint == NEIGHBOUR:
+                before, proposal = self._arcs(made, trees.before[1:]), self._arcs(made, trees.proposal[1:])
+                pair = (proposal, before) if less > 0 else (before, proposal)
+            made = self._updated(made, (rows, tag, allowed), pair, abs(less), constraint)
+            errors = int((now != right).sum())
+            if constraint == NEIGHBOUR and rule.gold and made.lay(right) - made.lay(now) < spec.cost * errors:
+                made = self._updated(made, (rows, tag, allowed), (right, now), errors, GOLD)
+        chain[:] = made.problem.head[now]
+        self.counts["wrong"] += int((now != right).sum())
+
+    def _updated(
+        self,
+        made: Sentence,
+        sentence: tuple[np.ndarray, np.ndarray, np.ndarray],
+        pair: tuple[np.ndarray, np.ndarray],
+        errors: int,
+        constraint: int,
+    ) -> Sentence:
+        """Step from the second tree of a pair towards the first; return the sentence, scored by the new weights."""
+        rows, tag, _ = sentence
+        self.learner.examples += 1
+        self._update(made, rows, tag, *pair, errors)
+        self.counts["gold" if constraint == GOLD else "neighbour"] += 1
+        new = self._proposing(*sentence, made.view)
+        assert new is not None
+        return new
+
+    def _proposing(
+        self, rows: np.ndarray, tag: np.ndarray, allowed: np.ndarray, view: View | None = None
+    ) -> Sentence | None:
+        """Return a scored sentence whose random walks draw heads by exp(score of the arc), as published."""
+        made = scored(self.scoring, rows, tag, allowed, view=view)
+        if made is not None:
+            first, count = made.buffers.ints[S_SHARE], made.problem.arcs
+            made.buffers.reals[first : first + count] = shares(made.problem.arc, made.problem)
+        return made
+
     def _learn_labels(self, made: Sentence, rows: np.ndarray, arcs: np.ndarray) -> None:
         """Step towards the labels of the right arcs int32[n], which they have in `made`."""
         labels, index, joint = made.labels, made.scores.arc_index, self.labelling.joint
@@ -177,9 +262,10 @@ class Training:
         count = self.labelling.difference((arcs, right), (arcs, found), index, rows, slots, signs, 0)
         self.learner.update(slots, signs, rates, count, cost * int((found != right).sum()))
 
-    def _random(self) -> np.ndarray:
+    def _random(self, sentence: int = 0) -> np.ndarray:
         """The state of the generator of a visit."""
-        return np.array([(self.learner.examples * 2654435761 + self.spec.seed * 40503) % 2**64], np.uint64)
+        number = self.learner.examples * 2654435761 + self.spec.seed * 40503 + sentence * 11400714819323198485
+        return np.array([number % 2**64], np.uint64)
 
     @staticmethod
     def _arcs(made: Sentence, heads: np.ndarray) -> np.ndarray:

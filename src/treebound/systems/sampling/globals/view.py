@@ -31,8 +31,8 @@ KEPT = 1 << 12  #: scores that are kept
 #: tags of the treebanks that are known; any other has no such words
 TAGS = {
     PUNCTUATION: ("PUNCT", "PU", ".", ",", ":", "``", "''", "-LRB-", "-RRB-", "$.", "$,", "$(", "punc"),
-    COORDINATOR: ("CCONJ", "CC", "CONJ", "KON", "conj"),
-    PREPOSITION: ("ADP", "IN", "TO", "APPR", "PREP", "prep", "sp"),
+    COORDINATOR: ("CCONJ", "CC", "CONJ", "KON", "conj", "Caa"),
+    PREPOSITION: ("ADP", "IN", "TO", "APPR", "PREP", "prep", "sp", "P"),
 }
 
 

@@ -1,4 +1,9 @@
-"""SampleRank over heads and tags together: errors are those of either, and so are the features of an update."""
+"""SampleRank over heads and tags together: errors are those of either, and so are the features of an update.
+
+The schedule `sample` is that of the paper's Figure 4, as in `systems.sampling.training`: every sample is compared with
+the gold tree and tags as well, and scores are those of the weights of the moment. Samples are Gibbs steps, as in the
+paper.
+"""
 
 from __future__ import annotations
 
@@ -64,13 +69,17 @@ class JointTraining(Training):
         record = super().learn(order, show)
         return record | {"tag_accuracy": float((self.taggings == self.right).mean())}
 
+    def _visit_samples(self, i: int) -> None:
+        self._visit(i)
+
     def _visit(self, i: int) -> None:
         spec, span = self.spec, slice(self.offsets[i], self.offsets[i + 1])
         rows, tag = self.table.sentence(i)
         allowed = allowed_arcs(self.scoring, self.pruner, rows, tag, spec.training_k)
         allowed[self.gold[i][1:], np.arange(1, len(tag))] = True
         joint = Joint(self.scoring, rows, tag, allowed, options_of(rows, tag, self.tags[span], self.coarse))
-        rng, heads = self._random(), self.chains[span]
+        by_sample = spec.schedule == "sample"
+        rng, heads = self._random(i if by_sample else 0), self.chains[span]
         tagging = tuple(self.taggings[span].tolist())
         try:
             made = joint.under(tagging).sentence
@@ -79,23 +88,39 @@ class JointTraining(Training):
         chain = Chain(joint, tagging, made.first_tree(rng) if heads[0] == UNKNOWN else self._arcs(made, heads))
         right = tuple(self.right[span].tolist()), self._arcs(made, self.gold[i][1:])
         before = chain.state
-        for _ in range(spec.sweeps * len(heads)):
+        for _ in range(spec.samples or spec.sweeps * len(heads)):
             gain = chain.step(spec.temperature, rng)
             now = chain.state
             less = _errors(before, right) - _errors(now, right)
             if less and gain * np.sign(less) < spec.cost * abs(less) and spec.constraints != "gold":
                 self._learn(chain, *((now, before) if less > 0 else (before, now)), abs(less))
                 self.counts["neighbour"] += 1
+            if by_sample and spec.constraints != "neighbour":
+                self._compare_with_gold(chain, now, right)
             before = now
         tagging, arcs = before
         heads[:], self.taggings[span] = chain.made.sentence.problem.head[arcs], tagging
         self.counts["wrong"] += int((arcs != right[1]).sum())
-        if (errors := _errors(before, right)) and spec.constraints != "neighbour":
+        if (errors := _errors(before, right)) and spec.constraints != "neighbour" and not by_sample:
             self._learn(chain, right, before, errors)
             self.counts["gold"] += 1
 
+    def _compare_with_gold(self, chain: Chain, now: State, right: State) -> None:
+        """Learn from a sample that does not score COST less than the gold tree and tags for each of its errors."""
+        errors = _errors(now, right)
+        if not errors:
+            return
+        behind = chain.lay(*right) - chain.lay(*now)
+        chain.value = chain.lay(*now)
+        if behind < self.spec.cost * errors:
+            self._learn(chain, right, now, errors)
+            self.counts["gold"] += 1
+
     def _learn(self, chain: Chain, better: State, worse: State, errors: int) -> None:
-        """Step from one tree and tagging towards another; local factors keep their scores until the next visit."""
+        """Step from one tree and tagging towards another.
+
+        Local factors keep their scores until the next visit, unless the schedule is `sample`.
+        """
         scorer, codes, joint, now, count = self.scoring.scorer, self.scoring.codes, chain.joint, chain.state, 0
         pairs = [(joint.under(tagging), arcs, sign) for (tagging, arcs), sign in ((better, 1.0), (worse, -1.0))]
         n = len(better[1])
@@ -115,6 +140,9 @@ class JointTraining(Training):
                 slots[ends : ends + len(names)], signs[ends : ends + len(names)] = names & mask, sign
                 ends += len(names)
             count = ends
+        if self.spec.schedule == "sample":
+            self.learner.examples += 1
+            joint.under.cache_clear()
         self.learner.update(slots, signs, rates, count, self.spec.cost * errors)
         chain.value = chain.lay(*now)
 
