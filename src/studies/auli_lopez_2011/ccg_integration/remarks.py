@@ -6,7 +6,7 @@ import pandas as pd
 
 from studies.auli_lopez_2011.ccg.remarks import HOW, PARSER
 from studies.auli_lopez_2011.ccg_integration.tables import ORDERS, name
-from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, told
+from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, share, told
 
 
 @about(HOW)
@@ -22,6 +22,21 @@ def decoders(gains: pd.DataFrame) -> Said:
                 f"sentences of test, 95 % intervals, one training): {told(rows, short=True)}.",
                 rows,
             )
+
+
+@about(HOW)
+def proofs(lengths: pd.DataFrame) -> Said:
+    """Describe `tables.lengths`: how many optima are proved, of dev and test together."""
+    counts = lengths["sentences"]
+    proved, at_once = ((lengths[name] * counts / 100).round() for name in ("proved, %", "at once, %"))
+    data = pd.DataFrame({"sentences": counts, "proved": proved, "at once": at_once})
+    for (run, parser, order), of in data.groupby(level=["run", "parser", "order"], sort=False):
+        total, sure, first = (int(of[name].sum()) for name in ("sentences", "proved", "at once"))
+        yield (
+            f"Of the sentences of dev and test with a chart, the best derivation of {share(sure, total)} is proved, of "
+            f"{first:,} without branching ({parser}, {run}, {order}).",
+            of,
+        )
 
 
 @about(HOW)

@@ -23,9 +23,9 @@ def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
         ahead = [learner for pair in pairs for learner in pair if learner != best["learner"]]
         seconds = of[of["features"] == best["features"]].set_index("learner")["train_cpu_s"]
         yield (
-            f"On {corpus} {best['learner']} with {best['features']} labels most words rightly, {best['las']:.2f} LAS; "
-            f"its heads are better than those of {listing(ahead, 'nobody')} with the same "
-            f"features (McNemar's test, p < 0.01). Training with {best['features']} takes "
+            f"On {corpus} {best['learner']} with {best['features']} has the highest LAS, {best['las']:.2f}; LAS was "
+            "not tested. Heads alone, without labels, are significantly better than those of "
+            f"{listing(ahead, 'nobody')} with the same features (McNemar's test over words, p < 0.01). Training with {best['features']} takes "
             f"{span(seconds, '{:,.0f} CPU s')} ({run}; one training each).",
             of,
         )

@@ -96,7 +96,7 @@ def gains(results: Sequence[Results], wanted: Sequence[str] = (), models: Sequen
             for corpus, one in over_baseline(r, learner, dict.fromkeys(keep[r.name], model)).items():
                 rows[r.name, corpus, learner, model] = (one.value, one.low, one.high, one.seeds)
     names = ["run", "corpus", "learner", "system"]
-    index = pd.MultiIndex.from_tuples(list(rows) or [("",) * len(names)], names=names)[: len(rows)]
+    index = pd.MultiIndex.from_tuples(list(rows) or [("", "", "", "")], names=names)[: len(rows)]
     return pd.DataFrame(list(rows.values()), index=index, columns=list(GAINED))
 
 

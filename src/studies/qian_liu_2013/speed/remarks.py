@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from studies.common.params import Row
 from studies.site.seen import NAMES, in_words
 from studies.site.sentences import ONE_SEED, Said, about, difference, each, how_many_corpora, listing, span
 
@@ -103,8 +104,8 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
         )
         yield (
             f"On {corpus} they see forms and tags only. Our graph-based parsers and those that sample see the "
-            f"treebank's own {in_words(seen[corpus])} besides: the difference there is not one of parsers alone, and neither was "
-            f"trained with what the other sees.{more}",
+            f"treebank's own {in_words(seen[corpus])} besides: the difference there is not one of parsers alone, and "
+            f"neither was trained with what the other sees.{more}",
             steps if worth else data,
         )
 
@@ -164,11 +165,12 @@ def power(low: pd.Series, high: pd.Series) -> float:
 
 
 @about()
-def proofs(searched: pd.DataFrame, corpus: str) -> Said:
-    """About `frames.sentences` of one row: how many trees are proved, and how soon."""
+def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Said:
+    """Describe `frames.sentences` of one row: how many trees are proved, and how soon."""
     proved, once = int((searched["status"] == "optimal").sum()), int((searched["dp_calls"] <= 1).sum())
     yield (
-        f"Of {len(searched):,} test sentences of {corpus} {proved:,} come with a proof that no other tree scores more, "
+        f"Of {len(searched):,} test sentences of {corpus}, parsed with {row.model} ({row.learner}, k = {row.k}, "
+        f"decoder {row.decoder}), {proved:,} come with a proof that no other tree scores more, "
         f"{once:,} at the first call of the dynamic program; the most that one took is "
         f"{searched['dp_calls'].max():,.0f} calls and {searched['nodes'].max():,.0f} nodes of a search tree.",
         searched[["n", "status", "dp_calls", "nodes"]],

@@ -18,9 +18,10 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
     limits = listing(f"{seconds:g} s" for seconds in dict.fromkeys(data["limit"]))
     proved = exact.groupby("solver", sort=False)[["proved", "sentences"]].sum()
     yield (
-        f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems, without a limit and in "
-        f"{bb['slowest'].max():.2g} s at most; integer programs prove {span(proved['proved'], '{:,}')} of up to "
-        f"{proved['sentences'].max():,} within {limits} each. Where two prove an optimum, they agree on its score.",
+        f"Branch and bound proves {bb['proved'].sum()} of {bb['sentences'].sum()} problems ({_where(bb)}), without "
+        f"a limit and in {bb['slowest'].max():.2g} s at most; integer programs prove "
+        f"{span(proved['proved'], '{:,}')} of up to {proved['sentences'].max():,} within {limits} each. "
+        "Where two prove an optimum, they agree on its score.",
         data,
     )
     ratio = lengths["best program / branch and bound"]
@@ -35,6 +36,12 @@ def arena(data: pd.DataFrame, lengths: pd.DataFrame) -> Said:
         )
     if left := len(ratio) - len(there):
         yield f"In {left} of {len(ratio)} bins every program gave up somewhere: the hardest ones have no ratio."
+
+
+def _where(data: pd.DataFrame) -> str:
+    """Name the models, spaces and corpora that problems are of."""
+    names = (listing(dict.fromkeys(data[name])) for name in ("model", "space", "corpus"))
+    return "test sentences under the scores of {}, {} trees; {}".format(*names)
 
 
 def _place(key: tuple, lengths: pd.DataFrame) -> str:
