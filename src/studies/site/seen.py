@@ -33,7 +33,8 @@ def seen(results: Results, corpus: str, row: Row, columns: Collection[str]) -> t
     if row.system != "transition" or not columns:
         return ()
     spec = results.read("train", corpus, f"{row.trained}.json")["spec"]
-    functions = {cell.split()[0] for cell in chosen_model(spec["features"], columns).cells}
+    features = spec.get("features", results.params.models[row.trained].settings.features)
+    functions = {cell.split()[0] for cell in chosen_model(features, columns).cells}
     return tuple(column for column in columns if ATTRIBUTES[column] in functions)
 
 
