@@ -125,9 +125,10 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             if row.system != "graph":
                 metrics = {"uas": 80.0, "las": 70.0, "complete": 5.0, "package": row.system, "version": "1.0"}
                 metrics |= {"notes": "invented", "tags": tags, "seed": seed, "search_errors": 1, "sentences": SENTENCES}
-                if row.system == "sampling":
+                if row.system in ("sampling", "transition"):
+                    draw = rng if row.system == "sampling" else np.random.default_rng(i)
                     alike = replace(row, decoder=next(iter(params.decoders)), k=params.train.k)
-                    marks = _sentences(rng, params, alike, lengths, i)[["sentence", "n", "correct", "scored", "words"]]
+                    marks = _sentences(draw, params, alike, lengths, i)[["sentence", "n", "correct", "scored", "words"]]
                     _csv(folder, corpus, row, marks)
                 timed.append({**row.key, "words_per_cpu_s": 9000.0})
             else:

@@ -25,7 +25,7 @@ def accuracy(data: pd.DataFrame, tests: pd.DataFrame) -> Said:
         yield (
             f"On {corpus} {best['learner']} with {best['features']} has the highest LAS, {best['las']:.2f}; LAS was "
             "not tested. Heads alone, without labels, are significantly better than those of "
-            f"{listing(ahead, 'nobody')} with the same features (McNemar's test over words, p < 0.01). Training with {best['features']} takes "
-            f"{span(seconds, '{:,.0f} CPU s')} ({run}; one training each).",
+            f"{listing(ahead, 'nobody')} with the same features (McNemar's test over words, p < 0.01). "
+            f"Training with {best['features']} takes {span(seconds, '{:,.0f} CPU s')} ({run}; one training each).",
             of,
         )
