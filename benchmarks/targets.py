@@ -256,7 +256,11 @@ def scores(corpus: str, row: str) -> dict:
 def rows() -> Iterator[Row]:
     """All figures, in the order in which they are printed."""
     for corpus, target in (("en_ewt", 89.5), ("ptb_sample", 91.4)):
-        yield Row(f"{corpus} test UAS without punctuation, gold tags", scores(corpus, ROW)["uas"], target)
+        yield Row(
+            f"{corpus} test UAS of row {ROW}, 1 seed, without punctuation, gold tags",
+            scores(corpus, ROW)["uas"],
+            target,
+        )
     timing = json.loads((FOLDER / f"results/metrics/timing/train/en_ewt/{MODEL}.json").read_text(encoding="utf-8"))
     yield Row("en_ewt training, all epochs, CPU minutes", timing["cpu_s"] / 60, 10.0, more=False)
     yield Row("en_ewt training, all epochs, wall minutes", timing["wall_s"] / 60)

@@ -264,6 +264,7 @@ def test_a_model_that_ad3_decodes_is_a_row_of_its_own(run: collect.Results) -> N
     assert {m.place for m in one.measured} == set(run.corpora)
     assert judged(run, rows=("all factors", "second-order")).verdict != REPLICATED
 
+
 def test_folds_have_an_interval_of_leaving_one_out(run: collect.Results) -> None:
     gain = {"measure": "UAC", "rows": ("constraints", "baseline")}
     (same,) = judged(run, **gain).measured

@@ -15,12 +15,15 @@ import pytest
 
 from studies.across.approximations import tables as approximations_tables
 from studies.across.overview import page as readme
+from studies.across.overview import practice
 from studies.auli_lopez_2011.derivations import remarks as derivations_remarks
 from studies.auli_lopez_2011.derivations import tables as derivations_tables
 from studies.common import params as parameters
 from studies.qian_liu_2013.comparison import errors, others
 from studies.qian_liu_2013.comparison import gains as comparison_gains
+from studies.qian_liu_2013.comparison import headline as headlines
 from studies.qian_liu_2013.comparison import tables as comparison_tables
+from studies.qian_liu_2013.comparison.differences import differences
 from studies.qian_liu_2013.confidence import remarks as confidence_remarks
 from studies.qian_liu_2013.speed import remarks as speed_remarks
 from studies.qian_liu_2013.speed import tables as speed_tables
@@ -32,7 +35,7 @@ from studies.riedel_clarke_2006.constraints import tables as constraints_tables
 from studies.riedel_clarke_2006.constraints.settings import Constraints
 from studies.riedel_clarke_2006.integer_programs import remarks as integer_programs_remarks
 from studies.riedel_clarke_2006.integer_programs import tables as integer_programs_tables
-from studies.site import collect, export, frames, provenance, published, sentences, show
+from studies.site import collect, export, frames, provenance, published, seen, sentences, show
 from studies.site.rows import main_rows, of_one_run
 
 REPOSITORY = Path(__file__).parents[1]
@@ -73,60 +76,146 @@ def test_a_few_tests_are_not_said_to_pass_by_chance() -> None:
 # --- the front page
 
 
-def gains(*rows: tuple[str, str, float, float, float, float]) -> pd.DataFrame:
-    """`tables.gains` of rows (corpus, learner, difference, low, high, p)."""
-    names = ["corpus", "learner", "difference", "low", "high", "p"]
+def gains(*rows: tuple[str, str, float, float, float, int]) -> pd.DataFrame:
+    """`headline.gains` of rows (corpus, learner, difference, low, high, seeds)."""
+    names = ["corpus", "learner", "difference", "low", "high", "seeds"]
     data = pd.DataFrame(rows, columns=names).assign(run="reference", system="combined")
     return data.set_index(["run", "corpus", "learner", "system"])
 
 
 def headline(proved: float) -> pd.DataFrame:
-    columns = ["UAS, all factors", "words per CPU second", "proved optimal, %"]
-    index = pd.MultiIndex.from_tuples([("reference", "a", "mira"), ("reference", "b", "mira")])
-    return pd.DataFrame([[90.0, 9000.0, 100.0], [91.0, 8000.0, proved]], index=index, columns=columns)
+    rows = [
+        ("reference", "a", "mira", 90.0, 9000.0, 100.0, "second-order", 90.5, 0.7, 0.1, 1.3, 1),
+        ("reference", "b", "mira", 91.0, 8000.0, proved, "combined", 91.0, 0.4, 0.1, 0.7, 3),
+    ]
+    keys = ["", "corpus", "learner"]
+    columns = [*keys, "UAS, all factors", "words per CPU second", "proved optimal, %", *headlines.BEST]
+    return pd.DataFrame(rows, columns=columns).set_index(keys)
 
 
-def test_gains_of_the_front_page_have_intervals_and_say_which_are_significant() -> None:
-    tested = gains(("a", "mira", 0.2, -0.26, 0.65, 0.41), ("b", "mira", 0.4, 0.1, 0.7, 0.02))
-    columns = pd.MultiIndex.from_tuples(
-        [("", "seeds"), ("UAS over the baseline", "mean"), ("UAS over the baseline", "deviation")]
-    )
-    index = pd.MultiIndex.from_tuples([("reference", "a", "mira", "carreras"), ("reference", "a", "mira", "combined")])
-    seeds = pd.DataFrame([[3, np.nan, np.nan], [3, 0.07, 0.21]], index=index, columns=columns)
+def test_gains_of_the_front_page_are_means_over_seeds_and_name_the_best_row() -> None:
+    tested = gains(("a", "mira", 0.2, -0.26, 0.65, 1), ("b", "mira", 0.4, 0.1, 0.7, 3))
+    group = "combined against the baseline"
     more = pd.DataFrame(
-        [[0.9, 0.01], [-0.9, 0.04], [0.3, 0.5]],
+        [[0.9, 0.5, 1.3, 1], [-0.9, -1.5, -0.3, 1], [0.3, -0.1, 0.7, 1]],
         index=pd.MultiIndex.from_tuples([("x", "c"), ("y", "d"), ("z", "e")], names=["language", "corpus"]),
-        columns=pd.MultiIndex.from_product([["combined against the baseline"], ["UAS", "p"]]),
+        columns=pd.MultiIndex.from_product([[group], ["UAS", "low", "high", "seeds"]]),
     )
-    said = str(comparison_gains.headline(headline(100.0), tested, seeds, more))
-    assert said.startswith("All factors less the Carreras baseline, UAS: +0.20 (a) to +0.40 (b); ")
-    assert "better: b (+0.40 [+0.10, +0.70], p = 0.020); worse: none; not significant: 1 of 2 (the reference" in said
-    assert "one training each" in said
-    assert "+0.07 on a (combined, mira, 3 seeds, standard deviation 0.21)" in said
-    assert "On 3 more corpora combined is +0.10 UAS from the baseline on average" in said
-    assert "better: c (+0.90, p = 0.010); worse: d (-0.90, p = 0.040); not significant: 1 of 3" in said
-    assert "every tree of these rows is proved optimal" in said
-    nothing = pd.DataFrame()
-    short = str(comparison_gains.headline(headline(97.5), gains(), nothing, nothing))
-    assert "of each of these rows at least 97.5 % are proved optimal" in short
+    said = str(comparison_gains.headline(headline(100.0), tested, more))
+    assert said.startswith(
+        "All factors less the Carreras baseline, UAS on the test sets: mean over 2 treebanks +0.30 ["
+    )
+    assert "+0.20 (a) to +0.40 (b); " in said
+    assert "better: b (+0.40 [+0.10, +0.70], mean of 3 seeds); worse: none; not significant: 1 of 2" in said
+    assert "learner mira; means of 3 seeds on b; one training each elsewhere" in said
+    assert "second-order on a (90.50, +0.70 [+0.10, +1.30] over the baseline); combined on b (91.00" in said
+    assert "Being chosen on the very test set flatters the best row" in said
+    assert "On 3 more corpora combined gains on average +0.10 [" in said
+    assert "without any one language -0.30 to +0.60" in said
+    assert "better: c (+0.90 [+0.50, +1.30]); worse: d (-0.90 [-1.50, -0.30]); not significant: 1 of 3" in said
+    assert "every tree is proved optimal" in said
+    short = str(comparison_gains.headline(headline(97.5), gains(), pd.DataFrame()))
+    assert "on each treebank at least 97.5 % of the trees are proved optimal" in short
     assert "every tree" not in short
 
 
-def test_the_headline_has_the_gain_with_its_interval_and_p(this: collect.Results) -> None:
-    row = comparison_tables.headline([this]).loc[(RUN, "tr_twt", "mira")]
-    test = comparison_tables.significance(this, ["tr_twt"]).loc[("tr_twt", "mira", "combined")]
-    assert row[["gain, UAS", "low", "high", "p"]].tolist() == test[["difference", "low", "high", "p"]].tolist()
-    assert row["gain, UAS"] == pytest.approx(row["UAS, all factors"] - row["UAS, Carreras"])
+def test_the_headline_is_a_mean_over_seeds_and_has_the_best_row(this: collect.Results) -> None:
+    data = headlines.headline([this])
+    values = headlines.accuracies(this)
+    row = data.loc[(RUN, "tr_twt", "mira")]
+    assert row["seeds"] == 3
+    seeds = differences(this, [("UAS", "combined", "carreras")], ["tr_twt"]).xs("mira", level="learner")
+    assert len(seeds) == 3
+    assert row["gain, UAS"] == pytest.approx(seeds["difference"].mean())
+    assert row["UAS, all factors"] == pytest.approx(
+        np.mean([values["tr_twt", name] for name in ("combined", "combined-seed2", "combined-seed3")])
+    )
+    for (_, corpus, learner), line in data.iterrows():
+        rows = headlines.contenders(this, corpus, learner)
+        means = {name: headlines.mean_over_seeds(this, corpus, run, values)[0] for name, run in rows.items()}
+        assert line["UAS, best row"] == max(means.values())
+        assert means[line["best row"]] == line["UAS, best row"]
+    assert {"second-order", "sampling", "transition-greedy"} <= set(headlines.contenders(this, "tr_twt", "mira"))
+    one = data.loc[(RUN, "en_ewt", "mira")]
+    test = comparison_tables.significance(this, ["en_ewt"]).loc[("en_ewt", "mira", "combined")]
+    assert one[["gain, UAS", "low", "high"]].tolist() == pytest.approx(test[["difference", "low", "high"]].tolist())
 
 
-def test_the_readme_says_which_gains_are_significant() -> None:
+def test_the_results_show_the_best_row_and_the_seeds_of_every_gain() -> None:
     text, _ = readme.headline(REPOSITORY)
     kept = collect.reference(REPOSITORY)
     assert kept is not None
-    tested = comparison_tables.headline([kept]).xs(readme.LEARNER, level="learner")
-    for row in tested.itertuples():
-        assert f"{row[4]:+.2f} [{row[5]:+.2f}, {row[6]:+.2f}] | {show.p_value(row[7])} |" in text
-    assert f"significant at 5 % on {(tested['p'] < 0.05).sum()} of {len(tested)} treebanks" in text
+    data = headlines.headline([kept]).xs(readme.LEARNER, level="learner")
+    for _, row in data.iterrows():
+        for names in (headlines.GAIN, headlines.BEST_GAIN):
+            gain, low, high, seeds = row[list(names)]
+            assert f"{gain:+.2f} [{low:+.2f}, {high:+.2f}] ({seeds:.0f})" in text
+        assert f"{row['UAS, best row']:.2f}, {row['best row']} |" in text
+    clear = ((data["low"] > 0) | (data["high"] < 0)).sum()
+    assert f"excludes 0 on {clear} of {len(data)} treebanks" in text
+
+
+def test_every_row_of_the_results_says_what_it_sees() -> None:
+    """A parser by transitions with a plain feature model sees no lemmas, whatever the treebank has."""
+    text, _ = readme.headline(REPOSITORY)
+    cells = {line.split(" | ")[0]: line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")}
+    assert cells["| transitions: transition-greedy"] == "nothing"
+    assert cells["| transitions: transition-svm"] == "nothing"
+    assert cells["| of others: spacy"] == "nothing"
+    assert "lemmas and morphological features (tr_twt" in cells["| graph: combined"]
+    assert "Ours see" not in text
+
+
+def test_what_a_parser_by_transitions_sees_is_that_of_its_feature_model(root: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "project"
+    shutil.copytree(root, copy)
+    path = copy / "results" / "metrics" / "train" / "tr_twt" / "greedy.json"
+    found = json.loads(path.read_text())
+    for features, sees in (("zhang-nivre-coarse", ()), ("auto", ("lemma", "feats")), ("F6", ())):
+        path.write_text(json.dumps(found | {"spec": {"features": features}}))
+        run = collect.this_run(copy)
+        row = run.params.rows["transition-greedy"]
+        assert seen.seen(run, "tr_twt", row, ["lemma", "feats"]) == sees
+        assert seen.seen(run, "tr_twt", row, []) == ()
+    assert seen.seen(run, "tr_twt", run.params.rows["combined"], ["lemma"]) == ("lemma",)
+    assert seen.by_corpus({"a": ("lemma",), "b": (), "c": ("lemma",)}) == "lemmas (a, c)"
+
+
+def test_a_correlation_says_what_one_pair_or_one_language_changes() -> None:
+    x = pd.Series([1.0, 2.0, 3.0, 4.0, 5.0, 30.0, 31.0])
+    y = pd.Series([0.3, 0.1, 0.4, 0.2, 0.0, 5.0, 6.0])
+    languages = pd.Series(["a", "b", "c", "d", "e", "nl", "nl"], name="language")
+    said = sentences.correlation(x, y, languages)
+    assert "7 pairs" in said
+    without = x[:5].corr(y[:5], method="spearman")
+    assert without < 0 < x.corr(y, method="spearman")
+    assert f"without any one language {without:+.2f} to " in said
+
+
+def test_published_figures_of_neural_parsers_stand_in_the_readme_and_the_results() -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    results = (REPOSITORY / readme.PAGE).read_text(encoding="utf-8")
+    rows = practice.published()
+    for row in rows.drop_duplicates("system").itertuples():
+        for page in (text, results):
+            assert row.source in page
+            assert f"{row.UAS:.2f}" in page
+            assert f"{row.LAS:.2f}" in page
+    own = pd.DataFrame({"UAS, best row": [87.75], "best row": ["x"]}, index=["en_ewt"])
+    said = str(practice.practice(rows, own, {"en_ewt": "predicted"}))
+    assert "87.75 UAS on en_ewt (x, gold segmentation, predicted tags, punctuation left out), less than all" in said
+    above = str(practice.practice(rows, own.assign(**{"UAS, best row": 92.0}), {"en_ewt": "gold"}))
+    assert "less than all" not in above
+
+
+def test_models_and_seconds_of_training_are_of_the_same_models(this: collect.Results) -> None:
+    facts = provenance.provenance([this])[RUN]
+    names = provenance.models(this)
+    seconds = sum(this.read("timing", "train", corpus, f"{name}.json")["cpu_s"] for corpus, name in names)
+    assert facts["models trained"] == str(len(names))
+    assert facts["training these models, CPU seconds"] == f"{seconds:,.0f}"
+    assert ("tr_twt", "combined-seed2") in names
+    assert ("tr_twt", "greedy") in names
 
 
 # --- a reference says that it is one, and what it keeps
@@ -170,31 +259,31 @@ def test_what_a_reference_lacks_it_takes_from_the_tables_that_it_keeps(root: Pat
             comparison_tables.significance(whole, ["tr_twt"], figure),
         )
     pd.testing.assert_frame_equal(errors.errors(reference), errors.errors(whole), check_dtype=False)
-    assert comparison_tables.headline([reference])["p"].notna().all()
+    assert headlines.headline([reference])["low"].notna().all()
     assert "single sentences are not kept" in str(
         tuning_remarks.sentence_by_sentence(tuning_tables.tuned_sentences(reference))
     )
     shutil.rmtree(kept / "tables")
     assert comparison_tables.significance(reference).empty
-    assert comparison_tables.headline([reference])["p"].isna().all()
+    assert headlines.headline([reference])["low"].notna().all(), "words taken for two samples"
 
 
 # --- the main comparison
 
 
 def test_a_family_is_better_or_worse_only_where_that_is_significant(this: collect.Results) -> None:
-    tested = comparison_tables.against_baseline([this])
-    tested["p"] = 0.5
-    tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "p"]] = -0.3, 0.01
+    tested = headlines.gains([this], models=comparison_gains.FAMILIES)
+    tested[["low", "high"]] = -1.0, 1.0
+    tested.loc[(RUN, "tr_twt", "mira", "carreras+comb"), ["difference", "low", "high"]] = -0.3, -0.5, -0.1
     said = str(comparison_gains.families(tested, "mira"))
-    rows = tested.xs("mira", level="learner").query("system in @comparison_gains.FAMILIES")
-    assert "better: none; worse: tr_twt · carreras+comb (-0.30 [" in said
-    assert f"p = 0.010); not significant: {len(rows) - 1} of {len(rows)};" in said
+    rows = tested.xs("mira", level="learner")
+    assert "better: none; worse: tr_twt · carreras+comb (-0.30 [-0.50, -0.10]" in said
+    assert f"; not significant: {len(rows) - 1} of {len(rows)};" in said
     assert f"of {len(rows)} tests about 2 would pass by chance alone" in said
 
 
 def test_every_difference_is_that_of_its_own_row(this: collect.Results) -> None:
-    tested = comparison_tables.against_baseline([this], ["tr_twt"])
+    tested = headlines.gains([this], ["tr_twt"], comparison_gains.FAMILIES)
     said = str(comparison_gains.families(tested, "mira"))
     for model in comparison_gains.FAMILIES:
         if (RUN, "tr_twt", "mira", model) in tested.index:
@@ -216,7 +305,7 @@ def test_rows_that_a_limit_leaves_without_proof_are_named(this: collect.Results)
 def test_what_ours_see_and_others_do_not_is_said_beside_the_claim(this: collect.Results) -> None:
     steps = steps_tables.step_tests(steps_tables.steps([this]))
     said = str(speed_remarks.peers(others.peers([this]), {"tr_twt": ["lemma", "feats"]}, steps))
-    assert "On tr_twt they see forms and tags only, ours the treebank's own lemmas and morphological features" in said
+    assert "Our graph-based parsers and those that sample see the treebank's own lemmas and morphological" in said
     assert "not one of parsers alone" in said
     row = steps.loc[("tr_twt, this run", "UAS", "no-features")]
     assert f"UAS without morphological features {sentences.difference(row)}" in said
@@ -319,13 +408,13 @@ def test_the_page_on_length_answers_its_question() -> None:
 
 def test_what_is_proved_and_how_soon_is_counted(this: collect.Results) -> None:
     data = pd.DataFrame({"n": [3, 4, 9], "status": ["optimal", "optimal", "limit"], "dp_calls": [1, 5, 200]})
-    said = str(speed_remarks.proofs(data.assign(nodes=[1, 3, 77]), "a"))
+    run = main_rows(this.params, "mira")["combined"]
+    said = str(speed_remarks.proofs(data.assign(nodes=[1, 3, 77]), "a", run))
     assert said.startswith(
-        "Of 3 test sentences of a 2 come with a proof that no other tree scores more, 1 at the first"
+        "Of 3 test sentences of a, parsed with combined (mira, k = 10, decoder tuned), 2 come with a proof"
     )
     assert "200 calls and 77 nodes" in said
-    run = main_rows(this.params, "mira")["combined"]
-    assert "come with a proof" in str(speed_remarks.proofs(frames.sentences(this, "tr_twt", run), "tr_twt"))
+    assert "come with a proof" in str(speed_remarks.proofs(frames.sentences(this, "tr_twt", run), "tr_twt", run))
 
 
 def test_the_same_scores_decoded_in_several_ways_are_told_from_each_other() -> None:

@@ -80,7 +80,8 @@ def bounds(trace: Sequence[dict[str, Any]]) -> Figure:
 def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
     """UAS against words per CPU second, one panel a corpus; the line joins the systems that no other one beats on both.
 
-    A system far below the others stands at the lower edge, with its figure, so that these are not pressed together.
+    A system far below the others stands at the lower edge, with its figure, so that these are not pressed together. The
+    most accurate system of a panel is named.
 
     data  corpus, group (colour), system (marker), label (written at the point, may be empty), uas (%),
           words_per_cpu_s, and, if it is there, proved (% of the sentences; NaN: 0): markers are full where all trees
@@ -101,9 +102,11 @@ def accuracy_speed(data: pd.DataFrame, columns: int = 2) -> Figure:
             front = pareto(rows)
             seen = front["uas"].clip(lower=floor)
             panel.plot(front["words_per_cpu_s"], seen, color=COLOURS["pale"], linewidth=4, zorder=1)
+            top_row = rows["uas"].idxmax()
             for row in rows.itertuples():
                 point = (row.words_per_cpu_s, max(row.uas, floor))
-                label = row.label if row.uas >= floor else f"{row.label or row.system} ↓ {row.uas:.1f}"
+                named = row.label or (row.system if row.Index == top_row else "")
+                label = named if row.uas >= floor else f"{row.label or row.system} ↓ {row.uas:.1f}"
                 look = {"color": colours[row.group], "marker": markers[row.system], "markerfacecoloralt": "white"}
                 panel.plot(*point, fillstyle=fills[row.Index], markersize=6, zorder=2, **look)
                 offset = (0, 8) if row.label.startswith(("k =", "no")) else (0, -14)  # neighbours are often close

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from studies.site.collect import REFERENCE, THIS_RUN
+from studies.site.pooled import Z, pool
 from studies.site.show import Remarks, Sentence, said_p
 from treebound.metrics.calibration import wilson
 
@@ -73,12 +74,13 @@ def how_many_corpora(names: Iterable[str]) -> str:
 def difference(row: Any) -> str:
     """A difference in points with its interval and its p, as far as it has them; or that it was not tested.
 
-    row  difference; low, high, p as far as there are any
+    row  difference; low, high, p, and the number of seeds that it is a mean of, as far as there are any
     """
     low, high, p = (row.get(name, float("nan")) for name in ("low", "high", "p"))
     ends = f" [{low:+.2f}, {high:+.2f}]" if low == low and high == high else ""
     tested = f", {said_p(p)}" if p == p else "" if ends else ", not tested"
-    return f"{row['difference']:+.2f}{ends}{tested}"
+    seeds = f", mean of {row['seeds']:.0f} seeds" if row.get("seeds", 1) > 1 else ""
+    return f"{row['difference']:+.2f}{ends}{tested}{seeds}"
 
 
 def differences(rows: pd.DataFrame) -> str:
@@ -134,12 +136,53 @@ def ranked(values: pd.Series, text: str = "{:.2f}") -> str:
     return f"{listing(f'{place} {text.format(value)}' for place, value in order.items())}. {ONE_SEED} {UNTESTED}"
 
 
-def correlation(x: pd.Series, y: pd.Series) -> str:
-    """Pearson's correlation with Fisher's 95 % interval and the number of pairs, of which there must be four."""
+def correlation(x: pd.Series, y: pd.Series, groups: pd.Series | None = None) -> str:
+    """Spearman's rank correlation with its interval, and between which values it lies without any one pair or group.
+
+    groups  name of the group that each pair belongs to, for instance its language; None: every pair is its own group
+
+    A few extreme pairs make Pearson's correlation. Ranks are less at their mercy, and the values without one pair or
+    group show how much. The 95 % interval is Fisher's with the variance of Bonett & Wright (2000). There must be five
+    pairs.
+    """
     both = pd.DataFrame({"x": x, "y": y}).dropna()
-    r, n = both["x"].corr(both["y"]), len(both)
-    middle, half = np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)), 1.96 / np.sqrt(n - 3)
-    return f"{r:+.2f} [{np.tanh(middle - half):+.2f}, {np.tanh(middle + half):+.2f}] ({n} pairs)"
+    n = len(both)
+    r = float(both["x"].corr(both["y"], method="spearman"))
+    middle, half = np.arctanh(np.clip(r, -1 + 1e-9, 1 - 1e-9)), Z * np.sqrt((1 + r**2 / 2) / (n - 3))
+    said = f"{r:+.2f} [{np.tanh(middle - half):+.2f}, {np.tanh(middle + half):+.2f}] (Spearman, {n} pairs)"
+    parts = {"pair": pd.Series(range(n), both.index)}
+    if groups is not None:
+        parts["group"] = groups.reindex(both.index)
+    for what, of in parts.items():
+        rest = [both[(of != name).to_numpy()] for name in of.unique()]
+        without = [float(data["x"].corr(data["y"], method="spearman")) for data in rest if len(data) > 2]
+        if without:
+            label = groups.name if what == "group" and groups is not None else what
+            said += f", without any one {label} {min(without):+.2f} to {max(without):+.2f}"
+    return said
+
+
+def mean_with_interval(values: pd.Series) -> str:
+    """Return the mean of one figure for each treebank with its 95 % interval over treebanks, if there are several."""
+    values = values.dropna().astype(float)
+    if len(values) < 2:
+        return f"{values.mean():+.2f}"
+    mean = pool(values.to_numpy(), 0.0).mean
+    return f"{float(mean.effect):+.2f} [{float(mean.low):+.2f}, {float(mean.high):+.2f}]"
+
+
+def seeds_in_words(seeds: pd.Series) -> str:
+    """Say how many trainings figures are means of; the index names their places."""
+    places: dict[int, list[str]] = {}
+    for place, count in zip(told_apart(seeds.index), seeds.astype(int), strict=True):
+        places.setdefault(count, []).append(place)
+    if list(places) == [1]:
+        return "one training each"
+    if len(places) == 1:
+        return f"means of {next(iter(places))} seeds"
+    several = [f"{count} seeds on {listing(names)}" for count, names in sorted(places.items()) if count > 1]
+    rest = "; one training each elsewhere" if 1 in places else ""
+    return f"means of {' and of '.join(several)}{rest}"
 
 
 def each(data: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.DataFrame]]:

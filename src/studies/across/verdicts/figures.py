@@ -39,7 +39,9 @@ def forest(judged: Sequence[Judged]) -> Figure:
 
 
 def _panel(axes: Axes, one: Judged) -> None:
-    assert one.claim is not None and one.claim.than is not None and one.effect is not None
+    assert one.claim is not None
+    assert one.claim.than is not None
+    assert one.effect is not None
     measure, effect, pooled = MEASURES[one.claim.measure], one.effect, one.effect.pooled
     assert pooled is not None
     names = [found.place for found in one.measured]

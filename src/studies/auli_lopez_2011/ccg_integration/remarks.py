@@ -9,7 +9,7 @@ import pandas as pd
 from studies.auli_lopez_2011.ccg.remarks import HOW, PARSER
 from studies.auli_lopez_2011.ccg_integration.measure import column_named
 from studies.auli_lopez_2011.ccg_integration.tables import ORDERS, RULES, titled
-from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, told
+from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, share, told
 
 
 @about(HOW)
@@ -40,6 +40,21 @@ def _against_parser(of: pd.DataFrame, order: str) -> Iterator[tuple[str, pd.Data
         rows = of.xs(baseline, level="than")
         same = [column_named(what)[1].output == output for what in rows.index]
         yield f"output rule {RULES[output]}", rows[same]
+
+
+@about(HOW)
+def proofs(lengths: pd.DataFrame) -> Said:
+    """Describe `tables.lengths`: how many optima are proved, of dev and test together."""
+    counts = lengths["sentences"]
+    proved, at_once = ((lengths[name] * counts / 100).round() for name in ("proved, %", "at once, %"))
+    data = pd.DataFrame({"sentences": counts, "proved": proved, "at once": at_once})
+    for (run, parser, order), of in data.groupby(level=["run", "parser", "order"], sort=False):
+        total, sure, first = (int(of[name].sum()) for name in ("sentences", "proved", "at once"))
+        yield (
+            f"Of the sentences of dev and test with a chart, the best derivation of {share(sure, total)} is proved, of "
+            f"{first:,} without branching ({parser}, {run}, {order}).",
+            of,
+        )
 
 
 @about(HOW)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import nan, sqrt
 
 import pandas as pd
@@ -18,11 +18,12 @@ from treebound.metrics.significance import paired_bootstrap
 KEYS = ["corpus", "learner", "figure", "row", "other", "seed"]
 
 
-def differences(results: Results, pairs: Iterable[tuple[str, str, str]]) -> pd.DataFrame:
+def differences(results: Results, pairs: Iterable[tuple[str, str, str]], wanted: Collection[str] = ()) -> pd.DataFrame:
     """One row a seed that both rows have. Index KEYS; columns difference, low, high (points, 95 % interval), interval (how it was come by).
 
-    pairs  (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or of a row of another
-           system; where a corpus lacks one of the two there is no line
+    pairs   (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or of a row of another
+            system; where a corpus lacks one of the two there is no line
+    wanted  corpora; empty: all
 
     `paired`: a bootstrap over sentences, or what a reference kept of one. `unpaired`: neither is there, and the words
     of the two rows are taken for two samples; as both rows err on much the same words, that interval is the wider one.
@@ -32,7 +33,7 @@ def differences(results: Results, pairs: Iterable[tuple[str, str, str]]) -> pd.D
     of_others = {(row["corpus"], row["row"]): row for row in frames.of_systems(results, *others)}
     for figure, row, other in dict.fromkeys(pairs):
         column = FIGURES[figure][0]
-        for corpus in results.corpora:
+        for corpus in wanted or results.corpora:
             for learner in learners_of(results.params):
                 rows = named_rows(results.params, corpus, learner)
                 rows |= {name: results.params.rows[name] for of, name in of_others if of == corpus}
@@ -81,6 +82,8 @@ def _kept(results: Results) -> pd.DataFrame:
         tested = significance(results, figure=figure).rename_axis(["corpus", "learner", "row"]).reset_index()
         parts.append(tested.assign(figure=figure, other=BASELINE, interval="paired"))
     data = pd.concat([results.kept_table("differences"), *parts])
-    data = data.assign(seed=data["seed"].fillna(results.params.seed).astype(int) if "seed" in data else results.params.seed)
+    data = data.assign(
+        seed=data["seed"].fillna(results.params.seed).astype(int) if "seed" in data else results.params.seed
+    )
     data = data.drop_duplicates(KEYS)
     return data.set_index(KEYS)[["difference", "low", "high", "interval"]]

@@ -6,15 +6,26 @@ import pandas as pd
 
 from studies.qian_liu_2013.comparison.tables import AGAINST
 from studies.site.provenance import CAPPED
-from studies.site.sentences import ONE_SEED, UNTESTED, Said, about, each, listing, span, told
+from studies.site.sentences import (
+    ONE_SEED,
+    UNTESTED,
+    Said,
+    about,
+    each,
+    listing,
+    mean_with_interval,
+    seeds_in_words,
+    span,
+    told,
+)
 
 ALL = "combined"  #: model with all factors
 
 
 @about("This run has no baseline to compare with.")
 def significance(data: pd.DataFrame) -> Said:
-    """About `tables.significance`."""
-    yield f"By the bootstrap, {told(data)}."
+    """Describe `tables.significance`."""
+    yield f"By the bootstrap over test sentences, with the seed of the run alone, {told(data)}."
 
 
 @about("No row was trained with several seeds: see variants in params.yaml.")
@@ -60,14 +71,17 @@ def training(data: pd.DataFrame, limit: int) -> Said:
 @about("No row was run with gold tags beside predicted ones: see variants in params.yaml.")
 def tags(data: pd.DataFrame) -> Said:
     """About `tables.tags`, which may have no rows."""
-    yield f"Gold tags bring {span(data['UAS', 'difference'], '{:+.2f}')} UAS. {UNTESTED} {ONE_SEED}"
+    yield (
+        f"Gold tags bring {span(data['UAS', 'difference'], '{:+.2f}')} UAS, each model trained and tested with them. "
+        f"{UNTESTED} {ONE_SEED}"
+    )
     gaps = (
         f"{gap['predicted']:+.2f} with predicted tags and {gap['gold']:+.2f} with gold ones ({place[1]}, "
         f"{rows.index[-1]} less {rows.index[0]})"
         for place, rows in each(data["UAS"], [*data.index.names[:3]])
         for gap in [rows.iloc[-1] - rows.iloc[0]]
     )
-    yield f"What factors gain: {listing(gaps)}."
+    yield f"What factors gain, with the seed of the run alone: {listing(gaps)}."
 
 
 @about("No search that gives up was run beside an exact one: see `gold` in params.yaml.")
@@ -90,21 +104,31 @@ def errors(data: pd.DataFrame) -> Said:
 
 
 def against(more: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """System -> its difference from the baseline and p, by corpus; of `tables.multilingual`, which may have no rows.
+    """Return (system, its differences from the baseline by corpus) for every system of `tables.multilingual`.
 
-    Without a test there is no p, and nothing to be said.
+    The table may have no rows. Columns: difference, low, high, seeds.
     """
     groups = [group for group in more.columns.unique(0) if group.endswith(AGAINST)] if len(more) else []
     return [
         (
             group.removesuffix(AGAINST),
-            more[group].droplevel("language").rename(columns={"UAS": "difference"}).dropna(how="all"),
+            more[group].rename(columns={"UAS": "difference"}).dropna(how="all"),
         )
         for group in groups
     ]
 
 
-def over_corpora(system: str, rows: pd.DataFrame) -> str:
-    """What one of `against` comes to."""
-    mean = rows["difference"].mean()
-    return f"On {len(rows)} more corpora {system} is {mean:+.2f} UAS from the baseline on average; {told(rows)}."
+def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
+    """Describe one of `against`: the mean over treebanks, the mean without any one language, and each treebank."""
+    pooled, more = mean_with_interval(rows["difference"]), ""
+    if "language" in rows.index.names:
+        languages = rows.index.get_level_values("language")
+        without = [rows["difference"][languages != name].mean() for name in languages.unique()]
+        if len(without) > 2:
+            more = f"; without any one language {min(without):+.2f} to {max(without):+.2f}"
+        rows = rows.droplevel("language")
+    seeds = seeds_in_words(rows["seeds"]) if "seeds" in rows else "one training each"
+    return (
+        f"On {len(rows)} more corpora {system} gains on average {pooled} UAS over the baseline "
+        f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{more}); one by one, {told(rows)}."
+    )

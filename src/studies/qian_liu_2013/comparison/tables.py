@@ -12,7 +12,7 @@ from studies.qian_liu_2013.comparison.others import peer_uas
 from studies.site import frames
 from studies.site.collect import Results
 from studies.site.published import QIAN_LIU, table
-from studies.site.rows import AT, at, corpora_of, learners_of, main_rows, metrics_of, sweep
+from studies.site.rows import at, corpora_of, learners_of, main_rows, metrics_of
 from treebound.metrics.attachment import HEAD, LABELLED
 from treebound.metrics.significance import mcnemar_words, paired_bootstrap
 
@@ -171,13 +171,6 @@ def against_baseline(results: Sequence[Results], wanted: Sequence[str] = (), fig
     return pd.concat(parts, names=["run"])
 
 
-def gains(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """`significance` of all factors of each run, the system of `headline`. Rows (run, corpus, learner, system)."""
-    keep = corpora_of(results, wanted)
-    parts = {r.name: significance(r, keep[r.name], models=[sweep(r.params)[0].model]) for r in results if keep[r.name]}
-    return pd.concat(parts, names=["run"])
-
-
 #: what `tested` tells of a system
 TESTED = ("difference", "low", "high", "p", "only it", "only the baseline", "p (words)")
 
@@ -204,49 +197,3 @@ def _right(data: pd.DataFrame, figure: str) -> np.ndarray:
     """bool[W]: whether each scored word of `scored` counts as right."""
     good = (LABELLED,) if figure == "LAS" else (HEAD, LABELLED)
     return np.isin(list("".join(data["words"])), good)
-
-
-def headline(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Of each run, corpus and learner: accuracy of the baseline and of all factors, what these gain with its 95 %
-    interval and p (`significance`; NaN where a run kept no tests), speed (NaN where it was not timed), proofs.
-
-    LAS is left out where no row has labels.
-    """
-    keep = corpora_of(results, wanted)
-    tested = gains(results, wanted).droplevel("system").reindex(columns=["difference", "low", "high", "p"])
-    rows = []
-    for r in results:
-        data = frames.decode(r).merge(frames.benchmark(r)[[*AT, "words_per_cpu_s"]], on=AT, how="left").set_index(AT)
-        every = sweep(r.params)[0].model
-        for corpus in keep[r.name]:
-            for learner in r.params.learners:
-                runs = main_rows(r.params, learner)
-                if every not in runs:
-                    continue
-                found = data.loc[at(corpus, runs[every])]
-                base = data.loc[at(corpus, runs[BASELINE]), "uas"] if BASELINE in runs else float("nan")
-                rows.append(
-                    {
-                        "": r.name,
-                        "corpus": corpus,
-                        "learner": learner,
-                        "UAS, Carreras": base,
-                        "UAS, all factors": found["uas"],
-                        "LAS, all factors": found["las"],
-                        **_gain(tested, (r.name, corpus, learner)),
-                        "words per CPU second": found["words_per_cpu_s"],
-                        "proved optimal, %": 100 * found["certified"] / found["sentences"],
-                        "DP calls per sentence": found["dp_calls"] / found["sentences"],
-                    }
-                )
-    table = pd.DataFrame(rows).set_index(["", "corpus", "learner"])
-    return table if table["LAS, all factors"].notna().any() else table.drop(columns="LAS, all factors")
-
-
-#: columns of `headline` that tell a gain from chance
-GAIN = ("gain, UAS", "low", "high", "p")
-
-
-def _gain(tested: pd.DataFrame, place: tuple[str, str, str]) -> dict[str, float]:
-    row = tested.loc[place].to_numpy(float) if place in tested.index else np.full(len(GAIN), np.nan)
-    return dict(zip(GAIN, row, strict=True))

@@ -8,49 +8,59 @@ from contextlib import suppress
 
 import pandas as pd
 
+from studies.qian_liu_2013.comparison.headline import accuracies, mean_over_seeds, over_baseline
 from studies.qian_liu_2013.comparison.repeats import FIGURES
-from studies.qian_liu_2013.comparison.tables import AGAINST, BASELINE, significance
+from studies.qian_liu_2013.comparison.tables import AGAINST, BASELINE
 from studies.site import frames
 from studies.site.collect import Results
-from studies.site.rows import at, main_rows, metrics_of, sweep
+from studies.site.rows import at, learners_of, main_rows, metrics_of, sweep
 from treebound.core.errors import InputError
 
 
 def multilingual(results: Results | None) -> pd.DataFrame:
     """The systems of a run over many corpora, if there was one. Rows (language, corpus).
 
-    Columns: share of test sentences with crossing arcs (%); UAS and LAS (%) of every system and the share of sentences
-    that it proves optimal; UAS of each system less that of the one before it, and less that of the baseline, with p
-    (`significance`: a bootstrap over sentences) where the run kept it.
+    Columns: share of test sentences with crossing arcs (%); UAS and LAS (%) of every system, means over its seeds, and
+    the share of sentences that it proves optimal with the seed of the run; UAS of each system less that of the one
+    before it, and less that of the baseline with the 95 % interval and the number of seeds (`headline.over_baseline`).
+    `attrs["learner"]` names the learner.
     """
     if results is None:
         return pd.DataFrame()
     data, converted = metrics_of(results), frames.convert(results)
     sources, test = converted.attrs["sources"], converted[converted["split"] == "test"].set_index("corpus")
     learner = results.params.learners[0]
-    kept = results.kept_table("significance-uas")
-    tested = kept.set_index(["corpus", "learner", "system"])["p"] if len(kept) else {}
+    values = {name: accuracies(results, column) for name, column in FIGURES.items()}
+    of_corpus = {corpus: main_rows(results.params, learner, corpus) for corpus in results.corpora}
+    systems = dict.fromkeys(model for runs in of_corpus.values() for model in runs if model != BASELINE)
+    gained = {
+        model: over_baseline(results, learner, {corpus: model for corpus, runs in of_corpus.items() if model in runs})
+        for model in systems
+    }
     rows = {}
-    for corpus in results.corpora:
-        runs = main_rows(results.params, learner, corpus)
+    for corpus, runs in of_corpus.items():
         counted = test.loc[corpus]
         share = 100 * counted["nonprojective_sentences"] / counted["sentences"]
         row: dict[tuple[str, str], float] = {("", "sentences"): int(counted["sentences"]), ("", "crossing, %"): share}
-        for name, column in FIGURES.items():
+        for name in FIGURES:
             for model, run in runs.items():
-                row[name, model] = float(data.loc[at(corpus, run), column])
+                row[name, model] = mean_over_seeds(results, corpus, run, values[name])[0]
         for model, run in runs.items():
             found = data.loc[at(corpus, run)]
             row["proved optimal, %", model] = 100 * float(found["certified"]) / float(found["sentences"])
         for before, after in itertools.pairwise(runs):
             row["UAS gained over the one before", after] = row["UAS", after] - row["UAS", before]
-        for model in runs if len(kept) else ():
-            if model != BASELINE:
-                gain = row["UAS", model] - row["UAS", BASELINE]
-                row |= {(model + AGAINST, "UAS"): gain, (model + AGAINST, "p"): float(tested[corpus, learner, model])}
+        for model in runs:
+            if one := gained.get(model, {}).get(corpus):
+                group = model + AGAINST
+                row |= {(group, "UAS"): one.value, (group, "low"): one.low, (group, "high"): one.high}
+                row[group, "seeds"] = one.seeds
         rows[sources[corpus]["language"], corpus] = row
     index = pd.MultiIndex.from_tuples(list(rows), names=["language", "corpus"])
-    return pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(list(row)))
+    columns = dict.fromkeys(column for row in rows.values() for column in row)
+    table = pd.DataFrame(list(rows.values()), index=index, columns=pd.MultiIndex.from_tuples(columns))
+    table.attrs["learner"] = learner
+    return table
 
 
 #: systems that `pictured` shows, besides the one that is decoded with every k
@@ -58,16 +68,22 @@ PICTURED = ("combined", "non-projective")
 
 
 def pictured(results: Results, more: Results | None, wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """What `plots.gains` draws: all factors, and trees that may cross, against the baseline, on every corpus of a run
-    and of another one over more corpora. Columns: corpus, system, difference, low, high.
+    """Return what `site.charts.gains` draws: all factors, and trees that may cross, against the baseline.
+
+    These are means over seeds with their intervals, on every corpus of a run and of another one over more corpora.
+    Columns: corpus, system, difference, low, high.
     """
-    parts = []
+    lines = []
     for run in (results, more):
-        if run is not None:
-            models = list(PICTURED)
-            with suppress(InputError):  # a run without a sweep over k
-                models.append(sweep(run.params)[0].model)
-            parts.append(significance(run, wanted if run is results else (), models=models).reset_index())
-    data = pd.concat([part for part in parts if len(part)] or parts[:1])
-    data["system"] = data["system"] + ", " + data["learner"]
-    return data[["corpus", "system", "difference", "low", "high"]]
+        if run is None:
+            continue
+        models = list(PICTURED)
+        with suppress(InputError):  # a run without a sweep over k
+            models.append(sweep(run.params)[0].model)
+        corpora = [corpus for corpus in run.corpora if run is more or not wanted or corpus in wanted]
+        for model, learner in itertools.product(dict.fromkeys(models), learners_of(run.params)):
+            found = over_baseline(run, learner, dict.fromkeys(corpora, model))
+            lines += [(c, f"{model}, {learner}", one.value, one.low, one.high) for c, one in found.items()]
+    data = pd.DataFrame(lines, columns=["corpus", "system", "difference", "low", "high"])
+    order = {corpus: i for i, corpus in enumerate(c for run in (results, more) if run for c in run.corpora)}
+    return data.sort_values("corpus", key=lambda names: names.map(order), kind="stable").reset_index(drop=True)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from studies.common.params import Row
+from studies.site.seen import NAMES, in_words
 from studies.site.sentences import ONE_SEED, Said, about, difference, each, how_many_corpora, listing, span
 
 #: sentences that a bin of lengths must hold to be spoken of
@@ -46,37 +48,44 @@ def pruning(uas: pd.DataFrame, speed: pd.DataFrame, trained: Mapping[str, object
 
 
 @about()
-def frontier(points: pd.DataFrame, seen: Mapping[str, list[str]]) -> Said:
-    """About `tables.accuracy_and_speed`: where the parsers of others stand.
-
-    seen  corpus -> columns of the treebank that ours see and others' do not
-    """
+def frontier(points: pd.DataFrame) -> Said:
+    """Describe `tables.accuracy_and_speed`: where the parsers of others stand, and what those that beat them see."""
     rows = points[points["group"] == "others"]
     found = []
     for other in rows.itertuples():
         ours = points[(points["group"] != "others") & (points["corpus"] == other.corpus)]
         better = ours[(ours["uas"] >= other.uas) & (ours["words_per_cpu_s"] >= other.words_per_cpu_s)]
-        also = f", which also see {_columns(seen[other.corpus])}" if seen.get(other.corpus) else ""
-        found.append(f"{other.system} on {other.corpus} ({len(better)} of ours{also})")
-    yield f"Beaten in both accuracy and speed: {listing(found)}. {ONE_SEED} No difference was tested here.", rows
+        more = better[better["sees"].map(len) > len(other.sees)]
+        also = f", {len(more)} of which see more of the treebank's own columns" if len(more) else ""
+        found.append(f"{other.system} on {other.corpus} ({len(better)} of {len(ours)} rows of ours{also})")
+    yield (
+        f"Beaten on the test set in both accuracy and speed: {listing(found)}. Rows of ours include every decoder and "
+        f"every k that was timed. {_seeds(points)} No difference was tested here.",
+        rows,
+    )
 
 
-NAMES = {"lemma": "lemmas", "feats": "morphological features"}
-#: trainings of the steps of learning that take such a column away -> the column in words
+def _seeds(points: pd.DataFrame) -> str:
+    """Say of how many trainings the accuracies are means."""
+    several = points[points["seeds"] > 1]
+    if several.empty:
+        return ONE_SEED
+    return (
+        f"Accuracies of {len(several)} of {len(points)} rows are means of {span(several['seeds'], '{:.0f}')} seeds, "
+        "the others are one training each."
+    )
+
+
+#: trainings of the steps of learning that take a column away -> the column in words
 WITHOUT = {"no-lemmas": NAMES["lemma"], "no-features": NAMES["feats"]}
-
-
-def _columns(names: list[str]) -> str:
-    """Columns of a treebank in words."""
-    return "the treebank's own " + " and ".join(NAMES[name] for name in names)
 
 
 @about("No parser of others was run: name some under peers in params.yaml.")
 def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame) -> Said:
-    """About `tables.peers`, which may have no rows: what the parsers of others see, and ours do besides.
+    """Describe `tables.peers`, which may have no rows: what the parsers of others see, and ours do besides.
 
-    seen   corpus -> columns of the treebank that ours see and others' do not
-    steps  `tables.step_tests`, which tell what ours are without such a column
+    seen   corpus -> columns of the treebank that graph-based parsers and those that sample see
+    steps  `tables.step_tests`, which tell what a graph-based parser is without such a column
     """
     corpora = list(dict.fromkeys(data.index.get_level_values("corpus")))
     if same := [corpus for corpus in corpora if not seen.get(corpus)]:
@@ -87,10 +96,16 @@ def peers(data: pd.DataFrame, seen: Mapping[str, list[str]], steps: pd.DataFrame
             for (place, figure, training), row in steps.iterrows()
             if str(place).startswith(f"{corpus}, ") and training in WITHOUT
         ]
-        more = f" What ours lose on its development set: {'; '.join(worth)}." if worth else ""
+        more = (
+            f" What the base of the steps of learning, a graph-based parser, loses on the development set (one "
+            f"training each): {'; '.join(worth)}."
+            if worth
+            else ""
+        )
         yield (
-            f"On {corpus} they see forms and tags only, ours {_columns(seen[corpus])} besides: the difference there "
-            f"is not one of parsers alone, and neither was trained with what the other sees.{more}",
+            f"On {corpus} they see forms and tags only. Our graph-based parsers and those that sample see the "
+            f"treebank's own {in_words(seen[corpus])} besides: the difference there is not one of parsers alone, and "
+            f"neither was trained with what the other sees.{more}",
             steps if worth else data,
         )
 
@@ -150,11 +165,12 @@ def power(low: pd.Series, high: pd.Series) -> float:
 
 
 @about()
-def proofs(searched: pd.DataFrame, corpus: str) -> Said:
-    """About `frames.sentences` of one row: how many trees are proved, and how soon."""
+def proofs(searched: pd.DataFrame, corpus: str, row: Row) -> Said:
+    """Describe `frames.sentences` of one row: how many trees are proved, and how soon."""
     proved, once = int((searched["status"] == "optimal").sum()), int((searched["dp_calls"] <= 1).sum())
     yield (
-        f"Of {len(searched):,} test sentences of {corpus} {proved:,} come with a proof that no other tree scores more, "
+        f"Of {len(searched):,} test sentences of {corpus}, parsed with {row.model} ({row.learner}, k = {row.k}, "
+        f"decoder {row.decoder}), {proved:,} come with a proof that no other tree scores more, "
         f"{once:,} at the first call of the dynamic program; the most that one took is "
         f"{searched['dp_calls'].max():,.0f} calls and {searched['nodes'].max():,.0f} nodes of a search tree.",
         searched[["n", "status", "dp_calls", "nodes"]],

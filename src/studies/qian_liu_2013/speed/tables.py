@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
 import pandas as pd
 
 from studies.hall_2006.transitions import tables as transitions_tables
+from studies.qian_liu_2013.comparison.headline import OTHER_SYSTEMS, accuracies, best, contenders, mean_over_seeds
 from studies.qian_liu_2013.comparison.tables import BASELINE, PUBLISHED, in_order
-from studies.site import frames
+from studies.site import frames, seen
 from studies.site.collect import Results
 from studies.site.published import QIAN_LIU, paper, table
 from studies.site.rows import AT, KEYS, at, corpora_of, find, main_rows, pruning, sweep, whole
@@ -81,23 +83,26 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     """Points of the accuracy-speed figure: one for every row that decodes whole test sets and was timed.
 
     Columns corpus, system (the model), group (the learner, or "all factors, by pruning"), label (there k; elsewhere the
-    decoder, if the main comparison has another one), uas, words_per_cpu_s, proved (% of the sentences; NaN: the system
-    proves nothing). Transition-based parsers are a group of their own, and so are samplers and parsers of others.
+    decoder, if the main comparison has another one), uas (the mean over `seeds` trainings), words_per_cpu_s, proved (%
+    of the sentences; NaN: the system proves nothing), sees (columns besides forms and tags: `site.seen`).
+    Transition-based parsers are a group of their own, and so are samplers and parsers of others.
     """
     decoded, speed = frames.decode(results).set_index(AT), frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
-    uas, proved = decoded["uas"], 100 * decoded["certified"] / decoded["sentences"]
-    swept = sweep(results.params)
+    values, offered = accuracies(results), seen.offered(results)
+    proved = 100 * decoded["certified"] / decoded["sentences"]
+    swept, corpora = sweep(results.params), corpora_of([results], wanted)[results.name]
     main = {run for learner in results.params.learners for run in main_rows(results.params, learner).values()}
     rows = []
-    for corpus in corpora_of([results], wanted)[results.name]:
+    for corpus in corpora:
         for run in find(results.params):
             if whole(results.params, run) and at(corpus, run) in speed.index:
                 group: str = run.learner
                 label = "" if run in main else run.decoder
                 if run in swept:
                     group, label = "all factors, by pruning", pruning(run.k)
-                place = at(corpus, run)
-                point = {"uas": uas[place], "words_per_cpu_s": speed[place], "proved": proved[place]}
+                place, (uas, seeds) = at(corpus, run), mean_over_seeds(results, corpus, run, values)
+                point = {"uas": uas, "seeds": seeds, "words_per_cpu_s": speed[place], "proved": proved[place]}
+                point["sees"] = seen.seen(results, corpus, run, offered[corpus])
                 rows.append({"corpus": corpus, "system": run.model, "group": group, "label": label, **point})
     transitions = (
         transitions_tables.measured(results).assign(group="transitions", label="").rename(columns={"row": "system"})
@@ -106,27 +111,63 @@ def accuracy_and_speed(results: Results, wanted: Sequence[str] = ()) -> pd.DataF
     peers = frames.peers(results).assign(group="others").rename(columns={"peer": "system"})
     peers = peers.assign(label=peers["system"])
     found = pd.concat([part for part in (transitions, samplers, peers) if len(part)] or [peers])
-    found = found[found["corpus"].isin(corpora_of([results], wanted)[results.name]) & found["words_per_cpu_s"].notna()]
-    points = pd.DataFrame(rows)
-    names = ["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]
-    return pd.concat([points, found[names]], ignore_index=True) if len(found) else points
+    found = found[found["corpus"].isin(corpora) & found["words_per_cpu_s"].notna()]
+    points, others = pd.DataFrame(rows), []
+    for point in found[["corpus", "system", "group", "label", "uas", "words_per_cpu_s"]].to_dict("records"):
+        corpus, run = point["corpus"], results.params.rows[point["system"]]
+        uas, seeds = mean_over_seeds(results, corpus, run, values)
+        more = {"uas": uas, "seeds": seeds} if seeds else {"seeds": 1}
+        others.append(point | more | {"sees": seen.seen(results, corpus, run, offered[corpus])})
+    return pd.concat([points, pd.DataFrame(others)], ignore_index=True) if others else points
 
 
 def by_system(results: Results, learner: str) -> pd.DataFrame:
     """Accuracy and speed of every system on whole test sets; one that a run has no rows of is left out.
 
-    Index group, system; columns (corpus, "UAS"), (corpus, "words per CPU second"). Of the graph-based models the
-    baseline with `learner`, and all factors with as many heads as in training.
+    Index group, system; columns (corpus, "UAS"), (corpus, "seeds") of which UAS is the mean, (corpus, "words per CPU
+    second") and (corpus, "sees"). Of the graph-based models with `learner` these are the baseline, all factors with as
+    many heads as in training, and every model that is the best row of some corpus (`headline.best`). A best row that
+    was not timed has NaN for its speed.
     """
+    params, values, offered = results.params, accuracies(results), seen.offered(results)
     points = accuracy_and_speed(results)
-    graph = (points["system"] == BASELINE) & (points["group"] == learner) & (points["label"] == "")
-    full = (points["group"] == "all factors, by pruning") & (points["label"] == pruning(results.params.train.k))
-    points = points[graph | full | points["group"].isin(["transitions", "sampling", "others"])]
-    points = points.assign(group=points["group"].where(~(graph | full), "graph"))
-    figures = {"uas": "UAS", "words_per_cpu_s": "words per CPU second"}
-    table = points.rename(columns=figures).set_index(["group", "system", "corpus"])[list(figures.values())]
-    order = [(corpus, figure) for corpus in dict.fromkeys(points["corpus"]) for figure in figures.values()]
-    return table.unstack("corpus", sort=False).swaplevel(axis=1)[order]
+    chosen = {corpus: best(results, corpus, learner, values) for corpus in results.corpora}
+    graph = dict.fromkeys((BASELINE, sweep(params)[0].model, *chosen.values()))
+    speed = frames.benchmark(results).set_index(AT)["words_per_cpu_s"]
+    cells: dict[tuple[str, str], dict[tuple[str, str], object]] = {}
+
+    def add(group: str, system: str, corpus: str, figures: Sequence[object]) -> None:
+        row = cells.setdefault((group, system), {})
+        row.update({(corpus, name): figure for name, figure in zip(COMPARED, figures, strict=True)})
+
+    for corpus in results.corpora:
+        rows = main_rows(params, learner, corpus)
+        for model in graph:
+            if model in rows:
+                uas, seeds = mean_over_seeds(results, corpus, rows[model], values)
+                sees = seen.seen(results, corpus, rows[model], offered[corpus])
+                add("graph", model, corpus, (uas, seeds, float(speed.get(at(corpus, rows[model]), nan)), sees))
+    for point in points[points["group"].isin(["transitions", "sampling", "others"])].to_dict("records"):
+        figures = [point[name] for name in ("uas", "seeds", "words_per_cpu_s", "sees")]
+        add(point["group"], point["system"], point["corpus"], figures)
+    for corpus in results.corpora:
+        for name in dict.fromkeys(chosen.values()):
+            run = contenders(results, corpus, learner).get(name)
+            if run is not None and run.system in OTHER_SYSTEMS:
+                group = "transitions" if run.system == "transition" else run.system
+                if (corpus, "UAS") not in cells.get((group, name), {}):
+                    uas, seeds = mean_over_seeds(results, corpus, run, values)
+                    add(group, name, corpus, (uas, seeds, nan, seen.seen(results, corpus, run, offered[corpus])))
+    order = [(corpus, figure) for corpus in results.corpora for figure in COMPARED]
+    groups = ("graph", "transitions", "sampling", "others")
+    index = sorted(cells, key=lambda place: groups.index(place[0]))
+    names = pd.MultiIndex.from_tuples(index, names=["group", "system"])
+    columns = pd.MultiIndex.from_tuples(order)
+    return pd.DataFrame([cells[place] for place in index], index=names).reindex(columns=columns)
+
+
+#: figures of `by_system` for each corpus
+COMPARED = ("UAS", "seeds", "words per CPU second", "sees")
 
 
 def benchmarked(results: Results, wanted: Sequence[str] = ()) -> pd.DataFrame:

@@ -53,6 +53,12 @@ def _limited(exact: pd.DataFrame) -> str:
     return f"with a limit of {limit:g} s of the clock for a sentence{over}"
 
 
+def _where(data: pd.DataFrame) -> str:
+    """Name the models, spaces and corpora that problems are of."""
+    names = (listing(dict.fromkeys(data[name])) for name in ("model", "space", "corpus"))
+    return "test sentences under the scores of {}, {} trees; {}".format(*names)
+
+
 def _place(key: tuple, lengths: pd.DataFrame) -> str:
     _, corpus, model, space, low = key
     count = int(lengths.loc[key, "sentences"])

@@ -14,7 +14,7 @@ from studies.site.claims.load import Claim, Paper
 from studies.site.claims.measured import Measured, Scale, by_treebank
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
-from studies.site.pooled import Z, Pooled, holm, pool
+from studies.site.pooled import Pooled, Z, holm, pool
 
 VERDICTS = REPLICATED, SMALLER, NO_EFFECT, CONTRADICTED, INCONCLUSIVE, NOT_TESTED = (
     "replicated",
@@ -155,7 +155,8 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
         return INCONCLUSIVE
     low, high = effect.low, effect.high
     if claim.test == "within":
-        assert claim.tolerance is not None and claim.than is not None
+        assert claim.tolerance is not None
+        assert claim.than is not None
         first, last = claim.than - claim.tolerance, claim.than + claim.tolerance
         if first <= low and high <= last:
             return REPLICATED

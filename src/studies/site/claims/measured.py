@@ -88,9 +88,7 @@ def pairs(rows: Sequence[str], compare: str) -> list[tuple[str, str]]:
     return list(pairwise(rows)) if compare == "next" else [(rows[0], other) for other in rows[1:]]
 
 
-def share(
-    place: str, part: int, whole: int, level: float = 0.95, method: str = "wilson", data: str = ""
-) -> Measured:
+def share(place: str, part: int, whole: int, level: float = 0.95, method: str = "wilson", data: str = "") -> Measured:
     """A share in % with a binomial interval; nothing known where there is nothing."""
     from scipy.stats import binomtest
 

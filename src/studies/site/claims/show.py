@@ -150,7 +150,15 @@ def frame(judged: Sequence[Judged]) -> pd.DataFrame:
     """
     rows = []
     for one in judged:
-        row = {"paper": one.paper.key, "name": "", "claim": "", "section": "", "published": "", "ours": False, "page": ""}
+        row = {
+            "paper": one.paper.key,
+            "name": "",
+            "claim": "",
+            "section": "",
+            "published": "",
+            "ours": False,
+            "page": "",
+        }
         row |= one.claim.model_dump(include=set(row) - {"paper"}) if one.claim is not None else {}
         row |= {"test": threshold(one.claim) if one.claim else "", "verdict": one.verdict, "because": one.because}
         rows.append({**row, **_pooled(one), "figures": one.figures})

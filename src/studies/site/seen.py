@@ -1,0 +1,52 @@
+"""Columns of a treebank, besides forms and tags, that the parser of a row sees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from studies.common.params import Row
+from studies.site import frames
+from studies.site.collect import Results
+from treebound.systems.transition.feature_models import ATTRIBUTES, chosen_model
+
+NAMES = {"lemma": "lemmas", "feats": "morphological features"}
+#: systems whose models see every column that the treebank offers
+ALL = ("graph", "sampling")
+
+
+def offered(results: Results) -> dict[str, list[str]]:
+    """Map each corpus to those of its columns in NAMES that parsers may see."""
+    return dict(frames.convert(results).attrs["seen"])
+
+
+def seen(results: Results, corpus: str, row: Row, columns: Collection[str]) -> tuple[str, ...]:
+    """Return those of `columns` that the parser of a row sees.
+
+    columns  `offered` of the corpus
+
+    Graph-based parsers and those that sample see all of them. A parser by transitions sees the columns that its
+    feature model has cells for, and the metrics of its training name that feature model. Packages of others are
+    trained with forms and tags alone.
+    """
+    if row.system in ALL:
+        return tuple(columns)
+    if row.system != "transition" or not columns:
+        return ()
+    spec = results.read("train", corpus, f"{row.trained}.json")["spec"]
+    features = spec.get("features", results.params.models[row.trained].settings.features)
+    functions = {cell.split()[0] for cell in chosen_model(features, columns).cells}
+    return tuple(column for column in columns if ATTRIBUTES[column] in functions)
+
+
+def in_words(columns: Collection[str]) -> str:
+    """Name columns in a sentence."""
+    return " and ".join(NAMES[column] for column in columns)
+
+
+def by_corpus(found: Mapping[str, Collection[str]]) -> str:
+    """Describe in a cell what one parser sees on each corpus."""
+    where: dict[str, list[str]] = {}
+    for corpus, columns in found.items():
+        if columns:
+            where.setdefault(in_words(columns), []).append(corpus)
+    return "; ".join(f"{what} ({', '.join(corpora)})" for what, corpora in where.items()) or "nothing"
