@@ -67,8 +67,8 @@ def available(corpora: list[str]) -> list[str]:
 def overlaid(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
     """`overlay` over `base`: dictionaries key by key, anything else replaced, and the rows as a whole.
 
-    `seeds` of an overlay (model: number of seeds) adds models and rows, see `_seeded`. Raises InputError where it names a
-    model that has no rows.
+    `seeds` of an overlay (model: number of seeds) adds models and rows, see `_seeded`. Raises InputError where it names
+    a model that has no rows.
     """
     merged = _merged(base, {key: value for key, value in overlay.items() if key != SEEDS})
     for model, count in (overlay.get(SEEDS) or {}).items():

@@ -4,8 +4,8 @@ The effect of treebank i is y_i = mu + u_i + e_i. Here u_i, of variance tau^2, i
 treebanks in general, and e_i, of variance v_i, is what other test sentences and other seeds would have changed.
 
 mu is the mean over treebanks with the interval of Hartung & Knapp (2001) for equal weights: the spread between
-treebanks holds all sources of variance, u_i, sentences and seeds, whether v_i is known well or not. Weights by precision
-(Sidik & Jonkman 2002) are computed as well, for comparison. With as few treebanks as here their intervals promise more
+treebanks holds all sources of variance, u_i, sentences and seeds, whether v_i is known well or not. Weights by
+precision (Sidik & Jonkman 2002) are computed as well, for comparison. With as few treebanks as here their intervals promise more
 than they hold: page 94 has the simulation (`studies.across.verdicts`), docs/decisions/031 the reasons. tau^2 is
 estimated by restricted maximum likelihood. Tests: worked examples that are published.
 """

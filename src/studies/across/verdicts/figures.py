@@ -16,7 +16,7 @@ from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, sty
 
 
 def families(judged: Sequence[Judged]) -> dict[tuple[str, str], list[Judged]]:
-    """(paper, measure) -> its claims whose effect is pooled over treebanks, in order; families without one are left out."""
+    """Group the claims whose effect is pooled over treebanks by (paper, measure), in order."""
     out: dict[tuple[str, str], list[Judged]] = {}
     for one in judged:
         if one.claim is not None and one.effect is not None and one.effect.pooled is not None:

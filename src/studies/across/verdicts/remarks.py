@@ -13,14 +13,14 @@ def simulated(data: pd.DataFrame) -> Said:
     """About `simulation.coverage`."""
     designs = f"{len(data)} designs of {STUDIES:,} simulated studies each"
     yield (
-        f"In {designs} the 95 % interval of the pooled effect holds the true one in {span(data[HOLDS], '{:.1f} %')} of the "
-        f"studies, with weights by precision in {span(data[f'{HOLDS}, weighted'], '{:.1f} %')}; the prediction interval "
+        f"In {designs} the 95 % interval of the pooled effect holds the true one in {span(data[HOLDS], '{:.1f} %')} of "
+        f"them, with weights by precision in {span(data[f'{HOLDS}, weighted'], '{:.1f} %')}; the prediction interval "
         f"holds what one more treebank shows in {span(data[PREDICTED], '{:.1f} %')}.",
         data,
     )
     none = data.xs(0.0, level="effect")
     yield (
-        f"Where there is no effect, {span(none[ABOVE], '{:.1f} %')} of the studies would say *replicated* (2.5 % are allowed; "
+        f"Without an effect, {span(none[ABOVE], '{:.1f} %')} of the studies would say *replicated* (2.5 % are allowed; "
         f"a share of {STUDIES:,} studies has a standard error of {100 * (0.025 * 0.975 / STUDIES) ** 0.5:.2f} %), with "
         f"weights by precision {span(none[f'{ABOVE}, weighted'], '{:.1f} %')}.",
         none,

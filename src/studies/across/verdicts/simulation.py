@@ -30,8 +30,8 @@ Rng = np.random.Generator
 def simulated(rng: Rng, effect: float, tau: float, seeds: int, treebanks: int, studies: int) -> dict[str, np.ndarray]:
     """Pool `studies` simulated studies of one design.
 
-    Arrays [studies]: low, high; weighted_low, weighted_high: with weights by precision; predicted: whether the prediction
-    interval holds what one more treebank shows.
+    Arrays [studies]: low, high; weighted_low, weighted_high: with weights by precision; predicted: whether the
+    prediction interval holds what one more treebank shows.
     """
     se = rng.uniform(*SENTENCES, size=(studies, treebanks + 1))
     shared = effect + tau * rng.standard_normal(se.shape) + se * rng.standard_normal(se.shape)

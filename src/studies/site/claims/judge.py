@@ -138,7 +138,7 @@ def effect_of(places: Sequence[Measured], scale: Scale = Scale.LINEAR, null: flo
         at = scale.to(null) if null is not None else float("nan")
     pooled = pool(effects, variances, at if np.isfinite(at) else 0.0)
     if not np.isfinite(at):
-        pooled = pooled._replace(p=np.float64("nan"))
+        pooled = pooled._replace(p=np.asarray(float("nan")))
     value, low, high = (scale.back(float(x)) for x in (pooled.mean.effect, pooled.mean.low, pooled.mean.high))
     return Effect(len(found), value, low, high, pooled)
 
@@ -149,7 +149,7 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
     Replicated: the interval lies on the claimed side of the threshold and reaches the published effect, or beyond it.
     Replicated, smaller: it lies on that side and ends below the published effect. Contradicted: it lies on the other
     side. No effect of that size: it ends below the published effect and lies within the margin around the threshold.
-    Inconclusive: anything else, and whatever has no interval. Within a tolerance: all of the interval inside, or outside.
+    Inconclusive: anything else, and whatever has no interval. Within a tolerance: all of the interval inside or outside.
     """
     if not effect.sure:
         return INCONCLUSIVE
@@ -197,8 +197,8 @@ def threshold(claim: Claim) -> str:
     text = MEASURES[claim.measure].text
     if claim.test == "within":
         assert claim.tolerance is not None
-        ends = [_number(text).format(claim.than + x) for x in (-claim.tolerance, claim.tolerance)]
-        return f"{ends[0]} to {ends[1]}"
+        first, last = (_number(text).format(claim.than + x) for x in (-claim.tolerance, claim.tolerance))
+        return f"{first} to {last}"
     parts = [f"{claim.test if claim.test.startswith('at') else f'{claim.test} than'} {text.format(claim.than)}"]
     if claim.effect is not None:
         parts.append(f"published {_number(text).format(claim.effect)}")
@@ -220,8 +220,9 @@ def _told(claim: Claim, effect: Effect, measured: Sequence[Measured], verdict: s
         return f"{value}{many}{seeds}: one treebank, which says nothing of others.{without}"
     pooled = effect.pooled
     interval = f"[{number.format(effect.low)}, {number.format(effect.high)}]"
-    seeds = sorted({one.seeds for one in measured})
-    each = f", {seeds[0]} to {seeds[-1]} seeds each" if len(seeds) > 1 else f", {seeds[0]} seeds" * (seeds[0] > 1)
+    counts = sorted({one.seeds for one in measured})
+    each = f", {counts[0]} seeds" if counts[0] > 1 else ""
+    each = f", {counts[0]} to {counts[-1]} seeds each" if len(counts) > 1 else each
     out = f"{text.format(effect.value)} {interval} over {effect.treebanks} treebanks{each}."
     if effect.treebanks > 2:
         ends = [number.format(measure.scale.back(float(x))) for x in (pooled.predicted_low, pooled.predicted_high)]

@@ -147,7 +147,7 @@ def over_seeds(found: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> list[M
         data = np.asarray(rows, float)
         value = float(data[:, 0].mean())
         if len(data) == 1:
-            out.append(Measured(place, *map(float, data[0])))
+            out.append(Measured(place, value, float(data[0, 1]), float(data[0, 2])))
             continue
         sentences = float(np.square((data[:, 2] - data[:, 1]) / (2 * Z)).mean())
         half = Z * float(np.sqrt(sentences + training / len(data)))

@@ -145,8 +145,8 @@ def _tally(judged: Sequence[Judged]) -> str:
 def frame(judged: Sequence[Judged]) -> pd.DataFrame:
     """One row a claim: paper, what it claims, the test, the verdict and why, the pooled effect, and all figures.
 
-    effect, low, high, predicted_low and predicted_high are in the unit of the measure, tau2 and I2 (%) on the scale where
-    effects are pooled; p_adjusted: Holm, over the claims of the paper.
+    effect, low, high, predicted_low and predicted_high are in the unit of the measure, tau2 and I2 (%) on the scale
+    where effects are pooled; p_adjusted: Holm, over the claims of the paper.
     """
     rows = []
     for one in judged:

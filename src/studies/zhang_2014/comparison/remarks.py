@@ -32,7 +32,7 @@ def accuracies(table: pd.DataFrame) -> Said:
 def _gains(data: pd.DataFrame) -> Said:
     for (run, row, other), of in each(data, ["run", "row", "other"]):
         yield (
-            f"UAS of {row} against {other} ({run}; 95 % intervals of a bootstrap over sentences and McNemar's p; words: "
-            f"{span(of['words'], '{:,.0f}')}; one training each): {told(of, LEVEL)}.",
+            f"UAS of {row} against {other} ({run}; 95 % intervals of a bootstrap over sentences and McNemar's p; "
+            f"words: {span(of['words'], '{:,.0f}')}; one training each): {told(of, LEVEL)}.",
             of,
         )
