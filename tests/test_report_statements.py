@@ -525,12 +525,9 @@ def test_the_arena_says_limits_and_who_gave_up() -> None:
 
 
 def test_a_family_of_constraints_that_changes_nothing_is_said_not_to() -> None:
-    columns = pd.MultiIndex.from_tuples(
-        [
-            *[("", "fold"), ("", "sentences"), ("LAC", "alone"), ("trees that break it, %", "gold")],
-            *[("words, alone", "gained"), ("words, alone", "lost")],
-        ]
-    )
+    names = ["fold", "sentences", "alone", "gold", "gained", "lost"]
+    kinds = ["", "", "LAC", "trees that break it, %", "words, alone", "words, alone"]
+    columns = pd.MultiIndex.from_arrays([kinds, names])
     index = pd.MultiIndex.from_tuples([("nl", "one"), ("nl", "two")])
     data = pd.DataFrame([[0, 90, 0.5, 1.0, 50, 2], [0, 90, 0.01, 0.0, 2, 1]], index=index, columns=columns)
     said = str(constraints_remarks.families(data))

@@ -149,7 +149,7 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
     Replicated: the interval lies on the claimed side of the threshold and reaches the published effect, or beyond it.
     Replicated, smaller: it lies on that side and ends below the published effect. Contradicted: it lies on the other
     side. No effect of that size: it ends below the published effect and lies within the margin around the threshold.
-    Inconclusive: anything else, and whatever has no interval. Within a tolerance: all of the interval inside or outside.
+    Inconclusive: anything else, and whatever has no interval. Within a tolerance: the whole interval inside or outside.
     """
     if not effect.sure:
         return INCONCLUSIVE
