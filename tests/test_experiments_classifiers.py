@@ -14,9 +14,9 @@ from synthetic import synthetic_treebank
 
 from studies.common import params, stage
 from studies.common.params import Params
-from studies.hall_2006.classifier_search import measure
 from studies.hall_2006.classifier_search.settings import ClassifierSearch
 from studies.hall_2006.classifiers import measure as classifiers
+from studies.hall_2006.classifiers import search as measure
 from studies.hall_2006.classifiers import training
 from studies.hall_2006.classifiers.settings import Classifiers
 from treebound.core.errors import InputError

@@ -5,9 +5,9 @@ treebanks in general, and e_i, of variance v_i, is what other test sentences and
 
 mu is the mean over treebanks with the interval of Hartung & Knapp (2001) for equal weights: the spread between
 treebanks holds all sources of variance, u_i, sentences and seeds, whether v_i is known well or not. Weights by
-precision (Sidik & Jonkman 2002) are computed as well, for comparison. With as few treebanks as here their intervals promise more
-than they hold: page 94 has the simulation (`studies.across.verdicts`), docs/decisions/031 the reasons. tau^2 is
-estimated by restricted maximum likelihood. Tests: worked examples that are published.
+precision (Sidik & Jonkman 2002) are computed as well, for comparison. With as few treebanks as here their intervals
+promise more than they hold: page 94 has the simulation (`studies.across.verdicts`), docs/decisions/031 the reasons.
+tau^2 is estimated by restricted maximum likelihood. Tests: worked examples that are published.
 """
 
 from __future__ import annotations

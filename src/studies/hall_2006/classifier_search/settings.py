@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field, FiniteFloat
 from pydantic.dataclasses import dataclass
 
 from studies.common.fields import STRICT, Name, Positive, Section
-from studies.hall_2006.classifiers.settings import Classifiers
-
-if TYPE_CHECKING:
-    from studies.common.params import Params
 
 
 @dataclass(frozen=True, config=STRICT)
 class ClassifierSearch(Section):
-    """Parameters of learners, chosen on dev by successive halving; see `measure`.
+    """Parameters of learners, chosen on dev by successive halving; see
+    `hall_2006.classifiers.search`, and `Classifiers.check`.
 
     features  the feature model of all points
     grids     learner -> parameter -> its values; a point is one value of each
@@ -31,13 +28,3 @@ class ClassifierSearch(Section):
     first: Annotated[int, Field(ge=1, le=100)] = 12
     sentences: Positive | None = None
     dev: Positive | None = None
-
-    def check(self, params: Params) -> None:
-        """Raise ValueError where a corpus is not compared, or a grid is that of no learner."""
-        compared = params.section(Classifiers)
-        for what, names, known in (
-            ("corpora", self.corpora, compared.corpora),
-            ("grids", self.grids if self.corpora else (), compared.learners),
-        ):
-            if unknown := [name for name in names if name not in known]:
-                raise ValueError(f"{what}: {unknown[0]} is not among those of classifiers")

@@ -19,8 +19,8 @@ import numpy as np
 
 from studies.common import folds, stage
 from studies.common.params import Params, digest
-from studies.hall_2006.classifier_search.measure import Chosen, choose
 from studies.hall_2006.classifier_search.settings import ClassifierSearch
+from studies.hall_2006.classifiers.search import Chosen, choose
 from studies.hall_2006.classifiers.settings import Classifiers
 from studies.hall_2006.classifiers.training import divided, measured, missing, read_kept
 from treebound.core.treebank import Treebank

@@ -8,6 +8,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from studies.common.fields import STRICT, Name, Positive, Section
+from studies.hall_2006.classifier_search.settings import ClassifierSearch
 from treebound.systems.transition.settings import Settings as Transition
 
 if TYPE_CHECKING:
@@ -37,5 +38,12 @@ class Classifiers(Section):
             raise ValueError(f"sections: {unknown[0]} is none of the corpora")
 
     def check(self, params: Params) -> None:
-        """Raise ValueError where a corpus is none of the treebanks."""
+        """Raise ValueError where a corpus is none of the treebanks, or the search has another corpus or learner."""
         params.check_treebanks(self.corpora)
+        search = params.section(ClassifierSearch)
+        for what, names, known in (
+            ("corpora", search.corpora, self.corpora),
+            ("grids", search.grids if search.corpora else (), self.learners),
+        ):
+            if unknown := [name for name in names if name not in known]:
+                raise ValueError(f"{what} of classifier_search: {unknown[0]} is not among those of classifiers")
