@@ -62,9 +62,9 @@ def headline(root: Path) -> tuple[str, dict[Path, Svg]]:
         "seed. Accuracies and gains are means over the seeds in brackets. The 95 % intervals cover other test "
         "sentences and, where there are several seeds, other trainings. Where the run keeps no paired test of two "
         "rows, their words are taken for two samples, which makes the interval wider. The interval of all factors "
-        f"excludes 0 on {_clear(data)} of {len(data)} treebanks. The *best row* is the one of this project's rows with "
-        f"the highest UAS on the test set. {gains.CHOSEN} Speed, proofs and calls are those of all factors with the "
-        "seed of the run.",
+        f"excludes 0 on {_clear(data)} of {len(data)} treebanks. The *best row* is the one of this project's rows "
+        f"with the highest UAS on the test set. {gains.CHOSEN} Speed, proofs and calls are those of all factors with "
+        "the seed of the run.",
         "",
         *_systems(reference),
         "",
