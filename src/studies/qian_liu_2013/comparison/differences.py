@@ -19,7 +19,8 @@ KEYS = ["corpus", "learner", "figure", "row", "other", "seed"]
 
 
 def differences(results: Results, pairs: Iterable[tuple[str, str, str]], wanted: Collection[str] = ()) -> pd.DataFrame:
-    """One row a seed that both rows have. Index KEYS; columns difference, low, high (points, 95 % interval), interval (how it was come by).
+    """One row a seed that both rows have. Index KEYS; columns difference, low, high
+    (points, 95 % interval), interval (its kind).
 
     pairs   (figure of comparison.FIGURES, row, other row), by the names of `rows.named_rows` or of a row of another
             system; where a corpus lacks one of the two there is no line

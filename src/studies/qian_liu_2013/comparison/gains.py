@@ -85,7 +85,8 @@ def headline(data: pd.DataFrame, gains: pd.DataFrame, more: pd.DataFrame) -> Sai
         yield (
             f"With all factors and the seed of the run, in {_run(str(name))} {share} proved optimal, and "
             f"{rows['words per CPU second'].min():,.0f} to {rows['words per CPU second'].max():,.0f} words are "
-            f"parsed in a CPU second; the highest accuracy of all factors is {best.max():.2f} ({listing(best.idxmax()[1:])}).",
+            f"parsed in a CPU second; the highest accuracy of all factors is {best.max():.2f} "
+            f"({listing(best.idxmax()[1:])}).",
             rows,
         )
     yield from ((one, gains) for one in others)
