@@ -130,6 +130,6 @@ def over_corpora(system: str, rows: pd.DataFrame, learner: str = "") -> str:
     seeds = seeds_in_words(rows["seeds"]) if "seeds" in rows else "one training each"
     return (
         f"On {len(rows)} more corpora {system} gains on average {pooled} UAS over the baseline "
-        f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{more}); one by one, "
-        f"{told(rows)}."
+        f"({f'learner {learner}, ' if learner else ''}{seeds}; 95 % interval over treebanks{more}); "
+        f"one by one, {told(rows)}."
     )
