@@ -21,7 +21,7 @@ from treebound.decoders import DECODERS
 from treebound.decoders.base import within_tolerance
 from treebound.decoders.confidence import Assess
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
-from treebound.kernels.chart.first_order import FOUND, best_tree
+from treebound.kernels.chart.first_order import BEST_TREE, FOUND
 from treebound.scores.arrays import FLOAT64, brief, is_flag, is_size
 from treebound.scores.arrays import scores as array
 from treebound.scores.batches import listed, padded
@@ -383,7 +383,7 @@ def _first_order(settings: How, arc: Any, labels: Any) -> Parse | None:
     if size < 2 or matrix.shape[1] != size:
         return None
     heads = np.empty(size, np.int32)
-    outcome, value, largest, total = best_tree(matrix, settings.space == "projective", settings.single_root, heads)
+    outcome, value, largest, total = BEST_TREE[settings.space == "projective"](matrix, settings.single_root, heads)
     if outcome != FOUND or (not total < LARGEST_SUM if whole else largest > -HIGHEST):
         return None
     parse = Parse.best(heads, value)
@@ -396,7 +396,7 @@ def _best_tree(settings: How, statement: Statement) -> Parse:
     matrix = np.full((problem.n + 1, problem.n + 1), -np.inf)
     matrix[problem.head, problem.mod] = problem.arc
     heads = np.empty(problem.n + 1, np.int32)
-    found, value, _, _ = best_tree(matrix, settings.space == "projective", settings.single_root, heads)
+    found, value, _, _ = BEST_TREE[settings.space == "projective"](matrix, settings.single_root, heads)
     if found != FOUND:
         return Parse(heads, -np.inf, -np.inf, "infeasible", {"dp_calls": 1})
     return within_tolerance(problem, Parse(heads, value, value, "optimal", {"dp_calls": 1}))

@@ -19,13 +19,47 @@ FOUND, NO_TREE, NOT_A_SCORE = range(3)
 
 @kernel
 def best_tree(score, projective, single_root, heads):
-    """(FOUND, NO_TREE or NOT_A_SCORE, score of the best tree, largest absolute score, their sum).
+    """Return (FOUND, NO_TREE or NOT_A_SCORE, score of the best tree, largest absolute score, their sum).
 
     score      float64[n + 1, n + 1], score[h, m] that of the arc from head h to modifier m; -inf forbids an arc. What
                stands on the diagonal and in column 0 is no arc, and is not looked at
     projective, single_root  the trees among which it is the best
     heads      int32[n + 1] OUT: the tree, heads[0] = -1, if one was found; all 0 if not
     NOT_A_SCORE: NaN or +inf somewhere. O(n^2) where arcs may cross, O(n^3) for projective trees, space O(n^2).
+
+    Python calls `BEST_TREE[projective]`, which compiles the search of that space alone.
+    """
+    if projective:
+        return best_projective_tree(score, single_root, heads)
+    return best_crossing_tree(score, single_root, heads)
+
+
+@kernel
+def best_projective_tree(score, single_root, heads):
+    """`best_tree` among projective trees."""
+    outcome, complete, largest, total = _best_heads(score, heads)
+    if outcome == FOUND and not (complete and is_tree(heads, True, single_root)):
+        outcome = FOUND if eisner(score, single_root, heads) else NO_TREE
+    return outcome, _value(score, heads, outcome), largest, total
+
+
+@kernel
+def best_crossing_tree(score, single_root, heads):
+    """`best_tree` among all trees."""
+    outcome, complete, largest, total = _best_heads(score, heads)
+    if outcome == FOUND and not (complete and is_tree(heads, False, single_root)):
+        outcome = FOUND if dense_arborescence(score, single_root, heads) else NO_TREE
+    return outcome, _value(score, heads, outcome), largest, total
+
+
+BEST_TREE = {True: best_projective_tree, False: best_crossing_tree}
+
+
+@kernel
+def _best_heads(score, heads):
+    """Return (FOUND or NOT_A_SCORE, whether every word has a head, largest absolute score, their sum).
+
+    heads  int32[n + 1] OUT: the best head of every word, 0 if it has none; heads[0] = -1
     """
     n = len(score) - 1
     heads[:] = 0
@@ -39,24 +73,27 @@ def best_tree(score, projective, single_root, heads):
             if h == m or x == -np.inf:
                 continue
             if not x < np.inf:
-                return NOT_A_SCORE, 0.0, 0.0, 0.0
+                return NOT_A_SCORE, False, 0.0, 0.0
             largest = max(largest, abs(x))
             total += abs(x)
             if x > best[m]:
                 best[m] = x
                 heads[m] = h
-    if best[1:].min() == NEG or not is_tree(heads, projective, single_root):
-        if projective:
-            exists = eisner(score, single_root, heads)
-        else:
-            exists = dense_arborescence(score, single_root, heads)
-        if not exists:
-            heads[1:] = 0
-            return NO_TREE, -np.inf, largest, total
+    return FOUND, best[1:].min() > NEG, largest, total
+
+
+@kernel
+def _value(score, heads, outcome):
+    """Return the score of a tree; without one set heads[1:] to 0 if there is none, and return -inf, or 0 for no score."""
+    if outcome == NO_TREE:
+        heads[1:] = 0
+        return -np.inf
+    if outcome == NOT_A_SCORE:
+        return 0.0
     value = 0.0
-    for m in range(1, n + 1):
+    for m in range(1, len(heads)):
         value += score[heads[m], m]
-    return FOUND, value, largest, total
+    return value
 
 
 @kernel
