@@ -14,13 +14,16 @@ from studies.site.claims.measured import Scale
 from studies.site.claims.measures import MEASURES
 from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
 
+MANY = 8  #: claims with more places than this are drawn apart from others
 
-def families(judged: Sequence[Judged]) -> dict[tuple[str, str], list[Judged]]:
-    """Group the claims whose effect is pooled over treebanks by (paper, measure), in order."""
-    out: dict[tuple[str, str], list[Judged]] = {}
+
+def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+    """Group the claims whose effect is pooled over treebanks by paper and measure, those of many treebanks apart."""
+    out: dict[str, list[Judged]] = {}
     for one in judged:
         if one.claim is not None and one.effect is not None and one.effect.pooled is not None:
-            out.setdefault((one.paper.cite, one.claim.measure), []).append(one)
+            size = ", many treebanks" if len(one.measured) > MANY else ""
+            out.setdefault(f"{one.paper.cite}, {one.claim.measure}{size}", []).append(one)
     return out
 
 
@@ -32,7 +35,10 @@ def forest(judged: Sequence[Judged]) -> Figure:
     """
     rows = max(len(one.measured) for one in judged) + 2
     with style():
-        figure, axes = panels(len(judged), columns=3 if rows < 12 else 2, width=9.0, height=1.1 + 0.2 * rows)
+        columns = 2 if rows > MANY else 3
+        figure, axes = panels(
+            len(judged), columns=columns, width=3.2 * min(columns, len(judged)), height=0.8 + 0.17 * rows
+        )
         for panel, one in zip(axes, judged, strict=True):
             _panel(panel, one)
     return figure
@@ -63,6 +69,8 @@ def _panel(axes: Axes, one: Judged) -> None:
     axes.grid(axis="y", visible=False)
     axes.set_title(f"{one.claim.name}: {one.verdict}", fontsize=8)
     axes.set_xlabel(measure.text[measure.text.index("}") + 1 :].strip() or "points", fontsize=8)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.locator_params(axis="x", nbins=5)
     if measure.scale is Scale.LOG:
         axes.set_xscale("log")
         log_axis(axes, "x")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from studies.across.verdicts.simulation import ABOVE, HOLDS, PREDICTED, STUDIES
-from studies.site.sentences import Said, about, span
+from studies.site.sentences import Said, about
 
 
 @about()
@@ -13,18 +13,23 @@ def simulated(data: pd.DataFrame) -> Said:
     """About `simulation.coverage`."""
     designs = f"{len(data)} designs of {STUDIES:,} simulated studies each"
     yield (
-        f"In {designs} the 95 % interval of the pooled effect holds the true one in {span(data[HOLDS], '{:.1f} %')} of "
-        f"them, with weights by precision in {span(data[f'{HOLDS}, weighted'], '{:.1f} %')}; the prediction interval "
-        f"holds what one more treebank shows in {span(data[PREDICTED], '{:.1f} %')}.",
+        f"In {designs} the 95 % interval of the pooled effect holds the true one in {_range(data[HOLDS])} of "
+        f"them, with weights by precision in {_range(data[f'{HOLDS}, weighted'])}; the prediction interval "
+        f"holds what one more treebank shows in {_range(data[PREDICTED])}.",
         data,
     )
     none = data.xs(0.0, level="effect")
     yield (
-        f"Without an effect, {span(none[ABOVE], '{:.1f} %')} of the studies would say *replicated* (2.5 % are allowed; "
+        f"Without an effect, {_range(none[ABOVE])} of the studies would say *replicated* (2.5 % are allowed; "
         f"a share of {STUDIES:,} studies has a standard error of {100 * (0.025 * 0.975 / STUDIES) ** 0.5:.2f} %), with "
-        f"weights by precision {span(none[f'{ABOVE}, weighted'], '{:.1f} %')}.",
+        f"weights by precision {_range(none[f'{ABOVE}, weighted'])}.",
         none,
     )
+
+
+def _range(shares: pd.Series) -> str:
+    """The least and the greatest of some shares, in words."""
+    return f"{shares.min():.1f} to {shares.max():.1f} %"
 
 
 @about()

@@ -84,7 +84,7 @@ def _best_heads(score, heads):
 
 @kernel
 def _value(score, heads, outcome):
-    """Return the score of a tree; without one set heads[1:] to 0 if there is none, and return -inf, or 0 for no score."""
+    """Return the score of a tree; -inf without one, whose heads become 0, and 0 where something was no score."""
     if outcome == NO_TREE:
         heads[1:] = 0
         return -np.inf
