@@ -228,7 +228,9 @@ def _told(claim: Claim, effect: Effect, measured: Sequence[Measured], verdict: s
         ends = [number.format(measure.scale.back(float(x))) for x in (pooled.predicted_low, pooled.predicted_high)]
         out += f" Expected on one more: {ends[0]} to {ends[1]}; I² {float(pooled.I2):.0f} %."
     if verdict == INCONCLUSIVE and measure.scale is Scale.LINEAR and claim.test != "within":
-        out += f" {number.format((effect.high - effect.low) / 2).lstrip('+')} would have been seen."
+        out += f" An effect of {number.format((effect.high - effect.low) / 2).lstrip('+')} would have been seen."
+        if claim.effect is not None and not effect.low <= claim.effect <= effect.high:
+            out += f" The published one, {number.format(claim.effect)}, is outside."
     return out
 
 
