@@ -35,7 +35,8 @@ def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Resu
         "sampling full",
         "sampling full, best of 50",
     ]
-    assert set(table.index.get_level_values("corpus")) == set(run.corpora)
+    sampled = set(run.corpora) - {"en_craft"}  # which is large: systems of Qian & Liu (2013) alone
+    assert set(table.index.get_level_values("corpus")) == sampled
     assert table["sampling full"].notna().all()
     assert np.isnan(table.xs("es_conll07", level="corpus")["sampling full, best of 50"].item())
     gained = languages_tables.gains([run])
@@ -44,7 +45,7 @@ def test_models_that_learn_heads_alone_stand_beside_the_others(run: collect.Resu
     assert np.allclose(ours.to_numpy(), kept.to_numpy(float))
     assert list(gained.index.unique("pair")) == [f"{row} less {other}" for row, other in languages_tables.COMPARED]
     lists, crossing = {50: 13, 500: 5}, 2 * 13
-    assert len(gained) == 3 * len(run.corpora) + sum(lists.values()) + crossing
+    assert len(gained) == 3 * len(sampled) + sum(lists.values()) + crossing
     assert all(len(gained.loc[f"sampling full less sampling full, best of {k}"]) == n for k, n in lists.items())
 
 
@@ -57,13 +58,13 @@ def test_what_the_paper_has_stands_beside_its_languages(run: collect.Results, mo
 
 
 def test_a_mean_counts_a_language_once() -> None:
-    """Two treebanks of one language, one of another; a half-width of 3 and 4 is one of 5 in their sum."""
+    """Two treebanks of one language, one of another: Student's interval of the two languages."""
     keys = [("a less b", "xx", "one"), ("a less b", "xx", "two"), ("a less b", "yy", "three")]
     index = pd.MultiIndex.from_tuples(keys, names=["pair", "language", "corpus"])
     gained = pd.DataFrame({"difference": [1.0, 3.0, -4.0], "low": [-2.0, -1.0, -4.0], "high": [4.0, 7.0, -4.0]}, index)
     mean = languages_tables.means(gained).loc["a less b"]
     assert mean["difference"] == (2.0 - 4.0) / 2
-    assert mean["high"] - mean["difference"] == pytest.approx((5.0 / 2) / 2)
+    assert mean["high"] - mean["difference"] == pytest.approx(12.706205 * np.std([2.0, -4.0], ddof=1) / np.sqrt(2))
     assert (mean["languages"], mean["treebanks"], mean["ahead"]) == (2, 3, 1)
 
 
@@ -71,7 +72,7 @@ def test_sentences_and_picture(run: collect.Results) -> None:
     table, gained = languages_tables.accuracy([run]), languages_tables.gains([run])
     said = str(remarks.languages(languages_tables.means(gained), gained, table))
     count = len({language for language, _ in table.index})
-    assert f"mean of {count} languages ({len(run.corpora)} treebanks)" in said
+    assert f"mean of {count} languages ({len(run.corpora) - 1} treebanks)" in said
     assert "Search is to blame" in said
     labels = {
         label.get_text() for label in drawn(languages_tables.picture(gained), "another").axes[0].get_yticklabels()

@@ -12,6 +12,7 @@ tau^2 is estimated by restricted maximum likelihood. Tests: worked examples that
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -134,4 +135,41 @@ def holm(p: npt.ArrayLike) -> Array:
     steps = np.maximum.accumulate(values[order] * (len(values) - np.arange(len(values))))
     out = np.empty_like(values)
     out[order] = np.minimum(1.0, steps)
+    return out
+
+
+class Mean(NamedTuple):
+    """A mean over seeds with the ends of its 95 % interval, and the number of seeds."""
+
+    value: float
+    low: float
+    high: float
+    seeds: int
+
+
+def over_seeds(places: Sequence[Sequence[Sequence[float]]]) -> list[Mean]:
+    """Average over seeds, with intervals that cover other sentences and other seeds.
+
+    Parameters
+    ----------
+    places
+        For each place (for instance a treebank) a row for each seed: value, and the ends of its 95 % interval over
+        sentences.
+
+    The variance over sentences is the mean of the seeds' (they are tested on the same sentences), that of training is
+    the variance between seeds divided by their number, estimated from all places with several seeds together. A place
+    with one seed has the former alone: what its seed adds shows between treebanks.
+    """
+    spread = [(np.var([row[0] for row in rows], ddof=1), len(rows) - 1) for rows in places if len(rows) > 1]
+    training = sum(v * df for v, df in spread) / max(1, sum(df for _, df in spread))
+    out = []
+    for rows in places:
+        data = np.asarray(rows, float)
+        value, seeds = float(data[:, 0].mean()), len(data)
+        if seeds == 1:
+            out.append(Mean(value, float(data[0, 1]), float(data[0, 2]), 1))
+            continue
+        sentences = float(np.square((data[:, 2] - data[:, 1]) / (2 * Z)).mean())
+        half = Z * float(np.sqrt(sentences + training / seeds))
+        out.append(Mean(value, value - half, value + half, seeds))
     return out

@@ -15,11 +15,11 @@ from studies.zhang_2014.tag_correction import tables as tag_correction_tables
 
 
 def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Measured]:
-    """UAS of a parser less another's, by names of rows; the 95 % interval of paired words."""
+    """UAS of a parser less another's, by names of rows, means over seeds: `comparison.tables.gains`."""
     wanted = pairs(rows, compare)
     for corpus, found in comparison_tables.gains(results, wanted).groupby(level="corpus", sort=False):
         if len(found) == len(wanted):
-            yield least(str(corpus), found[["difference", "low", "high"]].to_numpy())
+            yield least(str(corpus), found[["difference", "low", "high"]].to_numpy(), int(found["seeds"].min()))
 
 
 def searches(results: Results, rows: Sequence[str], compare: str, of: Callable[..., Any]) -> Iterator[Measured]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from studies.common.params import Params
+from studies.site import pooled
 from studies.site.pooled import Z
 
 
@@ -129,27 +130,9 @@ def by_treebank(places: Sequence[Measured], scale: Scale) -> list[tuple[str, flo
 
 
 def over_seeds(found: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> list[Measured]:
-    """Means over seeds, with intervals that cover other sentences and other seeds.
-
-    Parameters
-    ----------
-    found
-        (place, a row for each seed: value, and the ends of its 95 % interval over sentences).
-
-    The variance over sentences is the mean of the seeds' (they are tested on the same sentences), that of training is
-    the variance between seeds divided by their number, estimated from all places with several seeds together. A place
-    with one seed has the former alone: what its seed adds shows between treebanks.
-    """
-    spread = [(np.var([row[0] for row in rows], ddof=1), len(rows) - 1) for _, rows in found if len(rows) > 1]
-    training = sum(v * df for v, df in spread) / max(1, sum(df for _, df in spread))
-    out = []
-    for place, rows in found:
-        data = np.asarray(rows, float)
-        value = float(data[:, 0].mean())
-        if len(data) == 1:
-            out.append(Measured(place, value, float(data[0, 1]), float(data[0, 2])))
-            continue
-        sentences = float(np.square((data[:, 2] - data[:, 1]) / (2 * Z)).mean())
-        half = Z * float(np.sqrt(sentences + training / len(data)))
-        out.append(Measured(place, value, value - half, value + half, seeds=len(data)))
-    return out
+    """Means over seeds of (place, a row for each seed), see `pooled.over_seeds`."""
+    means = pooled.over_seeds([rows for _, rows in found])
+    return [
+        Measured(place, mean.value, mean.low, mean.high, seeds=mean.seeds)
+        for (place, _), mean in zip(found, means, strict=True)
+    ]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from studies.site.collect import Results
-from studies.site.sentences import Said, about, each, ranked, span, told
+from studies.site.sentences import Said, about, each, ranked, seeds_in_words, span, told
 from studies.site.show import Remarks
 from studies.zhang_2014.comparison import tables
 
@@ -33,6 +33,6 @@ def _gains(data: pd.DataFrame) -> Said:
     for (run, row, other), of in each(data, ["run", "row", "other"]):
         yield (
             f"UAS of {row} against {other} ({run}; 95 % intervals of a bootstrap over sentences and McNemar's p; "
-            f"words: {span(of['words'], '{:,.0f}')}; one training each): {told(of, LEVEL)}.",
+            f"words: {span(of['words'], '{:,.0f}')}; {seeds_in_words(of['seeds'])}): {told(of, LEVEL)}.",
             of,
         )

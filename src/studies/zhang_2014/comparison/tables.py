@@ -10,8 +10,8 @@ import pandas as pd
 from studies.common.params import Params, Row
 from studies.site import frames, published
 from studies.site.collect import Results
-from studies.site.pooled import Z
-from studies.site.rows import main_rows
+from studies.site.pooled import Z, over_seeds
+from studies.site.rows import main_rows, seeds_of
 from studies.zhang_2014.score_time.tables import LISTS
 from treebound.metrics.attachment import WRONG
 from treebound.metrics.significance import mcnemar_words, paired_bootstrap
@@ -60,7 +60,7 @@ PAIRS = (
     ("sampling samplerank", "sampling samplerank-gold"),
     ("sampling samplerank-neighbour", "sampling samplerank-gold"),
 )
-DIFFERENCES = ["difference", "low", "high", "words", "p"]  #: columns of `gains`
+DIFFERENCES = ["difference", "low", "high", "seeds", "words", "p"]  #: columns of `gains`
 KEPT = "sampling-gains"  #: what a reference keeps of `gains`
 
 
@@ -120,10 +120,11 @@ def published_accuracy() -> pd.DataFrame:
 
 
 def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Index (corpus, row, other): UAS of a row less another's, the ends of its 95 % interval, words, McNemar's p.
+    """Index (corpus, row, other): UAS of a row less another's, its 95 % interval, seeds, words, McNemar's p.
 
-    The interval is that of a paired bootstrap over sentences. No lines where a run lacks a row; a reference that is
-    committed without its sentences has what it kept of PAIRS.
+    A mean over the seeds that both rows have; the interval is that of a paired bootstrap over sentences, and covers
+    other seeds where there are several (`site.pooled.over_seeds`). p is that of the seed of the run. No lines where a
+    run lacks a row; a reference that is committed without its sentences has what it kept of PAIRS.
     """
     keys, columns = ["corpus", "row", "other"], DIFFERENCES
     if not results.keeps_sentences:
@@ -133,19 +134,33 @@ def gains(results: Results, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
         for end in ("low", "high"):
             shorter = kept["difference"] + (kept[end] - kept["difference"]) * Z / 2.575829
             kept[end] = kept[end].where(~before, shorter)
-        return kept[columns]
-    lines = {}
+        return kept[columns].fillna({"seeds": 1})
+    lines, by_seed = {}, {}
     for corpus in results.corpora:
         rows = rows_of(results, corpus)
         for a, b in pairs:
             if a in rows and b in rows:
                 one, two = (_right(results, corpus, rows[name]) for name in (a, b))
-                by_sentence = (frames.sentences(results, corpus, rows[name]) for name in (a, b))
-                test = paired_bootstrap(*by_sentence, seed=results.params.seed)
-                ends = [test[name] for name in ("difference", "low", "high")]
-                lines[corpus, a, b] = [*ends, len(one), mcnemar_words(one, two)["p"]]
+                lines[corpus, a, b] = [len(one), mcnemar_words(one, two)["p"]]
+                by_seed[corpus, a, b] = _by_seed(results, corpus, rows[a], rows[b])
+    for pair in pairs:  # how much seeds differ is estimated from all corpora of a pair
+        places = [key for key in lines if key[1:] == pair]
+        for key, mean in zip(places, over_seeds([by_seed[key] for key in places]), strict=True):
+            lines[key] = [*mean, *lines[key]]
     index = pd.MultiIndex.from_tuples(list(lines) or [("", "", "")], names=keys)[: len(lines)]
     return pd.DataFrame(list(lines.values()), index=index, columns=columns)
+
+
+def _by_seed(results: Results, corpus: str, row: Row, other: Row) -> list[list[float]]:
+    """Difference, low and high of a paired bootstrap for each seed that both rows have."""
+    one, two = (seeds_of(results.params, corpus, which) for which in (row, other))
+    out = []
+    for seed in one:
+        if seed in two:
+            by_sentence = (frames.sentences(results, corpus, which[seed]) for which in (one, two))
+            test = paired_bootstrap(*by_sentence, seed=results.params.seed)
+            out.append([test[name] for name in ("difference", "low", "high")])
+    return out
 
 
 def picture(results: Sequence[Results]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from studies.site.sentences import Said, about, difference, each, span, told
+from studies.site.sentences import Said, about, difference, each, seeds_in_words, span, told
 from studies.zhang_2014.comparison.remarks import LEVEL
 
 NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
@@ -14,10 +14,11 @@ NO_LANGUAGES = "The reference run has no such part yet (`make reference`)."
 def languages(means: pd.DataFrame, gained: pd.DataFrame, table: pd.DataFrame) -> Said:
     """About the tables of `tables.languages`: who is ahead, and whether search or model is to blame where it is not."""
     for pair, mean in means.iterrows():
+        of = gained[gained.index.get_level_values("pair") == pair]
         yield (
             f"UAS of {pair.replace(' less ', ' less that of ')}, mean of {mean['languages']:.0f} languages "
             f"({mean['treebanks']:.0f} treebanks): {difference(mean)} (95 % interval, random effects of "
-            f"languages; one training each); ahead in {mean['ahead']:.0f}.",
+            f"languages; {seeds_in_words(of['seeds'])}); ahead in {mean['ahead']:.0f}.",
             means,
         )
     for pair, of in each(gained, "pair"):
