@@ -18,12 +18,12 @@ MANY = 8  #: claims with more places than this are drawn apart from others
 
 
 def families(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Group the claims whose effect is pooled over treebanks by paper and measure, those of many treebanks apart."""
+    """Group the claims whose effect is pooled over treebanks by paper, those of many treebanks apart."""
     out: dict[str, list[Judged]] = {}
     for one in judged:
         if one.claim is not None and one.effect is not None and one.effect.pooled is not None:
             size = ", many treebanks" if len(one.measured) > MANY else ""
-            out.setdefault(f"{one.paper.cite}, {one.claim.measure}{size}", []).append(one)
+            out.setdefault(f"{one.paper.cite}{size}", []).append(one)
     return out
 
 
@@ -31,7 +31,7 @@ def forest(judged: Sequence[Judged]) -> Figure:
     """One panel for each claim: every treebank with its interval, below them the pooled effect as a diamond with the
     prediction interval, and the published effect as an open diamond.
 
-    judged  claims of one measure, pooled: a family
+    judged  a family of claims
     """
     rows = max(len(one.measured) for one in judged) + 2
     with style():
