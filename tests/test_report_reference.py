@@ -178,7 +178,8 @@ def test_more_languages_are_those_of_their_parameters(root: Path) -> None:
     assert more is not None
     data = languages_tables.multilingual(more)
     assert list(data.index.get_level_values("corpus")) == list(more.params.corpora)
-    assert list(data["UAS"].columns) == ["carreras", "carreras+sibling", "combined", "non-projective", "second-order-crossing"]
+    exact = ["carreras", "carreras+sibling", "combined", "non-projective", "second-order-crossing"]
+    assert list(data["UAS"].columns) == exact
     gained = data["UAS gained over the one before"]
     np.testing.assert_allclose(gained["combined"], data["UAS", "combined"] - data["UAS", "carreras+sibling"])
     np.testing.assert_allclose(gained["non-projective"], data["UAS", "non-projective"] - data["UAS", "combined"])
@@ -413,12 +414,12 @@ def test_the_committed_pages_are_the_references_own() -> None:
 
 
 def test_tracked_results_are_small() -> None:
-    """At most 6 MB, and no figure twice."""
+    """At most 6.1 MB, and no figure twice."""
     if not (REPOSITORY / ".git").exists():
         pytest.skip("not a git checkout")
     listed = subprocess.run(["git", "ls-files", "results"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     files = [REPOSITORY / name for name in listed.stdout.splitlines() if (REPOSITORY / name).is_file()]
-    assert sum(path.stat().st_size for path in files) <= 6_000_000
+    assert sum(path.stat().st_size for path in files) <= 6_100_000
     assert (REPOSITORY / "results" / "reference" / "run.json").stat().st_size <= 20_000
     figures = [path.read_bytes() for path in files if path.suffix in (".svg", ".png")]
     assert len(figures) == len(set(figures)) > 40

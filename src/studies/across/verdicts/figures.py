@@ -39,33 +39,40 @@ def forest(judged: Sequence[Judged]) -> Figure:
         figure, axes = panels(
             len(judged), columns=columns, width=3.2 * min(columns, len(judged)), height=0.8 + 0.17 * rows
         )
-        for panel, one in zip(axes, judged, strict=True):
-            _panel(panel, one)
+        for i, (panel, one) in enumerate(zip(axes, judged, strict=True)):
+            first = judged[i - i % columns]  # of the row: lines of the same treebanks are named once
+            _panel(panel, one, named=one is first or _names(one) != _names(first))
     return figure
 
 
-def _panel(axes: Axes, one: Judged) -> None:
+def _names(one: Judged) -> list[str]:
+    """The names of the lines of a claim: its places, the pooled effect, and what was published."""
+    assert one.claim is not None
+    assert one.effect is not None
+    names = [*(found.place for found in one.measured), f"pooled ({one.effect.treebanks} treebanks)"]
+    return [*names, "published"] if one.claim.effects else names
+
+
+def _panel(axes: Axes, one: Judged, named: bool) -> None:
     assert one.claim is not None
     assert one.claim.than is not None
     assert one.effect is not None
     measure, effect, pooled = MEASURES[one.claim.measure], one.effect, one.effect.pooled
     assert pooled is not None
-    names = [found.place for found in one.measured]
+    names = _names(one)
     for y, found in enumerate(one.measured):
         if found.low == found.low:
             axes.plot([found.low, found.high], [-y, -y], color=COLOURS["grey"], linewidth=1.2)
         axes.plot(found.value, -y, MARKERS[0], color=COLOURS["ink"], markersize=3.5)
-    base, ink = -len(names), CYCLE[0]
+    base, ink = -len(one.measured), CYCLE[0]
     ends = [measure.scale.back(float(x)) for x in (pooled.predicted_low, pooled.predicted_high)]
     axes.plot(ends, [base, base], color=ink, linewidth=1, linestyle=":")
     corners = [(effect.low, base), (effect.value, base + 0.32), (effect.high, base), (effect.value, base - 0.32)]
     axes.fill(*zip(*corners, strict=True), color=ink)
-    names.append(f"pooled ({effect.treebanks} treebanks)")
     if one.claim.effects:
         axes.plot(one.claim.effects, [base - 1] * len(one.claim.effects), "D", color=COLOURS["ink"], mfc="white")
-        names.append("published")
     axes.axvline(one.claim.than, color=COLOURS["grey"], linewidth=1)
-    axes.set_yticks([-i for i in range(len(names))], names, fontsize=7)
+    axes.set_yticks([-i for i in range(len(names))], names if named else [""] * len(names), fontsize=7)
     axes.grid(axis="y", visible=False)
     axes.set_title(f"{one.claim.name}: {one.verdict}", fontsize=8)
     axes.set_xlabel(measure.text[measure.text.index("}") + 1 :].strip() or "points", fontsize=8)
