@@ -325,7 +325,7 @@ def others(old: Path | None) -> list[list[str]]:
     memory = ["--only", "train", "--sizes", "1000", "4000", "16000", "--kinds", "1 worker", "--corpus", str(corpus)]
     compared: list[list[str]] = []
     if old is not None:
-        compared = [["paired.py", str(old), train, dev, test, "--epochs", "2", "--repeats", "5"]]
+        compared = [["paired.py", str(old), train, dev, test, "--epochs", "1", "--repeats", "3"]]
         model = "build/paired/new.npz"
     versus = ["--old", str(old), "--old-model", "build/paired/old.npz"] if old else []
     baseline = ["--baseline", str(old / "src")] if old else []
