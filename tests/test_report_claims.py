@@ -92,27 +92,35 @@ def verdict(values: tuple[Measured, ...], **settings: object) -> str:
     ("settings", "values", "expected"),
     [
         ({}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),  # no effect was published: any on that side will do
-        ({"effects": [0.5]}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),  # [0.40, 0.50]
-        ({"effects": [0.4, 0.6]}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),  # the mean of the published ones
-        ({"effects": [0.6]}, (0.4, 0.5, 0.45, 0.42, 0.48), SMALLER),
-        ({"effects": [0.1]}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),  # more than published
-        ({"effects": [0.6]}, (0.02, -0.02, 0.01, 0.03, -0.01), NO_EFFECT),
+        ({"effects": [0.5], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.49), REPLICATED),  # [0.40, 0.50]
+        (
+            {"effects": [0.4, 0.6], "margin": 0.1},
+            (0.4, 0.5, 0.45, 0.42, 0.49),
+            REPLICATED,
+        ),  # the mean of the published ones
+        ({"effects": [0.6], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.48), SMALLER),
+        ({"effects": [0.1], "margin": 0.1}, (0.4, 0.5, 0.45, 0.42, 0.48), REPLICATED),  # more than published
+        ({"effects": [0.6], "margin": 0.1}, (0.02, -0.02, 0.01, 0.03, -0.01), NO_EFFECT),
         ({"effects": [0.6], "margin": 0.02}, (0.02, -0.02, 0.01, 0.03, -0.01), INCONCLUSIVE),
         ({}, (0.02, -0.02, 0.01, 0.03, -0.01), INCONCLUSIVE),  # of what size?
-        ({"effects": [0.2]}, (0.4, -0.4, 0.2, 0.3, -0.1), INCONCLUSIVE),
-        ({"effects": [0.2]}, (-0.4, -0.5, -0.45), CONTRADICTED),
-        ({"test": "less", "effects": [-0.5]}, (-0.4, -0.5, -0.45, -0.42, -0.49), REPLICATED),
-        ({"test": "less", "effects": [-0.6]}, (-0.4, -0.5, -0.45, -0.42, -0.48), SMALLER),
-        ({"test": "less", "effects": [-0.6]}, (0.02, -0.02, 0.01, 0.03, -0.01), NO_EFFECT),
+        ({"effects": [0.2], "margin": 0.1}, (0.4, -0.4, 0.2, 0.3, -0.1), INCONCLUSIVE),
+        ({"effects": [0.2], "margin": 0.1}, (-0.4, -0.5, -0.45), CONTRADICTED),
+        ({"test": "less", "effects": [-0.5], "margin": 0.1}, (-0.4, -0.5, -0.45, -0.42, -0.49), REPLICATED),
+        ({"test": "less", "effects": [-0.6], "margin": 0.1}, (-0.4, -0.5, -0.45, -0.42, -0.48), SMALLER),
+        ({"test": "less", "effects": [-0.6], "margin": 0.1}, (0.02, -0.02, 0.01, 0.03, -0.01), NO_EFFECT),
         ({"test": "at least", "than": -0.18}, (-0.02, 0.02, 0.0), REPLICATED),
         ({"test": "at most", "than": 5}, (5.0, 5.0), REPLICATED),
         ({"test": "more", "than": 5}, (5.0, 5.0), CONTRADICTED),
         ({"test": "within", "tolerance": 0.5}, (0.1, -0.1, 0.0), REPLICATED),
         ({"test": "within", "tolerance": 0.05}, (0.1, -0.1, 0.0), INCONCLUSIVE),
         ({"test": "within", "tolerance": 0.5}, (1.1, 0.9, 1.0), CONTRADICTED),
-        ({"measure": "speed", "than": 1, "effects": [4, 9]}, (5.0, 6.0, 7.0), REPLICATED),  # geometric mean 6
-        ({"measure": "speed", "than": 1, "effects": [9]}, (5.5, 6.0, 6.5), SMALLER),
-        ({"measure": "speed", "than": 1, "effects": [2]}, (1.01, 0.99, 1.02), NO_EFFECT),  # within 10 %
+        (
+            {"measure": "speed", "than": 1, "effects": [4, 9], "margin": 1.1},
+            (5.0, 6.0, 7.0),
+            REPLICATED,
+        ),  # geometric mean 6
+        ({"measure": "speed", "than": 1, "effects": [9], "margin": 1.1}, (5.5, 6.0, 6.5), SMALLER),
+        ({"measure": "speed", "than": 1, "effects": [2], "margin": 1.1}, (1.01, 0.99, 1.02), NO_EFFECT),  # within 10 %
         ({"otherwise": "fewer epochs"}, (0.4, 0.5, 0.45, 0.42, 0.48), INCONCLUSIVE),
         ({}, (), NOT_TESTED),
     ],
@@ -123,8 +131,8 @@ def test_the_pooled_interval_is_compared(settings: dict, values: tuple[float, ..
 
 def test_one_treebank_has_the_interval_of_its_sentences() -> None:
     one = shown(0.4)
-    assert verdict(one, effects=[0.44]) == REPLICATED
-    assert verdict(one, effects=[0.5]) == SMALLER
+    assert verdict(one, effects=[0.44], margin=0.1) == REPLICATED
+    assert verdict(one, effects=[0.5], margin=0.1) == SMALLER
     assert verdict((exact("x", 0.4),)) == INCONCLUSIVE
     told = Judged(Paper(key="p", cite="P", title="T"), claim(), (exact("x", 0.4),)).because
     assert "One value without an interval" in told
@@ -259,7 +267,7 @@ def test_a_model_that_ad3_decodes_is_a_row_of_its_own(run: collect.Results) -> N
         data = pd.read_csv(path, dtype={"words": str})
         data.assign(correct=0).to_csv(path, index=False)
     rows = ("all factors", "second-order by AD3")
-    one = judged(run, rows=rows, effects=[0.35])
+    one = judged(run, rows=rows, effects=[0.35], margin=0.1)
     assert one.verdict == REPLICATED
     assert {m.place for m in one.measured} == set(run.corpora)
     exactly = judged(run, rows=("all factors", "second-order"))
@@ -307,6 +315,7 @@ def write(folder: Path, **settings: object) -> Path:
         ({"test": "within"}, "paper.toml:5: a: tolerance goes with the test within"),
         ({"than": None}, "paper.toml:5: a: than is missing"),
         ({"test": "all"}, "paper.toml:5: a: than does not go with the test all"),
+        ({"effects": [1.0]}, "paper.toml:5: a: margin goes with effects"),
         ({"measure": ""}, "paper.toml:5: a: give a measure, or what it needs"),
         ({"section": None}, "paper.toml:5: a: section: Field required"),
         ({"rows": ["arc", "great-aunt"]}, "paper.toml:11: a: rows: no row 'great-aunt'; choose from all factors"),

@@ -63,10 +63,10 @@ def test_claims_of_many_treebanks_are_drawn_apart() -> None:
 
 
 def test_a_forest_plot_has_a_line_a_treebank_and_the_pooled_and_published_effects() -> None:
-    one = judged("few", 4, effects=[0.3, 0.5])
+    one = judged("few", 4, effects=[0.3, 0.5], margin=0.1)
     other = judged("ratio", 4, measure="speed", than=1)
     other = Judged(PAPER, other.claim, tuple(Measured(f"t{i}", 2.0 + i, 1.5 + i, 2.5 + i) for i in range(4)))
-    figure = figures.forest([one, judged("same", 4, effects=[0.1]), other])
+    figure = figures.forest([one, judged("same", 4, effects=[0.1], margin=0.1), other])
     first, second, third = figure.axes
     names = [label.get_text() for label in first.get_yticklabels()]
     assert names == ["t0", "t1", "t2", "t3", "pooled (4 treebanks)", "published"]
@@ -77,8 +77,6 @@ def test_a_forest_plot_has_a_line_a_treebank_and_the_pooled_and_published_effect
     assert one.effect is not None
     assert diamond.get_xy()[:, 0].min() == pytest.approx(one.effect.low)
     assert diamond.get_xy()[:, 0].max() == pytest.approx(one.effect.high)
-    published = (
-        first.lines[-2] if len(first.lines[-1].get_xdata()) == 2 and first.lines[-1].get_marker() != "D" else None
-    )
-    assert published is not None
+    published, threshold = first.lines[-2:]
     assert list(published.get_xdata()) == [0.3, 0.5]
+    assert list(threshold.get_xdata()) == [0, 0]

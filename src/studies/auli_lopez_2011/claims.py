@@ -205,10 +205,10 @@ def _iterated(params: Params) -> list[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "LF of CCG": Measure(ccg_difference, "{:+.2f} LF", lambda params: _COMPARED, margin=0.1),
-    "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse"), Scale.LOG, 1.1),
+    "LF of CCG": Measure(ccg_difference, "{:+.2f} LF", lambda params: _COMPARED),
+    "speed of CCG": Measure(ccg_speed, "{:.1f} times", lambda params: ("AST", "reverse"), Scale.LOG),
     "coverage of CCG": Measure(ccg_coverage, "{:.2f} %", lambda params: ("AST", "reverse"), Scale.ODDS),
-    "LF of the joint CCG": Measure(joint_difference, "{:+.2f} LF", _columns, margin=0.1),
+    "LF of the joint CCG": Measure(joint_difference, "{:+.2f} LF", _columns),
     "proved of the joint CCG": Measure(partial(joint_share, figure="proved"), "{:.1f} %", _columns, Scale.ODDS),
     "search errors of the joint CCG": Measure(partial(joint_share, figure="less"), "{:.1f} %", _columns, Scale.ODDS),
     "settled of the joint CCG": Measure(
@@ -217,7 +217,7 @@ MEASURES: dict[str, Measure] = {
         _iterated,
         Scale.ODDS,
     ),
-    "convergence of the joint CCG": Measure(joint_convergence, "{:.2f} times", _iterated, Scale.LOG, 1.1),
-    "joint training, CCG": Measure(joint_training, "{:+.2f} LF", _columns, margin=0.1),
-    "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _timed, Scale.LOG, 1.1),
+    "convergence of the joint CCG": Measure(joint_convergence, "{:.2f} times", _iterated, Scale.LOG),
+    "joint training, CCG": Measure(joint_training, "{:+.2f} LF", _columns),
+    "speed of the joint CCG": Measure(joint_speed, "{:.2f} times", _timed, Scale.LOG),
 }

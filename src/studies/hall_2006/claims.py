@@ -69,6 +69,6 @@ def _cells(params: Params) -> list[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells, margin=0.1),
-    "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells, Scale.LOG, 1.1),
+    "UAS of classifiers": Measure(classifiers, "{:+.2f} UAS", _cells),
+    "training time of classifiers": Measure(classifier_training, "{:.1f} times", _cells, Scale.LOG),
 }

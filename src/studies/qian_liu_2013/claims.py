@@ -142,14 +142,14 @@ def _configurations(params: Params) -> Collection[str]:
 
 
 MEASURES: dict[str, Measure] = {
-    "UAS": Measure(partial(accuracy, figure="UAS"), "{:+.2f} UAS", row_names, margin=0.1),
+    "UAS": Measure(partial(accuracy, figure="UAS"), "{:+.2f} UAS", row_names),
     "UAS of a row": Measure(partial(alone, column="uas"), "{:.2f} UAS", row_names),
     "proved": Measure(proved, "{:.1f} %", row_names, Scale.ODDS),
     "calls of a row": Measure(partial(alone, column="dp_calls"), "{:.1f} calls a sentence", row_names, Scale.LOG),
-    "speed": Measure(speed, "{:.2f} times", row_names, Scale.LOG, 1.1),
-    "calls": Measure(calls, "{:.2f} times", row_names, Scale.LOG, 1.1),
+    "speed": Measure(speed, "{:.2f} times", row_names, Scale.LOG),
+    "calls": Measure(calls, "{:.2f} times", row_names, Scale.LOG),
     "growth": Measure(growth, "{:.1f} (power of the length)", row_names),
-    "search": Measure(search, "{:.2f} times", _configurations, Scale.LOG, 1.1),
+    "search": Measure(search, "{:.2f} times", _configurations, Scale.LOG),
     "calls and time": Measure(calls_and_time, "{:.2f} (rank correlation)"),
     "lists": Measure(lists, "{:.1f} %", scale=Scale.ODDS),
 }

@@ -125,21 +125,21 @@ def _systems(params: Params) -> list[str]:
 
 MEASURES: dict[str, Measure] = {
     "programs": Measure(programs, "{:.1f} %", lambda params: integer_programs_tables.EXPLICIT, Scale.ODDS),
-    "LAC": Measure(partial(folds, figure="LAC", how="difference"), "{:+.2f} LAC", _systems, margin=0.1),
-    "UAC": Measure(partial(folds, figure="UAC", how="difference"), "{:+.2f} UAC", _systems, margin=0.1),
+    "LAC": Measure(partial(folds, figure="LAC", how="difference"), "{:+.2f} LAC", _systems),
+    "UAC": Measure(partial(folds, figure="UAC", how="difference"), "{:+.2f} UAC", _systems),
     "few iterations": Measure(partial(counted, count="few_iterations"), "{:.2f} %", _systems, Scale.ODDS),
     "over 120 s": Measure(partial(counted, count="long"), "{:.2f} %", _systems, Scale.ODDS),
     "solve time": Measure(partial(folds, figure="seconds", scale=Scale.LOG), "{:.4f} s", _systems, Scale.LOG),
     "solve time, ratio": Measure(
-        partial(folds, figure="seconds", how="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG, 1.1
+        partial(folds, figure="seconds", how="ratio", scale=Scale.LOG), "{:.1f} times", _systems, Scale.LOG
     ),
     "whole run, ratio": Measure(
-        partial(folds, figure="whole run", how="ratio", scale=Scale.LOG), "{:.2f} times", _systems, Scale.LOG, 1.1
+        partial(folds, figure="whole run", how="ratio", scale=Scale.LOG), "{:.2f} times", _systems, Scale.LOG
     ),
     "solve time, %": Measure(
         partial(folds, figure="seconds", how="percent", scale=Scale.LOG), "{:.1f} %", _systems, Scale.LOG
     ),
     "first iteration": Measure(partial(folds, figure="first", scale=Scale.ODDS), "{:.1f} %", _systems, Scale.ODDS),
     "better": Measure(partial(better, level=0.999), "{:.1f} %", _systems, Scale.ODDS),
-    "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems, margin=0.1),
+    "in the loop": Measure(in_the_loop, "{:+.2f} LAC", _systems),
 }

@@ -37,11 +37,11 @@ def _methods(params: Params) -> Collection[str]:
 _CORRECTED = ("tags", "UAS", "tags, as published", "UAS, as published")
 
 MEASURES: dict[str, Measure] = {
-    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", comparison_tables.names, margin=0.1),
+    "UAS of samplers": Measure(samplers, "{:+.2f} UAS", comparison_tables.names),
     "score at equal time": Measure(partial(searches, of=score_time_tables.equal_time), "{:+.4f} %", _methods),
     "score in the end": Measure(partial(searches, of=score_time_tables.in_the_end), "{:+.4f} %", _methods),
     "gain of tag correction": Measure(
-        partial(searches, of=tag_correction_tables.corrected), "{:+.2f}", lambda _: _CORRECTED, margin=0.1
+        partial(searches, of=tag_correction_tables.corrected), "{:+.2f}", lambda _: _CORRECTED
     ),
     "optima found": Measure(partial(searches, of=score_time_tables.optima), "{:.2f} %", _methods, Scale.ODDS),
 }

@@ -178,13 +178,11 @@ def verdict_of(claim: Claim, effect: Effect) -> str:
 
 def _margin(claim: Claim) -> tuple[float, float] | None:
     """Ends of the margin around the threshold of a claim; None: it has no margin."""
-    measure = MEASURES[claim.measure]
-    margin = claim.margin if claim.margin is not None else measure.margin
-    if margin is None or claim.than is None:
+    if claim.margin is None or claim.than is None:
         return None
-    if measure.scale is Scale.LOG:
-        return claim.than / margin, claim.than * margin
-    return claim.than - margin, claim.than + margin
+    if MEASURES[claim.measure].scale is Scale.LOG:
+        return claim.than / claim.margin, claim.than * claim.margin
+    return claim.than - claim.margin, claim.than + claim.margin
 
 
 def threshold(claim: Claim) -> str:

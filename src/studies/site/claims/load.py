@@ -29,7 +29,7 @@ class Claim(BaseModel):
     test       what the pooled value must be: more, less, at least or at most `than`, or within `tolerance` of it; all:
                100 % in every place
     effects    published values of what the measure measures, one for each of the paper's data sets; empty: none are
-    margin     differences from `than` up to it count as none (of ratios: a factor); null: as the measure says
+    margin     differences from `than` up to it count as none (of ratios: a factor); goes with `effects`
     limit      of the work on a sentence, where a run has one: what it stops is neither for a claim nor against it
     otherwise  how the run differs from what is claimed so much that it cannot decide; empty: it does not
     needs      what no run here has: a claim without a measure
@@ -82,6 +82,8 @@ class Claim(BaseModel):
         if self.measure and (self.than is None) != (self.test == "all"):
             missing = "than is missing: the figure that the test compares with"
             raise ValueError(missing if self.than is None else "than does not go with the test all")
+        if bool(self.effects) != (self.margin is not None):
+            raise ValueError("margin goes with effects: up to which difference from `than` an effect counts as none")
         if (self.test == "within") != (self.tolerance is not None):
             raise ValueError("tolerance goes with the test within, and with no other")
         return self

@@ -61,16 +61,13 @@ class Scale(StrEnum):
 class Measure(NamedTuple):
     """A function (see the package), how its values are printed, and what the rows that it reads may be called.
 
-    scale   on which places are pooled
-    margin  differences up to it count as none unless a claim has a margin of its own, in the unit of the measure, of
-            ratios a factor; None: the measure has no such margin
+    scale  on which places are pooled
     """
 
     read: Callable[..., Iterator[Measured]]
     text: str
     names: Callable[[Params], Collection[str]] = lambda params: ()
     scale: Scale = Scale.LINEAR
-    margin: float | None = None
 
 
 def exact(place: str, value: float, data: str = "") -> Measured:

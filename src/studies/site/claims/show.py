@@ -13,10 +13,11 @@ from pathlib import Path
 import pandas as pd
 
 from studies.site import collect
-from studies.site.claims.judge import VERDICTS, Judged, judge, threshold
+from studies.site.claims.judge import REPLICATED, SMALLER, VERDICTS, Judged, judge, threshold
 from studies.site.claims.load import Paper, load
 from studies.site.claims.measures import MEASURES
 from studies.site.collect import Results
+from studies.site.pooled import LEVEL
 from studies.site.show import Remarks, typeset
 from treebound.support.atomic import replacing
 
@@ -137,8 +138,13 @@ def summary(judged: Sequence[Judged]) -> Remarks:
 
 def _tally(judged: Sequence[Judged]) -> str:
     """How many claims of a paper have which verdict, ours left out; empty where it has none yet."""
-    counts = Counter(one.verdict for one in judged if one.claim is not None and not one.claim.ours)
+    theirs = [one for one in judged if one.claim is not None and not one.claim.ours]
+    counts = Counter(one.verdict for one in theirs)
     parts = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    pooled = [one for one in theirs if one.adjusted is not None and one.verdict in (REPLICATED, SMALLER)]
+    if pooled:
+        sure = sum(one.adjusted is not None and one.adjusted <= 1 - LEVEL for one in pooled)
+        parts[-1] += f"; of {len(pooled)} replicated over several treebanks {sure} also among all claims of the paper"
     return f"{counts.total()} claim{'s' * (counts.total() > 1)}: {', '.join(parts)}." if parts else ""
 
 
