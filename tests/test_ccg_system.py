@@ -329,7 +329,12 @@ def test_the_tables_of_beams(folder: Path, tmp_path: Path, monkeypatch: pytest.M
     assert all(b >= a - 1e-9 for a, b in pairwise(scores))  # a wider chart holds the narrower one
     assert all(90 < row["LF"] <= row["oracle"] for row in beams)
     speed = json.loads((tmp_path / "results" / "metrics" / "timing" / "ccg" / f"{name}.json").read_text())
+    seconds = speed.pop("seconds")
     assert min(rate for of_split in speed.values() for rate in of_split.values()) > 0
+    for split, orders in seconds.items():
+        for order, parts in orders.items():
+            assert len(parts) == 12  # ten sentences each
+            assert speed[split][order] == pytest.approx(120 / sum(parts), rel=1e-3)
 
 
 def test_the_oracle_takes_the_gold_derivation_where_a_chart_holds_it(folder: Path) -> None:

@@ -155,9 +155,11 @@ def test_parameters_that_there_are_not_are_named(given: Params) -> None:
         measure.settings_of(given, "three", {})
     with pytest.raises(InputError, match="one has no such parameter: sigma"):
         measure.settings_of(given, "one", {"sigma": 1})
-    with pytest.raises(ValueError, match="grids: three is not among those of classifiers"):
-        ClassifierSearch(("made-up",), grids={"three": {}}).check(given)
-    with pytest.raises(ValueError, match="corpora: other is not among those of classifiers"):
-        ClassifierSearch(("other",)).check(given)
+    compared = given.section(Classifiers)
+    given = replace(given, treebanks=("made-up",))
+    with pytest.raises(ValueError, match="grids of classifier_search: three is not among those of classifiers"):
+        compared.check(given.changed(ClassifierSearch(("made-up",), grids={"three": {}})))
+    with pytest.raises(ValueError, match="corpora of classifier_search: other is not among those of classifiers"):
+        compared.check(given.changed(ClassifierSearch(("other",))))
     with pytest.raises(ValueError, match="sections: other is none of the corpora"):
         Classifiers(("made-up",), {"other": (0,)})
