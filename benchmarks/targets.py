@@ -248,7 +248,7 @@ def start_up() -> Iterator[Row]:
 
 
 def scores(corpus: str, model: str) -> dict:
-    """What the one row that params/bench.yaml has of a model measured."""
+    """Read the metrics of a model: params/bench.yaml has one row for each."""
     path = FOLDER / f"results/metrics/decode/{corpus}/{model}.json"
     (measured,) = json.loads(path.read_text(encoding="utf-8")).values()
     return measured
