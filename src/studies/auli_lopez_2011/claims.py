@@ -36,7 +36,7 @@ def _parsers(results: Results, found: dict[str, dict[str, Any]]) -> Iterator[tup
 
 
 def _stage(results: Results) -> dict[str, dict[str, Any]]:
-    """What the stage `ccg` measured; empty in runs without it."""
+    """Read what the stage `ccg` measured; empty in runs without it."""
     return ccg_tables.measured(results) if results.has("ccg") else {}
 
 

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treebound.metrics.calibration import NORMAL_95
+
 LEVEL = 0.95
-#: half the width of a 95 % interval of a normal distribution, in standard errors
-Z = 1.959964
+Z = NORMAL_95  #: half the width of a 95 % interval of a normal distribution, in standard errors
 #: Fisher scoring of tau^2 ends when no value changes by more than this share of the variances, or after so many steps
 _PRECISION, _STEPS = 1e-8, 200
 

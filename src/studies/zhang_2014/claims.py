@@ -23,7 +23,7 @@ def samplers(results: Results, rows: Sequence[str], compare: str) -> Iterator[Me
 
 
 def searches(results: Results, rows: Sequence[str], compare: str, of: Callable[..., Any]) -> Iterator[Measured]:
-    """What a function of `tables.sampling` tells of methods: place, value, low, high, and of a share its counts."""
+    """Measure methods by a function of their tables, which gives place, value, low, high, and counts of a share."""
     for place, value, low, high, *counts in of(results, *rows):
         part, whole = counts or (0, 0)
         yield Measured(place, value, low, high, part=part, whole=whole)

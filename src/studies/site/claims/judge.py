@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ _PASSES: dict[str, Callable[[float, float], bool]] = {
 
 
 class Effect(NamedTuple):
-    """What all places of a claim say together, in the unit of its measure.
+    """The pooled effect of all places of a claim, in the unit of its measure.
 
     treebanks   how many
     value, low, high   with the 95 % interval, NaN where none is known
@@ -186,7 +186,7 @@ def _margin(claim: Claim) -> tuple[float, float] | None:
 
 
 def threshold(claim: Claim) -> str:
-    """What the verdict is measured by, in one line."""
+    """Describe the test of a claim in one line: threshold, published effect and margin."""
     if not claim.measure:
         return ""
     if claim.test == "all":
@@ -265,7 +265,4 @@ def _adjusted(every: Sequence[Judged]) -> list[Judged]:
     """The claims of one paper with p-values adjusted for each other."""
     p = {i: one.p for i, one in enumerate(every) if one.p is not None and one.p == one.p}
     adjusted = dict(zip(p, holm(list(p.values())), strict=True)) if p else {}
-    return [
-        Judged(one.paper, one.claim, one.measured, float(adjusted[i]) if i in adjusted else None)
-        for i, one in enumerate(every)
-    ]
+    return [replace(one, adjusted=float(adjusted[i])) if i in adjusted else one for i, one in enumerate(every)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import StrEnum
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -117,13 +117,11 @@ def by_treebank(places: Sequence[Measured], scale: Scale) -> list[tuple[str, flo
     Places of one treebank share its sentences, so that their mean has a standard error as large as theirs are on
     average, not a smaller one.
     """
-    ordered = sorted(places, key=lambda one: one.treebank)
-    out = []
-    for treebank, group in groupby(ordered, key=lambda one: one.treebank):
-        found = np.array([on_scale(one, scale) for one in group])
-        out.append((treebank, float(found[:, 0].mean()), float(np.sqrt(found[:, 1]).mean() ** 2)))
-    first = [one.treebank for one in places]
-    return sorted(out, key=lambda row: first.index(row[0]))
+    of: dict[str, list[tuple[float, float]]] = {}
+    for one in places:
+        of.setdefault(one.treebank, []).append(on_scale(one, scale))
+    values = {treebank: np.array(found) for treebank, found in of.items()}
+    return [(name, float(v[:, 0].mean()), float(np.sqrt(v[:, 1]).mean() ** 2)) for name, v in values.items()]
 
 
 def over_seeds(found: Sequence[tuple[str, Sequence[Sequence[float]]]]) -> list[Measured]:
