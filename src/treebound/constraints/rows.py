@@ -14,15 +14,28 @@ from treebound.core.labelled import LabelledProblem
 
 @dataclass(frozen=True)
 class Words:
-    """What constraints see of a sentence: forms and word classes, index 0 being the root (empty strings)."""
+    """What constraints see of a sentence; index 0 is the root (an empty string).
+
+    form, word_class  forms, and word classes (UPOS in a treebank of Universal Dependencies)
+    feats, misc       the columns FEATS and MISC of CoNLL-U as strings; None where they are unknown
+    """
 
     form: tuple[str, ...]
     word_class: tuple[str, ...]
+    feats: tuple[str, ...] | None = None
+    misc: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, forms: Iterable[str], classes: Iterable[str]) -> Words:
-        """From the n words."""
-        return cls(("", *forms), ("", *classes))
+    def of(
+        cls,
+        forms: Iterable[str],
+        classes: Iterable[str],
+        feats: Iterable[str] | None = None,
+        misc: Iterable[str] | None = None,
+    ) -> Words:
+        """Return the words of a sentence, given one string per word."""
+        columns = (None if column is None else ("", *column) for column in (feats, misc))
+        return cls(("", *forms), ("", *classes), *columns)
 
     @property
     def n(self) -> int:

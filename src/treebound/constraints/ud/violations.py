@@ -1,0 +1,84 @@
+"""The language of the validity rules: a broken rule is a set of facts about words, of which one must change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from treebound.constraints.rows import Words
+from treebound.core.spaces import Space
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A statement about the arc into one word: its head is one of `heads` and its label is one of `labels`, or not.
+
+    word    1..n
+    heads   the heads that are meant; None means every head
+    labels  the labels that are meant, in full (`nsubj:pass`, not `nsubj`); None means every label
+    holds   True: the arc is one of those meant. False: the arc is none of them
+    """
+
+    word: int
+    heads: frozenset[int] | None = None
+    labels: frozenset[str] | None = None
+    holds: bool = True
+
+    def is_true(self, head: int, label: str) -> bool:
+        """Return whether an arc into the word, with this head and label, makes the fact true."""
+        meant = (self.heads is None or head in self.heads) and (self.labels is None or label in self.labels)
+        return meant == self.holds
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A broken rule: every tree of the searched space in which all the facts are true breaks the rule.
+
+    rule   the validator's id of the rule, for instance `too-many-subjects`
+    facts  at least one; each word may occur in several
+    """
+
+    rule: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class LabelledTree:
+    """A labelled tree of a sentence.
+
+    words   what is known of the sentence
+    heads   int32[n + 1], heads[0] = -1
+    labels  n + 1 labels, labels[0] = ""
+    names   all labels that a tree may have (a fact about labels names labels from this inventory)
+    space   the trees that are searched: in projective ones, no arc crosses another
+    """
+
+    words: Words
+    heads: np.ndarray
+    labels: Sequence[str]
+    names: tuple[str, ...]
+    space: Space = "projective"
+
+
+class Rule(Protocol):
+    """A rule of the validator.
+
+    id     as in the validator's messages
+    level  the validator's level
+    """
+
+    id: str
+    level: int
+
+    def violations(self, tree: LabelledTree) -> Iterator[Violation]:
+        """Yield every violation of the rule in a tree; nothing if the tree keeps the rule."""
+        ...
+
+
+def violations(rules: Iterable[Rule], tree: LabelledTree) -> Iterator[Violation]:
+    """Yield all violations of some rules, rule by rule."""
+    for rule in rules:
+        yield from rule.violations(tree)
