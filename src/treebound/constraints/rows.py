@@ -40,6 +40,12 @@ class Words:
         columns = (None if column is None else ("", *column) for column in (feats, misc, lemma))
         return cls(("", *forms), ("", *classes), *columns)
 
+    def with_empty_columns(self) -> Words:
+        """Return the same words with FEATS and MISC that say nothing (`_`) where these columns are unknown."""
+        empty = ("", *["_"] * self.n)
+        feats, misc = (empty if column is None else column for column in (self.feats, self.misc))
+        return Words(self.form, self.word_class, feats, misc, self.lemma)
+
     @property
     def n(self) -> int:
         """Number of words."""

@@ -95,7 +95,7 @@ class ValidDecoder:
     scores : LabelScores
         The labelled arcs of the one sentence that this decoder is for.
     words : Words
-        The sentence, as rules see it.
+        The sentence, as rules see it. Unknown columns FEATS and MISC count as empty.
     rules : sequence of Rule
         Rules that the trees keep.
     most_regions : int, default MOST_REGIONS
@@ -112,7 +112,8 @@ class ValidDecoder:
         rules: Sequence[Rule],
         most_regions: int = MOST_REGIONS,
     ):
-        self.decoder, self.scores, self.words, self.rules = decoder, scores, words, rules
+        self.decoder, self.scores, self.rules = decoder, scores, rules
+        self.words = words.with_empty_columns()
         self.most_regions = most_regions
         self.name, self.space, self.exact = f"valid-{decoder.name}", decoder.space, decoder.exact
         self.supports = decoder.supports

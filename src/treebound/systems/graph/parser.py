@@ -109,7 +109,7 @@ class Parser:
     def reads(self) -> tuple[str, ...]:
         """The columns beside forms that the model looks at."""
         known = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
-        known += ("upos", "feats") if self.validity else ()
+        known += ("upos",) if self.validity else ()
         return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
 
     def label_names(self, parse: Parse) -> list[str]:
@@ -312,7 +312,7 @@ class Parser:
 
         confidence  `treebound.decoders.confidence.Assess`, for parses that say how sure they are
         workers, scheduler  as for `treebound.support.workers.spread`
-        misc        the column MISC of each sentence, which some rules of `valid` read; None: they are not applied
+        misc        the column MISC of each sentence, which some rules of `valid` read; None: nothing stands in it
         InputError, before anything is parsed, where a sentence is longer than `features.long_sentences.LONGEST`.
         """
         check_lengths(treebank)

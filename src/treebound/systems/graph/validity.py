@@ -111,6 +111,11 @@ class Validity:
             for j, i in enumerate(sentences)
         ]
 
+    @property
+    def name(self) -> str:
+        """The name of the rules: of a file, without its folder."""
+        return Path(self.rules.name).name
+
     def rules_of(self, words: Words) -> tuple[UdRule, ...]:
         """Return the rules that concern a sentence: where it has other tags, only those that do not read tags."""
         if unknown_tags(words.word_class[1:]):
@@ -215,9 +220,9 @@ class SentenceDecoder(ValidDecoder):
 
 
 def words_of(treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:
-    """Return what rules see of sentence i: forms, UPOS, FEATS, lemmas, and MISC (n strings) where it is known."""
+    """Return what rules see of sentence i: forms, UPOS, FEATS, lemmas, and MISC (n strings; None: empty)."""
     form, upos, feats, lemma = (treebank[i].strings(name) for name in ("form", "upos", "feats", "lemma"))
-    return Words.of(form, upos, feats=feats, misc=misc, lemma=lemma)
+    return Words.of(form, upos, feats=feats, misc=misc, lemma=lemma).with_empty_columns()
 
 
 def _accepted(labelled: Parse) -> Parse:
