@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -20,13 +20,14 @@ class UniversalDependencies:
     of the variables that make a word's facts true, over these words, is at most their number less one.
 
     rules  name of a set of rules, or a TOML file
+    drop   ids of the set's rules that are not enforced
     """
 
     name = "ud"
     code = "UD"
 
-    def __init__(self, rules: str = "ud"):
-        self.rule_set = load(rules)
+    def __init__(self, rules: str = "ud", drop: Sequence[str] = ()):
+        self.rule_set = load(rules).without(drop)
 
     def start(self, variables: Variables) -> list[Row]:
         """Return one row for every rule about single arcs that excludes variables. O(V n)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from treebound.constraints.rows import Words
 from treebound.constraints.ud.entries import Entry, entries
@@ -101,7 +101,12 @@ class UnaryRule(UdRule):
 
 @dataclass(frozen=True, kw_only=True)
 class EntryRule(UnaryRule):
-    """A rule about a word's label and the properties of the word or of its head. The root is always allowed."""
+    """A rule about a word's label and the properties of the word or of its head. The root is always allowed.
+
+    about_heads  whether `excludes_under` is ever true
+    """
+
+    about_heads: ClassVar[bool] = False
 
     def excludes(self, entry: Entry) -> bool:
         """Return whether a word with these properties may not have such a label."""
@@ -116,6 +121,8 @@ class EntryRule(UnaryRule):
         columns = entries(words)
         if self.excludes(columns[m]):
             return None
+        if not self.about_heads:
+            return frozenset()
         return frozenset(h for h, entry in enumerate(columns) if h and h != m and self.excludes_under(entry))
 
 

@@ -9,10 +9,10 @@ from itertools import combinations, pairwise
 from treebound.constraints.rows import Words
 from treebound.constraints.ud.base import FEATS, MISC, NO_COLUMNS, Column, Facts, Names, TwoLabelsRule, UdRule
 from treebound.constraints.ud.entries import Entry, entries
-from treebound.constraints.ud.labels import labels_of, labels_outside, relation
+from treebound.constraints.ud.labels import inner_subjects, labels_of, labels_outside
 from treebound.constraints.ud.violations import Fact, LabelledTree
 
-OUTER = ("nsubj:outer", "csubj:outer")
+OBJECT = frozenset({"obj"})
 PUNCT = frozenset({"punct"})
 
 
@@ -27,9 +27,7 @@ class AtMostOne(UdRule):
 
     def labels(self, names: Names) -> frozenset[str]:
         """Return the labels of the kind."""
-        if not self.subjects:
-            return labels_of(names, frozenset({"obj"}))
-        return frozenset(name for name in names if "subj" in relation(name) and name not in OUTER)
+        return inner_subjects(names) if self.subjects else labels_of(names, OBJECT)
 
     def counts(self, entry: Entry) -> bool:
         """Return whether a word counts if it has such a label."""

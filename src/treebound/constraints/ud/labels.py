@@ -45,6 +45,31 @@ def labels_outside(names: tuple[str, ...], relations: frozenset[str]) -> frozens
     return frozenset(name for name in names if relation(name) not in relations)
 
 
+@lru_cache(256)
+def labels_without(names: tuple[str, ...], prefixes: tuple[str, ...]) -> frozenset[str]:
+    """Return the labels of an inventory that begin with none of some prefixes. O(L)."""
+    return frozenset(name for name in names if not name.startswith(prefixes))
+
+
+@lru_cache(256)
+def malformed_labels(names: tuple[str, ...]) -> frozenset[str]:
+    """Return the labels that are no word of lower-case letters, alone or with a subtype. O(L)."""
+    return frozenset(name for name in names if not FORMAT.fullmatch(name))
+
+
+@lru_cache(256)
+def unknown_relations(names: tuple[str, ...]) -> frozenset[str]:
+    """Return the well-formed labels whose universal part is no universal relation. O(L)."""
+    return labels_outside(names, RELATIONS) - malformed_labels(names)
+
+
+@lru_cache(256)
+def inner_subjects(names: tuple[str, ...]) -> frozenset[str]:
+    """Return the labels of subjects that do not say that they belong to an outer clause. O(L)."""
+    outer = ("nsubj:outer", "csubj:outer")
+    return frozenset(name for name in names if "subj" in relation(name) and name not in outer)
+
+
 def unknown_labels(names: Iterable[str]) -> list[str]:
     """Return the labels whose format or whose universal part is not that of Universal Dependencies, sorted.
 
@@ -53,7 +78,8 @@ def unknown_labels(names: Iterable[str]) -> list[str]:
     >>> unknown_labels(["nsubj:pass", "SUB", "root", "subj"])
     ['SUB', 'subj']
     """
-    return sorted({name for name in names if not FORMAT.fullmatch(name) or relation(name) not in RELATIONS})
+    inventory = tuple(names)
+    return sorted(malformed_labels(inventory) | unknown_relations(inventory))
 
 
 def unknown_tags(tags: Iterable[str]) -> list[str]:

@@ -42,6 +42,13 @@ class RuleSet:
         """The validator's ids of the rules."""
         return tuple(rule.id for rule in self.rules)
 
+    def without(self, ids: Iterable[str]) -> RuleSet:
+        """Return the set without some rules. Raises InputError for an id that the set does not have."""
+        dropped = set(ids)
+        if unknown := sorted(dropped - set(self.ids)):
+            raise InputError(f"{self.name} has no rule {unknown[0]!r}", hint=f"choose from {', '.join(self.ids)}")
+        return RuleSet(self.name, tuple(rule for rule in self.rules if rule.id not in dropped))
+
 
 def rule_sets() -> list[str]:
     """Return the names of the sets that come with the library."""

@@ -10,7 +10,7 @@ import numpy as np
 from treebound.constraints.rows import Words
 from treebound.constraints.ud import clauses, crossings, words
 from treebound.constraints.ud.base import EntryRule, TwoLabelsRule, UdRule
-from treebound.constraints.ud.entries import ROOT, Entry, entries
+from treebound.constraints.ud.entries import EMPTY, ROOT, Entry, entry
 from treebound.constraints.ud.labels import labels_of
 from treebound.constraints.ud.rule_sets import RuleSet
 from treebound.core.spaces import Space
@@ -18,6 +18,10 @@ from treebound.core.spaces import Space
 #: a property of a word, given its entry and which of FEATS, MISC, LEMMA are known
 Columns = tuple[bool, bool, bool]
 COLUMNS = ("feats", "misc", "lemma")
+#: stands for every lemma
+LEMMA = "lemma"
+#: distinct words that a screen remembers
+MOST_WORDS = 1 << 18
 SPANS = (clauses.Gap, clauses.NoSpace)
 
 
@@ -73,6 +77,7 @@ class Screen:
         self._label_bits = np.array([sum(bit for labels, bit in bits if n in labels) for n in names], np.uint64)
         self._numbers: dict[tuple[Entry, Columns], int] = {}
         self._rows: list[tuple[int, int, bool, bool, bool]] = [(0, 0, False, False, False)]
+        self._words: dict[tuple[str | None, ...], int] = {}
         self._tables: tuple[np.ndarray, ...] = ()
         self._pairs = self._label_pairs(rules)
         self._roots = [(self._mask(r.labels(names)), r.attached) for r in rules if isinstance(r, words.RootLabel)]
@@ -116,19 +121,29 @@ class Screen:
 
     def codes(self, sentence: Words) -> np.ndarray:
         """Return a number for the properties of every word, int32[n], as `suspicious` takes them. O(n)."""
-        known = tuple(getattr(sentence, column) is not None for column in COLUMNS)
-        return np.array([self._code(entry, known) for entry in entries(sentence)[1:]], np.int32)  # type: ignore[arg-type]
+        known = (sentence.feats is not None, sentence.misc is not None, sentence.lemma is not None)
+        unknown = (None,) * (sentence.n + 1)
+        lemmas = [lemma if lemma in EMPTY else LEMMA for lemma in sentence.lemma] if sentence.lemma else unknown
+        columns = (sentence.word_class, sentence.feats or unknown, sentence.misc or unknown, lemmas)
+        codes = [self._words.get(word) or self._number(word, known) for word in zip(*columns, strict=True)]
+        return np.array(codes[1:], np.int32)
 
-    def _code(self, entry: Entry, known: Columns) -> int:
-        number = self._numbers.get((entry, known))
+    def _number(self, word: tuple[str, str | None, str | None, str | None], known: Columns) -> int:
+        """Return the number of a word that was not seen before, and remember it as far as memory allows."""
+        if len(self._words) > MOST_WORDS:
+            self._words.clear()
+        return self._words.setdefault(word, self._code(entry(*word), known))
+
+    def _code(self, word: Entry, known: Columns) -> int:
+        number = self._numbers.get((word, known))
         if number is None:
-            number = self._numbers[entry, known] = len(self._rows)
+            number = self._numbers[word, known] = len(self._rows)
             columns = {column for column, present in zip(COLUMNS, known, strict=True) if present}
             rules = [(rule, 1 << k) for k, rule in enumerate(self._entry_rules) if rule.needs <= columns]
-            own = sum(bit for rule, bit in rules if rule.excludes(entry))
-            under = sum(bit for rule, bit in rules if rule.excludes_under(entry))
-            nominal = entry.tag in clauses.NOMINAL_TAGS
-            self._rows.append((own, under, nominal, known[1] and not entry.outer, entry.no_space))
+            own = sum(bit for rule, bit in rules if rule.excludes(word))
+            under = sum(bit for rule, bit in rules if rule.excludes_under(word))
+            nominal = word.tag in clauses.NOMINAL_TAGS
+            self._rows.append((own, under, nominal, known[1] and not word.outer, word.no_space))
             self._tables = ()
         return number
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from treebound.constraints.rows import Words
 from treebound.constraints.ud.base import FEATS, LEMMA, EntryRule, Facts, Names, UdRule, UnaryRule
 from treebound.constraints.ud.entries import Entry, entries
-from treebound.constraints.ud.labels import FORMAT, RELATIONS, labels_of, labels_outside, relation
+from treebound.constraints.ud.labels import (
+    labels_of,
+    labels_outside,
+    labels_without,
+    malformed_labels,
+    unknown_relations,
+)
 from treebound.constraints.ud.violations import Fact, LabelledTree
 
 ROOT_RELATION = frozenset({"root"})
@@ -39,16 +46,11 @@ class Inventory(EntryRule):
 
     def labels(self, names: Names) -> frozenset[str]:
         """Return the labels that are wrong everywhere."""
-        wrong = (bool(FORMAT.fullmatch(name)) != self.malformed for name in names)
-        return frozenset(n for n, w in zip(names, wrong, strict=True) if w and (self.malformed or _unknown(n)))
+        return (malformed_labels if self.malformed else unknown_relations)(names)
 
     def excludes(self, entry: Entry) -> bool:
         """Return True: no word may have such a label."""
         return True
-
-
-def _unknown(name: str) -> bool:
-    return relation(name) not in RELATIONS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +112,7 @@ class RelationOfPunctuation(EntryRule):
 
     def labels(self, names: Names) -> frozenset[str]:
         """Return all other labels."""
-        return frozenset(name for name in names if not name.startswith(("punct", "root")))
+        return labels_without(names, ("punct", "root"))
 
     def excludes(self, entry: Entry) -> bool:
         """Return whether the word is tagged as punctuation."""
@@ -121,6 +123,7 @@ class RelationOfPunctuation(EntryRule):
 class FixedProperNoun(EntryRule):
     """A proper noun is neither a dependent nor a head of relation `fixed`."""
 
+    about_heads: ClassVar[bool] = True
     needs: frozenset = FEATS
     tagged: bool = True
 
@@ -151,6 +154,7 @@ class HeadFeature(EntryRule):
     feature: str
     value: str = ""
     treebank: bool = False
+    about_heads: ClassVar[bool] = True
     needs: frozenset = FEATS
 
     def labels(self, names: Names) -> frozenset[str]:
@@ -171,6 +175,7 @@ class HeadFeature(EntryRule):
 class ForeignChain(EntryRule):
     """Both words of a `flat:foreign` are tagged X and have the one feature Foreign=Yes."""
 
+    about_heads: ClassVar[bool] = True
     needs: frozenset = FEATS
     tagged: bool = True
 
