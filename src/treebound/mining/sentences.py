@@ -40,7 +40,7 @@ class Tree(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Mined:
+class MinedSentence:
     """The suspects of one sentence and its best tree. words: the number of its words."""
 
     sentence: int
@@ -85,10 +85,8 @@ class Miner:
         self.table = parser.token_table(treebank)
         self.labels = parser.model.labelling.names
         self.known = {name: i for i, name in enumerate(self.labels)}
-        filled = treebank.vocab["upos"].strings != ["_"]
-        self.tag = "upos" if filled else str(treebank.meta.get("tag", "upos"))
 
-    def mine(self, i: int) -> Mined:
+    def mine(self, i: int) -> MinedSentence:
         """Return the suspects of sentence i, by word, and its best tree."""
         sentence, learnt = self.treebank[i], self._learnt(self.treebank.heads(i))
         search = self._search(i, learnt)
@@ -99,7 +97,7 @@ class Miner:
         given = sentence.strings("deprel")
         chosen = [self.labels[k] for k in best.argmax(axis=1).tolist()] if best.shape[1] else given
         suspects = list(self._suspects(i, search, (ours, best), given, chosen))
-        return Mined(int(self.numbers[i]), n, suspects, Tree(heads, ["", *chosen]))
+        return MinedSentence(int(self.numbers[i]), n, suspects, Tree(heads, ["", *chosen]))
 
     def _learnt(self, annotated: np.ndarray) -> np.ndarray:
         """Return the annotated tree as a model of these trees learns it: a projective model, with lifted arcs."""
@@ -122,7 +120,7 @@ class Miner:
         annotated, heads, parse = self.treebank.heads(i), search.parse.heads, search.parse
         right = heads == annotated
         sentence, unit = self.treebank[i], search.problem.unit or 1.0
-        forms, tags = sentence.strings("form"), sentence.strings(self.tag)
+        forms, tags = sentence.strings("form"), sentence.strings("upos")
         doubted = [
             m
             for m in range(1, len(heads))
