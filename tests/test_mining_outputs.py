@@ -102,7 +102,15 @@ def drawn(rng: random.Random) -> Suspect:
     names = [rng.choice(FORMS) for _ in range(6)]
     return Suspect(
         *(rng.randrange(9), names[0], word, names[1], kind, head, names[2], names[3], rng.randint(0, 30)),
-        *(names[4], names[5], margin, rng.random() < 0.5, marginal, (rng.randint(0, 9), rng.randint(9, 99))),
+        *(
+            names[4],
+            names[5],
+            margin,
+            rng.random() < 0.5,
+            marginal,
+            (rng.randint(0, 9), rng.randint(9, 99)),
+            rng.randint(1, 9),
+        ),
     )
 
 
@@ -150,6 +158,7 @@ BROKEN = [
     ("proposed_head", "٣", "whole number from 0"),
     ("margin", "1,25", "not a number"),
     ("margin", "", "must not be empty"),
+    ("changes", "0", "whole number from 1"),
     ("certified", "TRUE", "not yes or no"),
     ("marginal", "nan", "not a number"),
     ("variation", "03. Oct", "import all columns as text"),
@@ -177,8 +186,8 @@ def test_broken_cells_are_named(column: str, value: str, reason: str, tmp_path: 
     [
         (b"", 1, "header"),
         (b"accept,rank\n", 1, "header"),
-        (table(SUSPECT) + b"x\ty\n", 3, "2 columns instead of 19"),
-        (table(SUSPECT) + b"\n" + table(SUSPECT), 3, "1 columns instead of 19"),
+        (table(SUSPECT) + b"x\ty\n", 3, "2 columns instead of 20"),
+        (table(SUSPECT) + b"\n" + table(SUSPECT), 3, "1 columns instead of 20"),
         (table(SUSPECT) + b"\xff\n", 3, "UTF-8"),
     ],
 )

@@ -96,7 +96,7 @@ def case(seed: int, sentences: int = 12) -> tuple[Document, list[Suspect], dict[
                         rng.random() < 0.5,
                         rng.choice([float("nan"), 0.0, 0.7]),
                     ),
-                    *([(3, 10)] if rng.random() < 0.5 else []),
+                    *rng.choice([(), ((3, 10),), ((0, 2), 3)]),
                 )
             )
         lines.append("\n")
@@ -127,7 +127,7 @@ def test_every_suspect_is_on_the_page(seed: int, drawn: int) -> None:
     assert sum(tag == "article" for tag, _ in page.elements) == min(drawn, len(suspects))
     shown = {suspect.sentence for suspect in suspects[:drawn]}
     assert sum(tag == "svg" for tag, _ in page.elements) == len(shown)
-    boxes = [a for tag, a in page.elements if tag == "input" and str(a.get("aria-label")).startswith("accept suspect")]
+    boxes = [a for tag, a in page.elements if tag == "input" and a.get("name") == "accept"]
     assert len(boxes) == len(suspects)
     for article, suspect in zip(page.texts.get("article", []), suspects, strict=False):
         words = article.replace("\u2407", "\x07")
@@ -193,7 +193,7 @@ def test_drawings_stay_within_their_budget() -> None:
     text = written(document, suspects, dict.fromkeys(range(120), tree), "t")
     assert 3_000_000 < len(text.encode()) < 5_200_000
     assert text.count("<article") < 120
-    assert text.count("accept suspect ") == 120
+    assert text.count('name="accept"') == 120
 
 
 # --- two trees in one drawing ---

@@ -9,13 +9,20 @@ import numpy as np
 from treebound.mining import page_text
 from treebound.mining.page_text import Line, escaped, isolated, line_of
 from treebound.mining.suspects import Suspect
+from treebound.plots.style import COLOURS
 from treebound.plots.tree_pair import tree_pair_svg
 from treebound.treebanks.document import Document
 
 _PAGE = 5_000_000  #: bytes that a page should not exceed
-_ROW = 650  #: bytes of a suspect without a drawing, about
+_ROW = 520  #: bytes of a suspect without a drawing, about
 _LEAST = 1_000_000  #: bytes that drawings may fill however many suspects there are
-_FONT = ' font-family="system-ui, sans-serif"'  #: in every text of a drawing; the page's style has it once
+#: attributes that most elements of a drawing have, and their places in the style of the page
+_STYLED = {
+    ' font-family="system-ui, sans-serif"': "",
+    ' paint-order="stroke" stroke="#ffffff" stroke-width="4"': ' class="halo"',
+    ' fill="#222222" text-anchor="middle"': "",
+    f' fill="none" stroke="{COLOURS["grey"]}" stroke-width="1.6"': ' class="arc"',
+}
 
 Trees = Mapping[int, tuple[np.ndarray, Sequence[str]]]
 
@@ -57,7 +64,10 @@ def _drawing(document: Document, i: int, tree: tuple[np.ndarray, Sequence[str]],
         other_labels=list(labels)[1:],
         emphasised=words,
     )
-    return drawing.markup.replace(_FONT, "")
+    markup = drawing.markup
+    for attributes, place in _STYLED.items():
+        markup = markup.replace(attributes, place)
+    return markup
 
 
 def _details(svg: str, suspect: Suspect) -> str:
@@ -78,7 +88,7 @@ def _card(line: Line, rank: int, suspect: Suspect, picture: str) -> str:
         f'<span class="q">{suspect.kind}; sentence {isolated(suspect.sent_id)}, word {suspect.word}</span></h3>\n'
         f'<p class="text" dir="auto">{page_text.marked(line, suspect, whole=True)}</p>\n'
         f'<p>annotated <span class="old">{old}</span>; proposed <span class="new">{new}</span></p>\n'
-        f'<p class="facts"><span>margin {page_text.margin(suspect)}, {proved}</span>'
+        f'<p class="facts"><span>margin {page_text.margin(suspect)}{page_text.changed_heads(suspect)}, {proved}</span>'
         f"<span>marginal {page_text.marginal(suspect)}</span>"
         f"<span>variation {page_text.variation(suspect)}</span>"
         f'<span>group <a class="group" href="#s{rank}">{isolated(suspect.group)}</a></span></p>\n'
@@ -88,7 +98,7 @@ def _card(line: Line, rank: int, suspect: Suspect, picture: str) -> str:
 
 def _box(rank: int) -> str:
     """Return the tick box of a suspect."""
-    return f'<label><input type="checkbox" aria-label="accept suspect {rank}"> {rank}</label>'
+    return f'<label><input type="checkbox" name="accept"> {rank}</label>'
 
 
 def table(document: Document, suspects: Sequence[Suspect], shown: int) -> str:
@@ -110,8 +120,7 @@ def _row(line: Line, rank: int, suspect: Suspect) -> str:
     old, new = page_text.change(line, suspect)
     star = "" if suspect.certified else "*"
     return (
-        f'<tr id="s{rank}"><td>{_box(rank)}<td>{escaped(suspect.sent_id)}:{suspect.word}'
+        f'<tr id="s{rank}"><td>{_box(rank)}<td>{isolated(suspect.sent_id)}:{suspect.word}'
         f'<td dir="auto">{page_text.marked(line, suspect, whole=False)}<td>{old}<td>{new}'
-        f'<td class="n">{page_text.margin(suspect)}{star}<td class="n">{page_text.marginal(suspect)}'
-        f'<td class="n">{page_text.variation(suspect)}\n'
+        f"<td>{page_text.margin(suspect)}{star}<td>{page_text.marginal(suspect)}<td>{page_text.variation(suspect)}\n"
     )

@@ -39,7 +39,7 @@ def escaped(text: str) -> str:
 
 def isolated(text: str) -> str:
     """Return a text whose direction of writing does not change the order of its surroundings."""
-    return f"<bdi>{escaped(text)}</bdi>"
+    return escaped(text) if text.isascii() else f"<bdi>{escaped(text)}</bdi>"
 
 
 def marked(line: Line, suspect: Suspect, whole: bool) -> str:
@@ -75,6 +75,11 @@ def margin(suspect: Suspect) -> str:
     """Return a margin with two decimals, or more where it is small."""
     value = suspect.margin
     return f"{value:,.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
+
+
+def changed_heads(suspect: Suspect) -> str:
+    """Return how many heads change together; nothing where the suspect's head is the only one."""
+    return "" if suspect.changes == 1 else f" ({suspect.changes} heads)"
 
 
 def marginal(suspect: Suspect) -> str:
