@@ -98,7 +98,7 @@ def drawn(rng: random.Random) -> Suspect:
     head, word = rng.randint(0, 30), rng.randint(1, 30)
     kind = rng.choice(["head", "label", "tag"])
     margin = rng.choice([0.0, 1e-9, 0.1 + 0.2, 12.0, 1e16, math.inf, rng.expovariate(1)])
-    marginal = rng.choice([math.nan, 0.0, 1.0, rng.random() ** 9])
+    marginal = rng.choice([math.nan, 0.0, 1.0, float(f"{rng.random() ** 9:.6g}")])
     names = [rng.choice(FORMS) for _ in range(6)]
     return Suspect(
         *(rng.randrange(9), names[0], word, names[1], kind, head, names[2], names[3], rng.randint(0, 30)),

@@ -59,7 +59,7 @@ def write_tsv(file: BinaryIO, suspects: Sequence[Suspect]) -> None:
     file : binary file
         The output.
     suspects : sequence of Suspect
-        The list in its order: the first suspect has rank 1.
+        The list in its order: the first suspect has rank 1. Margins have all digits, marginals have six.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _cells(rank: int, s: Suspect, size: int) -> list[str]:
             number(s.margin),
             str(s.changes),
             "yes" if s.certified else "no",
-            "" if math.isnan(s.marginal) else number(s.marginal),
+            "" if math.isnan(s.marginal) else f"{s.marginal:.6g}",
         ),
         *(f"{s.variation[0]}/{s.variation[1]}", s.group, str(size)),
     ]
