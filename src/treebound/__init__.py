@@ -4,6 +4,7 @@ parser = treebound.load("model.npz")                  # a trained model: treebou
 parse = treebound.decode(arc, labels=labels)          # scores of one's own: treebound.scores
 parses = treebound.decode_all(arcs, workers=2)
 faults = treebound.check(treebound.problem(arc), parse)
+mined = treebound.mine(document)                      # doubtful annotations of a treebank, ranked
 
 `treebound.InputError` is raised for data and settings that cannot be used.
 """
@@ -16,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from treebound.core.errors import InputError
 
 if TYPE_CHECKING:
+    from treebound.mining.mine import mine
     from treebound.scores.decoding import decode, decode_all
     from treebound.scores.statement import problem
     from treebound.scores.verifying import check
     from treebound.systems.registry import load
 
 __version__ = "0.1.0"
-__all__ = ["InputError", "check", "decode", "decode_all", "load", "problem"]
+__all__ = ["InputError", "check", "decode", "decode_all", "load", "mine", "problem"]
 
 #: where the functions stand; their modules, and compiled code with them, are loaded when one is first asked for
 _HOME = {
@@ -30,6 +32,7 @@ _HOME = {
     "decode": "treebound.scores.decoding",
     "decode_all": "treebound.scores.decoding",
     "problem": "treebound.scores.statement",
+    "mine": "treebound.mining.mine",
     "check": "treebound.scores.verifying",
 }
 

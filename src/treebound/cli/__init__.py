@@ -34,6 +34,7 @@ COMMANDS = (
     "parsing.tag",
     "judging.evaluate",
     "judging.check",
+    "mining.mine",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,8 @@ class Suspect:
               in units of the model's score (1.0 is the cost of one error in training); at least 0
     certified whether `margin` is proved: both searches ended with a proof
     marginal  probability of the annotated arc (tag) in the log-linear model; nan where it is unknown
+    changes   words whose head differs between the two best trees that `margin` compares, at least 1: a margin that is
+              spread over many words is a doubt about each of them, but a smaller one
     variation (occurrences of the same construction elsewhere in the treebank that are annotated otherwise, all its
               occurrences elsewhere), by variation n-grams; (0, 0) where the construction occurs only here
     """
@@ -42,6 +45,12 @@ class Suspect:
     certified: bool
     marginal: float
     variation: tuple[int, int] = (0, 0)
+    changes: int = 1
+
+    @property
+    def doubt(self) -> float:
+        """Return the margin divided by the square root of `changes`: what suspects are ranked by, highest first."""
+        return self.margin / math.sqrt(self.changes)
 
     @property
     def group(self) -> str:

@@ -10,10 +10,10 @@ from treebound.core.treebank import Sentence
 from treebound.plots.style import COLOURS
 from treebound.plots.svg import Svg, drawing, text
 
-_SIZE = 16  # px of a word
+SIZE = 16  # px of a word
 _GAP = 18  # px between words
-_STEP = 26  # px between levels of arcs
-_MARGIN = 16
+STEP = 26  # px between levels of arcs
+MARGIN = 16
 
 
 def tree_svg(
@@ -47,34 +47,34 @@ def tree_svg(
         if given is not None and len(given) != expected:
             raise ValueError(f"{name} has {len(given)} entries, {n} words need {expected}")
     rows = [row for row in (tags, gloss) if row is not None]
-    centre, width = _columns(words, rows)
+    centre, width = columns(words, rows)
     ours = [(int(heads[m]), m) for m in range(1, n + 1)]
     missed = [] if gold is None else [(int(gold[m]), m) for m in range(1, n + 1) if gold[m] not in (heads[m], -1)]
     wrong = {m for _, m in missed}
-    above, below = _levels(ours), _levels(missed)
-    top = _MARGIN + _STEP * (max(above.values(), default=0) + 1)
-    baseline = top + _SIZE + 4
+    above, below = levels(ours), levels(missed)
+    top = MARGIN + STEP * (max(above.values(), default=0) + 1)
+    baseline = top + SIZE + 4
     under = baseline + 20 * len(rows) + 8
-    height = under + _STEP * (max(below.values(), default=-1) + 1) + _MARGIN + (22 if gold is not None else 0)
+    height = under + STEP * (max(below.values(), default=-1) + 1) + MARGIN + (22 if gold is not None else 0)
 
     body = []
     for arc in ours:
         plain = COLOURS["blue"] if marked is None or arc in marked else COLOURS["grey"]
         colour = COLOURS["vermilion"] if arc[1] in wrong else plain
-        body += _arc(arc, above[arc], centre, top, -1, colour, dashed=False)
+        body += arc_paths(arc, above[arc], centre, top, -1, colour, dashed=False)
     for m, word in enumerate(words, 1):
-        drawn = [text(centre[m], baseline, word, size=_SIZE)]
+        drawn = [text(centre[m], baseline, word, size=SIZE)]
         for i, row in enumerate(rows, 1):
             drawn.append(text(centre[m], baseline + 19 * i, row[m - 1], size=11, fill=COLOURS["grey"]))
         body += drawn if about is None else [f"<g><title>{escape(about[m - 1])}</title>", *drawn, "</g>"]
     for arc in missed:
-        body += _arc(arc, below[arc], centre, under, 1, COLOURS["green"], dashed=True)
+        body += arc_paths(arc, below[arc], centre, under, 1, COLOURS["green"], dashed=True)
     if gold is not None:
         legend = "all heads as in the gold tree"
         if missed:
             legend = f"vermilion: {len(missed)} of {n} heads differ from gold; dashed green below: the gold arcs"
-        width = max(width, _MARGIN * 2 + 6.4 * len(legend))
-        body.append(text(_MARGIN, height - 10, legend, size=12, fill=COLOURS["grey"], anchor="start"))
+        width = max(width, MARGIN * 2 + 6.4 * len(legend))
+        body.append(text(MARGIN, height - 10, legend, size=12, fill=COLOURS["grey"], anchor="start"))
     names = {(h, m): f"{words[h - 1] if h else 'root'} → {words[m - 1]}" for h, m in ours}
     standing_out = ", ".join(name for arc, name in names.items() if marked and arc in marked)
     arrows = ", ".join(names.values()) + (f"; marked: {standing_out}" if standing_out else "")
@@ -87,14 +87,14 @@ def described(sentence: Sentence) -> list[str]:
     return ["\n".join(part.replace("|", "\n") for part in word if part != "_") for word in zip(*columns, strict=True)]
 
 
-def _columns(words: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[float], float]:
+def columns(words: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[float], float]:
     """Centre of each word in px (index 0: unused) and the total width."""
-    x, centre = float(_MARGIN), [0.0]
+    x, centre = float(MARGIN), [0.0]
     for i, word in enumerate(words):
-        w = max(_width(word, _SIZE), *(_width(row[i], 11) for row in rows), 22.0)
+        w = max(_width(word, SIZE), *(_width(row[i], 11) for row in rows), 22.0)
         centre.append(x + w / 2)
         x += w + _GAP
-    return centre, x - _GAP + _MARGIN
+    return centre, x - _GAP + MARGIN
 
 
 def _width(string: str, size: float) -> float:
@@ -105,7 +105,7 @@ def _width(string: str, size: float) -> float:
     return em * size
 
 
-def _levels(arcs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+def levels(arcs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """Height of each arc: one above the highest arc it covers. Arcs of the root hang from the very top."""
     level: dict[tuple[int, int], int] = {}
     for arc in sorted((a for a in arcs if a[0] > 0), key=lambda a: (abs(a[0] - a[1]), a)):
@@ -119,12 +119,23 @@ def _levels(arcs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
     return level
 
 
-def _arc(
-    arc: tuple[int, int], level: int, centre: list[float], y0: float, up: int, colour: str, *, dashed: bool
+def arc_paths(
+    arc: tuple[int, int],
+    level: int,
+    centre: list[float],
+    y0: float,
+    up: int,
+    colour: str,
+    *,
+    dashed: bool,
+    root: str = "root",
 ) -> list[str]:
-    """Path from head to modifier with an arrow head at the modifier; `up` is -1 above the words and 1 below."""
+    """Path from head to modifier with an arrow head at the modifier; `up` is -1 above the words and 1 below.
+
+    The text `root` stands beside an arc from the root.
+    """
     head, mod = arc
-    y = y0 + up * (level + 1) * _STEP
+    y = y0 + up * (level + 1) * STEP
     x2 = centre[mod]
     line = f'fill="none" stroke="{colour}" stroke-width="1.6"' + (' stroke-dasharray="5 4"' if dashed else "")
     if head == 0:
@@ -140,5 +151,5 @@ def _arc(
     tip = f"M{x2 - 4:.1f} {y0 + up * 7:.1f} L{x2:.1f} {y0:.1f} L{x2 + 4:.1f} {y0 + up * 7:.1f} Z"
     parts = [f'<path d="{path}" {line}/>', f'<path d="{tip}" fill="{colour}"/>']
     if head == 0:
-        parts.append(text(x2 + 6, y + (10 if up < 0 else 0), "root", size=11, fill=COLOURS["grey"], anchor="start"))
+        parts.append(text(x2 + 6, y + (10 if up < 0 else 0), root, size=11, fill=COLOURS["grey"], anchor="start"))
     return parts

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -107,20 +107,20 @@ def without_claims(document: Document) -> Document:
         moved = [row - gone for row in rows]
         for row in moved:
             if MISC in kept[row]:
-                kept[row] = _unclaimed(kept[row], document.layout.misc)
+                kept[row] = without_items(kept[row], document.layout.misc, _ITEMS)
         blocks.append(kept)
         all_rows.append(moved)
     return replace(document, blocks=blocks, rows=all_rows)
 
 
-def _unclaimed(line: str, position: int | None) -> str:
-    """Return a word's line without our items of MISC."""
+def without_items(line: str, position: int | None, keys: Collection[str]) -> str:
+    """Return a word's line without the items of MISC that have one of these keys."""
     if position is None:
         return line
     fields = line.split("\t")
     text = fields[position].rstrip("\r\n")
     end = fields[position][len(text) :]
-    fields[position] = ("|".join(item for item in text.split("|") if item_key(item) not in _ITEMS) or "_") + end
+    fields[position] = ("|".join(item for item in text.split("|") if item_key(item) not in keys) or "_") + end
     return "\t".join(fields)
 
 

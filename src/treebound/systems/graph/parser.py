@@ -120,6 +120,32 @@ class Parser:
         """The scored problem of sentence i, as every decoder takes it, and as `parse` solves it."""
         return self._solved_problem(_table(self.model, treebank), i)
 
+    def token_table(self, treebank: Treebank) -> TokenTable:
+        """Return the words of a treebank as the model reads them, for `problem_with` and `label_scores`."""
+        return _table(self.model, treebank)
+
+    def problem_with(self, table: TokenTable, i: int, arcs: np.ndarray) -> tuple[Problem, bool]:
+        """Return the scored problem of sentence i with further candidate arcs, and whether it is the whole one.
+
+        arcs  bool[n + 1, n + 1], head first: candidates beside those of the pruner. The problem is not the whole one
+              where the pruner's candidates make up too many parts, so that some are left out
+        """
+        allowed, cut = self._candidates(table, i, self.k)
+        scored = self._folded(table, i, self._scored(table, i, allowed | arcs))
+        return scored.problem(self.model.unit), not cut
+
+    def label_scores(self, table: TokenTable, i: int, heads: np.ndarray, mods: np.ndarray) -> np.ndarray:
+        """Return the score [A, labels] of each label on some arcs of sentence i, as the search for a tree adds it.
+
+        heads, mods  int32[A]. A model that does not choose labels jointly with trees has no columns
+        """
+        labelling = self.model.labelling
+        if labelling.joint is None:
+            return np.zeros((len(heads), 0))
+        rows = table.sentence(i)[0]
+        n = int(table.offsets[i + 1] - table.offsets[i])
+        return labelling.joint.of_arcs(self._weights, rows, n, heads, mods)[:, : len(labelling.names)]
+
     def _solved_problem(self, table: TokenTable, i: int) -> Problem:
         problem = self._problem(table, i, self.k)
         if self._has_tree(index_of(problem).arcs):

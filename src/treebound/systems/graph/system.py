@@ -31,13 +31,13 @@ class Graph(Learned):
             raise InputError("not every word has a label", hint="train with --labels none")
         return settings.fitted(train)
 
-    def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
+    def key(self, settings: Settings, train: Treebank, dev: Treebank | None) -> str:
         """Of settings, treebanks, patterns and templates."""
         patterns = named_patterns(settings.families, train.meta)
         return key_for(settings, train, dev, patterns, templates_for(settings))
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> Model:
-        """The model, with a pruner of its own."""
+    def train(self, settings: Settings, train: Treebank, dev: Treebank | None, **how: Any) -> Model:
+        """The model, with a pruner of its own; that of the last epoch where there is no dev."""
         return train_model(settings, train, dev, pruner_for(settings, train, how.get("progress")), **how)
 
     def report(self, model: Model, dev: Treebank) -> str:

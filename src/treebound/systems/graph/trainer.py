@@ -49,7 +49,7 @@ Search = tuple[str, dict[str, Any]]
 def train(
     spec: Settings,
     train: Treebank,
-    dev: Treebank,
+    dev: Treebank | None,
     pruner: Pruner,
     *,
     templates: Lines | None = None,
@@ -57,7 +57,7 @@ def train(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """The model of the epoch with the best dev UAS - LAS, if it labels.
+    """The model of the epoch with the best dev UAS - LAS, if it labels; without dev the model of the last epoch.
 
     Dev is decoded exactly but for what takes more dynamic programs than training allows (UNLIMITED where it has no
     limit): the best tree found by then counts.
@@ -85,6 +85,7 @@ def train(
         )
 
     def judge(averages: Averages, history: list[dict]) -> dict:
+        assert dev is not None
         now = model(averages, history)
         parser = Parser(now, on_dev[0], **on_dev[1])
         what = f"dev, epoch {len(history) + 1}/{spec.epochs}"
@@ -96,16 +97,20 @@ def train(
     kept = Checkpoint(checkpoint, key_with(key, pruner, decoder), task.learner) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
     task.prepare(train, progress)
-    found = loop.train(task, spec.epochs, order, judge=judge, score=accuracy, checkpoint=kept, progress=progress)
+    judged: dict[str, Any] = {} if dev is None else {"judge": judge, "score": accuracy}
+    found = loop.train(task, spec.epochs, order, **judged, checkpoint=kept, progress=progress)
     trained = model(found.best, found.history)
     trained.seconds = found.seconds
     return trained
 
 
-def key_for(spec: Settings, train: Treebank, dev: Treebank, patterns: PatternSet | None, templates: Lines) -> str:
+def key_for(
+    spec: Settings, train: Treebank, dev: Treebank | None, patterns: PatternSet | None, templates: Lines
+) -> str:
     """Identifies a model by its settings, templates, patterns and treebanks: before it is trained, and in its file."""
+    treebanks = (train,) if dev is None else (train, dev)
     more = digest({**templates, **OF_THE_PRUNER}), patterns.digest if patterns else ""
-    return key_of(spec.as_dict(), (train, dev), *map(str.encode, more))
+    return key_of(spec.as_dict(), treebanks, *map(str.encode, more))
 
 
 def key_with(key: str, pruner: Pruner, decoder: Search | None = None) -> str:

@@ -70,7 +70,9 @@ def train_tagger(
         score=(lambda record: record["dev_accuracy"]) if dev is not None else None,
         progress=progress,
     )
-    return made(found.best, found.history)
+    tagger = made(found.best, found.history)
+    tagger.unit = task.unit
+    return tagger
 
 
 class _Training:
@@ -108,13 +110,22 @@ class _Training:
         """The averaged weights."""
         return averaged(self.table.weights, self.sums, self.examples)
 
+    @property
+    def unit(self) -> float:
+        """The margin that training asks for each wrong tag, in the unit of the averaged weights."""
+        total = self.table.weights.astype(np.int64) * self.examples - self.sums
+        return MARGIN * self.examples / 2.0 ** _shift(total)
+
 
 def averaged(weights: np.ndarray, sums: np.ndarray, examples: int) -> np.ndarray:
     """int32: the average over all examples, times their number or as many as fit."""
     total = weights.astype(np.int64) * examples - sums
-    largest = int(np.abs(total).max(initial=0))
-    shift = max(0, largest.bit_length() - 31)
-    return (total >> shift).astype(np.int32)
+    return (total >> _shift(total)).astype(np.int32)
+
+
+def _shift(total: np.ndarray) -> int:
+    """Return by how many bits sums of weights are shifted so that they fit into int32."""
+    return max(0, int(np.abs(total).max(initial=0)).bit_length() - 31)
 
 
 def accuracy(gold: Treebank, tagger: Tagger, seen: Treebank | None = None) -> float:

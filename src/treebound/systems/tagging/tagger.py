@@ -77,7 +77,11 @@ class Tagger:
     given       a column whose tags it is given, or none. Given one, it looks at words one by one, and their tags may be
                 many: the best sequence of them is searched for in the cube of their number
     edits       its tags are edits that make lemmas (`tagging.lemmas`)
+    unit        by how much training asks the right tags to be ahead for each wrong tag, in the unit of the weights;
+                1.0 where that is unknown, as for a tagger from a file
     """
+
+    unit = 1.0
 
     def __init__(
         self,

@@ -1,0 +1,285 @@
+"""The command that lists annotations which are perhaps wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from treebound.cli.common import (
+    MANY,
+    Encoding,
+    Workers,
+    check_files,
+    choose,
+    is_standard,
+    output_file,
+    read_document,
+    tell_compiling,
+)
+from treebound.cli.groups import Group, grouped
+from treebound.core.errors import InputError
+from treebound.support.progress import over, say
+
+if TYPE_CHECKING:
+    from treebound.mining.mine import Mined
+    from treebound.mining.suspects import Suspect
+    from treebound.treebanks.document import Document
+
+#: what is written, by the ending of the file's name
+ENDINGS = (".tsv", ".conllu", ".html")
+
+
+@dataclass(frozen=True)
+class Judges(Group):
+    """The models whose trees are compared with the annotation."""
+
+    SECTION = "Models that judge the annotation"
+    folds: Annotated[
+        int,
+        typer.Option(
+            min=2,
+            max=1000,
+            help="Divide TREEBANK into this many parts. Each part is parsed by a model that is trained on the others.",
+        ),
+    ] = 5
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Train one model on this treebank, which is corrected already, and parse all of TREEBANK by it. "
+            "Repeat the option for several files. [default: --folds]",
+        ),
+    ] = None
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Parse TREEBANK by this model, and train none. The model is graph-based and was not trained on "
+            "sentences of TREEBANK. [default: --folds]",
+        ),
+    ] = None
+    space: Annotated[
+        str,
+        typer.Option(
+            help="Trees of the models: projective, non-projective (arcs may cross; slower), or auto, which chooses "
+            "by the number of crossing arcs in the training sentences."
+        ),
+    ] = "auto"
+    families: Annotated[
+        str | None,
+        typer.Option(
+            help='Factor families of the models beside arcs, separated by commas; "" for arcs alone. [default: those '
+            "of `treebound train`]"
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Passes of training over the sentences. [default: as `treebound train`]")
+    ] = None
+    bits: Annotated[
+        int | None,
+        typer.Option(min=12, max=28, help="Log2 of the number of weights. [default: as `treebound train`]"),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of training sentences.")] = 1
+
+    def training(self) -> dict[str, Any]:
+        """Return the settings of the models, as far as they are named."""
+        from treebound.support.settings import split
+
+        choose("space", (self.space,), ("auto", "projective", "non-projective"))
+        named = {"families": self.families, "epochs": self.epochs, "bits": self.bits, "seed": self.seed}
+        settings = {name: split(value) for name, value in named.items() if value is not None}
+        return settings | ({} if self.space == "auto" else {"space": self.space})
+
+
+@dataclass(frozen=True)
+class Listing(Group):
+    """What is listed."""
+
+    SECTION = "What is listed"
+    kinds: Annotated[
+        str,
+        typer.Option(
+            help="Kinds of annotation, separated by commas: head, label (of words whose head is not doubted)."
+        ),
+    ] = "head,label"
+    tags: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="List doubtful tags of this column as well: upos or xpos. [default: no tags]"
+        ),
+    ] = None
+    top: Annotated[
+        int, typer.Option(min=0, max=MANY, help="Write the first N suspects of the ranked list. 0 writes all.")
+    ] = 0
+
+
+@grouped
+def mine(
+    treebanks: Annotated[
+        list[Path], typer.Argument(metavar="TREEBANK...", help="Annotated treebank, of one or several files.")
+    ],
+    judges: Judges,
+    listing: Listing,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write: a table (.tsv), a page for the browser (.html), or the treebank with marks in MISC "
+            "(.conllu). Repeat the option for several files; - writes the table to standard output. [default: "
+            "standard output]",
+        ),
+    ] = None,
+    accept: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Mine nothing; write TREEBANK with the proposals of this table that have an x in the column accept. "
+            "[default: none]",
+        ),
+    ] = None,
+    workers: Workers = 1,
+    encoding: Encoding = "utf-8",
+) -> None:
+    """List annotations that are perhaps wrong, the most doubtful one first.
+
+    Every sentence is parsed by a model that was not trained on it. A word is a suspect where the best tree differs
+    from the annotation. Its margin is the score of the best tree less the score of the best tree in which this word
+    keeps the annotated head and label; both trees are proved to be the best of their kind. Suspects are ranked by the
+    margin divided by the square root of the number of words whose head differs between the two trees. A run that was
+    killed continues where it was: its work files are in the folder .OUTPUT.mine beside the first output.
+
+    \b
+    treebound mine treebank.conllu -o suspects.tsv -o suspects.html --workers 2
+    treebound mine old.conllu --reference corrected.conllu -o suspects.tsv
+    treebound mine --accept suspects.tsv treebank.conllu -o corrected.conllu
+    """
+    outputs = output or [Path("-")]
+    tags = listing.tags or ""
+    choose("column", (tags,), ("", "upos", "xpos"))
+    named = [path for path in (judges.model, accept) if path is not None]
+    check_files([*treebanks, *(judges.reference or []), *named], outputs)
+    if accept is not None:
+        _accept(accept, _read(treebanks, encoding), outputs, tags or "upos")
+        return
+    writers = [(path, _ending(path)) for path in outputs]
+    document = _read(treebanks, encoding)
+    mined = _mine(document, judges, listing, (treebanks[0], outputs, encoding), workers)
+    for remark in mined.remarks:
+        say(f"{treebanks[0]}: {remark}")
+    suspects = _with_variation(mined.suspects[: listing.top or None], document, tags or "upos")
+    for path, ending in writers:
+        with output_file(path) as file:
+            _writer(ending)(file, document, suspects, mined, treebanks[0].name)
+    say(f"{treebanks[0]}: {mined.report}")
+
+
+def _mine(
+    document: Document, judges: Judges, listing: Listing, files: tuple[Path, list[Path], str], workers: int
+) -> Mined:
+    """Mine a document. files: the name of the treebank, the outputs, and the encoding of all input."""
+    from treebound.mining.mine import mine as mine_document
+    from treebound.mining.settings import Settings
+    from treebound.support.settings import read
+    from treebound.systems import training
+
+    name, outputs, encoding = files
+    settings = read(Settings, {"folds": judges.folds, "kinds": listing.kinds, "tags": listing.tags or ""})
+    reference = [read_document(path, encoding=encoding).treebank for path in judges.reference or []]
+    if judges.model is None and training.compiles(training.recipe({"system": "graph"})):
+        tell_compiling()
+    try:
+        with _work_folder(outputs) as folder:
+            return mine_document(
+                document,
+                settings,
+                training=judges.training(),
+                reference=reference,
+                model=judges.model,
+                folder=folder,
+                workers=workers,
+                progress=over,
+            )
+    except InputError as error:
+        if error.path != document.treebank.name:
+            raise
+        raise InputError(error.reason, path=name, line=error.line, hint=error.hint) from None
+
+
+def _read(treebanks: Sequence[Path], encoding: str) -> Document:
+    """Read annotated treebanks as one document."""
+    from treebound.treebanks.document import concatenate
+
+    documents = [read_document(path, encoding=encoding) for path in treebanks]
+    if len(documents) == 1:
+        return documents[0]
+    whole = concatenate(documents)
+    return replace(whole, treebank=replace(whole.treebank, name=treebanks[0].name))
+
+
+@contextmanager
+def _work_folder(outputs: Sequence[Path]) -> Iterator[Path | None]:
+    """Make the folder of the work files beside the first output; None where all goes to standard output."""
+    files = [path for path in outputs if not is_standard(path)]
+    if not files:
+        yield None
+        return
+    folder = files[0].absolute().with_name(f".{files[0].name}.mine")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        reason = f"no folder for work files: {error.strerror}"
+        raise InputError(reason, path=folder, hint="name another output") from None
+    yield folder
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _ending(path: Path) -> str:
+    """Return the format of an output. InputError for a name that has the ending of none."""
+    from treebound.support.compression import stem_of
+
+    ending = ".tsv" if is_standard(path) else stem_of(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError("no format has this ending", path=path, hint=f"name a file that ends in {', '.join(ENDINGS)}")
+    return ending
+
+
+def _writer(ending: str) -> Callable[[BinaryIO, Document, list[Suspect], Mined, str], None]:
+    """Return what writes suspects in a format: a function of file, document, suspects, trees and title."""
+    from treebound.mining import output
+
+    if ending == ".tsv":
+        return lambda file, document, suspects, mined, title: output.write_tsv(file, suspects)
+    if ending == ".conllu":
+        return lambda file, document, suspects, mined, title: output.write_conllu(file, document, suspects)
+    from treebound.mining.page import write_page
+
+    return lambda file, document, suspects, mined, title: write_page(file, document, suspects, mined.trees, title)
+
+
+def _with_variation(suspects: list[Suspect], document: Document, tag_column: str) -> list[Suspect]:
+    """Return the suspects with the variation of their constructions."""
+    from treebound.mining.variation import with_variation
+
+    return with_variation(suspects, document.treebank, tag_column=tag_column)
+
+
+def _accept(table: Path, document: Document, outputs: list[Path], tag_column: str) -> None:
+    """Write a treebank with the ticked proposals of a table, and report every change."""
+    from treebound.mining.accept import accept
+    from treebound.mining.output import read_tsv
+
+    if len(outputs) > 1:
+        raise InputError("--accept writes one file", path=outputs[1], hint="name one output")
+    rows = read_tsv(table)
+    with output_file(outputs[0]) as file:
+        changes = accept(document, rows, file, tag_column=tag_column)
+    for change in changes:
+        say(change)
+    say(f"{table}: {len(changes):,} of {len(rows):,} proposals accepted")
