@@ -111,6 +111,10 @@ class Validity:
             for j, i in enumerate(sentences)
         ]
 
+    def words(self, treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:
+        """Return what the rules see of sentence i, as `words_of`."""
+        return words_of(treebank, i, misc)
+
     @property
     def name(self) -> str:
         """The name of the rules: of a file, without its folder."""

@@ -1,0 +1,185 @@
+"""Parses under the rules of the validator: valid by the real validator, and the best ones by an integer program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic import synthetic_treebank
+from test_cli import assert_one_line, run
+
+import treebound
+from treebound.constraints import CONSTRAINTS, TREE
+from treebound.constraints.ud import load
+from treebound.core.labelled import best_labels
+from treebound.core.treebank import Treebank
+from treebound.core.vocabulary import Vocabulary
+from treebound.decoders.confidence import Assess
+from treebound.decoders.exact.programs.incremental import IncrementalProgram
+from treebound.systems.graph.parser import Parser, _table
+from treebound.systems.registry import SYSTEMS
+from treebound.treebanks.document import read
+
+VALIDATOR = Path(sys.executable).with_name("udvalidate")
+TAGS = {"V": "VERB", "N": "NOUN", "P": "ADP", "C": "CCONJ", "J": "ADJ", "D": "DET", "A": "ADV", ".": "PUNCT"}
+#: (tag of the head, tag of the dependent) -> labels to the left and to the right
+LABELS = {
+    ("V", "N"): ("nsubj", "obj"),
+    ("N", "N"): ("compound", "nmod"),
+    ("V", "V"): ("advcl", "xcomp"),
+    ("N", "V"): ("acl", "acl"),
+}
+OTHERS = {"A": "advmod", "D": "det", "J": "amod", ".": "punct", "P": "obl", "C": "cc", "V": "ccomp", "N": "obl"}
+
+
+def universal(treebank: Treebank) -> Treebank:
+    """The synthetic treebank with universal tags and labels; words below a preposition are no valid UD, as in life."""
+    tags = treebank.strings("upos")
+    labels, start = [], 0
+    for length in treebank.lengths.tolist():
+        heads = treebank.head[start : start + length]
+        for m, h in enumerate(heads.tolist(), 1):
+            own = tags[start + m - 1]
+            head = tags[start + h - 1] if h else ""
+            sides = LABELS.get((head, own))
+            labels.append("root" if not h else sides[m > h] if sides else OTHERS[own])
+        start += length
+    columns, vocab = dict(treebank.columns), dict(treebank.vocab)
+    for name, strings in (("upos", [TAGS[tag] for tag in tags]), ("deprel", labels)):
+        vocab[name] = Vocabulary(["_"])
+        columns[name] = np.array([vocab[name].add(string) for string in strings], np.int32)
+    columns["xpos"], vocab["xpos"] = columns["upos"], vocab["upos"]
+    return replace(treebank, columns=columns, vocab=vocab)
+
+
+def written(treebank: Treebank, path: Path) -> Path:
+    with path.open("w", encoding="utf-8") as file:
+        for i, sentence in enumerate(treebank):
+            rows = zip(*(sentence.strings(name) for name in ("form", "lemma", "upos", "xpos", "feats")), strict=True)
+            tails = zip(sentence.heads[1:].tolist(), sentence.strings("deprel"), strict=True)
+            file.write(f"# sent_id = {i + 1}\n# text = {' '.join(sentence.strings('form'))}\n")
+            for m, (row, (head, label)) in enumerate(zip(rows, tails, strict=True), 1):
+                file.write("\t".join([str(m), *row, str(head), label, "_", "_"]) + "\n")
+            file.write("\n")
+    return path
+
+
+def errors(path: Path) -> set[tuple[str, str]]:
+    """(sentence, rule) of every error that the real validator reports about the rules of the set `ud`."""
+    command = [VALIDATOR, path, "--level", "3", "--lang", "ud", "--max-err", "0", "--include-only", *load("ud").ids]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr, done.stderr
+    lines = [line for line in (done.stderr + done.stdout).splitlines() if "[Line" in line and "WARNING" not in line]
+    return {(line.split("Sent ")[1].split("]")[0], line.split("[L")[2].split("]")[0].split()[-1]) for line in lines}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("valid")
+    written(universal(synthetic_treebank(150, 1, 14)), folder / "train.conllu")
+    written(universal(synthetic_treebank(40, 2, 14)), folder / "dev.conllu")
+    written(universal(synthetic_treebank(150, 3, 12)), folder / "test.conllu")
+    for name, families in (("model", "adjacent-sibling,grandchild,sibling"), ("arcs", "")):
+        done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / f"{name}.npz",
+                   "--epochs", 1, "--bits", 14, "--families", families)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_what_is_written_passes_the_validator_and_is_proved(folder: Path, tmp_path: Path) -> None:
+    for name, options in (("plain", ()), ("valid", ("--valid", "ud"))):
+        done = run("parse", folder / "model.npz", folder / "test.conllu", "-o", tmp_path / f"{name}.conllu", *options)
+        assert done.returncode == 0, done.stderr
+    assert len(errors(tmp_path / "plain.conllu")) > 10
+    assert errors(tmp_path / "valid.conllu") == set()
+    text = (tmp_path / "valid.conllu").read_text()
+    assert text.count("# treebound_valid = ud\n") == text.count("# treebound_status = optimal\n") == 150
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+def test_the_tree_is_that_of_the_integer_program(folder: Path, space: str) -> None:
+    treebank = read(folder / "test.conllu").treebank
+    parser = treebound.load(folder / "arcs.npz", valid="ud", k=None, space=space)
+    program = IncrementalProgram([*TREE, CONSTRAINTS["ud"](rules="ud")], space=space)
+    table, parses = _table(parser.model, treebank), parser.parse(treebank)
+    searched = [i for i, parse in enumerate(parses) if parse.work["regions"] > 1][:12]
+    assert len(searched) == 12
+    changed = 0
+    for i in [*searched, *range(5)]:
+        words = parser.validity.words(treebank, i)
+        scores = parser.validity.decoder(table, i, words).scores
+        best = program.decode_labelled(best_labels(scores.problem, scores.table, 99, scores.names), words)
+        assert parses[i].status == "optimal" and best.status == "optimal"
+        assert parses[i].value == pytest.approx(best.value, abs=0.5)
+        changed += parses[i].value < parser.decoder.decode(scores.problem.with_arc(scores.table.max(axis=1))).value
+    assert changed >= 12
+
+
+def test_workers_and_batches_change_nothing(folder: Path) -> None:
+    treebank = read(folder / "test.conllu").treebank
+    parser = treebound.load(folder / "model.npz", valid="ud")
+    alone, together = parser.parse(treebank), parser.parse(treebank, workers=2)
+    for a, b in zip(alone, together, strict=True):
+        assert a.heads.tolist() == b.heads.tolist() and a.labels.tolist() == b.labels.tolist() and a.value == b.value
+
+
+def test_k_best_trees_and_margins_are_those_of_valid_trees(folder: Path) -> None:
+    treebank = read(folder / "test.conllu").treebank
+    some = treebank.select(np.flatnonzero(treebank.lengths <= 7)[:20])
+    parser = treebound.load(folder / "model.npz", valid="ud")
+    for i, parse in enumerate(parser.parse(some, confidence=Assess(margins=True, k=3))):
+        trees = parse.confidence.trees
+        assert trees[0].value == parse.value and [t.value for t in trees] == sorted((t.value for t in trees))[::-1]
+        search = parser.validity.decoder_of(_table(parser.model, some), i, parser.validity.words(some, i), parse)
+        assert all(search.violation(tree) is None for tree in trees)
+        for m in range(1, len(parse.heads)):
+            others = [tree.value for tree in trees if tree.heads[m] != parse.heads[m]]
+            assert not others or parse.confidence.margins[m] == parse.value - others[0]
+
+
+def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_path: Path) -> None:
+    for name in ("train", "dev"):  # no label of this model may stand at the root
+        text = (folder / f"{name}.conllu").read_text().replace("\troot\t", "\tdep\t")
+        (tmp_path / f"{name}.conllu").write_text(text)
+    done = run("train", tmp_path / "train.conllu", tmp_path / "dev.conllu", "-o", tmp_path / "rootless.npz",
+               "--epochs", 1, "--bits", 12, "--families", "")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    text = tmp_path / "text.conllu"
+    text.write_text("".join(f"1\tv{i}\tv{i}\tVERB\tVERB\t_\t_\t_\t_\t_\n\n" for i in range(12)))
+    done = run("parse", tmp_path / "rootless.npz", text, "--valid", "ud")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("# treebound_valid = none") == 12
+    assert done.stdout.count("\t0\tdep\t") == 12
+    assert "sentence 1: no tree" in done.stderr and "12 of 12 sentences" in done.stderr
+
+
+def test_tags_of_another_tagset_are_said_with_the_rules_that_cannot_be_applied(folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.conllu"
+    text.write_text("1\tv1\tv1\tVBZ\tVERB\t_\t_\t_\t_\t_\n2\tn1\tn1\tNN\tNOUN\t_\t_\t_\t_\t_\n\n")
+    done = run("parse", folder / "model.npz", text, "--valid", "ud")
+    assert done.returncode == 0, done.stderr
+    assert "NN" in done.stderr and "rel-upos-aux" in done.stderr and "too-many-subjects" not in done.stderr
+    assert "# treebound_valid = ud" in done.stdout
+
+
+def test_faults_of_use_are_one_line(folder: Path, tmp_path: Path) -> None:
+    done = run("parse", folder / "model.npz", folder / "test.conllu", "--valid", "nonsense")
+    assert_one_line(done, "nonsense", "choose from ud")
+    (tmp_path / "rules.toml").write_text('rules = ["leaf-nothing"]\n')
+    done = run("parse", folder / "model.npz", folder / "test.conllu", "--valid", tmp_path / "rules.toml")
+    assert_one_line(done, "rules.toml", "leaf-nothing")
+
+
+def test_a_model_without_labels_or_with_other_labels_is_refused(folder: Path) -> None:
+    system = SYSTEMS["graph"]()
+    train, dev = universal(synthetic_treebank(30, 1, 8)), universal(synthetic_treebank(10, 2, 8))
+    settings = system.settings(families=(), epochs=1, bits=12, labels="second-stage", pruner_folds=0)
+    with pytest.raises(treebound.InputError, match="does not choose labels with the tree"):
+        Parser(system.train(settings, train, dev), valid="ud")
+    other = system.train(replace(settings, labels="joint"), synthetic_treebank(30, 1, 8), synthetic_treebank(10, 2, 8))
+    with pytest.raises(treebound.InputError, match="labels of Universal Dependencies"):
+        Parser(other, valid="ud")
