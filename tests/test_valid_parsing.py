@@ -113,7 +113,8 @@ def test_the_tree_is_that_of_the_integer_program(folder: Path, space: str) -> No
         words = parser.validity.words(treebank, i)
         scores = parser.validity.decoder(table, i, words).scores
         best = program.decode_labelled(best_labels(scores.problem, scores.table, 99, scores.names), words)
-        assert parses[i].status == "optimal" and best.status == "optimal"
+        assert parses[i].status == "optimal"
+        assert best.status == "optimal"
         assert parses[i].value == pytest.approx(best.value, abs=0.5)
         changed += parses[i].value < parser.decoder.decode(scores.problem.with_arc(scores.table.max(axis=1))).value
     assert changed >= 12
@@ -124,7 +125,9 @@ def test_workers_and_batches_change_nothing(folder: Path) -> None:
     parser = treebound.load(folder / "model.npz", valid="ud")
     alone, together = parser.parse(treebank), parser.parse(treebank, workers=2)
     for a, b in zip(alone, together, strict=True):
-        assert a.heads.tolist() == b.heads.tolist() and a.labels.tolist() == b.labels.tolist() and a.value == b.value
+        assert a.heads.tolist() == b.heads.tolist()
+        assert a.labels.tolist() == b.labels.tolist()
+        assert a.value == b.value
 
 
 def test_k_best_trees_and_margins_are_those_of_valid_trees(folder: Path) -> None:
@@ -133,7 +136,8 @@ def test_k_best_trees_and_margins_are_those_of_valid_trees(folder: Path) -> None
     parser = treebound.load(folder / "model.npz", valid="ud")
     for i, parse in enumerate(parser.parse(some, confidence=Assess(margins=True, k=3))):
         trees = parse.confidence.trees
-        assert trees[0].value == parse.value and [t.value for t in trees] == sorted((t.value for t in trees))[::-1]
+        assert trees[0].value == parse.value
+        assert [t.value for t in trees] == sorted(t.value for t in trees)[::-1]
         search = parser.validity.decoder_of(_table(parser.model, some), i, parser.validity.words(some, i), parse)
         assert all(search.violation(tree) is None for tree in trees)
         for m in range(1, len(parse.heads)):
@@ -154,7 +158,8 @@ def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("# treebound_valid = none") == 12
     assert done.stdout.count("\t0\tdep\t") == 12
-    assert "sentence 1: no tree" in done.stderr and "12 of 12 sentences" in done.stderr
+    assert "sentence 1: no tree" in done.stderr
+    assert "12 of 12 sentences" in done.stderr
 
 
 def test_tags_of_another_tagset_are_said_with_the_rules_that_cannot_be_applied(folder: Path, tmp_path: Path) -> None:
@@ -162,7 +167,9 @@ def test_tags_of_another_tagset_are_said_with_the_rules_that_cannot_be_applied(f
     text.write_text("1\tv1\tv1\tVBZ\tVERB\t_\t_\t_\t_\t_\n2\tn1\tn1\tNN\tNOUN\t_\t_\t_\t_\t_\n\n")
     done = run("parse", folder / "model.npz", text, "--valid", "ud")
     assert done.returncode == 0, done.stderr
-    assert "NN" in done.stderr and "rel-upos-aux" in done.stderr and "too-many-subjects" not in done.stderr
+    assert "NN" in done.stderr
+    assert "rel-upos-aux" in done.stderr
+    assert "too-many-subjects" not in done.stderr
     assert "# treebound_valid = ud" in done.stdout
 
 

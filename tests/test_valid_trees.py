@@ -151,7 +151,9 @@ def test_the_best_valid_tree_is_that_of_the_enumeration(space, rules):
         values = every_value(scores, RULES[rules], space)
         parse = decoder(scores, RULES[rules], space).decode(scores.problem)
         if not values:
-            assert parse.status == "infeasible" and parse.value == -np.inf and parse.labels is None
+            assert parse.status == "infeasible"
+            assert parse.value == -np.inf
+            assert parse.labels is None
             infeasible += 1
             continue
         assert parse.status == "optimal"
