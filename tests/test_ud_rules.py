@@ -24,8 +24,8 @@ VERB, NOUN, X = column("VERB"), column("NOUN"), column("X")
 #: labels of random trees
 LABELS = (
     "root", "nsubj", "nsubj:pass", "nsubj:outer", "csubj", "obj", "obl", "obl:tmod", "advmod", "det", "det:poss",
-    "case", "mark", "cc", "aux:pass", "cop", "punct", "fixed", "flat:foreign", "goeswith", "conj", "orphan", "nmod", "clf",
-    "dep", "subj", "Det",
+    "case", "mark", "cc", "aux:pass", "cop", "punct", "fixed", "flat:foreign", "goeswith", "conj", "orphan", "nmod",
+    "clf", "dep", "subj", "Det",
 )  # fmt: skip
 FEATS = ("_", "_", "_", "ExtPos=ADV", "ExtPos=PUNCT", "Polarity=Neg", "Poss=Yes", "Typo=Yes", "Foreign=Yes")
 MISC = ("_", "_", "SpaceAfter=No", "Subject=Outer", "SpaceAfter=No|Subject=Outer", "Gloss=No")
