@@ -96,6 +96,8 @@ class LabelledSpace:
         word, pairs = split.word, split.pairs
         if not _is_whole(word) or not 1 <= word <= self.inner.n:
             return [f"divides word {str(word)[:20]} of {self.inner.n}"]
+        if not isinstance(pairs, frozenset):  # anything else may change between one side and the other
+            return [f"has pairs {str(pairs)[:20]}, which are no frozen set"]
         for head, label in pairs:
             if not (_is_whole(head) and _is_whole(label)):
                 return [f"names the pair {str((head, label))[:40]}, which is no head and label"]
