@@ -26,12 +26,14 @@ class Written:
     """Some sentences as they are to be written.
 
     text    CoNLL-U in UTF-8
+    invalid  places of the sentences for which no tree keeps the rules, where rules were asked for
     proofs  per sentence a line for `checker.proofs.Writer.write`, where proofs were asked for
     derivations  per sentence its derivation as a line of `.auto`, or its fragments, where they were asked for
     """
 
     text: bytes
     sentences: int
+    invalid: list[int] = field(default_factory=list)
     proofs: list[bytes] = field(default_factory=list)
     derivations: list[list[str]] = field(default_factory=list)
 
@@ -56,15 +58,18 @@ def parsed(how: Parsing, document: Document) -> Written:
     """A document of CoNLL-U with heads, labels, tags that were chosen with them, confidence in MISC, and comments."""
     parser, sure, treebank = how.parser, how.confidence, document.treebank
     document = without_claims(document)
-    parses = parser.parse(treebank, confidence=sure) if sure else parser.parse(treebank)
+    rules = getattr(parser, "validity", None)
+    more: dict[str, Any] = {"confidence": sure} if sure else {}
+    parses = parser.parse(treebank, **more, **({"misc": document.misc()} if rules else {}))
     labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
     misc = [misc_of(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
     columns = {parser.column: [parser.tags_of(p) for p in parses]} if hasattr(parser, "tags_of") else None
-    out, comments = io.BytesIO(), [comments_of(p) for p in parses]
+    out, comments = io.BytesIO(), [comments_of(p, rules.name if rules else "") for p in parses]
     document.write(out, [p.heads for p in parses], labels, comments=comments, misc=misc, columns=columns)
     proved = [_proof(parser, treebank, i, p) for i, p in enumerate(parses)] if how.proofs else []
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
-    return Written(out.getvalue(), len(parses), proved, derived)
+    invalid = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
+    return Written(out.getvalue(), len(parses), invalid, proved, derived)
 
 
 def _proof(parser: Any, treebank: Treebank, i: int, p: Parse) -> bytes:

@@ -62,10 +62,24 @@ class Candidates(Group):
         str, typer.Option(help="Heads kept for each word: a number, none (all), or model: as in training.")
     ] = "model"
     threshold: Threshold = None
+    valid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULES",
+            help="Return the best tree among those that keep these rules, with a proof that no other valid tree scores "
+            "more. ud: the errors that the validator of Universal Dependencies reports at levels 2 and 3, as far as "
+            "heads, labels and tags decide them. ud-warnings: its warnings, too. Or a TOML file that adds or drops "
+            "rules. [default: all trees]",
+        ),
+    ] = None
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments of a parser, as far as given."""
-        return pruning(self.k, self.threshold)
+        return self._valid | pruning(self.k, self.threshold)
+
+    @property
+    def _valid(self) -> dict[str, Any]:
+        return {} if self.valid is None else {"valid": self.valid}
 
 
 @dataclass(frozen=True)
@@ -106,7 +120,7 @@ class Search(Candidates):
                 proving = ", ".join(self.PROVING)
                 raise InputError(f"certificates come from {proving}, tuned", hint="leave --decoder and --config")
             options["record"] = True
-        return options | pruning(self.k, self.threshold)
+        return options | self._valid | pruning(self.k, self.threshold)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from treebound.cli.annotate import Written
+    from treebound.cli.valid import Report
     from treebound.treebanks.document import Document
 
 BATCH = 100  #: sentences that a worker is given at a time
@@ -51,6 +52,7 @@ def parse(
 
     \b
     treebound parse model.npz text.conllu -o parsed.conllu --margins
+    treebound parse model.npz text.conllu -o parsed.conllu --valid ud
     """
     from treebound.cli.annotate import Parsing, parsed
     from treebound.cli.columns import known_by
@@ -69,9 +71,12 @@ def parse(
     how = Parsing(parser, assess, proofs is not None, ccg.derivations is not None)
     if hasattr(parser, "problem") and not is_compiled("kernels.features.scoring.score_sentence"):
         tell_compiling()
+    report = _report(parser)
     with _proofs(proofs, proofs and proofs_of(parser)) as prove, _auto(ccg.derivations) as derive:
 
         def also(done: Written) -> None:
+            if report is not None:
+                report.written(done.sentences, done.invalid)
             for line in done.proofs:
                 cast("Any", prove)(line)
             for lines in done.derivations:
@@ -80,8 +85,19 @@ def parse(
         needed = ["head", "deprel", *(["misc"] if certainty.margins or certainty.marginals else [])]
         if hasattr(parser, "tags_of"):
             needed.append(parser.column)
-        texts = Texts(files, running.encoding, parser.reads, known_by(parser.model), needed)
+        texts = Texts(files, running.encoding, parser.reads, known_by(parser.model), needed, report)
         _annotate(parsed, how, texts, output, running, also, clears=True)
+    if report is not None:
+        report.finish()
+
+
+def _report(parser: Any) -> Report | None:
+    """What is said about the rules that a parser keeps, if there are any."""
+    if getattr(parser, "validity", None) is None:
+        return None
+    from treebound.cli.valid import Report
+
+    return Report(parser.validity)
 
 
 def _loaded(model: Path, options: dict[str, Any]) -> Any:
@@ -126,6 +142,7 @@ class Texts(NamedTuple):
     read      columns that a model looks at: a warning names those that are empty in the input
     known     column -> values that the model was trained on: a warning names columns that mostly hold others
     needed    columns that the input must have, because they are written
+    report    is told every part of a file, where trees have to keep rules
     """
 
     files: list[Path] | None
@@ -133,6 +150,7 @@ class Texts(NamedTuple):
     read: Sequence[str]
     known: Mapping[str, Collection[str]]
     needed: Sequence[str]
+    report: Report | None = None
 
 
 def _annotate(
@@ -160,6 +178,8 @@ def _annotate(
             source = sys.stdin.buffer if str(path) == "-" else path
             for document in stream(source, BATCH, encoding=texts.encoding, annotated=False, needed=texts.needed):
                 columns.add(document.treebank)
+                if texts.report is not None:
+                    texts.report.read(_name(path), document)
                 if not older and clears and has_older_claims(document):
                     older = True
                     say(

@@ -20,6 +20,7 @@ from treebound.constraints.one_head import OneHead
 from treebound.constraints.rows import Constraint
 from treebound.constraints.selective_projectivity import SelectiveProjectivity
 from treebound.constraints.symmetric_coordination import SymmetricCoordination
+from treebound.constraints.ud.as_rows import UniversalDependencies
 from treebound.constraints.unique_labels import UniqueLabels
 from treebound.core.errors import InputError
 from treebound.core.registry import Registry
@@ -42,6 +43,7 @@ CONSTRAINTS.register("coordination-commas", _commas)
 CONSTRAINTS.register("argument-compatibility", ArgumentCompatibility)
 CONSTRAINTS.register("selective-projectivity", SelectiveProjectivity)
 CONSTRAINTS.register("argument-side", ArgumentSide)
+CONSTRAINTS.register("ud", UniversalDependencies)
 
 _FOLDER = files(__package__).joinpath("corpora")
 #: what every tree keeps

@@ -18,12 +18,14 @@ class Words:
 
     form, word_class  forms, and word classes (UPOS in a treebank of Universal Dependencies)
     feats, misc       the columns FEATS and MISC of CoNLL-U as strings; None where they are unknown
+    lemma             lemmas; None where they are unknown
     """
 
     form: tuple[str, ...]
     word_class: tuple[str, ...]
     feats: tuple[str, ...] | None = None
     misc: tuple[str, ...] | None = None
+    lemma: tuple[str, ...] | None = None
 
     @classmethod
     def of(
@@ -32,10 +34,17 @@ class Words:
         classes: Iterable[str],
         feats: Iterable[str] | None = None,
         misc: Iterable[str] | None = None,
+        lemma: Iterable[str] | None = None,
     ) -> Words:
         """Return the words of a sentence, given one string per word."""
-        columns = (None if column is None else ("", *column) for column in (feats, misc))
+        columns = (None if column is None else ("", *column) for column in (feats, misc, lemma))
         return cls(("", *forms), ("", *classes), *columns)
+
+    def with_empty_columns(self) -> Words:
+        """Return the same words with FEATS and MISC that say nothing (`_`) where these columns are unknown."""
+        empty = ("", *["_"] * self.n)
+        feats, misc = (empty if column is None else column for column in (self.feats, self.misc))
+        return Words(self.form, self.word_class, feats, misc, self.lemma)
 
     @property
     def n(self) -> int:

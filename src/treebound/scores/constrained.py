@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ import numpy as np
 from treebound.constraints import load
 from treebound.constraints.as_parts import with_forbidden
 from treebound.constraints.rows import Constraint, Words
+from treebound.constraints.ud import RuleSet
+from treebound.constraints.ud import load as load_rules
 from treebound.core.errors import InputError
 from treebound.core.labelled import LabelledProblem, best_labels
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
+from treebound.core.protocols import Decoder
 from treebound.decoders.exact.programs.incremental import IncrementalProgram
+from treebound.decoders.exact.valid_trees import LabelScores, ValidDecoder
 from treebound.scores.statement import Statement
 
 
@@ -29,26 +34,64 @@ class Hard:
     @classmethod
     def of(cls, constraints: str | Sequence[Constraint], names: Sequence[str] | None) -> Hard:
         """From a corpus that has a file of them, or what `treebound.constraints.parse` gives."""
-        if names is None:
-            raise InputError("label_names are not given", hint="constraints speak of labels by their names")
-        if not _listed(names) or not all(isinstance(name, str) for name in names):
-            raise InputError(f"label_names is a {type(names).__name__}", hint="give a list of strings")
+        names = _checked_names(names)
         found = load(constraints) if isinstance(constraints, str) else constraints
         if not _listed(found) or not all(isinstance(x, Constraint) for x in found):
             hint = "name a corpus or a file, or give what treebound.constraints.parse returns"
             raise InputError(f"constraints is a {type(constraints).__name__}", hint=hint)
-        return cls(tuple(found), tuple(names))
+        return cls(tuple(found), names)
 
     def labelled(self, statement: Statement, words: Any, most: int) -> tuple[LabelledProblem, Words]:
         """The problem with the `most` best labels of every arc, and the words that constraints look at."""
-        problem, labels = statement.problem, statement.labels
-        if labels is None or labels.shape[-1] != len(self.names):
-            given = None if labels is None else labels.shape[-1]
-            raise InputError(f"labels scores {given} labels, label_names has {len(self.names)}", hint="give one each")
-        if not isinstance(words, Words) or words.n != problem.n:
-            given = f"{words.n} words" if isinstance(words, Words) else f"a {type(words).__name__}"
-            raise InputError(f"words is {given}", hint=f"give treebound.constraints.rows.Words of {problem.n} words")
-        return best_labels(problem, statement.labelled(), most, self.names), words
+        scores = _label_scores(statement, self.names)
+        return best_labels(statement.problem, scores, most, self.names), _checked_words(words, statement.problem.n)
+
+
+@dataclass(frozen=True)
+class Valid:
+    """The rules that trees keep, and the names of the labels, in the order of the last axis of `labels`."""
+
+    rules: RuleSet
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rules: Any, names: Any) -> Valid:
+        """Return the rules of a name, file or `RuleSet`. InputError for anything else."""
+        if not isinstance(rules, str | Path | RuleSet):
+            hint = "name a set of rules or a file, or give what treebound.constraints.ud.load returns"
+            raise InputError(f"valid is a {type(rules).__name__}", hint=hint)
+        return cls(rules if isinstance(rules, RuleSet) else load_rules(rules), _checked_names(names))
+
+    def decoder(self, decoder: Decoder, statement: Statement, words: Any) -> ValidDecoder:
+        """Return what searches the valid trees of a sentence; `decoder` bounds its regions."""
+        scores = LabelScores(statement.problem, _label_scores(statement, self.names), self.names)
+        return ValidDecoder(decoder, scores, _checked_words(words, statement.problem.n), self.rules.rules)
+
+
+def _checked_names(names: Any) -> tuple[str, ...]:
+    """The names of labels. InputError where they are none."""
+    if names is None:
+        raise InputError("label_names are not given", hint="constraints and rules speak of labels by their names")
+    if not _listed(names) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"label_names is a {type(names).__name__}", hint="give a list of strings")
+    return tuple(names)
+
+
+def _label_scores(statement: Statement, names: tuple[str, ...]) -> np.ndarray:
+    """float64[A, L]: the scores of the labelled arcs. InputError where the labels are not those that have names."""
+    labels = statement.labels
+    if labels is None or labels.shape[-1] != len(names):
+        given = None if labels is None else labels.shape[-1]
+        raise InputError(f"labels scores {given} labels, label_names has {len(names)}", hint="give one each")
+    return statement.labelled()
+
+
+def _checked_words(words: Any, n: int) -> Words:
+    """The words of a sentence. InputError where they are not the n words that were asked for."""
+    if not isinstance(words, Words) or words.n != n:
+        given = f"{words.n} words" if isinstance(words, Words) else f"a {type(words).__name__}"
+        raise InputError(f"words is {given}", hint=f"give treebound.constraints.rows.Words of {n} words")
+    return words
 
 
 def _listed(given: Any) -> bool:

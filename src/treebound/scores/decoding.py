@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from treebound.constraints.rows import Constraint, Words
+from treebound.constraints.ud import RuleSet
 from treebound.core.errors import InputError, UnsupportedError
 from treebound.core.limits import MEMORY, longest, memory_limit
 from treebound.core.parse import Parse
@@ -25,7 +26,7 @@ from treebound.kernels.chart.first_order import BEST_TREE, FOUND
 from treebound.scores.arrays import FLOAT64, brief, is_flag, is_size
 from treebound.scores.arrays import scores as array
 from treebound.scores.batches import listed, padded
-from treebound.scores.constrained import Hard, forbidding, program
+from treebound.scores.constrained import Hard, Valid, forbidding, program
 from treebound.scores.masks import HIGHEST
 from treebound.scores.statement import (
     ARGUMENTS,
@@ -76,7 +77,7 @@ def decode(
     words : Words, optional
         Forms and word classes, which hard constraints look at.
     **how
-        What is to be found, see `How`: space, single_root, unit, k_best, margins, marginals, scale, constraints,
+        What is to be found, see `How`: space, single_root, unit, k_best, margins, marginals, scale, constraints, valid,
         label_names, memory, decoder and the options of the decoder.
 
     Returns
@@ -97,6 +98,7 @@ def decode(
     --------
     Three words, integer scores: `arc[h, m]` with the head first, 0 the root.
 
+    >>> import numpy as np
     >>> import treebound
     >>> arc = [[0, 1, 9, 1], [0, 0, 2, 3], [0, 8, 0, 7], [0, 2, 4, 0]]
     >>> parse = treebound.decode(arc)
@@ -115,6 +117,18 @@ def decode(
 
     >>> treebound.decode(arc, siblings=([(2, 1, 3)], [-12])).heads.tolist()
     [-1, 2, 3, 0]
+
+    The best tree that the validator of Universal Dependencies accepts: no word has two subjects.
+
+    >>> from treebound.constraints.rows import Words
+    >>> words = Words.of(["They", "see", "it"], ["PRON", "VERB", "PRON"])
+    >>> names, labels = ["nsubj", "obj", "root"], np.zeros((4, 4, 3))
+    >>> labels[2, :, 0], labels[2, 3, 1], labels[0, :, 2] = 5, 4, 9
+    >>> [names[i] for i in treebound.decode(arc, labels=labels).labels[1:]]
+    ['nsubj', 'root', 'nsubj']
+    >>> parse = treebound.decode(arc, labels=labels, label_names=names, words=words, valid="ud")
+    >>> [names[i] for i in parse.labels[1:]], parse.status
+    (['nsubj', 'root', 'obj'], 'optimal')
     """
     arcs_alone = adjacent_siblings is siblings is grandparents is parts is allowed is words is None
     settings = _settings(how)
@@ -198,6 +212,9 @@ class How:
                  makes it; label_names are the names of the last axis of `labels`. With branch and bound the tree keeps
                  what can be forbidden under every arc's best label; with "incremental-ilp" it keeps all, and labels are
                  chosen with it
+    valid        rules that the tree and its labels keep: a name or file as for `treebound.constraints.ud.load`, or a
+                 `RuleSet`. The tree is the best one among those that keep them, labels being chosen with it; status
+                 `infeasible` is an InputError. `words` are needed, and label_names
     memory       GiB that the tables of one sentence may take (`treebound.core.limits`). A sentence with a higher
                  estimate is an InputError, before the memory is taken
     kernel       one kernel finds what is wanted where there are scores of arcs and labels alone: the best tree, and
@@ -211,6 +228,7 @@ class How:
     unit: float | None
     assess: Assess | None
     hard: Hard | None
+    valid: Valid | None
     memory: float
     kernel: bool
     rows: int
@@ -227,6 +245,7 @@ class How:
         marginals: bool = False,
         scale: float = 1.0,
         constraints: str | Sequence[Constraint] | None = None,
+        valid: str | RuleSet | None = None,
         label_names: Sequence[str] | None = None,
         memory: float = MEMORY,
         decoder: str = "branch-and-bound",
@@ -244,6 +263,10 @@ class How:
         if not is_size(memory) or not memory:
             raise InputError(f"memory = {brief(memory)}", hint="give a number of GiB above 0")
         hard = None if constraints is None else Hard.of(constraints, label_names)
+        rules = None if valid is None else Valid.of(valid, label_names)
+        if hard is not None and rules is not None:
+            hint = "give valid alone, or the constraints and treebound.constraints.CONSTRAINTS['ud']() as one list"
+            raise UnsupportedError("constraints and valid are given together", hint=hint)
         assess = None
         if k_best > 1 or margins or marginals:
             assess = Assess(bool(margins), bool(marginals), int(k_best) if k_best > 1 else 0, float(scale))
@@ -252,10 +275,10 @@ class How:
             if assess is not None:
                 raise UnsupportedError(f"{decoder} has no margins and k best", hint="leave k_best, margins, marginals")
         made = decoder_for(decoder, space, options)
-        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is None and unit is None
+        kernel = decoder in _FIRST_ORDER and not options and assess is None and hard is rules is unit is None
         with memory_limit(memory):
             rows = longest(CELL)
-        return cls(made, space, bool(single_root), unit, assess, hard, float(memory), kernel, rows)
+        return cls(made, space, bool(single_root), unit, assess, hard, rules, float(memory), kernel, rows)
 
 
 @lru_cache(64, typed=True)
@@ -345,8 +368,9 @@ def _searched(how: How, statement: Statement, words: Words | None) -> Parse:
         return program(how.decoder, statement, words, how.hard)
     if how.hard is not None:
         made = forbidding(statement, words, how.hard)
-    parse = how.decoder.decode(made)
-    return parse if how.assess is None or parse.status == "infeasible" else how.assess(how.decoder, made, parse)
+    decoder = how.decoder if how.valid is None else how.valid.decoder(how.decoder, statement, words)
+    parse = decoder.decode(made)
+    return parse if how.assess is None or parse.status == "infeasible" else how.assess(decoder, made, parse)
 
 
 def no_tree(scores: Mapping[str, Any], statement: Statement) -> InputError:

@@ -23,7 +23,8 @@ CLAIMS = ("score", "bound", "status")
 KBEST = ("kbest", "kbest_complete")
 CONFIDENCE = ("Margin", "Marginal")
 COMMENT, MISC = "treebound_", "Treebound"  #: prefixes of our keys
-_COMMENTS = {f"{COMMENT}{name}" for name in (*CLAIMS, *KBEST)}
+VALID = "valid"  #: the rules that the tree keeps, among whose trees it is the best; `none` if no tree keeps them
+_COMMENTS = {f"{COMMENT}{name}" for name in (*CLAIMS, *KBEST, VALID)}
 _ITEMS = {f"{MISC}{name}" for name in CONFIDENCE}
 
 _NUMBER = re.compile(r"-?(\d{1,300}|\d{1,20}\.\d{1,330}(e[+-]\d{1,3})?|\d(\.\d{1,20})?e[+-]\d{1,3}|inf)", re.ASCII)
@@ -42,7 +43,7 @@ _OLDER = {
 class Claims:
     """The claims of one sentence as they are written.
 
-    comments  the values of each of CLAIMS and KBEST that is there, in the order of the file
+    comments  the values of each of CLAIMS, KBEST and VALID that is there, in the order of the file
     misc      those of CONFIDENCE that some word has
     older     under the bare names of older versions
     """
@@ -55,8 +56,11 @@ class Claims:
 # --- writing ---
 
 
-def comments_of(parse: Parse) -> list[str]:
-    """Return the comments of a sentence. Integer scores are written as integers, real ones with all their digits."""
+def comments_of(parse: Parse, rules: str = "") -> list[str]:
+    """Return the comments of a sentence. Integer scores are written as integers, real ones with all their digits.
+
+    rules  name of the rules that trees have to keep; "" for all trees
+    """
     values = {"score": number(parse.value), "bound": number(parse.bound), "status": str(parse.status)}
     if math.isnan(parse.value):  # of a parser that gives none
         values = {"status": values["status"]}
@@ -64,6 +68,8 @@ def comments_of(parse: Parse) -> list[str]:
         trees = (f"{number(t.value)}: {' '.join(map(str, t.heads[1:].tolist()))}" for t in parse.confidence.trees)
         values["kbest"] = " | ".join(trees)
         values["kbest_complete"] = "yes" if parse.confidence.complete else "no"
+    if rules:
+        values[VALID] = rules if parse.work.get("valid") else "none"
     return [f"{COMMENT}{name} = {value}" for name, value in values.items()]
 
 

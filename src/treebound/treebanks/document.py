@@ -111,6 +111,14 @@ class Document:
             return None
         return sum(map(len, self.blocks[:i])) + self.rows[i][0] + 1 + bool(self.header)
 
+    def misc(self) -> list[list[str]] | None:
+        """Return the column MISC of each word of each sentence; None where the format has no such column."""
+        place = self.layout.misc
+        if place is None:
+            return None
+        pairs = zip(self.blocks, self.rows, strict=True)
+        return [[block[row].split("\t")[place].rstrip("\r\n") for row in rows] for block, rows in pairs]
+
     def select(self, indices: Iterable[int]) -> Document:
         """The sentences with these indices, in this order."""
         keep = [int(i) for i in indices]

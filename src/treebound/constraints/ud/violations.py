@@ -70,8 +70,10 @@ class Rule(Protocol):
     level  the validator's level
     """
 
-    id: str
-    level: int
+    @property
+    def id(self) -> str: ...
+    @property
+    def level(self) -> int: ...
 
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
         """Yield every violation of the rule in a tree; nothing if the tree keeps the rule."""

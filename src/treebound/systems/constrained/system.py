@@ -21,18 +21,21 @@ from treebound.support.workers import spread
 from treebound.systems.constrained.model import LabelledModel, key_for, train_labelled, words_of
 from treebound.systems.constrained.settings import Settings
 
-OPTIONS = ("formulation", "start", "relaxation", "space", "time_limit", "max_iterations")
+OPTIONS = ("valid", "formulation", "start", "relaxation", "space", "time_limit", "max_iterations")
 
 
 class Parser(Naming):
     """A labelled model with the integer program under its constraints (Riedel & Clarke 2006, section 3).
 
-    options  OPTIONS, as for `IncrementalProgram`
+    valid    rules of the validator of Universal Dependencies that trees keep beside the model's own constraints: a name
+             or file as for `treebound.constraints.ud.load`; None: no rules
+    options  the others of OPTIONS, as for `IncrementalProgram`
     """
 
-    def __init__(self, model: LabelledModel, **options: Any):
+    def __init__(self, model: LabelledModel, valid: str | None = None, **options: Any):
         self.model, self.names = model, model.names
-        self.decoder = IncrementalProgram(hard.parse(model.constraints), **options)
+        rules = [] if valid is None else [hard.CONSTRAINTS["ud"](rules=valid)]
+        self.decoder = IncrementalProgram([*hard.parse(model.constraints), *rules], **options)
         self.reads = tuple(name for name in ("upos", "xpos", "feats", "lemma") if name in self._seen())
 
     def _seen(self) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from treebound.constraints.rows import Words
+from treebound.constraints.ud import RuleSet
 from treebound.core.errors import InputError, ModelError, UnsupportedError
 from treebound.core.parse import Parse
 from treebound.core.problem import LARGEST_SUM, Problem
@@ -31,6 +33,7 @@ from treebound.kernels.chart.hypergraph import NEG_TEST
 from treebound.learning.conventions import under
 from treebound.support.workers import blocks, spread
 from treebound.systems.graph.model import Model
+from treebound.systems.graph.validity import Validity, words_of
 from treebound.treebanks.projectivise import in_space
 
 #: what makes a parse one that says how sure it is: `treebound.decoders.confidence.Assess`
@@ -54,6 +57,8 @@ class Parser:
     decoder  a name of `treebound.decoders.DECODERS`; further options go to it, and the model's space where it takes one
     k        candidate heads a word, None for all; "model": as in training
     threshold  as of `Settings`, likewise; none where k says all
+    valid    rules that every tree and its labels keep: a name or file as for `treebound.constraints.ud.load`, or a
+             `RuleSet`; None: no rules. The model must choose labels with the tree
     """
 
     longest = LONGEST  #: words of the longest sentence that it takes
@@ -64,6 +69,7 @@ class Parser:
         decoder: str = BranchAndBound.name,
         k: int | Literal["model"] | None = "model",
         threshold: float | Literal["model"] = "model",
+        valid: str | Path | RuleSet | None = None,
         **options: Any,
     ):
         self.model = model
@@ -85,6 +91,7 @@ class Parser:
                 f"the model scores {', '.join(sorted(unsupported))}, which {decoder} does not support",
                 hint="choose another decoder, for instance branch-and-bound",
             )
+        self.validity: Validity | None = None if valid is None else Validity.of(self, valid)
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes to a worker: weights once, which stand in cache lines of their own there, too."""
@@ -94,9 +101,15 @@ class Parser:
         vars(self).update(state, _weights=narrowed(state["model"].weights))
 
     @property
+    def weights(self) -> np.ndarray:
+        """The weights as they are looked up: int16 where all of them fit."""
+        return self._weights
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The columns beside forms that the model looks at."""
         known = (self.model.meta["tag"], self.model.meta["coarse"], *sorted(self.model.pruner.attributes))
+        known += ("upos",) if self.validity else ()
         return tuple(dict.fromkeys(name for name in known if name in ("upos", "xpos", "feats", "lemma")))
 
     def label_names(self, parse: Parse) -> list[str]:
@@ -151,6 +164,18 @@ class Parser:
         allowed, cut = self._candidates(table, i, k, widen)
         return self._folded(table, i, self._scored(table, i, allowed)), cut
 
+    def scores_without_labels(self, table: TokenTable, i: int, every: bool = False) -> tuple[Scores, bool]:
+        """Return the scored candidate arcs of sentence i, or `every` arc, and whether they were cut (`_candidates`)."""
+        if every:
+            allowed, cut = self._candidates(table, i, None)
+            return self._scored(table, i, allowed), cut
+        allowed, cut = self._candidates(table, i, self.k)
+        scored = self._scored(table, i, allowed)
+        if self._has_tree(scored.arc_index):
+            return scored, cut
+        allowed, cut = self._candidates(table, i, self.k, widen=True)
+        return self._scored(table, i, allowed), cut
+
     def _scored(self, table: TokenTable, i: int, allowed: np.ndarray) -> Scores:
         """Score the candidate arcs of sentence i, without labels, and the parts that they make up."""
         rows, tag = table.sentence(i)
@@ -178,12 +203,15 @@ class Parser:
                 f"scores of a sentence sum to {total:.3g}, which is no longer exact", hint="train the model again"
             )
 
-    def _parse(self, table: TokenTable, sentences: range) -> list[Parse]:
+    def _parse(self, work: _Work, sentences: range) -> list[Parse]:
         """These sentences, stage by stage: what a stage has in the processor's caches serves the next sentence, too."""
+        table = work.table
         problems = self._problems(table, sentences)[::-1]
         # a problem is handed over, so that its memory is free once it is solved
         trees = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
         parses = [self._claimed(table, i, *tree) for i, tree in zip(sentences, trees, strict=True)]
+        if self.validity is not None:
+            return self.validity.of_batch(table, sentences, [work.words(i) for i in sentences], parses)
         return [self._labelled(parse, table, i) for i, parse in zip(sentences, parses, strict=True)]
 
     def _problems(self, table: TokenTable, sentences: range) -> list[_Stated]:
@@ -278,26 +306,35 @@ class Parser:
         progress: Callable[[Iterable, str], Iterable] | None = None,
         confidence: Assessment | None = None,
         scheduler: str | None = None,
+        misc: Sequence[Sequence[str]] | None = None,
     ) -> list[Parse]:
         """One Parse a sentence, in order; the same for any number of workers, here or on a cluster.
 
         confidence  `treebound.decoders.confidence.Assess`, for parses that say how sure they are
         workers, scheduler  as for `treebound.support.workers.spread`
+        misc        the column MISC of each sentence, which some rules of `valid` read; None: nothing stands in it
         InputError, before anything is parsed, where a sentence is longer than `features.long_sentences.LONGEST`.
         """
         check_lengths(treebank)
         some = blocks(len(treebank), BLOCK)
-        given = self, _table(self.model, treebank), confidence
-        found = spread(_block, given, some, workers=workers, scheduler=scheduler, short=True)
+        work = _Work(self, _table(self.model, treebank), treebank, confidence, misc)
+        found = spread(_block, work, some, workers=workers, scheduler=scheduler, short=True)
         results = chain.from_iterable(found)
         return list(progress(results, "parse") if progress else results)
 
-    def _block(self, table: TokenTable, sentences: range, confidence: Assessment | None = None) -> list[Parse]:
-        parses = [parse for batch in self._batches(table, sentences) for parse in self._parse(table, batch)]
-        if confidence is None:
+    def _block(self, work: _Work, sentences: range) -> list[Parse]:
+        parses = [parse for batch in self._batches(work.table, sentences) for parse in self._parse(work, batch)]
+        if work.confidence is None:
             return parses
-        pairs = zip(sentences, parses, strict=True)
-        return [confidence(self.decoder, self._solved_problem(table, i), parse) for i, parse in pairs]
+        return [self._assessed(work, i, parse) for i, parse in zip(sentences, parses, strict=True)]
+
+    def _assessed(self, work: _Work, i: int, parse: Parse) -> Parse:
+        """Return the parse of sentence i with its confidence: among valid trees, if trees have to be valid."""
+        assert work.confidence is not None
+        if self.validity is not None and parse.work.get("valid"):
+            decoder = self.validity.decoder_of(work.table, i, work.words(i), parse)
+            return work.confidence(decoder, decoder.scores.problem, parse)
+        return work.confidence(self.decoder, self._solved_problem(work.table, i), parse)
 
     def _batches(self, table: TokenTable, sentences: range) -> Iterator[range]:
         """The sentences in batches whose problems are in memory together; a problem of all arcs may take a gigabyte."""
@@ -311,9 +348,22 @@ class Parser:
             yield sentences[first:]
 
 
-def _block(given: tuple[Parser, TokenTable, Assessment | None], sentences: range) -> list[Parse]:
-    parser, table, confidence = given
-    return parser._block(table, sentences, confidence)
+class _Work(NamedTuple):
+    """A parser and what it parses."""
+
+    parser: Parser
+    table: TokenTable
+    treebank: Treebank
+    confidence: Assessment | None
+    misc: Sequence[Sequence[str]] | None
+
+    def words(self, i: int) -> Words:
+        """What rules see of sentence i."""
+        return words_of(self.treebank, i, None if self.misc is None else self.misc[i])
+
+
+def _block(work: _Work, sentences: range) -> list[Parse]:
+    return work.parser._block(work, sentences)
 
 
 def _table(model: Model, treebank: Treebank) -> TokenTable:

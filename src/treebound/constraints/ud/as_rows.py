@@ -1,0 +1,89 @@
+"""The validity rules of Universal Dependencies as rows of an integer program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+
+import numpy as np
+
+from treebound.constraints.rows import Row, Selection, Variables
+from treebound.constraints.ud.base import UnaryRule
+from treebound.constraints.ud.rule_sets import load
+from treebound.constraints.ud.violations import Fact, LabelledTree
+
+
+class UniversalDependencies:
+    """From the start: no arc that a rule about single arcs excludes. Later: one row for every violation.
+
+    A violation is a set of facts. The row says that at least one of the words that they name has another arc: the sum
+    of the variables that make a word's facts true, over these words, is at most their number less one.
+
+    rules  name of a set of rules, or a TOML file
+    """
+
+    name = "ud"
+    code = "UD"
+
+    def __init__(self, rules: str = "ud"):
+        self.rule_set = load(rules)
+
+    def start(self, variables: Variables) -> list[Row]:
+        """Return one row for every rule about single arcs that excludes variables. O(V n)."""
+        rows = []
+        for rule in self.rule_set.rules:
+            if isinstance(rule, UnaryRule) and rule.applies(variables.words):
+                patterns = rule.patterns(variables.words, variables.names)
+                columns = [column for facts in patterns for column in meant(variables, facts)[0]]
+                if columns:
+                    rows.append(_row(columns, 0.0))
+        return rows
+
+    def violated(self, variables: Variables, selection: Selection) -> list[Row]:
+        """Return a row for every violation that is not excluded from the start.
+
+        A selection with cycles may break rules, too. Its rows are kept by every valid tree.
+        """
+        labels = ["", *(variables.names[i] for i in selection.labels[1:])]
+        tree = LabelledTree(variables.words, selection.heads, labels, variables.names, "non-projective")
+        rows = []
+        for rule in self.rule_set.rules:
+            if not isinstance(rule, UnaryRule):
+                for violation in rule.violations(tree):
+                    words = meant(variables, violation.facts)
+                    rows.append(_row([column for columns in words for column in columns], len(words) - 1.0))
+        return rows
+
+    def forbidden(self, variables: Variables) -> list[tuple[int, ...]] | None:
+        """Return all excluded variables and pairs, or None if a rule names more words. O(V² n) at most."""
+        result = set[tuple[int, ...]]()
+        for rule in self.rule_set.rules:
+            if rule.applies(variables.words):
+                patterns = rule.patterns(variables.words, variables.names)
+                if patterns is None:
+                    return None
+                result.update(_products(variables, patterns))
+        return sorted(result)
+
+
+def _products(variables: Variables, patterns: Iterable[tuple[Fact, ...]]) -> Iterator[tuple[int, ...]]:
+    for facts in patterns:
+        yield from (tuple(sorted(chosen)) for chosen in product(*meant(variables, facts)))
+
+
+def _row(columns: list[int], upper: float) -> Row:
+    return Row("ud", np.array(columns, np.intp), np.ones(len(columns)), -np.inf, upper)
+
+
+def meant(variables: Variables, facts: Iterable[Fact]) -> list[list[int]]:
+    """Return, for every word that some facts name, the variables that make all facts about the word true. O(V)."""
+    about: dict[int, list[Fact]] = {}
+    for fact in facts:
+        about.setdefault(fact.word, []).append(fact)
+    columns: dict[int, list[int]] = {word: [] for word in about}
+    for column in np.flatnonzero(np.isin(variables.mod, list(about))).tolist():
+        word = int(variables.mod[column])
+        head, label = int(variables.head[column]), variables.names[variables.label[column]]
+        if all(fact.is_true(head, label) for fact in about[word]):
+            columns[word].append(column)
+    return list(columns.values())

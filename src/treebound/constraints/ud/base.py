@@ -1,0 +1,171 @@
+"""Families of validity rules of one shape: the word alone, the word under its head, or more words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from treebound.constraints.rows import Words
+from treebound.constraints.ud.entries import Entry, entries
+from treebound.constraints.ud.violations import Fact, LabelledTree, Violation
+
+Severity = Literal["error", "warning"]
+Column = Literal["feats", "misc", "lemma"]
+Names = tuple[str, ...]
+#: facts that break a rule together
+Facts = tuple[Fact, ...]
+
+NO_COLUMNS: frozenset[Column] = frozenset()
+FEATS: frozenset[Column] = frozenset({"feats"})
+MISC: frozenset[Column] = frozenset({"misc"})
+LEMMA: frozenset[Column] = frozenset({"lemma"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class UdRule:
+    """A validity rule.
+
+    id        the validator's id
+    level     the validator's level
+    severity  whether the validator reports an error or a warning
+    needs     columns without which the rule cannot be decided: it is not applied where one of them is unknown
+    tagged    whether the rule reads part-of-speech tags
+    """
+
+    id: str
+    level: int = 3
+    severity: Severity = "error"
+    needs: frozenset[Column] = NO_COLUMNS
+    tagged: bool = False
+
+    def decidable(self, words: Words) -> bool:
+        """Return whether the sentence has all columns that the rule needs."""
+        return all(getattr(words, column) is not None for column in self.needs)
+
+    def applies(self, words: Words) -> bool:
+        """Return whether the rule concerns the sentence. It does where the rule can be decided."""
+        return self.decidable(words)
+
+    def violations(self, tree: LabelledTree) -> Iterator[Violation]:
+        """Yield every violation in a tree; nothing where the rule is kept or not applied.
+
+        A selection of heads with cycles is no tree. The search for violations ends on it all the same, and the facts
+        are true of it.
+        """
+        if self.applies(tree.words):
+            for facts in self.broken(tree):
+                yield Violation(self.id, facts)
+
+    def broken(self, tree: LabelledTree) -> Iterator[Facts]:
+        """Yield the facts of every violation, columns being known."""
+        raise NotImplementedError
+
+    def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
+        """Return all sets of facts that break the rule in any tree, at most two words in each, or None.
+
+        None means that some violations have more words, or that the shape of the tree matters.
+        """
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnaryRule(UdRule):
+    """A rule that the arc into one word decides."""
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels that the rule concerns."""
+        raise NotImplementedError
+
+    def heads(self, words: Words, m: int) -> frozenset[int] | None:
+        """Return the heads under which word `m` may not have such a label; None means every head."""
+        raise NotImplementedError
+
+    def broken(self, tree: LabelledTree) -> Iterator[Facts]:
+        """Yield one fact for every word whose arc breaks the rule. O(n + n per word of these labels)."""
+        labels = self.labels(tree.names)
+        for m in range(1, tree.words.n + 1):
+            if tree.labels[m] in labels:
+                heads = self.heads(tree.words, m)
+                if heads is None or int(tree.heads[m]) in heads:
+                    yield (Fact(m, heads, labels),)
+
+    def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
+        """Yield the arcs of every word that the rule excludes. O(n²)."""
+        labels = self.labels(names)
+        for m in range(1, words.n + 1):
+            heads = self.heads(words, m)
+            if labels and (heads is None or heads):
+                yield (Fact(m, heads, labels),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryRule(UnaryRule):
+    """A rule about a word's label and the properties of the word or of its head. The root is always allowed."""
+
+    def excludes(self, entry: Entry) -> bool:
+        """Return whether a word with these properties may not have such a label."""
+        return False
+
+    def excludes_under(self, entry: Entry) -> bool:
+        """Return whether a head with these properties may not have a dependent with such a label."""
+        return False
+
+    def heads(self, words: Words, m: int) -> frozenset[int] | None:
+        """Return None, every head, for an excluded word, and all excluded heads for other words."""
+        columns = entries(words)
+        if self.excludes(columns[m]):
+            return None
+        return frozenset(h for h, entry in enumerate(columns) if h and h != m and self.excludes_under(entry))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoLabelsRule(UdRule):
+    """A rule about the label of a word and the label of its head."""
+
+    def parent_labels(self, names: Names) -> frozenset[str]:
+        """Return the labels of heads that the rule concerns."""
+        raise NotImplementedError
+
+    def child_labels(self, names: Names, head: Entry, child: Entry) -> frozenset[str]:
+        """Return the labels that a dependent of such a head may not have."""
+        raise NotImplementedError
+
+    def broken(self, tree: LabelledTree) -> Iterator[Facts]:
+        """Yield two facts for every arc that breaks the rule. O(n)."""
+        parents, words = self.parent_labels(tree.names), entries(tree.words)
+        for m in range(1, tree.words.n + 1):
+            h = int(tree.heads[m])
+            if h and h != m and tree.labels[h] in parents:
+                children = self.child_labels(tree.names, words[h], words[m])
+                if tree.labels[m] in children:
+                    yield from self.arc(tree, m, children, parents)
+
+    def arc(self, tree: LabelledTree, m: int, children: frozenset[str], parents: frozenset[str]) -> Iterator[Facts]:
+        """Yield the facts of the arc into word `m`."""
+        h = int(tree.heads[m])
+        yield Fact(m, frozenset({h}), children), Fact(h, None, parents)
+
+    def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
+        """Return two facts for every two words. O(n²)."""
+        return self._two_words(words, names)
+
+    def _two_words(self, words: Words, names: Names) -> Iterator[Facts]:
+        parents, columns = self.parent_labels(names), entries(words)
+        for h in range(1, words.n + 1):
+            for m in range(1, words.n + 1):
+                children = self.child_labels(names, columns[h], columns[m])
+                if h != m and children and parents:
+                    yield Fact(m, frozenset({h}), children), Fact(h, None, parents)
+
+
+def not_applied(rules: Iterable[UdRule], words: Words) -> list[str]:
+    """Return the ids of rules that a sentence cannot be asked about, because it lacks columns that they need.
+
+    Examples
+    --------
+    >>> from treebound.constraints.ud import load
+    >>> not_applied(load("ud").rules, Words.of(["dogs"], ["NOUN"], ["_"], ["_"]))
+    ['goeswith-lemma']
+    """
+    return [rule.id for rule in rules if not rule.decidable(words)]

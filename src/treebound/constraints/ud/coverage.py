@@ -1,0 +1,72 @@
+"""Whether the validity rules fit the tags and labels of a treebank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from treebound.constraints.ud.labels import unknown_labels, unknown_tags
+from treebound.constraints.ud.rule_sets import RuleSet
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What keeps validity rules from being applied to a treebank.
+
+    tags     tags that are not universal part-of-speech tags
+    labels   labels that are not universal relations, with or without a subtype
+    columns  columns that the treebank does not have
+    rules    ids of the rules that cannot be applied
+    """
+
+    tags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rules can be applied."""
+        return not self.rules
+
+    def __str__(self) -> str:
+        """Return one line for the user."""
+        if self.complete:
+            return "all validity rules can be applied"
+        reasons = [
+            f"{len(values)} {noun} ({', '.join(values[:3])}{', ...' if len(values) > 3 else ''})"
+            for noun, values in (("tags that are not universal", self.tags), ("labels that are not", self.labels))
+            if values
+        ]
+        reasons += [f"no column {column.upper()}" for column in self.columns]
+        return f"{', '.join(reasons)}: cannot apply {', '.join(self.rules)}"
+
+
+def covered(rule_set: RuleSet, tags: Iterable[str], labels: Iterable[str], columns: Iterable[str]) -> Coverage:
+    """Return which rules of a set cannot be applied to a treebank, and why.
+
+    A tag or a label that is not universal says that the treebank has other tags or labels. Rules that read tags cannot
+    be applied to other tags, and no rule can be applied to other labels.
+
+    Parameters
+    ----------
+    rule_set
+        The rules.
+    tags, labels
+        All part-of-speech tags and all labels of the treebank.
+    columns
+        Which of the columns `feats`, `misc` and `lemma` the treebank has.
+
+    Examples
+    --------
+    >>> from treebound.constraints.ud.rule_sets import parse
+    >>> rules = parse('rules = ["rel-upos-det", "too-many-objects"]')
+    >>> print(covered(rules, ["NN", "NOUN"], ["obj", "root"], ["feats", "misc"]))
+    1 tags that are not universal (NN): cannot apply rel-upos-det
+    """
+    wrong_tags, wrong_labels, present = unknown_tags(tags), unknown_labels(labels), set(columns)
+    rules = [
+        rule for rule in rule_set.rules if wrong_labels or (wrong_tags and rule.tagged) or not rule.needs <= present
+    ]
+    missing = sorted({column for rule in rule_set.rules for column in rule.needs} - present)
+    return Coverage(tuple(wrong_tags), tuple(wrong_labels), tuple(missing), tuple(rule.id for rule in rules))

@@ -1,0 +1,85 @@
+"""Rules about punctuation and crossing arcs. In the space of projective trees, no tree breaks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from treebound.constraints.ud.base import Facts, UdRule
+from treebound.constraints.ud.labels import labels_of
+from treebound.constraints.ud.violations import Fact, LabelledTree
+
+PUNCT = frozenset({"punct"})
+
+
+def path_up(tree: LabelledTree, word: int) -> list[int]:
+    """Return a word and its ancestors, without the root; of a cycle, every word once. O(n)."""
+    path = list[int]()
+    while word > 0 and word not in path:
+        path.append(word)
+        word = int(tree.heads[word])
+    return path
+
+
+def closed(path: list[int]) -> Iterator[Fact]:
+    """Yield the facts that all ancestors of the first word of a path are on the path, or the root. O(length²)."""
+    heads = frozenset(path) | {0}
+    for word in sorted(path):
+        yield Fact(word, heads - {word}, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PunctuationRule(UdRule):
+    """A rule about every word of relation `punct`."""
+
+    def broken(self, tree: LabelledTree) -> Iterator[Facts]:
+        """Yield the violations of every punctuation mark. O(n² per mark)."""
+        marks = labels_of(tree.names, PUNCT)
+        for m in range(1, tree.words.n + 1):
+            if tree.labels[m] in marks:
+                yield from self.mark(tree, m, Fact(m, frozenset({int(tree.heads[m])}), marks))
+
+    def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
+        """Yield the violations of one mark, given the fact of its arc."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachedAcross(PunctuationRule):
+    """All words between a punctuation mark and its head are descendants of the head."""
+
+    def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
+        """Yield, for every other word between, the facts that its ancestors lack the head."""
+        head = int(tree.heads[m])
+        for word in range(min(m, head) + 1, max(m, head)):
+            path = path_up(tree, word)
+            if head and head not in path:
+                yield arc, *closed(path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interrupts(PunctuationRule):
+    """No arc passes over a punctuation mark and not over its head, except an arc from an ancestor of the mark."""
+
+    def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
+        """Yield the arc of every word that crosses the mark's arc, and the facts that fix the mark's ancestors."""
+        head = int(tree.heads[m])
+        path = path_up(tree, head)
+        inside, outside = _sides(m, head, tree.words.n)
+        for word in sorted(inside | outside):
+            crossing = (outside if word in inside else inside) - set(path)
+            if int(tree.heads[word]) in crossing:
+                yield arc, Fact(word, crossing, None), *closed(path)
+
+
+def _sides(m: int, head: int, n: int) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the words between a word and its head, and those on the word's other side."""
+    if head < m:
+        return frozenset(range(head + 1, m)), frozenset(range(m + 1, n + 1))
+    return frozenset(range(m + 1, head)), frozenset(range(1, m))
+
+
+RULES: tuple[UdRule, ...] = (
+    Interrupts(id="punct-causes-nonproj"),
+    AttachedAcross(id="punct-is-nonproj"),
+)

@@ -1,0 +1,77 @@
+"""The properties of a word that validity rules read beside its head and its label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from treebound.constraints.rows import Words
+
+EMPTY = ("", "_")
+
+
+class Entry(NamedTuple):
+    """A word as validity rules see it.
+
+    tag          its part-of-speech tag
+    feats        column FEATS; "_" where it is empty or unknown
+    outer        whether MISC says that a subject belongs to an outer clause: `Subject=Outer`
+    no_space     whether MISC says that the next word follows without a space: `SpaceAfter=No`
+    lemmatised   whether the word has a lemma
+    """
+
+    tag: str
+    feats: str = "_"
+    outer: bool = False
+    no_space: bool = False
+    lemmatised: bool = False
+
+    def feature(self, name: str) -> str:
+        """Return the value of a feature; "" where the word does not have the feature."""
+        return attributes(self.feats).get(name, "")
+
+    @property
+    def external(self) -> str:
+        """Tag of the expression that the word heads: the feature ExtPos, or else the word's own tag."""
+        return self.feature("ExtPos") or self.tag
+
+    @property
+    def negative(self) -> bool:
+        """Whether the word is a negative adverb or particle, which may modify function words."""
+        return self.tag in ("PART", "ADV") and self.feature("Polarity") == "Neg"
+
+
+#: the entry of the root, which no rule names
+ROOT = Entry("")
+
+
+@lru_cache(1 << 16)
+def attributes(column: str) -> Mapping[str, str]:
+    """Return the pairs of name and value of a column FEATS or MISC.
+
+    Examples
+    --------
+    >>> attributes("Case=Nom|Number=Sing")["Case"]
+    'Nom'
+    """
+    if column in EMPTY:
+        return {}
+    pairs = (item.partition("=") for item in column.split("|"))
+    return {name: value for name, equals, value in pairs if equals}
+
+
+def entry(tag: str, feats: str | None, misc: str | None, lemma: str | None) -> Entry:
+    """Return the entry of one word, given its columns; None stands for an unknown column."""
+    outer = no_space = False
+    if misc is not None and misc not in EMPTY:
+        pairs = attributes(misc)
+        outer, no_space = pairs.get("Subject") == "Outer", pairs.get("SpaceAfter") == "No"
+    return Entry(tag, feats or "_", outer, no_space, lemma is not None and lemma not in EMPTY)
+
+
+@lru_cache(256)
+def entries(words: Words) -> tuple[Entry, ...]:
+    """Return the entries of a sentence, that of the root first. O(n)."""
+    columns = (column or (None,) * (words.n + 1) for column in (words.feats, words.misc, words.lemma))
+    return (ROOT, *(entry(*word) for word in list(zip(words.word_class, *columns, strict=True))[1:]))

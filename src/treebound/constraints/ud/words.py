@@ -1,0 +1,254 @@
+"""Rules about one arc: the label's inventory, its word's tag, its direction, its head's features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from treebound.constraints.rows import Words
+from treebound.constraints.ud.base import FEATS, LEMMA, EntryRule, Facts, Names, UdRule, UnaryRule
+from treebound.constraints.ud.entries import Entry, entries
+from treebound.constraints.ud.labels import FORMAT, RELATIONS, labels_of, labels_outside, relation
+from treebound.constraints.ud.violations import Fact, LabelledTree
+
+ROOT_RELATION = frozenset({"root"})
+GOESWITH = frozenset({"goeswith"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RootLabel(UnaryRule):
+    """The dependent of the root has the relation `root` (attached: other words do not have it)."""
+
+    attached: bool
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels that are wrong at this place."""
+        return (labels_of if self.attached else labels_outside)(names, ROOT_RELATION)
+
+    def heads(self, words: Words, m: int) -> frozenset[int] | None:
+        """Return the root, or all other heads."""
+        return frozenset(range(1, words.n + 1)) - {m} if self.attached else frozenset({0})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inventory(EntryRule):
+    """A label is a universal relation (malformed: it is spelt in lower-case letters, with at most one subtype)."""
+
+    malformed: bool
+    level: int = 2
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels that are wrong everywhere."""
+        wrong = (bool(FORMAT.fullmatch(name)) != self.malformed for name in names)
+        return frozenset(n for n, w in zip(names, wrong, strict=True) if w and (self.malformed or _unknown(n)))
+
+    def excludes(self, entry: Entry) -> bool:
+        """Return True: no word may have such a label."""
+        return True
+
+
+def _unknown(name: str) -> bool:
+    return relation(name) not in RELATIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class TagOfRelation(EntryRule):
+    """The tag, or the feature ExtPos in its place, of a word with a certain relation.
+
+    relation  universal relation
+    tags      tags that words with the relation have, or do not have
+    allowed   whether `tags` are those that are allowed, or those that are not
+    exact     whether a tag must equal one of `tags`, or only begin with one of them
+    """
+
+    relation: str
+    tags: tuple[str, ...]
+    allowed: bool = True
+    exact: bool = False
+    needs: frozenset = FEATS
+    tagged: bool = True
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels of the relation."""
+        return labels_of(names, frozenset({self.relation}))
+
+    def excludes(self, entry: Entry) -> bool:
+        """Return whether the word's tag is not allowed."""
+        tag = entry.external
+        listed = tag in self.tags if self.exact else tag.startswith(self.tags)
+        return listed != self.allowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlessGoeswith(UdRule):
+    """A rule that does not concern words with a dependent of relation `goeswith`."""
+
+    inner: TagOfRelation
+    needs: frozenset = FEATS
+    tagged: bool = True
+
+    def broken(self, tree: LabelledTree) -> Iterator[Facts]:
+        """Yield the fact of the arc, and for every other word that it is no `goeswith` of this word. O(n²)."""
+        parts = labels_of(tree.names, GOESWITH)
+        continued = {int(tree.heads[w]) for w in range(1, tree.words.n + 1) if tree.labels[w] in parts}
+        for (fact,) in self.inner.broken(tree):
+            if fact.word not in continued:
+                others = (w for w in range(1, tree.words.n + 1) if parts and w != fact.word)
+                yield fact, *(Fact(w, frozenset({fact.word}), parts, holds=False) for w in others)
+
+    def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
+        """Return the arcs of the inner rule if no label is a `goeswith`."""
+        return None if labels_of(names, GOESWITH) else self.inner.patterns(words, names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationOfPunctuation(EntryRule):
+    """A word that is tagged as punctuation has a relation that begins with `punct` or `root`."""
+
+    needs: frozenset = FEATS
+    tagged: bool = True
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return all other labels."""
+        return frozenset(name for name in names if not name.startswith(("punct", "root")))
+
+    def excludes(self, entry: Entry) -> bool:
+        """Return whether the word is tagged as punctuation."""
+        return entry.external == "PUNCT"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedProperNoun(EntryRule):
+    """A proper noun is neither a dependent nor a head of relation `fixed`."""
+
+    needs: frozenset = FEATS
+    tagged: bool = True
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels of the relation `fixed`."""
+        return labels_of(names, frozenset({"fixed"}))
+
+    def excludes(self, entry: Entry) -> bool:
+        """Return whether the word is a proper noun."""
+        return entry.external == "PROPN"
+
+    def excludes_under(self, entry: Entry) -> bool:
+        """Return whether the head is a proper noun."""
+        return entry.external == "PROPN"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadFeature(EntryRule):
+    """The head of a relation has a certain feature.
+
+    relation  universal relation
+    feature   name of the feature
+    value     its value; "" where every value will do
+    treebank  whether the rule concerns only sentences in which some word has features
+    """
+
+    relation: str
+    feature: str
+    value: str = ""
+    treebank: bool = False
+    needs: frozenset = FEATS
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels of the relation."""
+        return labels_of(names, frozenset({self.relation}))
+
+    def excludes_under(self, entry: Entry) -> bool:
+        """Return whether the head lacks the feature."""
+        value = entry.feature(self.feature)
+        return value != self.value if self.value else not value
+
+    def applies(self, words: Words) -> bool:
+        """Return whether features are known and, if the rule asks for them, used."""
+        return super().applies(words) and (not self.treebank or any(e.feats != "_" for e in entries(words)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignChain(EntryRule):
+    """Both words of a `flat:foreign` are tagged X and have the one feature Foreign=Yes."""
+
+    needs: frozenset = FEATS
+    tagged: bool = True
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the one label of the rule."""
+        return frozenset({"flat:foreign"}) & frozenset(names)
+
+    def excludes(self, entry: Entry) -> bool:
+        """Return whether the word has another tag or other features."""
+        return (entry.tag, entry.feats) != ("X", "Foreign=Yes")
+
+    def excludes_under(self, entry: Entry) -> bool:
+        """Return whether the head has another tag or other features."""
+        return self.excludes(entry)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftToRight(UnaryRule):
+    """The head of a relation precedes the dependent."""
+
+    relation: str
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels of the relation."""
+        return labels_of(names, frozenset({self.relation}))
+
+    def heads(self, words: Words, m: int) -> frozenset[int] | None:
+        """Return all words after the word."""
+        return frozenset(range(m + 1, words.n + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoeswithColumn(EntryRule):
+    """A later part of a word that is written apart has no annotation of its own in a column."""
+
+    column: str
+
+    def labels(self, names: Names) -> frozenset[str]:
+        """Return the labels of the relation `goeswith`."""
+        return labels_of(names, GOESWITH)
+
+    def excludes(self, entry: Entry) -> bool:
+        """Return whether the word has an annotation of its own."""
+        return {"lemma": entry.lemmatised, "tag": entry.tag != "X", "feats": entry.feats != "_"}[self.column]
+
+
+def _tags(relation: str, tags: str, *, allowed: bool = True, exact: bool = False) -> TagOfRelation:
+    name = f"rel-upos-{relation}"
+    return TagOfRelation(id=name, relation=relation, tags=tuple(tags.split()), allowed=allowed, exact=exact)
+
+
+_LEFT_TO_RIGHT = ("conj", "fixed", "flat", "goeswith", "appos")
+#: relation -> tags, as the validator lists them
+RULES: tuple[UdRule, ...] = (
+    Inventory(id="invalid-deprel", malformed=True),
+    Inventory(id="unknown-udeprel", malformed=False),
+    RootLabel(id="0-is-not-root", attached=False),
+    RootLabel(id="root-is-not-0", attached=True),
+    _tags("det", "DET PRON"),
+    _tags("nummod", "NUM NOUN SYM", exact=True),
+    UnlessGoeswith(id="rel-upos-advmod", inner=_tags("advmod", "ADV ADJ CCONJ DET PART SYM")),
+    _tags("expl", "PRON DET PART", exact=True),
+    _tags("aux", "AUX"),
+    _tags("cop", "AUX PRON DET SYM"),
+    _tags("case", "PROPN ADJ PRON DET NUM AUX", allowed=False),
+    _tags("mark", "NOUN PROPN ADJ PRON DET NUM AUX INTJ", allowed=False),
+    _tags("cc", "NOUN PROPN ADJ PRON DET NUM VERB AUX INTJ", allowed=False),
+    _tags("punct", "PUNCT", exact=True),
+    FixedProperNoun(id="rel-upos-fixed"),
+    RelationOfPunctuation(id="upos-rel-punct"),
+    *(
+        LeftToRight(id=f"right-to-left-{name}", relation=name)
+        for name in ("conj", "fixed", "flat", "goeswith", "appos")
+    ),
+    HeadFeature(id="fixed-without-extpos", relation="fixed", feature="ExtPos", severity="warning"),
+    HeadFeature(id="goeswith-missing-typo", relation="goeswith", feature="Typo", value="Yes", treebank=True),
+    GoeswithColumn(id="goeswith-lemma", column="lemma", needs=LEMMA),
+    GoeswithColumn(id="goeswith-upos", column="tag", tagged=True),
+    GoeswithColumn(id="goeswith-feats", column="feats", needs=FEATS),
+    ForeignChain(id="flat-foreign-upos-feats", severity="warning"),
+)

@@ -1,0 +1,287 @@
+"""The best labelled tree among those that keep rules, by branching on the facts of broken rules.
+
+The rules speak of whole labelled trees, so no dynamic program knows them. The search starts with the relaxation that
+knows none: the best tree under each arc's best label. If that tree breaks a rule, one of the facts of the violation has
+to change. Each fact is a statement about the arc into one word, so it divides the labelled trees in two: those with an
+arc and a label that make it true, and the others. Regions of labelled trees that are left are searched best first. The
+first tree that keeps all rules is the best valid tree, because the relaxation bounds every region.
+
+Adding a constraint only where the best tree breaks it is the idea of Riedel & Clarke (2006, section 3). Here the
+bound of a region comes from branch and bound over non-local factors instead of from an integer program.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treebound.constraints.rows import Words
+from treebound.constraints.ud.violations import Fact, LabelledTree, Rule, Violation, violations
+from treebound.core.certificate import Certificate
+from treebound.core.parse import Parse, Status
+from treebound.core.problem import Problem
+from treebound.core.protocols import Decoder
+from treebound.core.validity import Region, Split, ValidityProof
+from treebound.decoders.exact.branch_and_bound.record import certificate
+
+MOST_REGIONS = 2000  #: regions that a search may look at
+MOST_DIVES = 500  #: further regions, the deepest first, in which a search that met the limit looks for any valid tree
+
+
+@dataclass(frozen=True)
+class LabelScores:
+    """The scores of the labelled arcs of a problem.
+
+    problem  arcs and parts; `problem.arc` is not looked at
+    table    float64[A, L]: score of each arc with each label, the arc's own score included; -inf forbids
+    names    the L labels
+    """
+
+    problem: Problem
+    table: np.ndarray
+    names: tuple[str, ...]
+
+    def score_of_tree(self, parse: Parse, labels: np.ndarray) -> float:
+        """Return the score of a tree of the relaxation when its arcs carry other labels (int32[n + 1])."""
+        arcs = np.flatnonzero(parse.heads[self.problem.mod] == self.problem.head)
+        chosen = self.table[arcs, labels[self.problem.mod[arcs]]]
+        return float(parse.value - self.table[arcs].max(axis=1).sum() + chosen.sum())
+
+
+@dataclass(frozen=True)
+class ValidRecord:
+    """What a search remembers, as `Parse.record`."""
+
+    proof: ValidityProof
+
+
+#: word -> bool[K, L]: the pairs of one of its K candidate arcs and a label that a region allows, where not all are
+Changes = dict[int, np.ndarray]
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A region that may hold a better valid tree: its relaxation's best tree breaks a rule, or is not proved.
+
+    place      place in the proof
+    parse      the best tree of the relaxation
+    violation  a rule that the tree breaks; None if the tree is valid
+    """
+
+    place: int
+    changes: Changes
+    parse: Parse
+    violation: Violation | None
+
+
+class _Bounded(NamedTuple):
+    """The relaxation of a region: its best tree, with labels, and the proof of its bound where one is kept."""
+
+    parse: Parse
+    proof: Certificate | None
+
+
+class ValidDecoder:
+    """A decoder whose trees keep rules. It is a `treebound.core.protocols.Decoder`, so k best trees and margins work.
+
+    Parameters
+    ----------
+    decoder : Decoder
+        Searches the relaxation. Trees are proved to be the best valid ones if it is exact.
+    scores : LabelScores
+        The labelled arcs of the one sentence that this decoder is for.
+    words : Words
+        The sentence, as rules see it. Unknown columns FEATS and MISC count as empty.
+    rules : sequence of Rule
+        Rules that the trees keep.
+    most_regions : int, default MOST_REGIONS
+        Limit of regions; a sentence that meets it has status `limit`.
+    """
+
+    cite = "Riedel & Clarke (2006), section 3; Qian & Liu (2013), section 3"
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        scores: LabelScores,
+        words: Words,
+        rules: Sequence[Rule],
+        most_regions: int = MOST_REGIONS,
+    ):
+        self.decoder, self.scores, self.rules = decoder, scores, rules
+        self.words = words.with_empty_columns()
+        self.most_regions = most_regions
+        self.name, self.space, self.exact = f"valid-{decoder.name}", decoder.space, decoder.exact
+        self.supports = decoder.supports
+        self.record = bool(getattr(decoder, "record", False))
+
+    def decode(self, problem: Problem) -> Parse:
+        """Return the best valid tree without the arcs that `problem` forbids; its labels are numbers of `names`.
+
+        Status `infeasible`: it is proved that no tree of the candidate arcs keeps the rules. Exponential time at worst;
+        one search of the relaxation for each region, which are one for most sentences.
+        """
+        return self._searched(problem, -np.inf)[0]
+
+    def decode_above(self, problem: Problem, floor: float) -> Parse | None:
+        """Return the best valid tree, None where it is proved that none scores more than `floor`."""
+        parse, below = self._searched(problem, floor)
+        return None if below and parse.value == -np.inf else parse
+
+    def _searched(self, problem: Problem, floor: float) -> tuple[Parse, bool]:
+        """(the best valid tree, whether regions were left out because they cannot beat `floor`)."""
+        return _Search(self, np.isneginf(problem.arc), floor).run()
+
+    def violation(self, parse: Parse) -> Violation | None:
+        """Return the violation of a labelled tree that names the fewest facts, None if it keeps all rules."""
+        labels = ("", *(self.scores.names[number] for number in parse.labels[1:]))  # type: ignore[index]
+        tree = LabelledTree(self.words, parse.heads, labels, self.scores.names, self.space)
+        return min(violations(self.rules, tree), key=lambda broken: len(broken.facts), default=None)
+
+
+class _Search:
+    """One search for the best valid tree of a sentence.
+
+    forbidden  bool[A]: arcs that no tree may use
+    floor      trees that score no more are not wanted
+    """
+
+    def __init__(self, decoder: ValidDecoder, forbidden: np.ndarray, floor: float):
+        self.decoder, self.floor, self.scores = decoder, floor, decoder.scores
+        self.table = np.where(forbidden[:, None], -np.inf, self.scores.table)
+        self.label = self.table.argmax(axis=1)
+        self.arc = self.table[np.arange(len(self.table)), self.label]
+        self.regions: list[Region] = []
+        self.best: Parse | None = None
+        self.below = False  # whether a region was closed by `floor`
+        self.work: dict[str, int] = {"regions": 0}
+        # (-bound, -depth, place, node): the highest bound first, and the deeper of two equal ones
+        self.open: list[tuple[float, int, int, _Node]] = []
+        problem = self.scores.problem
+        self.into = [np.flatnonzero(problem.mod == m) for m in range(problem.n + 1)]
+        self.meant: dict[Fact, np.ndarray] = {}
+
+    def run(self) -> tuple[Parse, bool]:
+        """Return the best valid tree, and whether regions were left out because they cannot beat `floor`."""
+        self._look_at(self._region(-1, True), {}, 0)
+        dives = 0
+        while self.open:
+            if self.work["regions"] < self.decoder.most_regions:
+                bound, depth, _, node = heapq.heappop(self.open)
+            elif self.best is None and dives < MOST_DIVES:
+                dives += 1
+                deepest = min(range(len(self.open)), key=lambda i: (self.open[i][1], self.open[i][0]))
+                bound, depth, _, node = self.open.pop(deepest)
+                heapq.heapify(self.open)
+            else:
+                return self._limited(-self.open[0][0], "limit"), self.below
+            if self.best is not None and self.best.value >= -bound:
+                break  # nothing open has a higher bound: its certificates close it
+            if node.violation is None:  # the relaxation is not solved to its end, and its tree is valid
+                return self._limited(-bound, node.parse.status), self.below
+            self._branch(node, -depth)
+        if self.best is None:
+            none = self._no_tree(-np.inf, "infeasible")
+            return replace(none, record=self._record()), self.below
+        proved = replace(self.best, bound=self.best.value, status="optimal", work=self.work, record=self._record())
+        return proved, self.below
+
+    def _limited(self, bound: float, status: Status) -> Parse:
+        """Return the best valid tree with a bound on the others; of no value where none was met."""
+        if self.best is not None:
+            bound = np.inf if status == "heuristic" else max(bound, self.best.value)
+            return replace(self.best, bound=bound, status=status, work=self.work, record=None)
+        return self._no_tree(bound, "limit")
+
+    def _no_tree(self, bound: float, status: Status) -> Parse:
+        heads = np.zeros(self.scores.problem.n + 1, np.int32)
+        heads[0] = -1
+        return Parse(heads, -np.inf, bound, status, self.work)
+
+    def _record(self) -> ValidRecord | None:
+        return ValidRecord(ValidityProof(self.regions)) if self.decoder.record else None
+
+    def _region(self, parent: int, inside: bool) -> int:
+        """Return the place of a new region of the proof."""
+        self.regions.append(Region(parent, inside))
+        return len(self.regions) - 1
+
+    def _describe(self, place: int, **facts: Any) -> None:
+        """Add to a region of the proof how it is divided or closed."""
+        self.regions[place] = replace(self.regions[place], **facts)
+
+    def _look_at(self, place: int, changes: Changes, depth: int) -> None:
+        """Bound a region; keep its tree if that is valid and better, and the region if it may hold a better one."""
+        relaxed = self._relaxed(changes)
+        parse = relaxed.parse
+        self._describe(place, bound=relaxed.proof)
+        self.work["regions"] += 1
+        for name in ("dp_calls", "nodes"):
+            self.work[name] = self.work.get(name, 0) + parse.work.get(name, 0)
+        bound = parse.value if parse.certified else parse.bound
+        if parse.status == "infeasible":
+            return
+        if bound <= self.floor:
+            self.below = True
+            return
+        violation = None if parse.value == -np.inf else self.decoder.violation(parse)
+        if violation is None and parse.value > max(self.floor, self.best.value if self.best else -np.inf):
+            self.best = parse
+        if violation is not None or bound > parse.value:
+            heapq.heappush(self.open, (-bound, -depth, place, _Node(place, changes, parse, violation)))
+
+    def _relaxed(self, changes: Changes) -> _Bounded:
+        """Return the best tree of a region when no rule is known."""
+        arc, label = self.arc.copy(), self.label.copy()
+        for word, allowed in changes.items():
+            rows = self.into[word]
+            table = np.where(allowed, self.table[rows], -np.inf)
+            label[rows] = table.argmax(axis=1)
+            arc[rows] = table[np.arange(len(rows)), label[rows]]
+        problem = self.scores.problem.with_arc(arc)
+        parse = self.decoder.decoder.decode(problem)
+        proof = certificate(parse.record) if self.decoder.record and parse.record is not None else None
+        if parse.value == -np.inf:
+            return _Bounded(replace(parse, record=None), proof)
+        labels = np.full(problem.n + 1, -1, np.int32)
+        chosen = parse.heads[problem.mod] == problem.head
+        labels[problem.mod[chosen]] = label[chosen]
+        return _Bounded(replace(parse, labels=labels, record=None), proof)
+
+    def _branch(self, node: _Node, depth: int) -> None:
+        """Divide a region by the facts of its tree's violation: each of them is the first one that is not true."""
+        assert node.violation is not None
+        place, changes = node.place, node.changes
+        for word, meant in self._facts_by_word(node.violation.facts):
+            allowed = changes.get(word, ~np.isneginf(self.table[self.into[word]]))
+            true, false = allowed & meant, allowed & ~meant
+            if not false.any():
+                continue  # the fact is true in the whole region
+            heads = self.scores.problem.head[self.into[word]]
+            pairs = frozenset((int(heads[i]), int(label)) for i, label in zip(*np.nonzero(true), strict=True))
+            self._describe(place, split=Split(word, pairs), bound=None)
+            self._look_at(self._region(place, False), {**changes, word: false}, depth + 1)
+            place, changes = self._region(place, True), {**changes, word: true}
+        self._describe(place, rule=node.violation.rule, bound=None)
+
+    def _facts_by_word(self, facts: Iterable[Fact]) -> list[tuple[int, np.ndarray]]:
+        """Return (word, bool[K, L]: pairs of its K arcs and the labels that make all facts about it true)."""
+        by_word: dict[int, np.ndarray] = {}
+        for fact in facts:
+            meant = self._meant(fact)
+            by_word[fact.word] = by_word[fact.word] & meant if fact.word in by_word else meant
+        # what asks for an arc before what excludes one: the first leave little for the second to change
+        return sorted(by_word.items(), key=lambda item: int(item[1].sum()))
+
+    def _meant(self, fact: Fact) -> np.ndarray:
+        """Return bool[K, L]: the pairs of an arc into the fact's word and a label that make the fact true."""
+        if fact not in self.meant:
+            heads = self.scores.problem.head[self.into[fact.word]]
+            of_head = np.array([fact.heads is None or int(h) in fact.heads for h in heads], np.bool_)
+            of_label = np.array([fact.labels is None or name in fact.labels for name in self.scores.names], np.bool_)
+            self.meant[fact] = (of_head[:, None] & of_label) == fact.holds
+        return self.meant[fact]
