@@ -64,14 +64,17 @@ class LabelledTree:
 
 
 class Rule(Protocol):
-    """A rule of the validator.
+    """A rule of the validator."""
 
-    id     as in the validator's messages
-    level  the validator's level
-    """
+    @property
+    def id(self) -> str:
+        """Return the validator's id."""
+        ...
 
-    id: str
-    level: int
+    @property
+    def level(self) -> int:
+        """Return the validator's level."""
+        ...
 
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
         """Yield every violation of the rule in a tree; nothing if the tree keeps the rule."""
