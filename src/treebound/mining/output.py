@@ -18,7 +18,7 @@ from treebound.treebanks.document import Document
 
 COLUMNS = (
     *("accept", "rank", "sent_id", "sentence", "word", "form", "kind", "head", "label", "tag"),
-    *("proposed_head", "proposed_label", "proposed_tag", "margin", "certified", "marginal"),
+    *("proposed_head", "proposed_label", "proposed_tag", "margin", "changes", "certified", "marginal"),
     *("variation", "group", "group_size"),
 )
 TICKS = ("x", "X", "yes", "1")  #: values of the column `accept` that tick a row
@@ -59,7 +59,7 @@ def write_tsv(file: BinaryIO, suspects: Sequence[Suspect]) -> None:
     file : binary file
         The output.
     suspects : sequence of Suspect
-        The list in its order: the first suspect has rank 1.
+        The list in its order: the first suspect has rank 1. Margins have all digits, marginals have six.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def write_tsv(file: BinaryIO, suspects: Sequence[Suspect]) -> None:
     >>> file = io.BytesIO()
     >>> write_tsv(file, [Suspect(0, "1", 1, "Trees", "label", 2, "obj", "NOUN", 2, "nsubj", "NOUN", 1.5, True, 0.25)])
     >>> file.getvalue().decode().splitlines()[1].replace(chr(9), " ")
-    ' 1 1 1 1 Trees label 2 obj NOUN 2 nsubj NOUN 1.5 yes 0.25 0/0 obj -> nsubj, same head 1'
+    ' 1 1 1 1 Trees label 2 obj NOUN 2 nsubj NOUN 1.5 1 yes 0.25 0/0 obj -> nsubj, same head 1'
     """
     sizes = Counter(suspect.group for suspect in suspects)
     file.write(("\t".join(COLUMNS) + "\n").encode())
@@ -90,7 +90,12 @@ def _cells(rank: int, s: Suspect, size: int) -> list[str]:
     return [
         *(str(rank), s.sent_id, str(s.sentence + 1), str(s.word), s.form, s.kind),
         *(str(s.head), s.label, s.tag, str(s.proposed_head), s.proposed_label, s.proposed_tag),
-        *(number(s.margin), "yes" if s.certified else "no", "" if math.isnan(s.marginal) else number(s.marginal)),
+        *(
+            number(s.margin),
+            str(s.changes),
+            "yes" if s.certified else "no",
+            "" if math.isnan(s.marginal) else f"{s.marginal:.6g}",
+        ),
         *(f"{s.variation[0]}/{s.variation[1]}", s.group, str(size)),
     ]
 
@@ -200,6 +205,7 @@ def _row(path: str, line: int, values: dict[str, str]) -> Row:
         proposed_label=values["proposed_label"],
         proposed_tag=values["proposed_tag"],
         margin=real("margin"),
+        changes=count("changes"),
         certified=values["certified"] == "yes",
         marginal=real("marginal") if values["marginal"] else math.nan,
         variation=(otherwise, elsewhere),

@@ -34,7 +34,7 @@ def tree_pair_svg(
     other_heads, other_labels : sequences of int, n + 1, and of str, n
         The tree to compare with. An arc differs if its head or its label differs.
     emphasised : sequence of int
-        Words, from 1, that are underlined.
+        Words, from 1, that are underlined, the most important one first.
     alt : str
         Description for screen readers; by default, it names the arcs that differ.
 
@@ -102,7 +102,7 @@ def _arcs(
 def _words(words: Sequence[str], emphasised: Sequence[int], centre: list[float], baseline: float) -> list[str]:
     """Return the words, some of them with a line below."""
     body = [text(x, baseline, word, size=SIZE) for x, word in zip(centre[1:], words, strict=True)]
-    for m in sorted(set(emphasised)):
+    for m in dict.fromkeys(emphasised):
         ends = f'x1="{centre[m] - 14:.1f}" x2="{centre[m] + 14:.1f}" y1="{baseline + 5:.1f}" y2="{baseline + 5:.1f}"'
         body.append(f'<line {ends} stroke="{COLOURS["ink"]}" stroke-width="2"/>')
     return body
