@@ -14,6 +14,7 @@ from test_cli import assert_one_line, run
 
 import treebound
 from treebound.constraints import CONSTRAINTS, TREE
+from treebound.constraints.rows import Words
 from treebound.constraints.ud import load
 from treebound.core.labelled import best_labels
 from treebound.core.treebank import Treebank
@@ -163,7 +164,7 @@ def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_
         assert "12 proved to have no tree; 0 faults" in checked.stderr
     assert done.stdout.count("# treebound_valid = none") == 12
     assert done.stdout.count("\t0\tdep\t") == 12
-    assert "sentence 1: no tree" in done.stderr
+    assert "sentence 1: no tree of its arcs keeps the rules 0-is-not-root of ud" in done.stderr
     assert "12 of 12 sentences" in done.stderr
 
 
@@ -251,3 +252,55 @@ def test_a_better_valid_tree_is_found(folder: Path, parsed: Path, tmp_path: Path
     done = run("check", folder / "model.npz", path, "--valid", "ud")
     assert done.returncode == 1, done.stderr
     assert "is not closed" in done.stdout
+
+
+WORDS = Words.of(["They", "see", "it"], ["PRON", "VERB", "PRON"])
+
+
+def test_decode_returns_the_best_valid_tree_of_scores() -> None:
+    rng = np.random.default_rng(1)
+    names = ("nsubj", "obj", "root", "punct")
+    program = IncrementalProgram([*TREE, CONSTRAINTS["ud"](assume_empty=True)], space="projective")
+    changed = 0
+    for _ in range(20):
+        arc = rng.integers(-5, 6, (4, 4)).astype(float)
+        labels = rng.integers(-5, 6, (4, 4, 4)).astype(float)
+        parse = treebound.decode(arc, labels=labels, label_names=names, words=WORDS, valid="ud")
+        best = treebound.decode(arc, labels=labels, label_names=names, words=WORDS, decoder="incremental-ilp",
+                                constraints=program.constraints, space="projective")  # fmt: skip
+        assert parse.status == "optimal"
+        assert parse.value == pytest.approx(best.value)
+        changed += parse.value < treebound.decode(arc, labels=labels).value
+    assert changed > 10
+    listed = treebound.decode(arc, labels=labels, label_names=names, words=WORDS, valid="ud", k_best=2, margins=True)
+    assert listed.confidence.trees[0].value == parse.value
+
+
+@pytest.mark.parametrize(
+    ("how", "part"),
+    [
+        ({"valid": 3}, "valid is a int"),
+        ({"valid": "nothing"}, "no set of validity rules"),
+        ({"label_names": None}, "label_names are not given"),
+        ({"label_names": ["nsubj"]}, "label_names has 1"),
+        ({"words": None}, "words is a NoneType"),
+        ({"label_names": ["punct", "obj"]}, "admit no tree that keeps 0-is-not-root"),
+        ({"constraints": [*TREE]}, "constraints and valid are given together"),
+    ],
+)
+def test_faults_of_decode(how: dict, part: str) -> None:
+    wanted = {"labels": np.zeros((4, 4, 2)), "label_names": ["root", "obj"], "words": WORDS, "valid": "ud"} | how
+    with pytest.raises(treebound.InputError, match=part):
+        treebound.decode(np.zeros((4, 4)), **wanted)
+
+
+def test_the_constrained_system_keeps_the_rules(folder: Path, tmp_path: Path) -> None:
+    done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", tmp_path / "labelled.npz",
+               "--system", "constrained", "--epochs", 1, "--bits", 14)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    some = written(read(folder / "test.conllu").treebank.select(np.arange(40)), tmp_path / "some.conllu")
+    for name, options in (("plain", ()), ("valid", ("--valid", "ud"))):
+        done = run("parse", tmp_path / "labelled.npz", some, "-o", tmp_path / f"{name}.conllu", *options)
+        assert done.returncode == 0, done.stderr
+    assert len(errors(tmp_path / "plain.conllu")) > 5
+    assert errors(tmp_path / "valid.conllu") == set()

@@ -27,14 +27,14 @@ class Written:
     """Some sentences as they are to be written.
 
     text    CoNLL-U in UTF-8
-    invalid  places of the sentences for which no tree keeps the rules, where rules were asked for
+    invalid  places of the sentences for which no tree keeps the rules, and the rules that exclude all trees of each
     proofs  per sentence a line for `checker.proofs.Writer.write`, where proofs were asked for
     derivations  per sentence its derivation as a line of `.auto`, or its fragments, where they were asked for
     """
 
     text: bytes
     sentences: int
-    invalid: list[int] = field(default_factory=list)
+    invalid: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     proofs: list[bytes] = field(default_factory=list)
     derivations: list[list[str]] = field(default_factory=list)
 
@@ -72,7 +72,8 @@ def parsed(how: Parsing, document: Document) -> Written:
         [_proof(parser, treebank, i, p, misc[i] if misc else None) for i, p in enumerate(parses)] if how.proofs else []
     )
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
-    invalid = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
+    unkept = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
+    invalid = [(i, getattr(parses[i].record, "conflict", ())) for i in unkept]
     return Written(out.getvalue(), len(parses), invalid, proved, derived)
 
 
