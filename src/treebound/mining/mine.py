@@ -28,7 +28,6 @@ from treebound.systems.graph.parser import Parser
 from treebound.treebanks.document import Document
 
 BLOCK = 32  #: sentences that a worker takes at a time
-CALLS = 2000  #: dynamic programs of one search, so that no sentence holds up the others
 
 
 @dataclass(frozen=True)
@@ -218,7 +217,7 @@ def _untrained(treebank: Treebank) -> Prepared:
 
 def _parser(path: str | Path) -> Parser:
     """Return the parser of a model file. ModelError where the file holds no graph-based model."""
-    return Parser(Model.load(path), max_dp_calls=CALLS)
+    return Parser(Model.load(path))
 
 
 def _mine_block(miner: Miner, sentences: range) -> list[MinedSentence]:
