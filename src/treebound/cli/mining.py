@@ -121,7 +121,7 @@ class Listing(Group):
 @grouped
 def mine(
     treebanks: Annotated[
-        list[Path], typer.Argument(metavar="TREEBANK...", help="Annotated treebank, of one or several files.")
+        list[Path], typer.Argument(metavar="TREEBANK", help="Annotated treebank, of one or several files.")
     ],
     judges: Judges,
     listing: Listing,

@@ -77,7 +77,7 @@ def mine(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> Mined:
-    """Rank the annotations of a treebank by how much a model that has not seen them prefers others.
+    r"""Rank the annotations of a treebank by how much a model that has not seen them prefers others.
 
     Parameters
     ----------
@@ -113,6 +113,19 @@ def mine(
     Time: that of training, and a search per sentence and doubted head. Source: the margins are those of
     `treebound.decoders.kbest`; that errors of annotation are found where a parser disagrees is of long standing
     (van Halteren 2000).
+
+    Examples
+    --------
+    Forty sentences, in one of which subject and object are exchanged.
+
+    >>> from treebound.treebanks.document import read
+    >>> word = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n".format
+    >>> rows = [word(1, "Cats", "NOUN", 2, "nsubj"), word(2, "see", "VERB", 0, "root"), word(3, "us", "PRON", 2, "obj")]
+    >>> right = "".join(rows) + "\n"
+    >>> wrong = right.replace("nsubj", "x").replace("obj", "nsubj").replace("x", "obj")
+    >>> mined = mine(read((right * 20 + wrong + right * 19).encode()), training={"families": (), "bits": 12})
+    >>> [(s.sentence, s.word, s.label, s.proposed_label) for s in mined.suspects]
+    [(20, 1, 'obj', 'nsubj'), (20, 3, 'nsubj', 'obj')]
     """
     started = time.monotonic()
     settings = settings or Settings()
