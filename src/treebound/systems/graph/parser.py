@@ -135,7 +135,7 @@ class Parser:
               where the pruner's candidates make up too many parts, so that some are left out
         """
         allowed, cut = self._candidates(table, i, self.k)
-        scored = self._folded(table, i, self._scored(table, i, allowed | arcs))
+        scored, _ = self._folded(table, i, self._scored(table, i, allowed | arcs))
         return scored.problem(self.model.unit), not cut
 
     def label_scores(self, table: TokenTable, i: int, heads: np.ndarray, mods: np.ndarray) -> np.ndarray:
