@@ -39,6 +39,8 @@ from treebound.treebanks.document import Document, read
 RULES = "ud"
 TAGS = ("gold", "predicted")
 COLUMNS = ("upos", "xpos", "feats", "lemma")
+#: largest share of training words with a label that is not universal: a typing error, not another set of labels
+MISTYPED = 0.01
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,12 @@ class Data:
         """Which rules cannot be applied to the tags and labels of the treebank."""
         tags, labels = ({s for t in (self.train, self.test) for s in t.values(c)} for c in ("upos", "deprel"))
         return covered(load(RULES), tags, labels, ("feats", "misc", "lemma"))
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the treebank has labels of its own, so that the rules mean nothing for it."""
+        unknown = set(self.coverage.labels)
+        return sum(label in unknown for label in self.train.strings("deprel")) > MISTYPED * self.train.words
 
 
 @dataclass(frozen=True)
@@ -193,7 +201,7 @@ def run(params: Params, corpus: str) -> None:
         "seed": params.seed,
     }
     seconds: dict[str, Any] = {}
-    if coverage.labels:
+    if data.foreign:
         stage.say(f"{corpus}: {coverage}")
         stage.write(path, "")
     else:
