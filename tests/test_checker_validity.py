@@ -1,6 +1,7 @@
 """The checker's rules of Universal Dependencies agree with the real validator, and say nothing false of domains."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -28,6 +29,7 @@ FAMILIES = {
     "goeswith": (["root", "goeswith", "punct", "advmod"], ["X", "PUNCT", "ADV", "NOUN"]),
     "punct": (["root", "punct", "nsubj"], ["PUNCT", "NOUN"]),
     "direction": (["root", "conj", "flat:name", "appos"], ["NOUN"]),
+    "foreign": (["root", "flat:foreign", "flat"], ["X", "X", "NOUN"]),
     "numbers": (["root", "nummod", "expl"], ["NUM", "NOUN", "PRON", "SYM"]),
     "unknown": (["root", "unknown", "Root", "punctual"], ["NOUN", "PUNCT"]),
 }
@@ -47,12 +49,17 @@ MISC = ["_", "_", "_", "SpaceAfter=No", "Subject=Outer", "Gloss=x|SpaceAfter=No"
 
 
 def columns(rng, n, tags, known=True):
-    """Random columns of a sentence; without FEATS and MISC if they are not known."""
+    """Random columns of a sentence; without FEATS and MISC if they are not known.
+
+    Known columns have a feature, because the validator asks for Typo=Yes once any sentence before has one.
+    """
     forms = [f"w{m}" for m in range(1, n + 1)]
     classes = rng.choice(tags, n).tolist()
     if not known:
         return Words.of(forms, classes)
-    return Words.of(forms, classes, rng.choice(FEATS, n).tolist(), rng.choice(MISC, n).tolist())
+    feats, misc, lemma = (rng.choice(column, n).tolist() for column in (FEATS, MISC, ["_", "a"]))
+    feats[0] = "Number=Sing" if set(feats) == {"_"} else feats[0]
+    return replace(Words.of(forms, classes, feats, misc), lemma=("", *lemma))
 
 
 def small_trees(rng, labels, tags):
@@ -80,15 +87,16 @@ def of_a_family(rng):
     return [*labels, "punct", "goeswith"], [*tags, "PUNCT", "X"]
 
 
-def compare(cases, folder):
+def compare(cases, folder, rules=RULES):
     """Assert that checker and validator agree on every tree; return how often each rule is broken."""
-    # the validator stops with an error at an orphan below the root
-    cases = [case for case in cases if (0, "orphan") not in zip(case[1], case[2], strict=True)]
+    # the validator stops with an error at these labels below the root
+    wrong = {(0, "orphan"), (0, "flat:foreign")}
+    cases = [case for case in cases if not wrong & set(zip(case[1], case[2], strict=True))]
     count = Counter()
     for case, reported in zip(cases, udvalidate.broken_rules(cases, folder), strict=True):
         words, heads, labels = case
-        own = set(broken_rules(RULES, WordFacts.read(words), heads, labels, projective=False))
-        assert own == reported & RULES.keys(), (own ^ reported & RULES.keys(), case)
+        own = set(broken_rules(rules, WordFacts.read(words), heads, labels, projective=False))
+        assert own == reported & set(rules), (own ^ reported & set(rules), case)
         count.update(own)
     return count
 
@@ -98,12 +106,14 @@ def test_the_validator_agrees_on_small_and_random_trees(tmp_path):
     cases = [case for labels, tags in FAMILIES.values() for case in small_trees(rng, labels, tags)]
     cases += [random_tree(rng, LABELS, TAGS) for _ in range(500)]
     cases += [random_tree(rng, *of_a_family(rng)) for _ in range(3000)]
-    assert RULES.keys() - compare(cases, tmp_path) == {"goeswith-lemma"}
+    assert RULES.keys() - compare(cases, tmp_path) == set()
 
 
 def test_the_validator_agrees_where_features_are_unknown(tmp_path):
     rng = np.random.default_rng(3)
-    count = compare((random_tree(rng, *of_a_family(rng), known=False) for _ in range(1000)), tmp_path)
+    # the checker says nothing about these two without FEATS; the validator takes an empty column for known
+    rules = RULES.keys() - {"fixed-without-extpos", "flat-foreign-upos-feats"}
+    count = compare((random_tree(rng, *of_a_family(rng), known=False) for _ in range(1000)), tmp_path, rules)
     assert count["goeswith-missing-typo"] == count["goeswith-nospace"] == 0
     assert count["leaf-aux-cop"] > 0
 
@@ -128,7 +138,7 @@ def trees_within(domains, space):
 
 
 @pytest.mark.parametrize("space", ["projective", "non-projective"])
-@pytest.mark.parametrize("tries", [700, pytest.param(50_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("tries", [700, pytest.param(10_000, marks=pytest.mark.long)])
 def test_rules_about_domains_are_sound(space, tries):
     """A rule that is called surely broken is broken by every tree of the domains; most such rules are seen."""
     rng = np.random.default_rng(4)
@@ -155,6 +165,7 @@ CAUSES = {
     **{rule: 1 for rule in RULES if rule.startswith(("rel-upos-", "right-to-left-", "goeswith-"))},
     **dict.fromkeys(["rel-upos-fixed", "goeswith-gap", "goeswith-nospace", "fixed-gap", "orphan-parent"], 2),
     **{rule: 2 for rule in RULES if rule.startswith(("leaf-", "too-many-"))},
+    **dict.fromkeys(["fixed-without-extpos", "flat-foreign-upos-feats"], 1),
 }
 
 
@@ -172,4 +183,4 @@ def test_a_rule_is_surely_broken_once_its_words_are_decided():
             domains = ([{(heads[m], labels[m])} if m in some else free[m] for m in range(n + 1)] for some in subsets)
             assert any(surely_broken(rule, words, d, "projective") for d in domains), (rule, words, heads, labels)
             decided[rule] += 1
-    assert decided.keys() == CAUSES.keys() - {"goeswith-lemma"}
+    assert decided.keys() == CAUSES.keys()

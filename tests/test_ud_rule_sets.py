@@ -14,7 +14,7 @@ from ud_validator import Case, broken, column
 from treebound.constraints import parse as parse_constraints
 from treebound.constraints.rows import Selection, Variables, Words
 from treebound.constraints.rows import broken as broken_rows
-from treebound.constraints.ud import RULES, STRUCTURE, covered, load, not_applied, rule_sets, with_empty_columns
+from treebound.constraints.ud import RULES, STRUCTURE, covered, load, not_applied, rule_sets
 from treebound.constraints.ud.as_rows import UniversalDependencies
 from treebound.constraints.ud.rule_sets import parse
 from treebound.core.errors import InputError
@@ -73,7 +73,7 @@ def test_rules_that_need_unknown_columns_are_not_applied() -> None:
     """Every such rule is broken where the column is known and empty, and never where it is unknown."""
     rules = load("ud-warnings").rules
     words = Words.of(["a"] * 3, ["X"] * 3)
-    full = with_empty_columns(words)
+    full = words.with_empty_columns()
     assert not_applied(rules, full) == []
     assert set(not_applied(rules, words)) == {name for name in RULES if RULES[name].needs}
     assert "too-many-subjects" in not_applied(rules, words)
@@ -174,7 +174,7 @@ def test_what_is_forbidden_is_what_breaks_a_rule(names, columns) -> None:
 
 
 def test_rules_about_more_words_are_not_forbidden_pairs() -> None:
-    variables = program(("obl", "nsubj", "cop"), with_empty_columns(Words.of(["a"] * 3, ["NOUN"] * 3)))
+    variables = program(("obl", "nsubj", "cop"), Words.of(["a"] * 3, ["NOUN"] * 3).with_empty_columns())
     assert UniversalDependencies().forbidden(variables) is None
 
 

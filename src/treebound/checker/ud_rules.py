@@ -169,6 +169,16 @@ def _fixed_names(words: WordFacts, domains: Domains, _: bool) -> bool:
     return domains.some(lambda m, h, label: universal(label) == "fixed" and (name[m] or name[h]))
 
 
+def _fixed_heads(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `fixed-without-extpos`: the first word of a fixed expression says which tag the expression has."""
+    return domains.some(lambda m, h, label: universal(label) == "fixed" and h > 0 and words.unheaded[h])
+
+
+def _foreign_words(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `flat-foreign-upos-feats`: both ends of an arc are foreign words."""
+    return domains.some(lambda m, h, label: label == "flat:foreign" and not (words.foreign[m] and words.foreign[h]))
+
+
 def _root_label(words: WordFacts, domains: Domains, _: bool) -> bool:
     """See `0-is-not-root`. Every tree has an arc from the root, so one of these labels must be `root`."""
     return domains.some(lambda _, h, label: h == 0 and universal(label) != "root") or not any(
@@ -265,6 +275,8 @@ RULES: Mapping[str, Rule] = {
     "root-is-not-0": _of_arcs(lambda m, h, label: h != 0 and universal(label) == "root"),
     **{f"rel-upos-{label}": partial(_tag_rule, label) for label in TAG_RULES},
     "rel-upos-fixed": _fixed_names,
+    "fixed-without-extpos": _fixed_heads,
+    "flat-foreign-upos-feats": _foreign_words,
     "upos-rel-punct": _punctuation_is_punct,
     **{f"right-to-left-{label}": _right_to_left(label) for label in ("conj", "fixed", "flat", "goeswith", "appos")},
     "too-many-subjects": partial(_one_child, _is_inner_subject),

@@ -92,8 +92,7 @@ SHAPE_RULES: Mapping[str, Callable[[WordFacts, Domains, bool], bool]] = {
     "goeswith-gap": _goeswith_gap,
     "goeswith-nospace": _goeswith_space,
     "goeswith-missing-typo": _goeswith_typo,
-    # the lemma of a parsed word is not known
-    "goeswith-lemma": _goeswith_column(lambda words, m: True),
+    "goeswith-lemma": _goeswith_column(lambda words, m: words.lemmaless[m]),
     "goeswith-upos": _goeswith_column(lambda words, m: words.upos[m] == "X"),
     "goeswith-feats": _goeswith_column(lambda words, m: words.bare[m]),
     "punct-causes-nonproj": _punctuation_makes_gap,

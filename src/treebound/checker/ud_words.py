@@ -19,8 +19,8 @@ class Sentence(Protocol):
     """The known columns of a sentence; index 0 stands for the root and holds an empty string.
 
     form, word_class  forms and UPOS tags
-    feats, misc       the columns FEATS and MISC of CoNLL-U; None where they are unknown. FEATS must be None where the
-                      treebank has no features, because the validator asks for the feature Typo in other treebanks
+    feats, misc       the columns FEATS and MISC of CoNLL-U; None where they are unknown
+    lemma             lemmas; None where they are unknown. This attribute may be absent
     """
 
     @property
@@ -44,8 +44,11 @@ class WordFacts:
     external     tag that the word has towards its head: the feature ExtPos, or `upos` where ExtPos is absent
     negation     whether the word negates: an adverb or a particle with Polarity=Neg
     possessive   whether the word has Poss=Yes
-    typo         whether the word has Typo=Yes, or FEATS is unknown
+    typo         whether the word has Typo=Yes, or no word of the sentence has features: then the treebank may have none
     bare         whether FEATS is empty or unknown
+    unheaded     whether FEATS is known and lacks ExtPos
+    foreign      whether the word has the tag X and no feature but Foreign=Yes, or FEATS is unknown
+    lemmaless    whether the lemma is empty or unknown
     no_space     whether MISC says SpaceAfter=No
     outer        whether MISC says Subject=Outer
     """
@@ -56,6 +59,9 @@ class WordFacts:
     possessive: tuple[bool, ...]
     typo: tuple[bool, ...]
     bare: tuple[bool, ...]
+    unheaded: tuple[bool, ...]
+    foreign: tuple[bool, ...]
+    lemmaless: tuple[bool, ...]
     no_space: tuple[bool, ...]
     outer: tuple[bool, ...]
 
@@ -67,8 +73,8 @@ class WordFacts:
     @classmethod
     def read(cls, sentence: Sentence) -> Self:
         """Read the facts from a sentence's columns. Raises ValueError where columns differ in length."""
-        size = len(sentence.form)
-        for column in (sentence.word_class, sentence.feats, sentence.misc):
+        size, lemmas = len(sentence.form), getattr(sentence, "lemma", None)
+        for column in (sentence.word_class, sentence.feats, sentence.misc, lemmas):
             if column is not None and len(column) != size:
                 raise ValueError(f"a column has {len(column)} entries, the forms have {size}")
         upos = (ROOT_TAG, *sentence.word_class[1:])
@@ -82,8 +88,13 @@ class WordFacts:
                 tag in ("PART", "ADV") and f.get("Polarity") == "Neg" for f, tag in zip(feats, upos, strict=True)
             ),
             possessive=tuple(f.get("Poss") == "Yes" for f in feats),
-            typo=tuple(not known or f.get("Typo") == "Yes" for f in feats),
+            typo=tuple(not any(feats) or f.get("Typo") == "Yes" for f in feats),
             bare=tuple(not f for f in feats),
+            unheaded=tuple(known and not f.get("ExtPos") for f in feats),
+            foreign=tuple(
+                tag == "X" and (not known or f == {"Foreign": "Yes"}) for f, tag in zip(feats, upos, strict=True)
+            ),
+            lemmaless=tuple(lemma in ("", "_") for lemma in lemmas or [""] * size),
             no_space=tuple(m.get("SpaceAfter") == "No" for m in misc),
             outer=tuple(m.get("Subject") == "Outer" for m in misc),
         )

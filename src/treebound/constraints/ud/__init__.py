@@ -6,7 +6,6 @@ words break it, so that a search for trees can exclude all trees with these fact
 
 from treebound.constraints.ud.base import UdRule, not_applied
 from treebound.constraints.ud.coverage import Coverage, covered
-from treebound.constraints.ud.entries import with_empty_columns
 from treebound.constraints.ud.labels import unknown_labels, unknown_tags
 from treebound.constraints.ud.rule_sets import RULES, STRUCTURE, RuleSet, load, rule_sets
 from treebound.constraints.ud.screen import Screen
@@ -30,5 +29,4 @@ __all__ = [
     "unknown_labels",
     "unknown_tags",
     "violations",
-    "with_empty_columns",
 ]

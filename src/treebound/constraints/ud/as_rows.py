@@ -9,7 +9,6 @@ import numpy as np
 
 from treebound.constraints.rows import Row, Selection, Variables, Words
 from treebound.constraints.ud.base import UnaryRule
-from treebound.constraints.ud.entries import with_empty_columns
 from treebound.constraints.ud.rule_sets import load
 from treebound.constraints.ud.violations import Fact, LabelledTree
 
@@ -34,7 +33,7 @@ class UniversalDependencies:
         self.assume_empty = assume_empty
 
     def _words(self, words: Words) -> Words:
-        return with_empty_columns(words) if self.assume_empty else words
+        return words.with_empty_columns() if self.assume_empty else words
 
     def start(self, variables: Variables) -> list[Row]:
         """Return one row for every rule about single arcs that excludes variables. O(V n)."""

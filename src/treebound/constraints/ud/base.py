@@ -16,6 +16,7 @@ Names = tuple[str, ...]
 #: facts that break a rule together
 Facts = tuple[Fact, ...]
 
+NO_HEADS: frozenset[int] = frozenset()
 NO_COLUMNS: frozenset[Column] = frozenset()
 FEATS: frozenset[Column] = frozenset({"feats"})
 MISC: frozenset[Column] = frozenset({"misc"})
@@ -61,6 +62,10 @@ class UdRule:
         """Yield the facts of every violation, columns being known."""
         raise NotImplementedError
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return labels of which every tree that breaks the rule has at least one."""
+        return frozenset(names)
+
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
         """Return all sets of facts that break the rule in any tree, at most two words in each, or None.
 
@@ -81,11 +86,15 @@ class UnaryRule(UdRule):
         """Return the heads under which word `m` may not have such a label; None means every head."""
         raise NotImplementedError
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels that the rule concerns."""
+        return self.labels(names)
+
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield one fact for every word whose arc breaks the rule. O(n + n per word of these labels)."""
         labels = self.labels(tree.names)
-        for m in range(1, tree.words.n + 1):
-            if tree.labels[m] in labels:
+        for m, label in enumerate(tree.labels):
+            if label in labels and m:
                 heads = self.heads(tree.words, m)
                 if heads is None or int(tree.heads[m]) in heads:
                     yield (Fact(m, heads, labels),)
@@ -122,7 +131,7 @@ class EntryRule(UnaryRule):
         if self.excludes(columns[m]):
             return None
         if not self.about_heads:
-            return frozenset()
+            return NO_HEADS
         return frozenset(h for h, entry in enumerate(columns) if h and h != m and self.excludes_under(entry))
 
 
@@ -138,12 +147,15 @@ class TwoLabelsRule(UdRule):
         """Return the labels that a dependent of such a head may not have."""
         raise NotImplementedError
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of heads that the rule concerns."""
+        return self.parent_labels(names)
+
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield two facts for every arc that breaks the rule. O(n)."""
-        parents, words = self.parent_labels(tree.names), entries(tree.words)
-        for m in range(1, tree.words.n + 1):
-            h = int(tree.heads[m])
-            if h and h != m and tree.labels[h] in parents:
+        parents, words, labels = self.parent_labels(tree.names), entries(tree.words), tree.labels
+        for m, h in enumerate(tree.heads.tolist()):
+            if h > 0 and h != m and labels[h] in parents:
                 children = self.child_labels(tree.names, words[h], words[m])
                 if tree.labels[m] in children:
                     yield from self.arc(tree, m, children, parents)

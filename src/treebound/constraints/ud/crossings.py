@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from treebound.constraints.ud.base import Facts, UdRule
+from treebound.constraints.ud.base import Facts, Names, UdRule
 from treebound.constraints.ud.labels import labels_of
 from treebound.constraints.ud.violations import Fact, LabelledTree
 
@@ -32,8 +32,14 @@ def closed(path: list[int]) -> Iterator[Fact]:
 class PunctuationRule(UdRule):
     """A rule about every word of relation `punct`."""
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of punctuation."""
+        return labels_of(names, PUNCT)
+
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the violations of every punctuation mark. O(n² per mark)."""
+        """Yield the violations of every punctuation mark; none of a projective tree. O(n² per mark)."""
+        if tree.space == "projective":
+            return
         marks = labels_of(tree.names, PUNCT)
         for m in range(1, tree.words.n + 1):
             if tree.labels[m] in marks:

@@ -31,6 +31,8 @@ from treebound.features.tokens import TokenTable
 if TYPE_CHECKING:
     from treebound.systems.graph.parser import Parser
 
+#: a problem whose scores hold those of the best label of each arc, and these labels, int32[A]
+Stated = tuple[Problem, np.ndarray | None]
 LABEL = 16  #: bytes of the score of an arc's label in the tables of a search
 
 
@@ -83,23 +85,28 @@ class Validity:
         return cls(parser, rules, Screen(rules, names, parser.decoder.space))
 
     def of_batch(
-        self, table: TokenTable, sentences: Sequence[int], words: Sequence[Words], bests: Sequence[Parse]
+        self,
+        table: TokenTable,
+        sentences: Sequence[int],
+        words: Sequence[Words],
+        bests: Sequence[Parse],
+        problems: Sequence[Stated],
     ) -> list[Parse]:
         """Return the best valid tree of each sentence with the best valid labels.
 
-        Where no tree of a sentence's candidate arcs is valid, all arcs are candidates. Where none of these is valid
-        either, the result is the sentence's best tree with its usual labels, and `work["valid"]` is 0.
+        Where no tree of a sentence's candidate arcs is valid, all arcs are candidates, and `work["every"]` is 1. Where
+        none of these is valid either, the result is the sentence's best tree with its usual labels, and `work["valid"]`
+        is 0. Nothing is claimed then about other trees, but its record proves that none is valid.
 
         table, sentences  the sentences of a token table
         words             the sentences as rules see them
-        bests             the best tree of each, without labels: no rule was known
+        bests             the best tree of each when no rule is known, with the labels that were chosen with it
+        problems          the problem of each that was searched first, and the labels in its scores
         """
-        pairs = list(zip(sentences, bests, strict=True))
-        labelled = [self._with_first_labels(table, i, best) for i, best in pairs]
         codes = [self.screen.codes(sentence) for sentence in words]
-        again = self._suspicious(codes, labelled)
+        again = self._suspicious(codes, bests)
         trees = [
-            self._tree(table, i, words[j], labelled[j]) if again[j] else _accepted(labelled[j])
+            self._tree(table, i, words[j], bests[j], problems[j]) if again[j] else _accepted(bests[j])
             for j, i in enumerate(sentences)
         ]
         if self.parser.model.labelling.stage is None:
@@ -119,6 +126,17 @@ class Validity:
     def name(self) -> str:
         """The name of the rules: of a file, without its folder."""
         return Path(self.rules.name).name
+
+    def statement(self, treebank: Treebank, i: int, misc: Sequence[str] | None, every: bool) -> SentenceDecoder:
+        """Return the decoder of the valid trees of sentence i, as `parse` searches them, over `every` arc or not."""
+        return self.decoder(self.parser.token_table(treebank), i, self.words(treebank, i, misc), every)
+
+    def labelled(self, parse: Parse, treebank: Treebank, i: int, decoder: SentenceDecoder) -> Parse:
+        """Return a valid tree of sentence i with the labels that `parse` gives it; `decoder` is that of `statement`."""
+        if self.parser.model.labelling.stage is None:
+            labels = decoder.labels_for(parse.heads)
+            return parse if labels is None else parse.with_labels(labels)
+        return self._relabelled(self.parser.token_table(treebank), i, decoder.words, parse)
 
     def rules_of(self, words: Words) -> tuple[UdRule, ...]:
         """Return the rules that concern a sentence: where it has other tags, only those that do not read tags."""
@@ -140,37 +158,42 @@ class Validity:
             out[j] = suspicious
         return out
 
-    def _with_first_labels(self, table: TokenTable, i: int, best: Parse) -> Parse:
-        """Return a tree with the labels that were chosen with it; without labels where no tree was met."""
-        if best.value == -np.inf:
-            return best
-        labels = np.full(len(best.heads), -1, np.int32)
-        labels[1:] = self._table(table, i, best.heads[1:], np.arange(1, len(best.heads))).argmax(axis=1)
-        return best.with_labels(labels)
-
-    def _tree(self, table: TokenTable, i: int, words: Words, labelled: Parse) -> Parse:
+    def _tree(self, table: TokenTable, i: int, words: Words, labelled: Parse, stated: Stated) -> Parse:
         """Return the best valid tree of a sentence whose best tree, with its first labels, might break a rule."""
         started = time.perf_counter()
         scores = LabelScores(_only(labelled.heads), np.zeros((words.n, 0)), self.names)
         if ValidDecoder(self.parser.decoder, scores, words, self.rules_of(words)).violation(labelled) is None:
             return _accepted(labelled)
-        parse = self._searched(table, i, words)
+        known = labelled.certified and _has_tree(stated[0], labelled.heads)
+        decoder = self._restated(table, i, words, stated) if known else self.decoder(table, i, words)
+        parse = self._searched(table, i, decoder, labelled if known else None)
         work = {name: labelled.work.get(name, 0) + parse.work.get(name, 0) for name in {**labelled.work, **parse.work}}
         if parse.value == -np.inf:
-            return replace(labelled, work={**work, "valid": 0}, record=None)
+            return replace(labelled, status="heuristic", bound=np.inf, work={**work, "valid": 0}, record=parse.record)
         seconds = {**labelled.seconds, "validity": time.perf_counter() - started}
         return replace(parse, seconds=seconds, work=work)
 
-    def _searched(self, table: TokenTable, i: int, words: Words) -> Parse:
-        """Return the best valid tree among the candidate arcs; among all arcs if there is none."""
-        decoder, every = self.decoder(table, i, words), False
-        parse = decoder.decode(decoder.scores.problem)
+    def _searched(self, table: TokenTable, i: int, decoder: SentenceDecoder, relaxed: Parse | None) -> Parse:
+        """Return the best valid tree among the candidate arcs; among all arcs if there is none.
+
+        relaxed  the best tree of the decoder's problem that knows no rules, if that is proved
+        """
+        every = False
+        parse = decoder.decode(decoder.scores.problem, relaxed)
         if parse.value == -np.inf and self.parser.k is not None:
-            decoder, every = self.decoder(table, i, words, every=True), True
+            decoder, every = self.decoder(table, i, decoder.words, every=True), True
             parse = decoder.decode(decoder.scores.problem)
         if decoder.cut and parse.value > -np.inf:
             parse = replace(parse, status="heuristic", bound=np.inf, record=None)
         return replace(parse, work={**parse.work, "valid": 1, "every": int(every)})
+
+    def _restated(self, table: TokenTable, i: int, words: Words, stated: Stated) -> SentenceDecoder:
+        """Return the decoder over a problem that has been stated already: only labels are scored again."""
+        problem, first = stated
+        labels = self._table(table, i, problem.head, problem.mod)
+        own = problem.arc - labels[np.arange(problem.arcs), first]
+        scores = LabelScores(problem, own[:, None] + labels, self.names)
+        return SentenceDecoder(self.parser.decoder, scores, words, self.rules_of(words))
 
     def decoder_of(self, table: TokenTable, i: int, words: Words, parse: Parse) -> SentenceDecoder:
         """Return the decoder that found a valid parse of sentence i."""
@@ -222,6 +245,19 @@ class SentenceDecoder(ValidDecoder):
 
     cut: bool = False
 
+    def labels_for(self, heads: np.ndarray) -> np.ndarray | None:
+        """Return the best valid labels (int32[n + 1]) of a tree, as they are chosen with it; None if it has none.
+
+        Raises ValueError where an arc of the tree is no candidate.
+        """
+        problem = self.scores.problem
+        arcs = np.flatnonzero(heads[problem.mod] == problem.head)
+        if len(arcs) != problem.n:
+            raise ValueError("the tree has an arc that is no candidate")
+        table = self.scores.table[arcs[np.argsort(problem.mod[arcs])]]
+        scores = LabelScores(_only(heads), table, self.scores.names)
+        return ValidDecoder(OnlyTree(heads, self.space), scores, self.words, self.rules).decode(scores.problem).labels
+
 
 def words_of(treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:
     """Return what rules see of sentence i: forms, UPOS, FEATS, lemmas, and MISC (n strings; None: empty)."""
@@ -237,6 +273,11 @@ def _accepted(labelled: Parse) -> Parse:
     if isinstance(labelled.record, SearchRecord):
         proof = ValidRecord(ValidityProof([Region(-1, True, bound=certificate(labelled.record))]))
     return replace(labelled, record=proof, work={**labelled.work, "regions": 1, "valid": 1})
+
+
+def _has_tree(problem: Problem, heads: np.ndarray) -> bool:
+    """Return whether all arcs of a tree are candidates of a problem."""
+    return int(np.count_nonzero(heads[problem.mod] == problem.head)) == problem.n
 
 
 def _only(heads: np.ndarray) -> Problem:
