@@ -16,6 +16,7 @@ import pandas as pd
 import yaml
 
 from studies.across.approximations.settings import Approximations
+from studies.across.validity.settings import ValidTrees
 from studies.auli_lopez_2011.ccg.settings import CCG
 from studies.auli_lopez_2011.ccg_integration.measure import column_of, tables
 from studies.auli_lopez_2011.ccg_integration.settings import CCGIntegration
@@ -95,6 +96,8 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
         _json(folder, ["tag-correction", f"{corpus}.json"], found)
     for corpus in params.section(Classifiers).corpora:
         _classifiers(folder, params, corpus)
+    for corpus in params.section(ValidTrees).corpora:
+        _validity(folder, params, corpus)
     for i, name in enumerate(params.section(CCG).parsers):
         _ccg(folder, params, name, i)
         _joint(folder, params, name)
@@ -495,6 +498,23 @@ def _ccg(folder: Path, params: Params, name: str, i: int) -> None:
     _json(folder, ["ccg-treebank", f"{name}.json"], about)
     _json(folder, ["ccg-train", f"{name}.json"], {"left_out": {"a chart over the limit": 3}, "history": []})
     _json(folder, ["timing", "ccg-train", f"{name}.json"], {"cpu_s": 100.0, "wall_s": 101.0})
+
+
+def _validity(folder: Path, params: Params, corpus: str) -> None:
+    """What the stage `validity` would write: errors vanish, accuracy hardly moves; the first peer is installed."""
+    none: dict = {"rules": {}, "errors": 0, "sentences": 0}
+    some = {"rules": {"leaf-punct": 3, "too-many-subjects": 4}, "errors": 7, "sentences": 6}
+    own = {"before": some, "after": none, "uas": [85.0, 85.1], "las": [80.0, 79.9], "proved": 59, "proved_plain": 59}
+    own |= {"uas_gain": [0.1, -0.1, 0.3, 0.3], "las_gain": [-0.1, -0.3, 0.1, 0.4], "searched": 6, "regions": 90}
+    own |= {"every": 1, "changed": 6, "named": []}
+    peers = [{"rules": {"leaf-punct": 9}, "errors": 9, "sentences": 9, "uas": 84.0, "las": 79.0}, {"missing": True}]
+    names = list(params.section(ValidTrees).peers)[:2]
+    metrics = {"sentences": SENTENCES, "words": 1000, "training_sentences": 300, "treebank": none}
+    metrics |= {"gold": own, "predicted": own | {"named": [3]}, "peers": dict(zip(names, peers, strict=False))}
+    metrics["coverage"] = {"complete": True, "rules": [], "says": "all validity rules can be applied"}
+    _json(folder, ["validity", f"{corpus}.json"], metrics)
+    seconds = {tags: {"plain": [1.0, 2.0, 3.0], "valid": [2.0, 2.5, 4.0]} for tags in ("gold", "predicted")}
+    _json(folder, ["timing", "validity", f"{corpus}.json"], seconds)
 
 
 def _joint(folder: Path, params: Params, name: str) -> None:

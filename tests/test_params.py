@@ -82,7 +82,12 @@ def test_overlays_are_valid(overlay: Path, tmp_path: Path) -> None:
             "ablation.sentenses: unknown key; valid keys are model",
         ),
         ("  model: carreras+grandchild+sibling\n", "  model: big\n", None, "ablation: no row trains 'big'"),
-        ("treebanks: [tr_twt]", "treebanks: [en_ewt]", "corpora: [tr_twt]", "corpora: tr_twt is missing in treebanks"),
+        (
+            "treebanks: [tr_twt, pt_petrogold]",
+            "treebanks: [en_ewt]",
+            "corpora: [tr_twt]",
+            "corpora: tr_twt is missing in treebanks",
+        ),
         ("corpora: [tr_twt]", "corpora: []", "corpora: []", "corpora: Tuple should have at least 1 item"),
         ("corpora: [tr_twt]", "corpora: [../x]", "corpora: [../x]", "corpora.0: String should match pattern"),
         ("arc: {families: []}", "arc: {families: [], learner: svm}", "svm", "models.arc.learner: Input should be"),

@@ -113,6 +113,8 @@ def main() -> None:
             raise InputError("not settings but a single value", path=arguments.overlay, hint="see params/")
         if arguments.skip_missing:
             overlay["treebanks"] = overlay["corpora"] = available(overlay["corpora"])
+            validity = overlay.setdefault("validity", {})
+            validity["corpora"] = [name for name in validity.get("corpora", ()) if name in overlay["treebanks"]]
         prepare(arguments.folder, overlay)
     except TreeboundError as error:
         sys.exit(f"error: {error}")

@@ -1,0 +1,63 @@
+"""One sentence with the parser's best tree and the best valid tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from treebound.constraints.ud import LabelledTree, load, violations
+from treebound.core.parse import Parse
+from treebound.core.treebank import Treebank
+from treebound.plots.svg import Svg
+from treebound.plots.tree import described, tree_svg
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.validity import words_of
+
+
+@dataclass(frozen=True)
+class Example:
+    """Both trees of a sentence.
+
+    sentence      a treebank of one sentence
+    plain, valid  the parses without rules and with them
+    labels        the labels of both, n strings each
+    broken        ids of the rules that the first tree breaks, each once
+    unit          unit of the scores
+    """
+
+    sentence: Treebank
+    plain: Parse
+    valid: Parse
+    labels: tuple[list[str], list[str]]
+    broken: list[str]
+    unit: float
+
+    @property
+    def changed(self) -> list[int]:
+        """The words, from 1, whose head or label differs."""
+        pairs = zip(*self.labels, strict=True)
+        return [m for m, (a, b) in enumerate(pairs, 1) if a != b or self.plain.heads[m] != self.valid.heads[m]]
+
+    def drawn(self, valid: bool) -> Svg:
+        """Draw one of the trees; the arcs that differ between the trees stand out, labels stand under the words."""
+        heads = (self.valid if valid else self.plain).heads.tolist()
+        marked = {(heads[m], m) for m in self.changed}
+        words, about = self.sentence[0].strings("form"), described(self.sentence[0])
+        return tree_svg(words, heads, tags=self.labels[valid], about=about, marked=marked or None)
+
+
+def example(path: Path, sentence: Treebank) -> Example | None:
+    """Parse a sentence with a model, without rules and with them; None if there is no model at `path`."""
+    if not path.is_file() or not path.stat().st_size:
+        return None
+    model = Model.load(path)
+    plain, valid = (Parser(model, valid=rules).parse(sentence)[0] for rules in (None, "ud"))
+    labels = model.label_names(plain), model.label_names(valid)
+    names, space = model.labelling.names, model.spec.space
+    heads = np.asarray(plain.heads, np.int32)
+    tree = LabelledTree(words_of(sentence, 0), heads, ("", *labels[0]), tuple(names), space)
+    broken = list(dict.fromkeys(violation.rule for violation in violations(load("ud").rules, tree)))
+    return Example(sentence, plain, valid, labels, broken, model.unit)

@@ -1,0 +1,218 @@
+"""Stage: errors of the official validator in parses of the test split, with and without the rules of the validator.
+
+A parser and taggers are trained on the first sentences of a treebank. The parser parses the test split without rules
+and with them, under the treebank's tags and under those of the taggers. The parsers of other projects that are
+installed parse it, too. The official validator reads all these parses.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from studies.across.validity.settings import ValidTrees
+from studies.across.validity.validator import Trees, errors
+from studies.common import stage
+from studies.common.corpus import SPLITS, checksum, gold
+from studies.common.params import Params
+from studies.common.paths import model_file
+from treebound.constraints.ud import Coverage, covered, load
+from treebound.core.parse import Parse
+from treebound.core.treebank import Treebank
+from treebound.metrics.attachment import Evaluation, evaluate
+from treebound.metrics.significance import paired_bootstrap
+from treebound.metrics.timing import Stopwatch
+from treebound.systems.graph.model import Model
+from treebound.systems.graph.parser import Parser
+from treebound.systems.graph.system import Graph
+from treebound.systems.peers.peer import Peer
+from treebound.systems.peers.registry import PEERS
+from treebound.systems.tagging.system import Tagging
+from treebound.treebanks.document import Document, read
+
+RULES = "ud"
+TAGS = ("gold", "predicted")
+COLUMNS = ("upos", "xpos", "feats", "lemma")
+#: largest share of training words with a label that is not universal: a typing error, not another set of labels
+MISTYPED = 0.01
+
+
+@dataclass(frozen=True)
+class Data:
+    """The sentences of a treebank that the stage reads: `document` holds all lines of those of `test`."""
+
+    train: Treebank
+    dev: Treebank
+    test: Treebank
+    document: Document
+
+    @classmethod
+    def of(cls, settings: ValidTrees, params: Params, corpus: str) -> Data:
+        """Read the converted treebank, as many sentences as the settings say."""
+        train, dev, test = (gold(corpus, split, settings.limit(params, split)) for split in SPLITS)
+        document = read(stage.CONVERTED / corpus / "test.conllu")
+        return cls(train, dev, test, document.select(range(len(test))))
+
+    @property
+    def coverage(self) -> Coverage:
+        """Which rules cannot be applied to the tags and labels of the treebank."""
+        tags, labels = ({s for t in (self.train, self.test) for s in t.values(c)} for c in ("upos", "deprel"))
+        return covered(load(RULES), tags, labels, ("feats", "misc", "lemma"))
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the treebank has labels of its own, so that the rules mean nothing for it."""
+        unknown = set(self.coverage.labels)
+        return sum(label in unknown for label in self.train.strings("deprel")) > MISTYPED * self.train.words
+
+
+@dataclass(frozen=True)
+class Parses:
+    """Parses of the test split under some tags.
+
+    seen           the test split with these tags
+    plain, valid   parses without rules and with them
+    seconds        CPU seconds of each run: name of the parser -> one number a run, after a run that is not timed
+    """
+
+    seen: Treebank
+    plain: list[Parse]
+    valid: list[Parse]
+    seconds: dict[str, list[float]]
+
+
+def parsed(model: Model, seen: Treebank, misc: Sequence[Sequence[str]], repeats: int) -> Parses:
+    """Parse a treebank without rules and with them, in turn, so that both parsers meet the same load."""
+    plain, valid = Parser(model), Parser(model, valid=RULES)
+    first, second = plain.parse(seen), valid.parse(seen, misc=misc)
+    seconds: dict[str, list[float]] = {"plain": [], "valid": []}
+    for _ in range(repeats):
+        with Stopwatch() as watch:
+            plain.parse(seen)
+        seconds["plain"].append(watch.cpu)
+        with Stopwatch() as watch:
+            valid.parse(seen, misc=misc)
+        seconds["valid"].append(watch.cpu)
+    return Parses(seen, first, second, seconds)
+
+
+def trees(model: Model, seen: Treebank, parses: Sequence[Parse]) -> Trees:
+    """Return parses as the validator reads them, beside the tags that the parser saw."""
+    columns = {name: [sentence.strings(name) for sentence in seen] for name in COLUMNS}
+    return Trees([parse.heads for parse in parses], [model.label_names(parse) for parse in parses], columns)
+
+
+def gains(test: Treebank, before: Trees, after: Trees) -> dict[str, Any]:
+    """Return UAS and LAS before and after, and what `after` gains: difference, low, high, p."""
+    scores = [evaluate(test, of.heads or [], of.labels) for of in (before, after)]
+    out: dict[str, Any] = {}
+    for name, column in (("uas", "correct"), ("las", "correct_labelled")):
+        out[name] = [of.summary[name] for of in scores]
+        gain = paired_bootstrap(_counts(scores[1], column), _counts(scores[0], column))
+        out[f"{name}_gain"] = [gain[key] for key in ("difference", "low", "high", "p")]
+    return out
+
+
+def _counts(scores: Evaluation, column: str) -> dict[str, np.ndarray]:
+    return {"scored": scores.sentences["scored"], "correct": scores.sentences[column]}
+
+
+def proofs(parses: Parses) -> dict[str, Any]:
+    """Count the sentences that are proved, searched and changed; list those without a valid tree, from 1."""
+    pairs = zip(parses.plain, parses.valid, strict=True)
+    return {
+        "proved": sum(parse.certified for parse in parses.valid),
+        "proved_plain": sum(parse.certified for parse in parses.plain),
+        "searched": sum(parse.work.get("regions", 0) > 1 for parse in parses.valid),
+        "regions": sum(parse.work.get("regions", 0) for parse in parses.valid),
+        "every": sum(parse.work.get("every", 0) for parse in parses.valid),
+        "changed": sum(not _same(*pair) for pair in pairs),
+        "named": [i for i, parse in enumerate(parses.valid, 1) if not parse.work.get("valid")],
+    }
+
+
+def _same(a: Parse, b: Parse) -> bool:
+    return np.array_equal(a.heads, b.heads) and np.array_equal(a.labels, b.labels)  # type: ignore[arg-type]
+
+
+def by_peer(peer: Peer, data: Data, seed: int, options: dict[str, Any]) -> Trees | None:
+    """Train a parser of another project and parse the test split; None where its package is not installed."""
+    if find_spec(peer.module.partition(".")[0]) is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model")
+        peer.train(data.train, data.dev, path, seed=seed, **options)
+        found = peer.load(path)(data.test)
+    return Trees([heads for heads, _ in found], [labels for _, labels in found])
+
+
+def measured(settings: ValidTrees, data: Data, seed: int, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the metrics and the seconds of a treebank whose labels are universal, and write the model to `path`."""
+    say = stage.say
+    model = Graph().train(Graph().fitted(settings.model, data.train), data.train, data.dev)
+    model.save(path)
+    say(f"parser: {Graph().report(model, data.dev)}")
+    taggers = Tagging().train(settings.tagger, data.train, data.dev)
+    say(f"taggers: {Tagging().report(taggers, data.dev)}")
+    misc = data.document.misc() or []
+    treebanks = {"gold": data.test, "predicted": taggers.apply(data.test)}
+    parses = {tags: parsed(model, seen, misc, settings.repeats) for tags, seen in treebanks.items()}
+    written = {"treebank": Trees()}
+    for tags, of in parses.items():
+        written |= {f"{tags} {name}": trees(model, of.seen, getattr(of, name)) for name in ("plain", "valid")}
+    others = {name: by_peer(PEERS[name], data, seed, options) for name, options in settings.peers.items()}
+    written |= {name: of for name, of in others.items() if of is not None}
+    counts = {name: of.as_json for name, of in errors(data.document, written).items()}
+    out: dict[str, Any] = {"treebank": counts["treebank"]}
+    for tags, of in parses.items():
+        before, after = (counts[f"{tags} {name}"] for name in ("plain", "valid"))
+        scores = gains(data.test, written[f"{tags} plain"], written[f"{tags} valid"])
+        out[tags] = {"before": before, "after": after, **scores, **proofs(of)}
+    out["peers"] = {name: _of_peer(data.test, of, counts.get(name)) for name, of in others.items()}
+    return out, {tags: of.seconds for tags, of in parses.items()}
+
+
+def _of_peer(test: Treebank, found: Trees | None, counts: dict[str, Any] | None) -> dict[str, Any]:
+    """Return errors and accuracy of a parser of another project; `missing` says that its package is not installed."""
+    if found is None or counts is None:
+        return {"missing": True}
+    scores = evaluate(test, found.heads or [], found.labels).summary
+    return {**counts, "uas": scores["uas"], "las": scores["las"]}
+
+
+def run(params: Params, corpus: str) -> None:
+    """Write errors, accuracy and proofs of a treebank, the seconds of both parsers, and the model."""
+    settings = params.section(ValidTrees)
+    data = Data.of(settings, params, corpus)
+    coverage, path = data.coverage, model_file("validity", corpus)
+    metrics: dict[str, Any] = {
+        "sentences": len(data.test),
+        "words": data.test.words,
+        "training_sentences": len(data.train),
+        "model": asdict(Graph().fitted(settings.model, data.train)),
+        "coverage": {"complete": coverage.complete, "says": str(coverage), "rules": list(coverage.rules)},
+        "corpus_checksum": checksum(corpus, "test"),
+        "seed": params.seed,
+    }
+    seconds: dict[str, Any] = {}
+    if data.foreign:
+        stage.say(f"{corpus}: {coverage}")
+        stage.write(path, "")
+    else:
+        found, seconds = measured(settings, data, params.seed, path)
+        metrics |= found
+        for tags in TAGS:
+            counts = [found[tags][when]["errors"] for when in ("before", "after")]
+            stage.say(f"{corpus}, {tags} tags: {counts[0]} errors without rules, {counts[1]} with them")
+    stage.write_metrics(stage.METRICS / "validity" / f"{corpus}.json", metrics)
+    stage.write_metrics(stage.METRICS / "timing" / "validity" / f"{corpus}.json", seconds)
+
+
+if __name__ == "__main__":
+    stage.main(run)

@@ -1,0 +1,143 @@
+"""Tables about trees that keep the rules of the validator: errors, accuracy, proofs and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from studies.across.validity.settings import ValidTrees
+from studies.site.collect import Results
+
+TAGS = ("gold", "predicted")
+INDEX = ["run", "corpus", "tags"]
+#: figures of one corpus under one kind of tags
+FIGURES = ["sentences", "words", "training_sentences", "before", "after", "sentences_before", "sentences_after"]
+FIGURES += ["uas", "uas_valid", "las", "las_valid", "uas_gain", "las_gain"]
+FIGURES += ["proved", "searched", "regions", "every", "changed", "named", "cpu_s", "cpu_s_valid"]
+#: what accuracy with rules gains: the order of the four figures in a metrics file
+GAIN = ("difference", "low", "high", "p")
+
+
+def stored(results: Sequence[Results], corpora: Sequence[str] = ()) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield (run, corpus, metrics) of every corpus that the stage has measured in a run.
+
+    corpora  the corpora that are wanted; all if there are none
+    """
+    for run in results:
+        for corpus in run.params.section(ValidTrees).corpora:
+            if (not corpora or corpus in corpora) and run.has("validity", f"{corpus}.json"):
+                yield run.name, corpus, run.read("validity", f"{corpus}.json")
+
+
+def measured(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
+    """Return one row for each run, corpus and kind of tags: errors, accuracy, proofs, CPU seconds. May be empty."""
+    rows, runs = [], {run.name: run for run in results}
+    for name, corpus, metrics in stored(results, corpora):
+        for tags in TAGS:
+            if tags in metrics:
+                seconds = runs[name].read("timing", "validity", f"{corpus}.json")[tags]
+                place = {"run": name, "corpus": corpus, "tags": tags}
+                rows.append({**place, **_figures(metrics, metrics[tags], seconds)})
+    return pd.DataFrame(rows, columns=[*INDEX, *FIGURES]).set_index(INDEX)
+
+
+def _figures(metrics: dict[str, Any], own: dict[str, Any], seconds: dict[str, list[float]]) -> dict[str, Any]:
+    out = {name: metrics[name] for name in ("sentences", "words", "training_sentences")}
+    for when in ("before", "after"):
+        out |= {when: own[when]["errors"], f"sentences_{when}": own[when]["sentences"]}
+    for score in ("uas", "las"):
+        out |= {score: own[score][0], f"{score}_valid": own[score][1], f"{score}_gain": own[f"{score}_gain"]}
+    out |= {name: own[name] for name in ("proved", "searched", "regions", "every", "changed")}
+    medians = {name: float(np.median(runs)) for name, runs in seconds.items()}
+    return out | {"named": len(own["named"]), "cpu_s": medians["plain"], "cpu_s_valid": medians["valid"]}
+
+
+def totals(data: pd.DataFrame) -> pd.DataFrame:
+    """Return errors, and sentences with errors, without rules and with them: columns of `measured`."""
+    out = data[["sentences", "before", "sentences_before", "after", "sentences_after"]]
+    heads = [("", "sentences"), *((how, what) for how in ("without rules", "with rules") for what in ("errors", "in"))]
+    return out.set_axis(pd.MultiIndex.from_tuples(heads), axis=1)
+
+
+def by_rule(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the number of errors for each run, corpus and rule: of both kinds of tags, and of the treebank itself."""
+    rows = []
+    for name, corpus, metrics in stored(results, corpora):
+        if "treebank" not in metrics:
+            continue
+        counts = {("", "treebank"): metrics["treebank"]["rules"]}
+        for tags in TAGS:
+            for when, how in (("before", "without rules"), ("after", "with rules")):
+                counts[f"{tags} tags", how] = metrics[tags][when]["rules"]
+        for rule in sorted({rule for of in counts.values() for rule in of}):
+            numbers: dict[Any, Any] = {place: of.get(rule, 0) for place, of in counts.items()}
+            rows.append({"run": name, "corpus": corpus, "rule": rule} | numbers)
+    if not rows:
+        return pd.DataFrame()
+    data = pd.DataFrame(rows).set_index(["run", "corpus", "rule"])
+    return data.set_axis(pd.MultiIndex.from_tuples(list(data.columns)), axis=1)
+
+
+def gains(data: pd.DataFrame, score: str) -> pd.DataFrame:
+    """Return what the rules gain in UAS or LAS: columns difference, low, high, p; rows as in `measured`.
+
+    score  `uas` or `las`
+    """
+    return pd.DataFrame(data[f"{score}_gain"].tolist(), index=data.index, columns=list(GAIN))
+
+
+def accuracy(data: pd.DataFrame) -> pd.DataFrame:
+    """Return UAS and LAS without rules and with them, and p of the difference; rows as in `measured`."""
+    columns: dict[tuple[str, str], pd.Series] = {}
+    for score in ("uas", "las"):
+        head = score.upper()
+        columns |= {(head, "without rules"): data[score], (head, "with rules"): data[f"{score}_valid"]}
+        columns |= {(head, "p"): gains(data, score)["p"]}
+    return pd.DataFrame(columns)
+
+
+def cost(data: pd.DataFrame) -> pd.DataFrame:
+    """Return what is proved, what is searched again, and the time of parsing; rows as in `measured`."""
+    columns = {
+        "sentences": data["sentences"],
+        "proved": data["proved"],
+        "without a valid tree": data["named"],
+        "searched again": data["searched"],
+        "other tree or labels": data["changed"],
+        "all arcs": data["every"],
+        "regions": data["regions"],
+        "CPU s without rules": data["cpu_s"],
+        "CPU s with rules": data["cpu_s_valid"],
+        "ratio": data["cpu_s_valid"] / data["cpu_s"],
+    }
+    return pd.DataFrame(columns)
+
+
+def peers(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
+    """Return errors and accuracy for each run, corpus and parser, all under gold tags; empty without other parsers."""
+    rows = []
+    for name, corpus, metrics in stored(results, corpora):
+        others = {peer: own for peer, own in metrics.get("peers", {}).items() if "missing" not in own}
+        if not others:
+            continue
+        ours = {
+            how: {**metrics["gold"][when], "uas": metrics["gold"]["uas"][i], "las": metrics["gold"]["las"][i]}
+            for i, (when, how) in enumerate((("before", "treebound"), ("after", "treebound --valid ud")))
+        }
+        for parser, own in {**ours, **others}.items():
+            figures = {"errors": own["errors"], "in": own["sentences"], "UAS": own["uas"], "LAS": own["las"]}
+            rows.append({"run": name, "corpus": corpus, "parser": parser, "sentences": metrics["sentences"], **figures})
+    return pd.DataFrame(rows).set_index(["run", "corpus", "parser"]) if rows else pd.DataFrame()
+
+
+def uncovered(results: Sequence[Results], corpora: Sequence[str] = ()) -> pd.DataFrame:
+    """Return why rules cannot be applied to a corpus: run, corpus and a note; refused: nothing was parsed."""
+    rows = [
+        {"run": name, "corpus": corpus, "note": metrics["coverage"]["says"], "refused": "gold" not in metrics}
+        for name, corpus, metrics in stored(results, corpora)
+        if not metrics["coverage"]["complete"]
+    ]
+    return pd.DataFrame(rows, columns=["run", "corpus", "note", "refused"]).set_index(["run", "corpus"])

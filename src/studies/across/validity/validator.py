@@ -1,0 +1,94 @@
+"""The official validator of Universal Dependencies, run as a program on several parses of the same sentences."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from treebound.constraints.ud import STRUCTURE, load
+from treebound.core.errors import InputError
+from treebound.treebanks.document import Document
+
+PROGRAM = "udvalidate"
+#: an error of a tree: the place of its sentence among those of all trees, and the rule
+_ERROR = re.compile(r"^\[Line \d+ Sent t(\d+)[^\]]*\]: \[L\d \w+ ([\w-]+)\]", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Labelled trees of all sentences of a document, and columns that replace those of the document.
+
+    heads    int[n + 1] of each sentence; None means the heads of the document
+    labels   n labels of each sentence; None means the labels of the document
+    columns  name -> n strings of each sentence
+    """
+
+    heads: Sequence[np.ndarray] | None = None
+    labels: Sequence[Sequence[str]] | None = None
+    columns: Mapping[str, Sequence[Sequence[str]]] | None = None
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of the trees of a document.
+
+    rules      id of a rule -> number of errors, sorted by id
+    sentences  number of sentences with an error
+    """
+
+    rules: dict[str, int]
+    sentences: int
+
+    @property
+    def as_json(self) -> dict[str, object]:
+        """The errors for a metrics file."""
+        return {"rules": self.rules, "errors": sum(self.rules.values()), "sentences": self.sentences}
+
+
+def errors(document: Document, parses: Mapping[str, Trees]) -> dict[str, Errors]:
+    """Return the errors of each parse of a document, by the name of the parse.
+
+    Only the rules that speak of heads, labels and tags are counted: those of the set `ud`, and that the arcs make up a
+    tree. All parses are written to one temporary file, so that the program starts once.
+
+    Raises InputError if the program is not installed or fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "parses.conllu")
+        with path.open("wb") as file:
+            for number, trees in enumerate(parses.values()):
+                first = number * len(document)
+                names = [[f"sent_id = t{first + i}"] for i in range(len(document))]
+                document.write(file, trees.heads, trees.labels, comments=names, columns=trees.columns)
+        incidents = list(_incidents(path))
+    result = {}
+    for number, name in enumerate(parses):
+        own = [(i, rule) for i, rule in incidents if i // len(document) == number]
+        rules = Counter(rule for _, rule in own)
+        result[name] = Errors(dict(sorted(rules.items())), len({i for i, _ in own}))
+    return result
+
+
+def _incidents(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (sentence, rule) of every error in a file whose sentences are named t0, t1, ..."""
+    program = Path(sys.executable).with_name(PROGRAM)
+    ids = (*load("ud").ids, *STRUCTURE)
+    command = [str(program), str(path), "--level", "3", "--lang", "ud", "--max-err", "0", "--include-only", *ids]
+    try:
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    except OSError:
+        hint = "run: pip install 'treebound[studies]'"
+        raise InputError(f"the program {PROGRAM} of udtools is not installed", hint=hint) from None
+    if done.returncode not in (0, 1) or "Traceback" in done.stderr:
+        lines = done.stderr.strip().splitlines() or ["no message"]
+        raise InputError(f"{PROGRAM} failed: {lines[-1]}", hint=f"run: {PROGRAM} --help")
+    for sentence, rule in _ERROR.findall(done.stderr + done.stdout):
+        yield int(sentence), rule
