@@ -82,9 +82,7 @@ def _mined(sample: Sample, asked: Run, folder: Path, workers: int) -> Mined:
     )
 
 
-def measured(
-    sample: Sample, mined: Mined, doubts: rankings.Doubts, settings: Mining, seed: int
-) -> dict[str, Any]:
+def measured(sample: Sample, mined: Mined, doubts: rankings.Doubts, settings: Mining, seed: int) -> dict[str, Any]:
     """Return the metrics of a run: sizes, and for heads and labels what every ranking is worth."""
     treebank, suspects = sample.treebank, mined.suspects
     wrong, wrong_label = sample.head_changed, sample.label_changed
@@ -124,7 +122,8 @@ def measured(
 
 def examples(sample: Sample, mined: Mined, count: int = EXAMPLES) -> list[dict[str, Any]]:
     """Return the first suspects among heads, with the sentence, its annotated and its best tree, and the right head."""
-    treebank, entries = sample.treebank, []
+    treebank = sample.treebank
+    entries: list[dict[str, Any]] = []
     for suspect in (s for s in mined.suspects if s.kind == "head"):
         if len(entries) == count:
             break

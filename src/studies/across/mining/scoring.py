@@ -34,8 +34,8 @@ def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequen
     wrong    bool[W]: words whose annotation is an error
     counted  bool[W]: words that count
 
-    Intervals are Wilson's, of 95 %. A list that is shorter than k has no entry at k. Average precision is the mean, over
-    all errors, of the precision at the rank of the error, and 0 for an error that is not listed.
+    Intervals are Wilson's, of 95 %. A list that is shorter than k has no entry at k. Average precision is the mean of
+    the precision at the rank of each error; an error that is not listed counts 0.
     """
     hits = wrong[order]
     errors = int(np.count_nonzero(wrong & counted))
@@ -43,7 +43,12 @@ def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequen
     at = {}
     for k in (k for k in ks if k <= len(order)):
         low, high = wilson(int(caught[k - 1]), k)
-        at[str(k)] = {"hits": int(caught[k - 1]), "low": low, "high": high, "recall": _share(int(caught[k - 1]), errors)}
+        at[str(k)] = {
+            "hits": int(caught[k - 1]),
+            "low": low,
+            "high": high,
+            "recall": _share(int(caught[k - 1]), errors),
+        }
     ranks = 1 + np.flatnonzero(hits)
     average = float((caught[hits] / ranks).sum() / errors) if errors else 0.0
     return {"at": at, "average_precision": average, "listed": len(order), "hits": int(hits.sum())}
