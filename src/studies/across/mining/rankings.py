@@ -137,7 +137,7 @@ def _of_sentence(judge: _Judge, table: object, i: int) -> Doubts:
     right = annotated[problem.mod] == problem.head
     improbable, entropy, absent = np.ones(n + 1), np.zeros(n + 1), np.zeros(n + 1)
     try:
-        marginals = np.nan_to_num(arc_marginals(problem, parser.decoder.space))
+        marginals = np.clip(np.nan_to_num(arc_marginals(problem, parser.decoder.space)), 0.0, 1.0)
     except TooLargeError:
         marginals = np.full(problem.arcs, 0.5)
     improbable[problem.mod[right]] = 1 - marginals[right]

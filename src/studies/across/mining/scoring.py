@@ -14,6 +14,8 @@ from treebound.metrics.calibration import wilson
 from treebound.mining.groups import SYSTEMATIC, groups
 from treebound.mining.suspects import Suspect
 
+DECIMALS = 9  #: scores that agree in so many decimals are equal
+
 
 def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
     """Return the words that a ranking lists, best first.
@@ -24,7 +26,8 @@ def order_of(scores: np.ndarray, counted: np.ndarray, seed: int) -> np.ndarray:
     """
     listed = np.flatnonzero(counted & (scores > UNLISTED))
     shuffled = np.random.default_rng(seed).permutation(listed)
-    return shuffled[np.argsort(-scores[shuffled], kind="stable")]
+    rounded = np.round(scores[shuffled], DECIMALS)  # sums differ in their last digits on other processors
+    return shuffled[np.argsort(-rounded, kind="stable")]
 
 
 def judged(order: np.ndarray, wrong: np.ndarray, counted: np.ndarray, ks: Sequence[int]) -> dict[str, Any]:
