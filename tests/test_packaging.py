@@ -99,6 +99,7 @@ UNSEEN = {
         "ipykernel": "runs notebooks",
         "jupyterlab": "make lab",
         "ruamel-yaml-clib": "makes dvc fast",
+        "udtools": "validates parsed treebanks, as a program of its own",
     },
     "peers": {"ufal-udpipe": "imported by the name that its peer states"},
 }

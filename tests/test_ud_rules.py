@@ -67,40 +67,25 @@ def sample(size: int, trees: Iterator[Case]) -> list[Case]:
     return random.Random(1).sample([*trees], size)
 
 
+#: relations that ask for certain tags
+TAGGED = [name.removeprefix("rel-upos-") for name in RULES if name.startswith("rel-upos-")]
 FAMILIES = {
     "inventory": lambda: same(2, "root dep DEP de-p dep:a:b subj subj:x root:x csubj", [VERB]),
-    **{
-        f"tags of {relation}": lambda relation=relation: tagged(relation)
-        for relation in [
-            "det",
-            "nummod",
-            "advmod",
-            "expl",
-            "aux",
-            "cop",
-            "case",
-            "mark",
-            "cc",
-            "punct",
-            "fixed",
-            "root",
-            "dep",
-        ]
-    },
+    **{f"tags of {relation}": lambda relation=relation: tagged(relation) for relation in ("root", "dep", *TAGGED)},
     "directions": lambda: same(2, "conj fixed flat goeswith appos conj:x flat:name dep", [VERB]),
     "subjects": lambda: same(3, "nsubj:outer csubj nsubj:pass", [VERB, column("VERB", misc="Subject=Outer")]),
     "objects": lambda: same(3, "obj obj:x iobj dep", [VERB]),
     "obliques": lambda: same(3, "obl:tmod nmod cop", [column("PRON"), VERB]),
-    "clauses": lambda: same(3, "obl nsubj csubj:pass", [NOUN, VERB]),
+    "clauses": lambda: same(3, "obl nsubj csubj:pass", [NOUN]),
     "orphans": lambda: all_trees(2, [["orphan", "orphan:x"], [*RELATION_LIST, "conj:x"]], [[VERB], [VERB]]),
     **{
         f"leaves of {parent}": lambda parent=parent: functional(parent)
         for parent in ["mark", "case", "aux", "cop", "det", "clf", "cc", "fixed", "goeswith", "punct", "det:x", "nmod"]
     },
-    "fixed": lambda: sample(2000, same(4, "fixed punct dep", [column("ADP", "ExtPos=ADV")])),
+    "fixed": lambda: sample(1000, same(4, "fixed punct dep", [column("ADP", "ExtPos=ADV")])),
     "fixed heads": lambda: same(2, "fixed dep", [column("ADP", "ExtPos=ADV"), column("PROPN"), column("ADV")]),
-    "written apart": lambda: sample(2000, same(4, "goeswith punct dep", [X])),
-    "spaces": lambda: same(3, "goeswith dep", [X, column("X", misc="SpaceAfter=No"), column("X", misc="Gloss=No")]),
+    "written apart": lambda: sample(1000, same(4, "goeswith punct dep", [X])),
+    "spaces": lambda: same(3, "goeswith dep", [column("X", misc="Gloss=No"), column("X", misc="SpaceAfter=No")]),
     "parts": lambda: same(
         2, "goeswith dep", [X, NOUN, column("X", "Typo=Yes"), column("X", "Typo=No"), column("X", lemma=False)]
     ),
@@ -108,10 +93,10 @@ FAMILIES = {
         2, "flat:foreign flat", [X, column("X", "Foreign=Yes"), column("X", "Case=Nom|Foreign=Yes"), NOUN]
     ),
     "punctuation": lambda: same(4, "punct dep", [column("PUNCT")]),
-    "punctuation of five": lambda: sample(1500, same(5, "punct dep", [column("PUNCT")])),
-    "random": lambda: [random_case(random.Random(seed), 3 + seed % 5) for seed in range(2000)],
+    "punctuation of five": lambda: sample(1000, same(5, "punct dep", [column("PUNCT")])),
+    "random": lambda: [random_case(random.Random(seed), 3 + seed % 5) for seed in range(1500)],
     "random goeswith": lambda: [
-        random_case(random.Random(seed), 5, ("goeswith", "punct", "advmod", "dep")) for seed in range(1000)
+        random_case(random.Random(seed), 5, ("goeswith", "punct", "advmod", "dep")) for seed in range(500)
     ],
 }
 
@@ -196,10 +181,16 @@ def _true(facts: tuple[Fact, ...], m: int, head: int, label: str) -> bool:
     return all(fact.is_true(head, label) for fact in facts if fact.word == m)
 
 
+def all_true(facts: tuple[Fact, ...], case: Case) -> bool:
+    """Return whether the arcs of a tree make all the facts true."""
+    return all(fact.is_true(case.heads[fact.word - 1], case.labels[fact.word - 1]) for fact in facts)
+
+
 def violated(family: str, every: int) -> Iterator[tuple[str, tuple[Fact, ...], Case]]:
     """Yield id, facts and tree of all violations in some trees of a family."""
     names = inventory(family)
-    for case in cases(family)[::every]:
+    small = [case for case in cases(family) if len(case.heads) < 7]  # there are 117,649 trees of seven words
+    for case in small[::every]:
         for rule in EVERY.rules:
             for violation in rule.violations(case.tree(names)):
                 yield rule.id, violation.facts, case
@@ -208,30 +199,29 @@ def violated(family: str, every: int) -> Iterator[tuple[str, tuple[Fact, ...], C
 @pytest.mark.parametrize("family", FAMILIES)
 def test_all_trees_with_the_facts_break_the_rule(family: str) -> None:
     generator, names = random.Random(family), inventory(family)
-    for rule, facts, case in violated(family, max(1, len(cases(family)) // 200)):
+    for rule, facts, case in violated(family, max(1, len(cases(family)) // 60)):
         assert facts
-        assert all(f.is_true(case.heads[f.word - 1], case.labels[f.word - 1]) for f in facts), (rule, case)
-        for _ in range(2):
-            other = alternative(facts, case, names, generator)
-            assert other is not None
-            assert rule in broken([RULES[rule]], other.tree(names)), (rule, facts, other)
+        assert all_true(facts, case), (rule, case)
+        other = alternative(facts, case, names, generator)
+        assert other is not None
+        assert rule in broken([RULES[rule]], other.tree(names)), (rule, facts, other)
 
 
 def test_the_validator_finds_the_rule_broken_in_all_trees_with_the_facts(tmp_path: Path) -> None:
     generator = random.Random(3)
     wanted: dict[str, list[Case]] = {}
     for family in FAMILIES:
-        for rule, facts, case in violated(family, max(1, len(cases(family)) // 40)):
+        for rule, facts, case in violated(family, max(1, len(cases(family)) // 25)):
             other = alternative(facts, case, inventory(family), generator)
             if other is not None and not _fatal(other):
                 wanted.setdefault(rule, []).append(other)
     assert wanted.keys() == set(RULES)
-    pairs = [(rule, case) for rule, several in wanted.items() for case in several[:40]]
+    pairs = [(rule, case) for rule, several in wanted.items() for case in several[:25]]
     verdicts = validated([case for _, case in pairs], RULES, tmp_path)
     assert [(pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True) if pair[0] not in verdict] == []
 
 
-@pytest.mark.parametrize("family", ["random", "random goeswith"])
+@pytest.mark.parametrize("family", ["random goeswith"])
 def test_projective_trees_need_no_facts_about_crossing_arcs(family: str) -> None:
     """In the space of projective trees, all projective trees with the facts break the rule."""
     names, generator, number = inventory(family), random.Random(1), 0
@@ -246,23 +236,19 @@ def test_projective_trees_need_no_facts_about_crossing_arcs(family: str) -> None
                 if (trees(len(case.heads), "projective")[:, 1:] == other.heads).all(axis=1).any():
                     number += 1
                     assert broken([RULES["leaf-goeswith"]], other.tree(names, "projective"))
-    assert number or family == "random"
+    assert number
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_patterns_are_all_violations(family: str) -> None:
     """Rules that state all their violations beforehand are broken exactly where one of these is true."""
     names = inventory(family)
-    for case in cases(family)[:: max(1, len(cases(family)) // 100)]:
+    for case in cases(family)[:: max(1, len(cases(family)) // 50)]:
         tree = case.tree(names)
         for rule in EVERY.rules:
             patterns = rule.patterns(tree.words, names)
             if patterns is not None and rule.applies(tree.words):
-                true = {
-                    facts
-                    for facts in patterns
-                    if all(f.is_true(tree.heads[f.word], tree.labels[f.word]) for f in facts)
-                }
+                true = {facts for facts in patterns if all_true(facts, case)}
                 own = {violation.facts for violation in rule.violations(tree)}
                 assert own <= true, rule
                 assert bool(own) == bool(true), rule
@@ -280,7 +266,7 @@ def batched(chosen: list[Case], screen: Screen, names: tuple[str, ...]) -> np.nd
 @pytest.mark.parametrize("rules", ["ud", "ud-warnings"])
 def test_the_screen_misses_nothing(family: str, rules: str) -> None:
     names, rule_set = inventory(family), load(rules)
-    chosen = cases(family)[::3]
+    chosen = cases(family)[::5]
     for space in ("projective", "non-projective"):
         trees_ = [case.tree(names, space) for case in chosen]
         if space == "projective":

@@ -14,6 +14,7 @@ from test_cli import assert_one_line, run
 
 import treebound
 from treebound.constraints import CONSTRAINTS, TREE
+from treebound.constraints.rows import Words
 from treebound.constraints.ud import load
 from treebound.core.labelled import best_labels
 from treebound.core.treebank import Treebank
@@ -154,11 +155,16 @@ def test_sentences_without_a_valid_tree_are_named_and_written(folder: Path, tmp_
     assert done.returncode == 0, done.stderr
     text = tmp_path / "text.conllu"
     text.write_text("".join(f"1\tv{i}\tv{i}\tVERB\tVERB\t_\t_\t_\t_\t_\n\n" for i in range(12)))
-    done = run("parse", tmp_path / "rootless.npz", text, "--valid", "ud")
+    done = run("parse", tmp_path / "rootless.npz", text, "--valid", "ud", "--certificates", tmp_path / "proofs.jsonl")
     assert done.returncode == 0, done.stderr
+    (tmp_path / "parsed.conllu").write_text(done.stdout)
+    for options in (("--certificates", tmp_path / "proofs.jsonl"), ()):
+        checked = run("check", tmp_path / "rootless.npz", tmp_path / "parsed.conllu", "--valid", "ud", *options)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        assert "12 proved to have no tree; 0 faults" in checked.stderr
     assert done.stdout.count("# treebound_valid = none") == 12
     assert done.stdout.count("\t0\tdep\t") == 12
-    assert "sentence 1: no tree" in done.stderr
+    assert "sentence 1: no tree of its arcs keeps the rules 0-is-not-root of ud" in done.stderr
     assert "12 of 12 sentences" in done.stderr
 
 
@@ -190,3 +196,111 @@ def test_a_model_without_labels_or_with_other_labels_is_refused(folder: Path) ->
     other = system.train(replace(settings, labels="joint"), synthetic_treebank(30, 1, 8), synthetic_treebank(10, 2, 8))
     with pytest.raises(treebound.InputError, match="labels of Universal Dependencies"):
         Parser(other, valid="ud")
+
+
+@pytest.fixture(scope="module")
+def parsed(folder: Path) -> Path:
+    done = run("parse", folder / "model.npz", folder / "test.conllu", "-o", folder / "parsed.conllu",
+               "--valid", "ud", "--certificates", folder / "proofs.jsonl")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / "parsed.conllu"
+
+
+def test_proofs_are_checked_from_a_file_and_as_a_search_proposes_them(folder: Path, parsed: Path) -> None:
+    for options in (("--certificates", folder / "proofs.jsonl"), ()):
+        done = run("check", folder / "model.npz", parsed, "--valid", "ud", *options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "150 sentences: 150 proved optimal; 0 faults" in done.stderr
+
+
+def test_rules_must_be_those_of_the_parse(folder: Path, parsed: Path) -> None:
+    done = run("check", folder / "model.npz", parsed)
+    assert done.returncode == 1
+    assert "give --valid" in done.stdout
+    proofs = folder / "proofs.jsonl"
+    assert_one_line(run("check", folder / "model.npz", parsed, "--certificates", proofs), "about valid trees")
+    done = run("check", folder / "model.npz", parsed, "--valid", "ud-warnings")
+    assert done.returncode == 1
+    assert "not claimed to keep the rules ud-warnings" in done.stdout
+
+
+def test_a_tree_that_breaks_a_rule_is_found(folder: Path, parsed: Path, tmp_path: Path) -> None:
+    lines = parsed.read_text().splitlines(keepends=True)
+    changed = next(i for i, line in enumerate(lines) if line.split("\t")[7:8] == ["root"])
+    lines[changed] = lines[changed].replace("\troot\t", "\tobj\t")
+    (tmp_path / "changed.conllu").write_text("".join(lines))
+    done = run("check", folder / "model.npz", tmp_path / "changed.conllu", "--valid", "ud", "--fast")
+    assert done.returncode == 1
+    assert "its labels break the rule 0-is-not-root" in done.stdout
+
+
+def test_a_better_valid_tree_is_found(folder: Path, parsed: Path, tmp_path: Path) -> None:
+    """The second best valid tree, with its own score, called optimal."""
+    treebank = read(folder / "test.conllu").treebank
+    some = treebank.select(np.flatnonzero(treebank.lengths >= 6)[:1])
+    parser = treebound.load(folder / "model.npz", valid="ud")
+    (parse,) = parser.parse(some, confidence=Assess(k=2))
+    second = parse.confidence.trees[1]
+    labelled = parser.validity.labelled(second, some, 0, parser.validity.statement(some, 0, None, False))
+    path = written(some.with_heads(second.heads[1:]), tmp_path / "second.conllu")
+    rows = [line.split("\t") for line in path.read_text().splitlines()]
+    for row, label in zip([row for row in rows if len(row) > 1], parser.label_names(labelled), strict=True):
+        row[7] = label
+    claims = [f"# treebound_score = {second.value:.0f}", f"# treebound_bound = {second.value:.0f}"]
+    claims += ["# treebound_status = optimal", "# treebound_valid = ud"]
+    path.write_text("\n".join([*claims, *("\t".join(row) for row in rows), ""]))
+    done = run("check", folder / "model.npz", path, "--valid", "ud")
+    assert done.returncode == 1, done.stderr
+    assert "is not closed" in done.stdout
+
+
+WORDS = Words.of(["They", "see", "it"], ["PRON", "VERB", "PRON"])
+
+
+def test_decode_returns_the_best_valid_tree_of_scores() -> None:
+    rng = np.random.default_rng(1)
+    names = ("nsubj", "obj", "root", "punct")
+    program = IncrementalProgram([*TREE, CONSTRAINTS["ud"](assume_empty=True)], space="projective")
+    changed = 0
+    for _ in range(20):
+        arc = rng.integers(-5, 6, (4, 4)).astype(float)
+        labels = rng.integers(-5, 6, (4, 4, 4)).astype(float)
+        parse = treebound.decode(arc, labels=labels, label_names=names, words=WORDS, valid="ud")
+        best = treebound.decode(arc, labels=labels, label_names=names, words=WORDS, decoder="incremental-ilp",
+                                constraints=program.constraints, space="projective")  # fmt: skip
+        assert parse.status == "optimal"
+        assert parse.value == pytest.approx(best.value)
+        changed += parse.value < treebound.decode(arc, labels=labels).value
+    assert changed > 10
+    listed = treebound.decode(arc, labels=labels, label_names=names, words=WORDS, valid="ud", k_best=2, margins=True)
+    assert listed.confidence.trees[0].value == parse.value
+
+
+@pytest.mark.parametrize(
+    ("how", "part"),
+    [
+        ({"valid": 3}, "valid is a int"),
+        ({"valid": "nothing"}, "no set of validity rules"),
+        ({"label_names": None}, "label_names are not given"),
+        ({"label_names": ["nsubj"]}, "label_names has 1"),
+        ({"words": None}, "words is a NoneType"),
+        ({"label_names": ["punct", "obj"]}, "admit no tree that keeps 0-is-not-root"),
+        ({"constraints": [*TREE]}, "constraints and valid are given together"),
+    ],
+)
+def test_faults_of_decode(how: dict, part: str) -> None:
+    wanted = {"labels": np.zeros((4, 4, 2)), "label_names": ["root", "obj"], "words": WORDS, "valid": "ud"} | how
+    with pytest.raises(treebound.InputError, match=part):
+        treebound.decode(np.zeros((4, 4)), **wanted)
+
+
+def test_the_constrained_system_keeps_the_rules(folder: Path, tmp_path: Path) -> None:
+    done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", tmp_path / "labelled.npz",
+               "--system", "constrained", "--epochs", 1, "--bits", 14)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    some = written(read(folder / "test.conllu").treebank.select(np.arange(40)), tmp_path / "some.conllu")
+    for name, options in (("plain", ()), ("valid", ("--valid", "ud"))):
+        done = run("parse", tmp_path / "labelled.npz", some, "-o", tmp_path / f"{name}.conllu", *options)
+        assert done.returncode == 0, done.stderr
+    assert len(errors(tmp_path / "plain.conllu")) > 5
+    assert errors(tmp_path / "valid.conllu") == set()

@@ -1,7 +1,8 @@
 """Proofs of parsed sentences in a file, for `treebound check`: JSON Lines, compressed with gzip, bzip2 or xz.
 
 The first line names format, version and tree space, `derivations` for those of `evaluation.joint_proofs`, whose lines
-are of their own. Then one line a sentence, in the order of the parsed file: `null` where nothing was proved, else
+are of their own. The entry `"valid": "ud"` announces proofs about valid trees alone, whose lines `validity_proofs`
+describes. Then one line a sentence, in the order of the parsed file: `null` where nothing was proved, else
 
     words, arcs   of the sentence, to tell a file that belongs to something else
     exact         families that the chart scores
@@ -34,6 +35,7 @@ from treebound.support import compression
 FORMAT, VERSION = "treebound certificates", 1
 Of = Space | Literal["derivations"]  #: what proofs are about: trees of a space, or derivations
 SPACES = (*get_args(Space), "derivations")
+Valid = Literal["ud"]  #: rules that the trees must keep: those of Universal Dependencies
 T = TypeVar("T")
 LONGEST_LINE = 2**28  #: bytes that a line may have
 #: fields of Step with one array
@@ -43,9 +45,10 @@ _ARRAYS = ("shift", "slope", "child", "parent")
 class Writer:
     """Certificates into a stream of bytes, one sentence after the other. `compression.writing` gives such a stream."""
 
-    def __init__(self, file: BinaryIO, space: Of = "projective"):
+    def __init__(self, file: BinaryIO, space: Of = "projective", valid: Valid | None = None):
         self._out = file
-        self.write(json_line({"format": FORMAT, "version": VERSION, "space": space}))
+        header = {"format": FORMAT, "version": VERSION, "space": space}
+        self.write(json_line(header if valid is None else header | {"valid": valid}))
 
     def add(self, problem: Problem, certificate: Certificate | None) -> None:
         """The proof of the next sentence, None if there is none."""
@@ -70,6 +73,7 @@ class Reader:
     """The lines of a certificate file, one sentence after the other.
 
     space  the trees among which the parses are claimed to be the best, as the file says; the model decides
+    valid  the rules that these trees must keep, `ud`, with lines of `validity_proofs`; None: there are no such rules
 
     Raises InputError, here and when lines are taken, where the file is damaged or none of these.
     """
@@ -82,7 +86,10 @@ class Reader:
             raise InputError("not a certificate file", path=path, hint="treebound parse --certificates writes one")
         if header.get("version") != VERSION or header.get("space") not in SPACES:
             raise InputError("a certificate file of another version", path=path, hint="parse again")
+        if header.get("valid") not in (None, *get_args(Valid)):
+            raise InputError("a certificate file of unknown rules", path=path, hint="parse again")
         self.space = cast("Of", header["space"])
+        self.valid = cast("Valid | None", header.get("valid"))
 
     def line(self) -> tuple[int, bytes]:
         """The next sentence's number of line and text, for `proof`."""

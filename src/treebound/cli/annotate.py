@@ -7,6 +7,7 @@ as it is.
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,14 +27,14 @@ class Written:
     """Some sentences as they are to be written.
 
     text    CoNLL-U in UTF-8
-    invalid  places of the sentences for which no tree keeps the rules, where rules were asked for
+    invalid  places of the sentences for which no tree keeps the rules, and the rules that exclude all trees of each
     proofs  per sentence a line for `checker.proofs.Writer.write`, where proofs were asked for
     derivations  per sentence its derivation as a line of `.auto`, or its fragments, where they were asked for
     """
 
     text: bytes
     sentences: int
-    invalid: list[int] = field(default_factory=list)
+    invalid: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     proofs: list[bytes] = field(default_factory=list)
     derivations: list[list[str]] = field(default_factory=list)
 
@@ -59,23 +60,33 @@ def parsed(how: Parsing, document: Document) -> Written:
     parser, sure, treebank = how.parser, how.confidence, document.treebank
     document = without_claims(document)
     rules = getattr(parser, "validity", None)
+    misc = document.misc() if rules else None
     more: dict[str, Any] = {"confidence": sure} if sure else {}
-    parses = parser.parse(treebank, **more, **({"misc": document.misc()} if rules else {}))
+    parses = parser.parse(treebank, **more, **({"misc": misc} if rules else {}))
     labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
-    misc = [misc_of(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
+    added = [misc_of(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
     columns = {parser.column: [parser.tags_of(p) for p in parses]} if hasattr(parser, "tags_of") else None
     out, comments = io.BytesIO(), [comments_of(p, rules.name if rules else "") for p in parses]
-    document.write(out, [p.heads for p in parses], labels, comments=comments, misc=misc, columns=columns)
-    proved = [_proof(parser, treebank, i, p) for i, p in enumerate(parses)] if how.proofs else []
+    document.write(out, [p.heads for p in parses], labels, comments=comments, misc=added, columns=columns)
+    proved = (
+        [_proof(parser, treebank, i, p, misc[i] if misc else None) for i, p in enumerate(parses)] if how.proofs else []
+    )
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
-    invalid = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
+    unkept = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
+    invalid = [(i, getattr(parses[i].record, "conflict", ())) for i in unkept]
     return Written(out.getvalue(), len(parses), invalid, proved, derived)
 
 
-def _proof(parser: Any, treebank: Treebank, i: int, p: Parse) -> bytes:
+def _proof(parser: Any, treebank: Treebank, i: int, p: Parse, misc: Sequence[str] | None) -> bytes:
     """Return the line of a sentence in a certificate file."""
     from treebound.checker import joint_proofs, proofs  # a command without --proofs starts faster without the checker
 
+    if getattr(parser, "validity", None) is not None:
+        from treebound.checker.validity_proofs import validity_line
+
+        every = bool(p.work.get("every")) or not p.work.get("valid")
+        problem = parser.validity.statement(treebank, i, misc, every).scores.problem
+        return validity_line(problem, p.record.proof if p.record else None)
     if derives(parser):
         return proofs.json_line(joint_proofs.encoded(p.record.joint.proof) if p.record.joint else None)
     return proofs.line(parser.problem(treebank, i), certificate(p.record) if p.record else None)

@@ -25,7 +25,7 @@ from treebound.core.problem import Problem
 from treebound.core.spaces import Space
 from treebound.decoders.exact.branch_and_bound.record import certificate
 from treebound.systems.graph.parser import Parser
-from treebound.treebanks.claims import CLAIMS, COMMENT, KBEST, claims_in, number_in
+from treebound.treebanks.claims import CLAIMS, COMMENT, KBEST, VALID, claims_in, number_in
 from treebound.treebanks.document import Document
 
 #: what is verified about a sentence: that its tree is the best, that none exceeds its bound, that there is none; that
@@ -102,7 +102,9 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
     """Verify what is claimed about a sentence. InputError where its proof is none, or no parser wrote the sentence."""
     parser, document = how.parser, claimed.document
     comments, faults = comments_in(how.parsed, claimed)
-    ignored = _ignored(document, comments)
+    if not faults and VALID in comments:
+        faults = ["its tree is claimed to be the best valid one: give --valid as it was given to parse"]
+    ignored = ignored_claims(document, comments)
     problem = parser.problem(document.treebank, 0)
     stored = None  # read even where it is not used: a damaged file is one, sampled or not
     if claimed.proof and claimed.prove and how.certificates is not None:
@@ -157,7 +159,7 @@ def comments_in(parsed: str, claimed: Claimed) -> tuple[dict[str, str], list[str
     return {key: values[0] for key, values in found.items()}, faults
 
 
-def _ignored(document: Document, comments: dict[str, str]) -> frozenset[str]:
+def ignored_claims(document: Document, comments: dict[str, str]) -> frozenset[str]:
     """Return the other claims of a sentence, which nothing here verifies."""
     ignored = {f"{key.lower()}s" for key in claims_in(document, 0).misc}
     if comments.get("kbest_complete") == "yes":

@@ -146,11 +146,13 @@ def check(
     heuristic   nothing else; the bound is inf
     infeasible  there is no tree
 
-    Trees are those over the candidate heads of each word (--k and --threshold); of a CCG model, derivations of its
-    charts (--beams, --limit), whose certificates must be given. Every statement about other trees is proved by a search
-    tree of linear bounds, read from a file or else proposed by a search; its every step is checked by code that shares
-    nothing with the search. The summary counts what is proved, and says what was not looked at: with --fast or --sample
-    proofs, always margins, marginals and that lists of k best trees are complete (their trees and scores are checked).
+    With --valid, the tree and its labels keep the rules, and the promise is about trees that keep them: no valid tree
+    scores more. Trees are those over the candidate heads of each word (--k and --threshold); of a CCG model,
+    derivations of its charts (--beams, --limit), whose certificates must be given. Every statement about other trees is
+    proved by a search tree of linear bounds, read from a file or else proposed by a search; its every step is checked
+    by code that shares nothing with the search. The summary counts what is proved, and says what was not looked at:
+    with --fast or --sample proofs, always margins, marginals and that lists of k best trees are complete (their trees
+    and scores are checked, but with --valid).
     Faults go to standard output, one a line; there being any, the exit status is 1.
     """
     from treebound.cli.checking import Summary
@@ -200,6 +202,10 @@ def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
                 line=1,
                 hint="give the file of the same run",
             )
+        if (stored.valid is None) != (getattr(parser, "validity", None) is None):
+            kind = "all trees" if stored.valid is None else "valid trees"
+            reason = f"proofs about {kind}, but --valid is {'given' if stored.valid is None else 'not given'}"
+            raise InputError(reason, path=proofs.certificates, line=1, hint="give --valid as it was given to parse")
         yield stored
 
 
@@ -231,9 +237,11 @@ def _how(parser: Any, parsed: str, certificates: Path | None) -> tuple[Callable[
 
         assert certificates is not None
         return checking_derivations.checked, checking_derivations.Checking(parser, parsed, certificates)
-    from treebound.cli import checking
+    from treebound.cli import checking, checking_valid
 
-    return checking.checked, checking.Checking(parser, parsed, certificates)
+    valid = getattr(parser, "validity", None) is not None
+    check = checking_valid.checked if valid else checking.checked
+    return check, checking.Checking(parser, parsed, certificates)
 
 
 def _named(space: str) -> str:

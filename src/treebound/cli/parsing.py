@@ -72,7 +72,7 @@ def parse(
     if hasattr(parser, "problem") and not is_compiled("kernels.features.scoring.score_sentence"):
         tell_compiling()
     report = _report(parser)
-    with _proofs(proofs, proofs and proofs_of(parser)) as prove, _auto(ccg.derivations) as derive:
+    with _proofs(proofs, parser) as prove, _auto(ccg.derivations) as derive:
 
         def also(done: Written) -> None:
             if report is not None:
@@ -223,7 +223,7 @@ def _name(path: Path) -> str:
 
 
 @contextmanager
-def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] | None]:
+def _proofs(path: Path | None, parser: Any) -> Iterator[Callable[[bytes], None] | None]:
     """What writes a proof to a file, which appears when it is complete; None without a path."""
     if path is None:
         yield None
@@ -232,7 +232,8 @@ def _proofs(path: Path | None, space: Any) -> Iterator[Callable[[bytes], None] |
     from treebound.support.compression import writing
 
     with writing(path, otherwise=".gz") as file:
-        yield Writer(file, space).write
+        rules = getattr(parser, "validity", None)
+        yield Writer(file, proofs_of(parser), "ud" if rules is not None else None).write
 
 
 @contextmanager

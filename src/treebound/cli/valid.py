@@ -32,15 +32,16 @@ class Report:
             columns = ("feats", "lemma", *(["misc"] if document.layout.misc is not None else []))
             say(f"treebound: warning: {name}: {covered(self.validity.rules, tags, (), columns)} to sentences with them")
 
-    def written(self, sentences: int, invalid: list[int]) -> None:
-        """Count sentences, and name those for which no valid tree exists (their places, from 0)."""
-        for place in invalid:
+    def written(self, sentences: int, invalid: list[tuple[int, tuple[str, ...]]]) -> None:
+        """Count sentences, and name those for which no valid tree exists: place, from 0, and rules in conflict."""
+        for place, conflict in invalid:
             self._invalid += 1
             if self._invalid <= SHOWN:
                 number = self._sentences + place + 1
+                rules = f" {', '.join(conflict)} of {self.validity.name}" if conflict else f" {self.validity.name}"
                 say(
-                    f"treebound: warning: sentence {number}: no tree of its candidate arcs keeps the rules "
-                    f"{self.validity.name}; its best tree is written, with the comment treebound_valid = none"
+                    f"treebound: warning: sentence {number}: no tree of its arcs keeps the rules{rules}; its best tree "
+                    "is written, with the comment treebound_valid = none"
                 )
         self._sentences += sentences
 

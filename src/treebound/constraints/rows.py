@@ -41,10 +41,18 @@ class Words:
         return cls(("", *forms), ("", *classes), *columns)
 
     def with_empty_columns(self) -> Words:
-        """Return the same words with FEATS and MISC that say nothing (`_`) where these columns are unknown."""
+        """Return the words with columns FEATS, MISC and LEMMA that are empty (`_`) where they are unknown.
+
+        Rules that read these columns are then applied as if the treebank had neither features nor remarks in MISC.
+
+        Examples
+        --------
+        >>> Words.of(["dogs"], ["NOUN"]).with_empty_columns().feats
+        ('', '_')
+        """
         empty = ("", *["_"] * self.n)
-        feats, misc = (empty if column is None else column for column in (self.feats, self.misc))
-        return Words(self.form, self.word_class, feats, misc, self.lemma)
+        feats, misc, lemma = (empty if column is None else column for column in (self.feats, self.misc, self.lemma))
+        return Words(self.form, self.word_class, feats, misc, lemma)
 
     @property
     def n(self) -> int:

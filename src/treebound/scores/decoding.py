@@ -355,7 +355,7 @@ def _decode_problem(settings: How, scores: Mapping[str, Any]) -> Parse:
         else:
             parse = _searched(settings, statement, scores.get("words"))
     if parse.status == "infeasible":
-        raise no_tree(scores, statement)
+        raise no_tree(scores, statement, getattr(parse.record, "conflict", ()))
     if statement.labels is None or parse.labels is not None:
         return parse
     return _labelled(parse, statement.labels)
@@ -373,9 +373,15 @@ def _searched(how: How, statement: Statement, words: Words | None) -> Parse:
     return parse if how.assess is None or parse.status == "infeasible" else how.assess(decoder, made, parse)
 
 
-def no_tree(scores: Mapping[str, Any], statement: Statement) -> InputError:
-    """Return the error for scores, or masks and constraints, that forbid every tree."""
+def no_tree(scores: Mapping[str, Any], statement: Statement, conflict: Sequence[str] = ()) -> InputError:
+    """Return the error for scores, masks, constraints or rules that forbid every tree.
+
+    conflict  names of the constraints or rules that exclude all trees together
+    """
     given = " and ".join(sorted(name for name, x in scores.items() if x is not None))
+    if conflict:
+        names = ", ".join(conflict)
+        return InputError(f"{given} admit no tree that keeps {names}", hint="leave one of these constraints out")
     if statement.mask > -np.inf:
         reason = f"{given} admit no tree without scores from {statement.mask:.3g} down, which count as -inf"
         return InputError(reason, hint="treebound.problem explains masks")

@@ -23,7 +23,9 @@ CLAIMS = ("score", "bound", "status")
 KBEST = ("kbest", "kbest_complete")
 CONFIDENCE = ("Margin", "Marginal")
 COMMENT, MISC = "treebound_", "Treebound"  #: prefixes of our keys
-VALID = "valid"  #: the rules that the tree keeps, among whose trees it is the best; `none` if no tree keeps them
+#: the rules that the tree keeps, among whose trees it is the best (ALL_ARCS: no tree of the candidate arcs keeps them);
+#: NONE if no tree keeps them: nothing is claimed about other trees then
+VALID, ALL_ARCS, NONE = "valid", ", all arcs", "none"
 _COMMENTS = {f"{COMMENT}{name}" for name in (*CLAIMS, *KBEST, VALID)}
 _ITEMS = {f"{MISC}{name}" for name in CONFIDENCE}
 
@@ -69,7 +71,8 @@ def comments_of(parse: Parse, rules: str = "") -> list[str]:
         values["kbest"] = " | ".join(trees)
         values["kbest_complete"] = "yes" if parse.confidence.complete else "no"
     if rules:
-        values[VALID] = rules if parse.work.get("valid") else "none"
+        name = rules + (ALL_ARCS if parse.work.get("every") else "")
+        values[VALID] = name if parse.work.get("valid") else NONE
     return [f"{COMMENT}{name} = {value}" for name, value in values.items()]
 
 

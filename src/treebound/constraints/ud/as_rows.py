@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from treebound.constraints.rows import Row, Selection, Variables
+from treebound.constraints.rows import Row, Selection, Variables, Words
 from treebound.constraints.ud.base import UnaryRule
 from treebound.constraints.ud.rule_sets import load
 from treebound.constraints.ud.violations import Fact, LabelledTree
@@ -21,20 +21,27 @@ class UniversalDependencies:
 
     rules  name of a set of rules, or a TOML file
     drop   ids of the set's rules that are not enforced
+    assume_empty  whether unknown columns FEATS, MISC and LEMMA count as empty ones. By default, rules that need an
+                  unknown column are not applied
     """
 
     name = "ud"
     code = "UD"
 
-    def __init__(self, rules: str = "ud", drop: Sequence[str] = ()):
+    def __init__(self, rules: str = "ud", drop: Sequence[str] = (), assume_empty: bool = False):
         self.rule_set = load(rules).without(drop)
+        self.assume_empty = assume_empty
+
+    def _words(self, words: Words) -> Words:
+        return words.with_empty_columns() if self.assume_empty else words
 
     def start(self, variables: Variables) -> list[Row]:
         """Return one row for every rule about single arcs that excludes variables. O(V n)."""
         rows = []
+        words = self._words(variables.words)
         for rule in self.rule_set.rules:
-            if isinstance(rule, UnaryRule) and rule.applies(variables.words):
-                patterns = rule.patterns(variables.words, variables.names)
+            if isinstance(rule, UnaryRule) and rule.applies(words):
+                patterns = rule.patterns(words, variables.names)
                 columns = [column for facts in patterns for column in meant(variables, facts)[0]]
                 if columns:
                     rows.append(_row(columns, 0.0))
@@ -46,21 +53,21 @@ class UniversalDependencies:
         A selection with cycles may break rules, too. Its rows are kept by every valid tree.
         """
         labels = ["", *(variables.names[i] for i in selection.labels[1:])]
-        tree = LabelledTree(variables.words, selection.heads, labels, variables.names, "non-projective")
+        tree = LabelledTree(self._words(variables.words), selection.heads, labels, variables.names, "non-projective")
         rows = []
         for rule in self.rule_set.rules:
             if not isinstance(rule, UnaryRule):
                 for violation in rule.violations(tree):
-                    words = meant(variables, violation.facts)
-                    rows.append(_row([column for columns in words for column in columns], len(words) - 1.0))
+                    choices = meant(variables, violation.facts)
+                    rows.append(_row([column for columns in choices for column in columns], len(choices) - 1.0))
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]] | None:
         """Return all excluded variables and pairs, or None if a rule names more words. O(V² n) at most."""
-        result = set[tuple[int, ...]]()
+        result, words = set[tuple[int, ...]](), self._words(variables.words)
         for rule in self.rule_set.rules:
-            if rule.applies(variables.words):
-                patterns = rule.patterns(variables.words, variables.names)
+            if rule.applies(words):
+                patterns = rule.patterns(words, variables.names)
                 if patterns is None:
                     return None
                 result.update(_products(variables, patterns))

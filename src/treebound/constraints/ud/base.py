@@ -84,6 +84,8 @@ class UnaryRule(UdRule):
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield one fact for every word whose arc breaks the rule. O(n + n per word of these labels)."""
         labels = self.labels(tree.names)
+        if labels.isdisjoint(tree.labels):
+            return
         for m in range(1, tree.words.n + 1):
             if tree.labels[m] in labels:
                 heads = self.heads(tree.words, m)
@@ -141,6 +143,8 @@ class TwoLabelsRule(UdRule):
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield two facts for every arc that breaks the rule. O(n)."""
         parents, words = self.parent_labels(tree.names), entries(tree.words)
+        if parents.isdisjoint(tree.labels):
+            return
         for m in range(1, tree.words.n + 1):
             h = int(tree.heads[m])
             if h and h != m and tree.labels[h] in parents:

@@ -100,6 +100,11 @@ class OrphanParent(TwoLabelsRule):
 PROMOTED = frozenset({"conj", "parataxis", "root", "csubj", "ccomp", "advcl", "acl", "reparandum"})
 
 
+def possessive(entry: Entry) -> bool:
+    """Return whether a word has the feature Poss=Yes."""
+    return entry.feature("Poss") == "Yes"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Leaf(TwoLabelsRule):
     """A function word has only dependents of a few relations.
@@ -124,7 +129,7 @@ class Leaf(TwoLabelsRule):
         allowed = self.children
         if self.negated and child.negative:
             allowed |= {"advmod"}
-        if self.possessive and head.feature("Poss") == "Yes":
+        if self.possessive and possessive(head):
             allowed |= self.possessive
         return labels_outside(names, allowed)
 

@@ -33,7 +33,9 @@ class PunctuationRule(UdRule):
     """A rule about every word of relation `punct`."""
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the violations of every punctuation mark. O(n² per mark)."""
+        """Yield the violations of every punctuation mark; none of a projective tree. O(n² per mark)."""
+        if tree.space == "projective":
+            return
         marks = labels_of(tree.names, PUNCT)
         for m in range(1, tree.words.n + 1):
             if tree.labels[m] in marks:

@@ -70,8 +70,11 @@ def entry(tag: str, feats: str | None, misc: str | None, lemma: str | None) -> E
     return Entry(tag, feats or "_", outer, no_space, lemma is not None and lemma not in EMPTY)
 
 
-@lru_cache(256)
 def entries(words: Words) -> tuple[Entry, ...]:
-    """Return the entries of a sentence, that of the root first. O(n)."""
-    columns = (column or (None,) * (words.n + 1) for column in (words.feats, words.misc, words.lemma))
-    return (ROOT, *(entry(*word) for word in list(zip(words.word_class, *columns, strict=True))[1:]))
+    """Return the entries of a sentence, that of the root first. O(n) once for each `Words`."""
+    known: tuple[Entry, ...] | None = words.__dict__.get("_entries")
+    if known is None:
+        columns = (column or (None,) * (words.n + 1) for column in (words.feats, words.misc, words.lemma))
+        known = (ROOT, *(entry(*word) for word in list(zip(words.word_class, *columns, strict=True))[1:]))
+        words.__dict__["_entries"] = known  # rules ask many times a sentence, and a hash of all columns is not free
+    return known

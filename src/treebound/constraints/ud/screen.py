@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from treebound.core.spaces import Space
 #: a property of a word, given its entry and which of FEATS, MISC, LEMMA are known
 Columns = tuple[bool, bool, bool]
 COLUMNS = ("feats", "misc", "lemma")
+#: words that may have dependents, or be dependents, where other words may not
+POSSESSIVE, NEGATIVE = Entry("DET", "Poss=Yes"), Entry("PART", "Polarity=Neg")
 #: stands for every lemma
 LEMMA = "lemma"
 #: distinct words that a screen remembers
@@ -76,7 +79,7 @@ class Screen:
         bits = [(rule.labels(names), 1 << k) for k, rule in enumerate(self._entry_rules)]
         self._label_bits = np.array([sum(bit for labels, bit in bits if n in labels) for n in names], np.uint64)
         self._numbers: dict[tuple[Entry, Columns], int] = {}
-        self._rows: list[tuple[int, int, bool, bool, bool]] = [(0, 0, False, False, False)]
+        self._rows: list[tuple[int, ...]] = [(0,) * 7]
         self._words: dict[tuple[str | None, ...], int] = {}
         self._tables: tuple[np.ndarray, ...] = ()
         self._pairs = self._label_pairs(rules)
@@ -111,12 +114,16 @@ class Screen:
         return self._mask(labels_of(self._names, frozenset(relations)))
 
     def _label_pairs(self, rules: tuple[UdRule, ...]) -> np.ndarray:
-        """bool[L + 1, L]: labels of a head and of a dependent that some rule about two labels may exclude."""
-        table = np.zeros((len(self._names) + 1, len(self._names)), np.bool_)
+        """Return the labels of a head and of a dependent that a rule about two labels excludes: bool[2, 2, L + 1, L].
+
+        First come whether the head is possessive and whether the dependent is negative.
+        """
+        table = np.zeros((2, 2, len(self._names) + 1, len(self._names)), np.bool_)
         for rule in rules:
             if isinstance(rule, TwoLabelsRule):
-                children = self._mask(rule.child_labels(self._names, ROOT, ROOT))[:-1]
-                table |= self._mask(rule.parent_labels(self._names))[:, None] & children
+                parents = self._mask(rule.parent_labels(self._names))[:, None]
+                for (i, head), (j, child) in product(enumerate((ROOT, POSSESSIVE)), enumerate((ROOT, NEGATIVE))):
+                    table[i, j] |= parents & self._mask(rule.child_labels(self._names, head, child))[:-1]
         return table
 
     def codes(self, sentence: Words) -> np.ndarray:
@@ -143,7 +150,8 @@ class Screen:
             own = sum(bit for rule, bit in rules if rule.excludes(word))
             under = sum(bit for rule, bit in rules if rule.excludes_under(word))
             nominal = word.tag in clauses.NOMINAL_TAGS
-            self._rows.append((own, under, nominal, known[1] and not word.outer, word.no_space))
+            flags = (nominal, known[1] and not word.outer, word.no_space, clauses.possessive(word), word.negative)
+            self._rows.append((own, under, *flags))
             self._tables = ()
         return number
 
@@ -200,7 +208,9 @@ class Screen:
         broken |= self._leftwards[batch.labels] & (batch.heads > batch.places)
 
     def _two_labels(self, batch: Batch, broken: np.ndarray) -> None:
-        broken |= self._pairs[batch.head_labels, batch.labels]
+        *_, possessive, negative = self._columns()
+        head, child = possessive[batch.head_codes].view(np.int8), negative[batch.codes].view(np.int8)
+        broken |= self._pairs[head, child, batch.head_labels, batch.labels]
 
     def _counts(self, batch: Batch, broken: np.ndarray) -> None:
         for counted, subjects in self._limits:
@@ -233,7 +243,7 @@ class Screen:
                 broken[index] |= right & ~joined
 
     def _crossings(self, batch: Batch, broken: np.ndarray) -> None:
-        """Find punctuation marks whose arc crosses some arc."""
+        """Find marks with a word under their arc and its head outside, or a word beyond them and its head under it."""
         low, high = np.minimum(batch.heads, batch.places), np.maximum(batch.heads, batch.places)
         marks = np.flatnonzero(self._punct[batch.labels] & (high - low > 1))
         if not len(marks):
@@ -242,5 +252,7 @@ class Screen:
         mark = np.repeat(marks, sizes)
         first = np.repeat(np.cumsum(sizes) - sizes, sizes)
         word = np.arange(len(mark)) - first + np.repeat(marks - batch.places[marks] + 1, sizes)
-        a, b, c, d = low[mark], high[mark], low[word], high[word]
-        broken[mark[((a < c) & (c < b) & (b < d)) | ((c < a) & (a < d) & (d < b))]] = True
+        own, head, a, b = batch.places[word], batch.heads[word], low[mark], high[mark]
+        leaves = (a < own) & (own < b) & ((head < a) | (b < head))
+        beyond = np.where(batch.heads[mark] < batch.places[mark], own > b, own < a)
+        broken[mark[leaves | (beyond & (a < head) & (head < b))]] = True

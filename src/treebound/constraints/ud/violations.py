@@ -64,16 +64,17 @@ class LabelledTree:
 
 
 class Rule(Protocol):
-    """A rule of the validator.
-
-    id     as in the validator's messages
-    level  the validator's level
-    """
+    """A rule of the validator."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """Return the validator's id."""
+        ...
+
     @property
-    def level(self) -> int: ...
+    def level(self) -> int:
+        """Return the validator's level."""
+        ...
 
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
         """Yield every violation of the rule in a tree; nothing if the tree keeps the rule."""

@@ -228,7 +228,7 @@ def _tags(relation: str, tags: str, *, allowed: bool = True, exact: bool = False
 
 
 _LEFT_TO_RIGHT = ("conj", "fixed", "flat", "goeswith", "appos")
-#: relation -> tags, as the validator lists them
+#: in the order of the validator's levels, and its own lists of tags
 RULES: tuple[UdRule, ...] = (
     Inventory(id="invalid-deprel", malformed=True),
     Inventory(id="unknown-udeprel", malformed=False),

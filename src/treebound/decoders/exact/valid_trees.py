@@ -45,18 +45,17 @@ class LabelScores:
     table: np.ndarray
     names: tuple[str, ...]
 
-    def score_of_tree(self, parse: Parse, labels: np.ndarray) -> float:
-        """Return the score of a tree of the relaxation when its arcs carry other labels (int32[n + 1])."""
-        arcs = np.flatnonzero(parse.heads[self.problem.mod] == self.problem.head)
-        chosen = self.table[arcs, labels[self.problem.mod[arcs]]]
-        return float(parse.value - self.table[arcs].max(axis=1).sum() + chosen.sum())
-
 
 @dataclass(frozen=True)
 class ValidRecord:
-    """What a search remembers, as `Parse.record`."""
+    """What a search remembers, as `Parse.record`. A search that met no valid tree always remembers its regions."""
 
     proof: ValidityProof
+
+    @property
+    def conflict(self) -> tuple[str, ...]:
+        """Ids of the rules that close regions, sorted: where no tree is valid, these rules exclude all trees."""
+        return tuple(sorted({region.rule for region in self.proof.regions} - {""}))
 
 
 #: word -> bool[K, L]: the pairs of one of its K candidate arcs and a label that a region allows, where not all are
@@ -186,7 +185,7 @@ class _Search:
             self._branch(node, -depth)
         if self.best is None:
             none = self._no_tree(-np.inf, "infeasible")
-            return replace(none, record=self._record()), self.below
+            return replace(none, record=ValidRecord(ValidityProof(self.regions))), self.below
         proved = replace(self.best, bound=self.best.value, status="optimal", work=self.work, record=self._record())
         return proved, self.below
 

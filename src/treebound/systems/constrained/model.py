@@ -159,8 +159,9 @@ class LabelledModel:
 
 
 def words_of(sentence: Sentence) -> Words:
-    """What constraints see: forms, and the coarse tags as word classes."""
-    return Words.of(sentence.strings("form"), sentence.strings("upos"))
+    """Return what constraints see: forms, coarse tags as word classes, and the columns FEATS and LEMMA."""
+    form, upos, feats, lemma = (sentence.strings(name) for name in ("form", "upos", "feats", "lemma"))
+    return Words.of(form, upos, feats=feats, lemma=lemma)
 
 
 def train_labelled(

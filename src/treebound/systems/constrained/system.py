@@ -34,7 +34,7 @@ class Parser(Naming):
 
     def __init__(self, model: LabelledModel, valid: str | None = None, **options: Any):
         self.model, self.names = model, model.names
-        rules = [] if valid is None else [hard.CONSTRAINTS["ud"](rules=valid)]
+        rules = [] if valid is None else [hard.CONSTRAINTS["ud"](rules=valid, assume_empty=True)]
         self.decoder = IncrementalProgram([*hard.parse(model.constraints), *rules], **options)
         self.reads = tuple(name for name in ("upos", "xpos", "feats", "lemma") if name in self._seen())
 

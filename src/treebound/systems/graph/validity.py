@@ -87,8 +87,9 @@ class Validity:
     ) -> list[Parse]:
         """Return the best valid tree of each sentence with the best valid labels.
 
-        Where no tree of a sentence's candidate arcs is valid, all arcs are candidates. Where none of these is valid
-        either, the result is the sentence's best tree with its usual labels, and `work["valid"]` is 0.
+        Where no tree of a sentence's candidate arcs is valid, all arcs are candidates, and `work["every"]` is 1. Where
+        none of these is valid either, the result is the sentence's best tree with its usual labels, and `work["valid"]`
+        is 0. Nothing is claimed then about other trees, but its record proves that none is valid.
 
         table, sentences  the sentences of a token table
         words             the sentences as rules see them
@@ -119,6 +120,17 @@ class Validity:
     def name(self) -> str:
         """The name of the rules: of a file, without its folder."""
         return Path(self.rules.name).name
+
+    def statement(self, treebank: Treebank, i: int, misc: Sequence[str] | None, every: bool) -> SentenceDecoder:
+        """Return the decoder of the valid trees of sentence i, as `parse` searches them, over `every` arc or not."""
+        return self.decoder(self.parser.token_table(treebank), i, self.words(treebank, i, misc), every)
+
+    def labelled(self, parse: Parse, treebank: Treebank, i: int, decoder: SentenceDecoder) -> Parse:
+        """Return a valid tree of sentence i with the labels that `parse` gives it; `decoder` is that of `statement`."""
+        if self.parser.model.labelling.stage is None:
+            labels = decoder.labels_for(parse.heads)
+            return parse if labels is None else parse.with_labels(labels)
+        return self._relabelled(self.parser.token_table(treebank), i, decoder.words, parse)
 
     def rules_of(self, words: Words) -> tuple[UdRule, ...]:
         """Return the rules that concern a sentence: where it has other tags, only those that do not read tags."""
@@ -157,7 +169,7 @@ class Validity:
         parse = self._searched(table, i, words)
         work = {name: labelled.work.get(name, 0) + parse.work.get(name, 0) for name in {**labelled.work, **parse.work}}
         if parse.value == -np.inf:
-            return replace(labelled, work={**work, "valid": 0}, record=None)
+            return replace(labelled, status="heuristic", bound=np.inf, work={**work, "valid": 0}, record=parse.record)
         seconds = {**labelled.seconds, "validity": time.perf_counter() - started}
         return replace(parse, seconds=seconds, work=work)
 
@@ -221,6 +233,19 @@ class SentenceDecoder(ValidDecoder):
     """
 
     cut: bool = False
+
+    def labels_for(self, heads: np.ndarray) -> np.ndarray | None:
+        """Return the best valid labels (int32[n + 1]) of a tree, as they are chosen with it; None if it has none.
+
+        Raises ValueError where an arc of the tree is no candidate.
+        """
+        problem = self.scores.problem
+        arcs = np.flatnonzero(heads[problem.mod] == problem.head)
+        if len(arcs) != problem.n:
+            raise ValueError("the tree has an arc that is no candidate")
+        table = self.scores.table[arcs[np.argsort(problem.mod[arcs])]]
+        scores = LabelScores(_only(heads), table, self.scores.names)
+        return ValidDecoder(OnlyTree(heads, self.space), scores, self.words, self.rules).decode(scores.problem).labels
 
 
 def words_of(treebank: Treebank, i: int, misc: Sequence[str] | None = None) -> Words:

@@ -1,0 +1,100 @@
+"""The validator's rules about gaps, crossing arcs and words that were torn apart (`goeswith`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from treebound.checker.ud_domains import Domains
+from treebound.checker.ud_words import WordFacts, universal
+
+
+def _fixed_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `fixed-gap`: only punctuation may stand inside a fixed expression."""
+
+    def interrupts(x: int, h: int) -> bool:
+        return domains.always(
+            x, lambda _, head, label: universal(label) != "punct" and (head != h or universal(label) != "fixed")
+        )
+
+    return domains.some(
+        lambda m, h, label: universal(label) == "fixed" and h > 0 and any(interrupts(x, h) for x in range(h + 1, m))
+    )
+
+
+def _goeswith_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `goeswith-gap`: the parts of a word follow its head without a gap."""
+
+    def is_bad(m: int, h: int, label: str) -> bool:
+        if universal(label) != "goeswith" or h == 0:
+            return False
+        return m < h or any(not domains.may_be_child(x, h, {"goeswith"}) for x in range(h + 1, m))
+
+    return domains.some(is_bad)
+
+
+def _goeswith_space(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `goeswith-nospace`: a space follows every part of the word but the last."""
+
+    def is_bad(m: int, h: int, label: str) -> bool:
+        if universal(label) != "goeswith" or h == 0:
+            return False
+        if h < m and words.no_space[h]:
+            return True
+        later = range(m + 1, len(domains.pairs))
+        return words.no_space[m] and (h > m or any(domains.is_child(x, h, {"goeswith"}) for x in later))
+
+    return domains.some(is_bad)
+
+
+def _goeswith_typo(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `goeswith-missing-typo`: the head of a torn word has Typo=Yes."""
+    return domains.some(lambda m, h, label: universal(label) == "goeswith" and h > 0 and not words.typo[h])
+
+
+def _goeswith_column(is_empty: Callable[[WordFacts, int], bool]) -> Callable[[WordFacts, Domains, bool], bool]:
+    """Return the rule that a column is empty in all parts of a torn word but the first."""
+
+    def rule(words: WordFacts, domains: Domains, _: bool) -> bool:
+        return any(not is_empty(words, m) and domains.labelled(m, {"goeswith"}) for m in domains.words)
+
+    return rule
+
+
+def _punctuation_in_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `punct-is-nonproj`: the head of punctuation dominates all words between the two."""
+    return domains.some(
+        lambda m, h, label: (
+            universal(label) == "punct"
+            and h > 0
+            and any(domains.never_below(x, h) for x in range(min(h, m) + 1, max(h, m)))
+        )
+    )
+
+
+def _punctuation_makes_gap(words: WordFacts, domains: Domains, _: bool) -> bool:
+    """See `punct-causes-nonproj`: no arc of a word that is no ancestor spans punctuation and ends before its head."""
+
+    def spans(m: int, h: int, x: int, y: int) -> bool:
+        """Return whether the arc from y to x spans punctuation m with the head h, and y is no ancestor of m."""
+        low, high = min(x, y), max(x, y)
+        near = h < low if h < m else high < h
+        return low < m < high and near and y > 0 and domains.never_below(h, y)
+
+    def is_spanned(m: int, h: int) -> bool:
+        return any(x != m and domains.always(x, lambda word, head, _: spans(m, h, word, head)) for x in domains.words)
+
+    return domains.some(lambda m, h, label: universal(label) == "punct" and is_spanned(m, h))
+
+
+#: as `ud_rules.RULES`
+SHAPE_RULES: Mapping[str, Callable[[WordFacts, Domains, bool], bool]] = {
+    "fixed-gap": _fixed_gap,
+    "goeswith-gap": _goeswith_gap,
+    "goeswith-nospace": _goeswith_space,
+    "goeswith-missing-typo": _goeswith_typo,
+    "goeswith-lemma": _goeswith_column(lambda words, m: words.lemmaless[m]),
+    "goeswith-upos": _goeswith_column(lambda words, m: words.upos[m] == "X"),
+    "goeswith-feats": _goeswith_column(lambda words, m: words.bare[m]),
+    "punct-causes-nonproj": _punctuation_makes_gap,
+    "punct-is-nonproj": _punctuation_in_gap,
+}

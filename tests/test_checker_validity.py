@@ -1,0 +1,186 @@
+"""The checker's rules of Universal Dependencies agree with the real validator, and say nothing false of domains."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from oracles import udvalidate
+from oracles.trees import is_acyclic, is_projective, trees
+
+from treebound.checker.ud_rules import RULES, broken_rules, surely_broken
+from treebound.checker.ud_words import WordFacts
+from treebound.constraints.rows import Words
+
+TAGS = [*"ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM".split(), *"PART PRON PROPN PUNCT SCONJ SYM VERB X".split()]  # noqa: SIM905
+#: labels and tags that a family of rules is about
+FAMILIES = {
+    "subjects": (["root", "nsubj", "nsubj:outer", "csubj:pass"], ["NOUN"]),
+    "objects": (["root", "obj", "obj:x", "iobj"], ["NOUN", "VERB"]),
+    "oblique": (["root", "nsubj", "obl", "obl:arg", "cop"], ["NOUN", "VERB", "PRON"]),
+    "orphan": (["root", "orphan", "conj", "nsubj"], ["NOUN", "VERB"]),
+    "mark": (["root", "mark", "case", "advmod"], ["SCONJ", "ADV", "PART", "ADP", "PRON"]),
+    "aux": (["root", "aux", "cop:x", "advmod"], ["AUX", "ADV", "VERB"]),
+    "det": (["root", "det", "acl:relcl", "advmod"], ["DET", "PART", "NOUN"]),
+    "clf": (["root", "clf", "obl", "nmod"], ["NOUN"]),
+    "cc": (["root", "cc", "fixed", "advmod"], ["CCONJ", "ADV", "PROPN"]),
+    "fixed": (["root", "fixed", "punct", "conj"], ["ADP", "PUNCT", "PROPN"]),
+    "goeswith": (["root", "goeswith", "punct", "advmod"], ["X", "PUNCT", "ADV", "NOUN"]),
+    "punct": (["root", "punct", "nsubj"], ["PUNCT", "NOUN"]),
+    "direction": (["root", "conj", "flat:name", "appos"], ["NOUN"]),
+    "foreign": (["root", "flat:foreign", "flat"], ["X", "X", "NOUN"]),
+    "numbers": (["root", "nummod", "expl"], ["NUM", "NOUN", "PRON", "SYM"]),
+    "unknown": (["root", "unknown", "Root", "punctual"], ["NOUN", "PUNCT"]),
+}
+LABELS = sorted({label for labels, _ in FAMILIES.values() for label in labels} | {"aux:pass", "advcl", "parataxis"})
+FEATS = [
+    "_",
+    "_",
+    "Polarity=Neg",
+    "Poss=Yes",
+    "Typo=Yes",
+    "ExtPos=ADV",
+    "ExtPos=ADJ,ADV",
+    "ExtPos=PUNCT",
+    "ExtPos=PROPN",
+]
+MISC = ["_", "_", "_", "SpaceAfter=No", "Subject=Outer", "Gloss=x|SpaceAfter=No"]
+
+
+def columns(rng, n, tags, known=True):
+    """Random columns of a sentence; without FEATS and MISC if they are not known.
+
+    Known columns have a feature, because the validator asks for Typo=Yes once any sentence before has one.
+    """
+    forms = [f"w{m}" for m in range(1, n + 1)]
+    classes = rng.choice(tags, n).tolist()
+    if not known:
+        return Words.of(forms, classes)
+    feats, misc, lemma = (rng.choice(column, n).tolist() for column in (FEATS, MISC, ["_", "a"]))
+    feats[0] = "Number=Sing" if set(feats) == {"_"} else feats[0]
+    return replace(Words.of(forms, classes, feats, misc), lemma=("", *lemma))
+
+
+def small_trees(rng, labels, tags):
+    """All labelled trees of two and of three words, each with random columns."""
+    for n in (2, 3):
+        for heads in trees(n, "non-projective"):
+            for names in product(labels, repeat=n):
+                yield columns(rng, n, tags), heads.tolist(), ["", *names]
+
+
+def random_tree(rng, labels, tags, known=True):
+    """A labelled tree of up to seven words."""
+    n = int(rng.integers(1, 8))
+    every = trees(min(n, 6), "non-projective")
+    heads = every[int(rng.integers(len(every)))].tolist()
+    heads += [int(rng.integers(1, 7))] if n == 7 else []
+    names = rng.choice(labels, n).tolist()
+    names = ["root" if h == 0 and rng.random() < 0.9 else name for h, name in zip(heads[1:], names, strict=True)]
+    return columns(rng, n, tags, known), heads, ["", *names]
+
+
+def of_a_family(rng):
+    """Few labels and tags, so that rules about several words are often broken."""
+    labels, tags = FAMILIES[str(rng.choice(list(FAMILIES)))]
+    return [*labels, "punct", "goeswith"], [*tags, "PUNCT", "X"]
+
+
+def compare(cases, folder, rules=RULES):
+    """Assert that checker and validator agree on every tree; return how often each rule is broken."""
+    # the validator stops with an error at these labels below the root
+    wrong = {(0, "orphan"), (0, "flat:foreign")}
+    cases = [case for case in cases if not wrong & set(zip(case[1], case[2], strict=True))]
+    count = Counter()
+    for case, reported in zip(cases, udvalidate.broken_rules(cases, folder), strict=True):
+        words, heads, labels = case
+        own = set(broken_rules(rules, WordFacts.read(words), heads, labels, projective=False))
+        assert own == reported & set(rules), (own ^ reported & set(rules), case)
+        count.update(own)
+    return count
+
+
+def test_the_validator_agrees_on_small_and_random_trees(tmp_path):
+    rng = np.random.default_rng(1)
+    cases = [case for labels, tags in FAMILIES.values() for case in small_trees(rng, labels, tags)]
+    cases += [random_tree(rng, LABELS, TAGS) for _ in range(500)]
+    cases += [random_tree(rng, *of_a_family(rng)) for _ in range(3000)]
+    assert RULES.keys() - compare(cases, tmp_path) == set()
+
+
+def test_the_validator_agrees_where_features_are_unknown(tmp_path):
+    rng = np.random.default_rng(3)
+    # the checker says nothing about these two without FEATS; the validator takes an empty column for known
+    rules = RULES.keys() - {"fixed-without-extpos", "flat-foreign-upos-feats"}
+    count = compare((random_tree(rng, *of_a_family(rng), known=False) for _ in range(1000)), tmp_path, rules)
+    assert count["goeswith-missing-typo"] == count["goeswith-nospace"] == 0
+    assert count["leaf-aux-cop"] > 0
+
+
+def random_domains(rng, n, labels):
+    """Random sets of (head, label) pairs, often with a single label or a single head."""
+    domains = [set()]
+    for m in range(1, n + 1):
+        heads = [h for h in range(n + 1) if h != m]
+        some_heads = rng.choice(heads, int(rng.choice([1, 1, 2, 3])))
+        some_labels = rng.choice(labels, int(rng.choice([1, 1, 2])))
+        domains.append({(int(h), str(label)) for h in some_heads for label in some_labels})
+    return domains
+
+
+def trees_within(domains, space):
+    """All (heads, labels) of single-rooted trees whose arcs are in the domains."""
+    for pairs in product(*(sorted(domain) for domain in domains[1:])):
+        heads = np.array([[-1, *(h for h, _ in pairs)]])
+        if is_acyclic(heads)[0] and (heads == 0).sum() == 1 and (space == "non-projective" or is_projective(heads)[0]):
+            yield heads[0].tolist(), ["", *(label for _, label in pairs)]
+
+
+@pytest.mark.parametrize("space", ["projective", "non-projective"])
+@pytest.mark.parametrize("tries", [700, pytest.param(10_000, marks=pytest.mark.long)])
+def test_rules_about_domains_are_sound(space, tries):
+    """A rule that is called surely broken is broken by every tree of the domains; most such rules are seen."""
+    rng = np.random.default_rng(4)
+    seen, true = Counter(), Counter()
+    for _ in range(tries):
+        labels, tags = of_a_family(rng)
+        n = int(rng.integers(3, 6))
+        words, domains = columns(rng, n, tags), random_domains(rng, n, labels)
+        every = list(trees_within(domains, space))
+        facts = WordFacts.read(words)
+        by_tree = [set(broken_rules(RULES, facts, *tree, space == "projective")) for tree in every]
+        by_all = set.intersection(*by_tree) if by_tree else RULES.keys()
+        sure = {rule for rule in RULES if surely_broken(rule, words, domains, space)}
+        assert sure <= by_all, (sure - by_all, words, domains)
+        if len(every) > 1:
+            seen.update(sure)
+            true.update(by_all)
+    assert seen.total() > 0.75 * true.total(), (seen, true)
+
+
+#: how many words a rule is about, where a violation says nothing about all other words
+CAUSES = {
+    **dict.fromkeys(["0-is-not-root", "root-is-not-0", "unknown-udeprel", "upos-rel-punct"], 1),
+    **{rule: 1 for rule in RULES if rule.startswith(("rel-upos-", "right-to-left-", "goeswith-"))},
+    **dict.fromkeys(["rel-upos-fixed", "goeswith-gap", "goeswith-nospace", "fixed-gap", "orphan-parent"], 2),
+    **{rule: 2 for rule in RULES if rule.startswith(("leaf-", "too-many-"))},
+    **dict.fromkeys(["fixed-without-extpos", "flat-foreign-upos-feats"], 1),
+}
+
+
+def test_a_rule_is_surely_broken_once_its_words_are_decided():
+    """All other words may have every head and label, but no exception that the rule grants."""
+    rng = np.random.default_rng(5)
+    decided = Counter()
+    for _ in range(1000):
+        words, heads, labels = random_tree(rng, *of_a_family(rng))
+        n = words.n
+        for rule in broken_rules(CAUSES, WordFacts.read(words), heads, labels, projective=True):
+            others = [label for label in LABELS if rule != "rel-upos-advmod" or label != "goeswith"]
+            free = [{(h, label) for h in range(n + 1) if h != m for label in others} for m in range(n + 1)]
+            subsets = combinations(range(1, n + 1), min(CAUSES[rule], n))
+            domains = ([{(heads[m], labels[m])} if m in some else free[m] for m in range(n + 1)] for some in subsets)
+            assert any(surely_broken(rule, words, d, "projective") for d in domains), (rule, words, heads, labels)
+            decided[rule] += 1
+    assert decided.keys() == CAUSES.keys()

@@ -1,0 +1,494 @@
+"""Proofs of the best valid tree: an exhaustive search makes them, the checker accepts them, and nothing false."""
+
+import dataclasses
+import json
+import math
+from collections import Counter
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles.score import best, scores
+from oracles.trees import trees
+from strategies import FAMILIES, random_problem
+
+from treebound.checker.proofs import Writer, reading
+from treebound.checker.ud_rules import RULES, broken_rules, surely_broken
+from treebound.checker.ud_words import WordFacts
+from treebound.checker.validity import validity_faults
+from treebound.checker.validity_proofs import (
+    decoded_validity,
+    encoded_validity,
+    read_validity,
+    validity_line,
+)
+from treebound.constraints.rows import Words
+from treebound.core.errors import InputError
+from treebound.core.labelled import NO_LABEL, LabelledProblem
+from treebound.core.parse import Parse
+from treebound.core.validity import Region, Split, ValidityProof
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
+from treebound.decoders.exact.branch_and_bound.record import certificate
+
+SPACES = ("projective", "non-projective")
+NAMES = ("nsubj", "root", "obj", "punct", "goeswith", "aux", "det", "conj")
+ALL_RULES = tuple(RULES)
+
+
+@dataclasses.dataclass
+class Case:
+    """A labelled problem of few words, with all its labelled trees, the best first: (score, heads, labels, valid)."""
+
+    labelled: LabelledProblem
+    words: Words
+    space: str
+    trees: list
+
+    @property
+    def unit(self):
+        return self.labelled.problem.unit
+
+    def faults(self, parse, proof, rules=ALL_RULES):
+        return validity_faults(self.labelled, self.words, rules, parse, proof, self.space)
+
+    def parse(self, tree):
+        """The claim that a tree is the best valid one; None claims that there is none."""
+        n = self.labelled.problem.n
+        if tree is None:
+            return Parse(np.array([-1] + [0] * n, np.int32), -math.inf, -math.inf, "infeasible")
+        score, heads, labels = tree[:3]
+        return Parse(np.array(heads, np.int32), score, score, "optimal", labels=np.array(labels, np.int32))
+
+    @property
+    def best(self):
+        """The best valid tree, or None."""
+        return next((tree for tree in self.trees if tree[3]), None)
+
+
+def random_case(rng, space, valid=None, max_n=4):
+    """A random case whose best tree is often not valid; `valid` asks for one that has a valid tree, or has none."""
+    while True:
+        some = [f for f in FAMILIES if rng.random() < 0.2]
+        kind, integer = str(rng.choice(["dense", "mixed", "tied"])), bool(rng.random() < 0.7)
+        inner = random_problem(rng, some, min_n=2, max_n=max_n, space=space, integer=integer, kind=kind)
+        k = int(rng.integers(2, 5))
+        names = rng.permutation(NAMES)[: k + 1].tolist()
+        label = np.array([rng.permutation(k + 1)[:k] for _ in range(inner.arcs)], np.int32).reshape(-1, k)
+        draw = rng.integers(-9, 10, label.shape) if inner.unit else rng.normal(0, 5, label.shape)
+        none = rng.random(label.shape) < (0.7 if valid is False else 0.4)
+        at_root = np.array([name == "root" for name in names])[label] == (inner.head == 0)[:, None]
+        none |= ~at_root & (rng.random(label.shape) < 0.8)  # else most proofs are about the label `root` alone
+        score = np.where(none, -np.inf, draw.astype(float))
+        label = np.where(none & (rng.random(label.shape) < 0.5), NO_LABEL, label).astype(np.int32)
+        tags = rng.choice(["NOUN", "VERB", "PUNCT", "X", "AUX", "DET"], inner.n).tolist()
+        words = Words.of([f"w{m}" for m in range(inner.n)], tags)
+        case = Case(LabelledProblem(inner, label, score, tuple(names)), words, space, [])
+        case.trees = labelled_trees(case)
+        if case.trees and len(case.trees) < 4000 and valid in (None, case.best is not None):
+            return case
+
+
+def labelled_trees(case):
+    """All labelled trees, the best first."""
+    labelled, inner, words = case.labelled, case.labelled.problem, WordFacts.read(case.words)
+    unlabelled = inner.with_arc(np.zeros(inner.arcs))
+    arcs = {arc: a for a, arc in enumerate(zip(inner.head.tolist(), inner.mod.tolist(), strict=True))}
+    out = []
+    parts = scores(unlabelled, case.space)
+    for heads, rest in zip(trees(inner.n, case.space, inner.single_root).tolist(), parts.tolist(), strict=True):
+        numbers = [arcs.get((heads[m], m)) for m in range(1, inner.n + 1)]
+        if None in numbers or rest == -math.inf:
+            continue
+        slots = [np.flatnonzero(labelled.score[a] > -np.inf).tolist() for a in numbers]
+        for chosen in product(*slots):
+            labels = [-1, *(int(labelled.label[a, s]) for a, s in zip(numbers, chosen, strict=True))]
+            score = rest + sum(float(labelled.score[a, s]) for a, s in zip(numbers, chosen, strict=True))
+            out.append((score, heads, labels))
+    out.sort(key=lambda tree: -tree[0])
+
+    @cache
+    def valid(heads, labels):
+        names = ["", *(labelled.names[label] for label in labels[1:])]
+        return not broken_rules(ALL_RULES, words, heads, names, case.space == "projective")
+
+    return [(*tree, valid(tuple(tree[1]), tuple(tree[2]))) for tree in out]
+
+
+class Builder:
+    """A proof that no valid tree of a case scores more than `bound`, by halving the pairs of words.
+
+    cheat  closes a region that holds a better valid tree; None: there is no such region
+    """
+
+    def __init__(self, case, bound, cheat=None):
+        self.case, self.bound, self.cheat = case, bound, cheat
+        self.regions = []
+        self.certificates = []
+        labelled, inner = case.labelled, case.labelled.problem
+        arc, slot = np.nonzero(labelled.score > -np.inf)
+        pairs = zip(inner.mod[arc].tolist(), inner.head[arc].tolist(), labelled.label[arc, slot].tolist(), strict=True)
+        domains = [set() for _ in range(inner.n + 1)]
+        for m, h, label in pairs:
+            domains[m].add((h, label))
+        self.close(-1, True, domains)
+        self.proof = ValidityProof(self.regions)
+
+    def close(self, parent, inside, domains):
+        at = len(self.regions)
+        region = Region(parent, inside)
+        self.regions.append(region)
+        if all(domains[1:]):
+            region = self.closed(region, domains)
+        if region is None:
+            word = max(range(1, len(domains)), key=lambda m: len(domains[m]))
+            pairs = sorted(domains[word])
+            if len(pairs) == 1:
+                self.regions[at] = self.cheat(self, parent, inside, domains)
+                return
+            half = set(pairs[: len(pairs) // 2])
+            self.regions[at] = Region(parent, inside, Split(word, frozenset(half)))
+            self.close(at, True, [*domains[:word], half, *domains[word + 1 :]])
+            self.close(at, False, [*domains[:word], domains[word] - half, *domains[word + 1 :]])
+        else:
+            self.regions[at] = region
+
+    def closed(self, region, domains):
+        """The region with what closes it; None if it must be divided."""
+        case = self.case
+        named = [{(h, case.labelled.names[label]) for h, label in domain} for domain in domains]
+        for rule in ALL_RULES:
+            if surely_broken(rule, case.words, named, case.space):
+                return dataclasses.replace(region, rule=rule)
+        relaxed = self.relaxed(domains)
+        if best(relaxed, case.space)[0] > self.bound + (0 if case.unit else 1e-9):
+            return None
+        return dataclasses.replace(region, bound=self.certified(relaxed))
+
+    def certified(self, relaxed):
+        record = BranchAndBound(space=self.case.space, record=True).decode(relaxed).record
+        self.certificates.append(certificate(record))
+        return self.certificates[-1]
+
+    def relaxed(self, domains):
+        labelled, inner = self.case.labelled, self.case.labelled.problem
+        arc = [
+            max(
+                (
+                    float(score)
+                    for label, score in zip(labelled.label[a], labelled.score[a], strict=True)
+                    if (int(inner.head[a]), int(label)) in domains[inner.mod[a]]
+                ),
+                default=-math.inf,
+            )
+            for a in range(inner.arcs)
+        ]
+        return inner.with_arc(np.array(arc))
+
+
+def built(case, tree, cheat=None):
+    return Builder(case, -math.inf if tree is None else tree[0], cheat)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("tries", [20, pytest.param(500, marks=pytest.mark.long)])
+def test_true_proofs_are_accepted_and_survive_a_file(space, tries):
+    rng = np.random.default_rng(1)
+    closed, infeasible = Counter(), 0
+    for _ in range(tries):
+        case = random_case(rng, space, valid=bool(rng.random() < 0.7))
+        proof, parse = built(case, case.best).proof, case.parse(case.best)
+        assert case.faults(parse, proof) == []
+        assert case.faults(parse, None) == []
+        text = validity_line(case.labelled.problem, proof)
+        again = read_validity(case.labelled.problem, Path("proofs"), 2, text)
+        assert case.faults(parse, again) == []
+        assert validity_line(case.labelled.problem, again) == text
+        infeasible += case.best is None
+        closed.update(r.rule if r.rule else "bound" if r.bound else "empty" for r in proof.regions if r.split is None)
+    assert infeasible > 0
+    assert closed["bound"] > 10
+    assert len(closed) > 8, closed
+
+
+def lower(case):
+    """Valid trees that are not the best, with lower scores."""
+    return [tree for tree in case.trees if tree[3] and tree[0] < case.best[0] - 1e-3]
+
+
+def by_rule(builder, parent, inside, domains):
+    return Region(parent, inside, rule=str(np.random.default_rng(len(builder.regions)).choice(ALL_RULES)))
+
+
+def by_unknown_rule(builder, parent, inside, domains):
+    return Region(parent, inside, rule="no-such-rule")
+
+
+def by_nothing(builder, parent, inside, domains):
+    return Region(parent, inside)
+
+
+def by_other_certificate(builder, parent, inside, domains):
+    if builder.certificates:
+        return Region(parent, inside, bound=builder.certificates[-1])
+    return Region(parent, inside)
+
+
+def by_own_certificate(builder, parent, inside, domains):
+    return Region(parent, inside, bound=builder.certified(builder.relaxed(domains)))
+
+
+def by_missing_children(builder, parent, inside, domains):
+    return Region(parent, inside, Split(1, frozenset(domains[1])))
+
+
+def by_cycle(builder, parent, inside, domains):
+    return Region(len(builder.regions), inside, Split(1, frozenset(domains[1])))
+
+
+CHEATS = [by_rule, by_unknown_rule, by_nothing, by_other_certificate, by_own_certificate, by_missing_children, by_cycle]
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("tries", [6, pytest.param(200, marks=pytest.mark.long)])
+def test_a_proof_of_a_lower_bound_is_refused(space, tries):
+    """A search that closes the region of a better valid tree in some way proves nothing, with and without a tree."""
+    rng = np.random.default_rng(2)
+    refused = 0
+    while refused < tries:
+        case = random_case(rng, space, valid=True, max_n=3)
+        worse = lower(case)
+        if not worse:
+            continue
+        for cheat in CHEATS:
+            tree = worse[int(rng.integers(len(worse)))]
+            proof = built(case, tree, cheat).proof
+            assert case.faults(case.parse(tree), proof), cheat
+            assert case.faults(case.parse(None), built(case, None, cheat).proof), cheat
+        refused += 1
+
+
+CHANGES = [
+    *("drop", "double", "parent", "inside", "swap", "word", "pairs", "pair"),
+    *("rule", "bound", "split", "empty", "garbage", "number", "other", "shuffle"),
+]
+
+
+def changed_region(rng, proof, case):
+    """(what was done, a proof that differs in one region or a few)."""
+    regions = list(proof.regions)
+    at = int(rng.integers(len(regions)))
+    region = regions[at]
+    other = regions[int(rng.integers(len(regions)))]
+    n, names = case.labelled.problem.n, len(case.labelled.names)
+    odd = [None, -2, -1, 0, 1, len(regions), 10**30, 0.5, "1", True, [], math.nan][int(rng.integers(12))]
+    what = str(rng.choice(CHANGES))
+    if what == "drop":
+        del regions[at]
+    elif what == "double":
+        regions.insert(at, region)
+    elif what == "parent":
+        regions[at] = dataclasses.replace(region, parent=odd if rng.random() < 0.5 else int(rng.integers(-1, at + 2)))
+    elif what == "inside":
+        regions[at] = dataclasses.replace(region, inside=odd if rng.random() < 0.3 else not region.inside)
+    elif what == "swap":
+        regions = [dataclasses.replace(r, inside=not r.inside) if r.parent == region.parent else r for r in regions]
+    elif what == "word" and region.split:
+        word = odd if rng.random() < 0.3 else int(rng.integers(-1, n + 2))
+        regions[at] = dataclasses.replace(region, split=Split(word, region.split.pairs))
+    elif what == "pairs" and region.split:
+        pairs = frozenset(p for p in product(range(n + 1), range(names)) if rng.random() < 0.5)
+        regions[at] = dataclasses.replace(region, split=Split(region.split.word, pairs))
+    elif what == "pair" and region.split:
+        wrong = [(0, names), (n + 1, 0), (-1, 0), (0, -1), (0,), (0, 1, 2), 5, None, ("0", 1), (10**30, 0), (True, 0)]
+        pairs = region.split.pairs | {wrong[int(rng.integers(len(wrong)))]}
+        regions[at] = dataclasses.replace(region, split=Split(region.split.word, pairs))
+    elif what == "rule":
+        rule = str(rng.choice([*ALL_RULES, "", "nonsense"])) if rng.random() < 0.8 else odd
+        regions[at] = dataclasses.replace(region, rule=rule)
+    elif what == "bound":
+        bound = other.bound if rng.random() < 0.7 else odd
+        regions[at] = dataclasses.replace(region, bound=bound, rule="")
+    elif what == "split":
+        regions[at] = dataclasses.replace(region, split=other.split if rng.random() < 0.7 else odd)
+    elif what == "empty":
+        regions = regions[: int(rng.integers(2))]
+    elif what == "garbage":
+        regions[at] = odd
+    elif what == "number":
+        regions = odd
+    elif what == "other":
+        regions[at] = dataclasses.replace(other, parent=region.parent)
+    elif what == "shuffle":
+        regions = [regions[i] for i in rng.permutation(len(regions))]
+    return what, ValidityProof(regions)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("tries", [6, pytest.param(300, marks=pytest.mark.long)])
+def test_no_damaged_proof_shows_what_is_false(space, tries):
+    """A damaged proof of a true claim never proves a false one, and no damage stops the checker."""
+    rng = np.random.default_rng(3)
+    refused, accepted, total = Counter(), 0, 0
+    while total < tries:
+        case = random_case(rng, space, valid=True, max_n=3)
+        worse = lower(case)
+        if not worse:
+            continue
+        total += 1
+        true = built(case, case.best).proof
+        tree = worse[int(rng.integers(len(worse)))]
+        lie = case.parse(tree)
+        honest = [true, built(case, tree, by_other_certificate).proof, built(case, tree, by_rule).proof]
+        for _ in range(40):
+            what, proof = changed_region(rng, honest[int(rng.integers(3))], case)
+            assert case.faults(lie, proof), what
+            assert case.faults(case.parse(None), proof), what
+            refused[what] += 1
+            accepted += case.faults(case.parse(case.best), proof) == []
+    assert len(refused) == 16
+    assert accepted < 0.6 * refused.total()
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_damage_to_the_division_is_always_found(space):
+    """Dropped and doubled regions, single children, cycles and numbers out of range are no proof, even of the truth."""
+    rng = np.random.default_rng(4)
+    tried = 0
+    while tried < 8:
+        case = random_case(rng, space, valid=True, max_n=3)
+        regions, parse = built(case, case.best).proof.regions, case.parse(case.best)
+        if len(regions) < 5:
+            continue
+        tried += 1
+        last = len(regions) - 1
+        split = next(i for i, r in enumerate(regions) if r.split)
+        inside = next(i for i, r in enumerate(regions) if r.parent == split and r.inside)
+        odd_split = [
+            Split(0, frozenset()),
+            Split(case.labelled.problem.n + 1, frozenset()),
+            Split(1, frozenset({(0, 99)})),
+            Split(1, iter([(0, 0)])),
+        ]
+        wrong = [
+            [],
+            regions[:-1],
+            regions[1:],
+            [*regions, regions[last]],
+            [*regions, Region(last, True, rule="leaf-det")],
+            [dataclasses.replace(r, inside=True) for r in regions],
+            [dataclasses.replace(r, parent=i) if i == inside else r for i, r in enumerate(regions)],
+            [dataclasses.replace(r, parent=last) if i == inside else r for i, r in enumerate(regions)],
+            [dataclasses.replace(r, parent=10**20) if i == last else r for i, r in enumerate(regions)],
+            [dataclasses.replace(r, rule="", bound=None) for r in regions],
+            [dataclasses.replace(r, rule="no-rule", bound=None) for r in regions],
+            *(
+                [dataclasses.replace(regions[split], split=odd) if i == split else r for i, r in enumerate(regions)]
+                for odd in odd_split
+            ),
+        ]
+        for changed in wrong:
+            assert case.faults(parse, ValidityProof(changed)), changed
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_false_claims_about_the_tree_are_found(space):
+    rng = np.random.default_rng(5)
+    for _ in range(12):
+        case = random_case(rng, space, valid=True)
+        parse, proof, n = case.parse(case.best), built(case, case.best).proof, case.labelled.problem.n
+        wrong = [
+            dataclasses.replace(parse, value=parse.value + 1),
+            dataclasses.replace(parse, value=parse.value + 1, bound=parse.bound + 1),
+            dataclasses.replace(parse, bound=parse.bound - 1),
+            dataclasses.replace(parse, labels=None),
+            dataclasses.replace(parse, labels=parse.labels[:-1]),
+            dataclasses.replace(parse, labels=np.full(n + 1, -1)),
+            dataclasses.replace(parse, labels=np.full(n + 1, 99)),
+            dataclasses.replace(parse, heads=parse.heads[:-1]),
+            dataclasses.replace(parse, heads=np.full(n + 1, 1)),
+            dataclasses.replace(parse, heads=np.full(n + 1, 99)),
+            dataclasses.replace(parse, status="infeasible"),
+            case.parse(None),
+        ]
+        wrong += [case.parse(tree) for tree in case.trees[:50] if not tree[3]]  # trees that break a rule
+        for lie in wrong:
+            assert case.faults(lie, proof), lie
+        for heads, labels in ((parse.heads, tree[2]) for tree in case.trees[:20] if tree[1] == parse.heads.tolist()):
+            lie = dataclasses.replace(parse, heads=heads, labels=np.array(labels))
+            same = [t for t in case.trees if t[1:] == (heads.tolist(), labels, True)]
+            assert (case.faults(lie, proof) == []) == any(abs(t[0] - parse.value) < 1e-6 for t in same)
+        assert case.faults(parse, proof, [*ALL_RULES, "no-rule"]) == ["unknown rule 'no-rule'"]
+        assert validity_faults(
+            case.labelled, Words.of(["x"] * (n + 1), ["X"] * (n + 1)), ALL_RULES, parse, proof, space
+        )
+
+
+def test_rules_that_were_not_asked_for_close_no_region():
+    rng = np.random.default_rng(6)
+    used = 0
+    while used < 10:
+        case = random_case(rng, "projective", valid=True)
+        proof, parse = built(case, case.best).proof, case.parse(case.best)
+        for rule in {region.rule for region in proof.regions} - {""}:
+            assert case.faults(parse, proof, [r for r in ALL_RULES if r != rule])
+            used += 1
+
+
+def test_scores_of_labels_that_cannot_be_added_are_refused():
+    rng = np.random.default_rng(7)
+    case = random_case(rng, "projective", valid=True)
+    proof, parse = built(case, case.best).proof, case.parse(case.best)
+    for factor in (1e40, 1 / 3 if case.unit else 1e40):
+        score = case.labelled.score * factor
+        case.labelled = dataclasses.replace(case.labelled, score=score)
+        assert case.faults(parse, proof)
+
+
+def test_damaged_lines_are_input_errors():
+    rng = np.random.default_rng(8)
+    refused = 0
+    for _ in range(10):
+        case = random_case(rng, "projective", valid=True)
+        problem, proof = case.labelled.problem, built(case, case.best).proof
+        data = encoded_validity(problem, proof)
+        for _ in range(40):
+            damaged = json.loads(json.dumps(data))
+            lists = [damaged["regions"], *damaged["regions"], *(r[3] for r in damaged["regions"])]
+            lists += [row for region in damaged["regions"] for row in region[3]]
+            some = lists[int(rng.integers(len(lists)))]
+            odd = [None, -5, 10**30, 0.5, "1", True, [], {}, [[]], [99, 0]][int(rng.integers(10))]
+            if some and rng.random() < 0.7:
+                some[int(rng.integers(len(some)))] = odd
+            else:
+                damaged[str(rng.choice(sorted(damaged)))] = odd
+            error = ""
+            try:
+                again = read_validity(problem, Path("proofs"), 7, json.dumps(damaged).encode())
+                case.faults(case.parse(case.best), again)
+            except InputError as reason:
+                error = str(reason)
+                refused += 1
+            assert not error or (error.startswith("proofs:7: ") and "\n" not in error)
+    assert refused > 200
+
+
+def test_a_file_says_that_its_proofs_are_about_valid_trees(tmp_path):
+    case = random_case(np.random.default_rng(9), "projective", valid=True)
+    problem, proof = case.labelled.problem, built(case, case.best).proof
+    path = tmp_path / "proofs"
+    for valid in (None, "ud"):
+        with path.open("wb") as file:
+            writer = Writer(file, "projective", valid)
+            writer.write(validity_line(problem, None))
+            writer.write(validity_line(problem, proof))
+        with reading(path) as stored:
+            assert stored.valid == valid
+            assert read_validity(problem, path, *stored.line()) is None
+            assert case.faults(case.parse(case.best), read_validity(problem, path, *stored.line())) == []
+            stored.finish()
+    assert decoded_validity(problem, encoded_validity(problem, proof)).regions[0] is not None
+    path.write_bytes(path.read_bytes().replace(b'"valid":"ud"', b'"valid":"xx"'))
+    with pytest.raises(InputError, match="unknown rules"), reading(path):
+        pass
