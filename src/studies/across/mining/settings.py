@@ -55,7 +55,7 @@ class Mining(Section):
         """Raise ValueError for a treebank that is not fetched, and for a run without errors to look for."""
         for name, run in self.runs.items():
             for treebank in filter(None, (run.treebank, run.later)):
-                if treebank not in params.treebanks:
+                if params.treebanks and treebank not in params.treebanks:  # older runs name none
                     raise ValueError(f"{name}: no treebank {treebank!r}; choose from {', '.join(params.treebanks)}")
             if bool(run.later) == bool(run.planted):
                 raise ValueError(f"{name}: name either a later release or a share of planted errors")
