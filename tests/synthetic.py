@@ -89,6 +89,10 @@ CASES = ("Nom", "Acc", "Dat", "Gen")
 ENDINGS = [f"{a}{b}{c}" for a in "aeiou" for b in "klmnrst" for c in "aeiou"]
 
 
+#: case of a noun -> label of its arc
+ARGUMENTS = {"Nom": "nsubj", "Acc": "obj", "Dat": "iobj", "Gen": "obl"}
+
+
 def inflected_conllu(sentences: int, seed: int) -> str:
     """CoNLL-U of a language with free word order: no XPOS, rich FEATS, lemmas, some arcs that cross.
 
@@ -122,7 +126,7 @@ def inflected_conllu(sentences: int, seed: int) -> str:
         rows = []
         for i, (kind, case, (form, lemma, tag, feats)) in enumerate(line, 1):
             head = 0 if kind == "verb" else place[case] if kind == "adjective" else place["verb"]
-            label = {"verb": "root", "noun": f"arg:{case.lower()}", "adjective": "amod", "point": "punct"}[kind]
+            label = ARGUMENTS[case] if kind == "noun" else {"verb": "root", "adjective": "amod", "point": "punct"}[kind]
             rows.append(f"{i}\t{form}\t{lemma}\t{tag}\t_\t{feats}\t{head}\t{label}\t_\t_\n")
         blocks.append("".join(rows) + "\n")
     return "".join(blocks)

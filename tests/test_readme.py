@@ -19,12 +19,17 @@ from test_cli import run
 from treebound.treebanks.document import read
 
 REPOSITORY = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/guide/treebanks.md", "docs/guide/scores.md", "docs/guide/reproduce.md", "CONTRIBUTING.md")
+GUIDES = ("treebanks", "valid-trees", "mining", "scores", "reproduce")
+PAGES = ("README.md", *(f"docs/guide/{name}.md" for name in GUIDES), "CONTRIBUTING.md")
 TEXT = "\n".join((REPOSITORY / page).read_text(encoding="utf-8") for page in PAGES)
+COMMANDS = ("train", "parse", "check", "convert", "decode", "jackknife", "mine")
 #: as it is typed, but for models that are trained in a moment
 SMALL = """
 treebound() {
-  if [ "$1" = train ]; then command treebound "$@" --epochs 1 --bits 14; else command treebound "$@"; fi
+  case "$1 $*" in
+    train*|mine*--folds*) command treebound "$@" --epochs 1 --bits 14;;
+    *) command treebound "$@";;
+  esac
 }
 """
 
@@ -54,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert done.returncode == 0, (block, done.stderr)
             if "evaluate" in block:
                 assert "UAS\t" in done.stdout
+            if "treebound check" in block:
                 assert "5 sentences: 5 proved optimal; 0 faults" in done.stderr
     return folder
 
@@ -73,6 +79,10 @@ def test_python_does_what_it_says(folder: Path, monkeypatch: pytest.MonkeyPatch)
         if "treebound.check" in block:
             assert "optimal" in said
             assert said.splitlines()[-1] == "[]"
+        elif 'valid="ud"' in block:
+            assert said.endswith("optimal\n")
+        elif "treebound.mine" in block:
+            assert said.count("True\n") == 3
         else:
             assert "True 0" in said
             assert len(read("parsed.conllu")) == 5
@@ -84,7 +94,7 @@ def test_every_command_module_and_option_is_there() -> None:
     assert all(
         importlib.util.find_spec(name) for name in re.findall(r"python -m ((?:treebound|studies)(?:\.\w+)+)", TEXT)
     )
-    helps = {name: run(name, "--help").stdout for name in ("train", "parse", "check", "convert", "decode", "jackknife")}
+    helps = {name: run(name, "--help").stdout for name in COMMANDS}
     for command in ("train", "parse"):  # options of one system are in a help of their own
         (systems,) = re.findall(r"another system as well: (.*?)\.", " ".join(helps[command].split()))
         for system in systems.split(", "):

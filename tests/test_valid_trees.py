@@ -20,7 +20,14 @@ NAMES = ("a", "b", "c", "d")
 FAMILIES = ("grandchild", "sibling")
 
 
-class AtMostOne:
+class Rule:
+    """A rule whose causes are not known."""
+
+    def causes(self, names):
+        return frozenset(names)
+
+
+class AtMostOne(Rule):
     """No head has two dependents with the label a: a rule about pairs of words."""
 
     id, level = "at-most-one-a", 3
@@ -38,7 +45,7 @@ class AtMostOne:
         return len(set(pairs)) == len(pairs)
 
 
-class Leaf:
+class Leaf(Rule):
     """A word with the label b has no dependents but those with the label b."""
 
     id, level = "leaf-b", 3
@@ -54,7 +61,7 @@ class Leaf:
         return all(labels[h] != "b" or labels[m] == "b" for m, h in enumerate(heads) if m and h)
 
 
-class Needs:
+class Needs(Rule):
     """A word with the label c has a dependent with the label d: a rule about what is missing."""
 
     id, level = "c-needs-d", 3
@@ -73,7 +80,7 @@ class Needs:
         return all(any(heads[k] == m and labels[k] == "d" for k in range(1, len(heads))) for m in needing)
 
 
-class RootLabel:
+class RootLabel(Rule):
     """The label of the root's dependent is d: a rule about single arcs."""
 
     id, level = "root-d", 2
@@ -87,7 +94,7 @@ class RootLabel:
         return all(labels[m] == "d" for m in range(1, len(heads)) if heads[m] == 0)
 
 
-class Impossible:
+class Impossible(Rule):
     """No tree is valid."""
 
     id, level = "never", 3

@@ -66,10 +66,10 @@ class Judges(Group):
     space: Annotated[
         str,
         typer.Option(
-            help="Trees of the models: projective, non-projective (arcs may cross; slower), or auto, which chooses "
-            "by the number of crossing arcs in the training sentences."
+            help="Trees of the models: projective, which doubts arcs that cross, or non-projective, which takes "
+            "crossing arcs for a convention and is slower."
         ),
-    ] = "auto"
+    ] = "projective"
     families: Annotated[
         str | None,
         typer.Option(
@@ -90,10 +90,10 @@ class Judges(Group):
         """Return the settings of the models, as far as they are named."""
         from treebound.support.settings import split
 
-        choose("space", (self.space,), ("auto", "projective", "non-projective"))
+        choose("space", (self.space,), ("projective", "non-projective"))
         named = {"families": self.families, "epochs": self.epochs, "bits": self.bits, "seed": self.seed}
         settings = {name: split(value) for name, value in named.items() if value is not None}
-        return settings | ({} if self.space == "auto" else {"space": self.space})
+        return settings | ({} if self.space == "projective" else {"space": self.space})
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Listing(Group):
 @grouped
 def mine(
     treebanks: Annotated[
-        list[Path], typer.Argument(metavar="TREEBANK...", help="Annotated treebank, of one or several files.")
+        list[Path], typer.Argument(metavar="TREEBANK", help="Annotated treebank, of one or several files.")
     ],
     judges: Judges,
     listing: Listing,

@@ -42,12 +42,12 @@ class Prepared:
 
 
 def prepare(treebank: Treebank, reference: Sequence[Treebank], training: Mapping[str, Any]) -> Prepared:
-    """Choose conventions, training sentences and the space of trees.
+    """Choose conventions and training sentences.
 
     treebank   what is mined
     reference  treebanks to learn from; where there are none, models learn from the treebank itself
-    training   settings of `treebound.systems.graph.settings.Settings`; `space` is chosen by the crossing arcs of the
-               training sentences where it is not named, and `labels` is "none" for an unlabelled treebank
+    training   settings of `treebound.systems.graph.settings.Settings`; `labels` is "none" for an
+               unlabelled treebank
 
     Raises InputError for wrong settings and for sentences that are too long.
     """
@@ -70,7 +70,7 @@ def prepare(treebank: Treebank, reference: Sequence[Treebank], training: Mapping
         labelled = _labelled(examples, usable, remarks)
         usable, settings = (usable, settings | {"labels": "none"}) if labelled is None else (labelled, settings)
     if "space" not in settings:
-        settings["space"] = _space(examples.select(usable), remarks)
+        _advise(examples.select(usable), remarks)
     return Prepared(treebank, examples, usable, read(Graph, settings), remarks)
 
 
@@ -134,11 +134,12 @@ def _labelled(examples: Treebank, usable: np.ndarray, remarks: list[str]) -> np.
     return usable[~np.array(missing, bool)]
 
 
-def _space(examples: Treebank, remarks: list[str]) -> str:
-    """Return the space of trees that the crossing arcs of the training sentences call for."""
+def _advise(examples: Treebank, remarks: list[str]) -> None:
+    """Say where so many arcs cross that they may be a convention and no errors."""
     counts = survey(examples)
     if counts.lifted >= LIFTED * max(1, counts.words) or counts.crossing >= CROSSING * max(1, counts.sentences):
         share = 100 * counts.crossing / max(1, counts.sentences)
-        remarks.append(f"{share:.1f} % of the sentences have crossing arcs: models are non-projective")
-        return "non-projective"
-    return "projective"
+        remarks.append(
+            f"{share:.1f} % of the sentences have crossing arcs, which projective models doubt; if crossing arcs are "
+            "right as a rule, choose the space non-projective"
+        )

@@ -1,16 +1,15 @@
 """Suspects of one sentence: where the best labelled tree differs from the annotation, and by what margin.
 
 The annotated arcs are candidates beside those of the pruner, so that the annotated tree is among the trees that are
-searched. A projective model learns crossing arcs lifted to the head of their head (Nivre & Nilsson 2005); so a word
-whose annotated arc is lifted is no suspect where the best tree has the lifted arc, and its margin is that of the lifted
-arc where the best tree has neither. The margin of a word is exact: the score of the best labelled tree
-less that of the best labelled tree in which the word has the annotated head and label. The second search starts with
+searched, as far as it belongs to the model's space. The margin of a word is exact: the score of the best labelled tree
+less that of the best labelled tree in which the word has the annotated head and label. A projective model finds the
+best projective tree with an annotated arc even if the arc crosses others in the annotation, and doubts one of them.
+The second search starts with
 the best known tree of that kind as the score to beat, which its first bound often proves to be the best.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,14 +19,20 @@ import numpy as np
 from treebound.core.limits import TooLargeError
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
+from treebound.core.protocols import Decoder
 from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import arc_marginals
+from treebound.decoders.exact.branch_and_bound.decoder import BranchAndBound
 from treebound.decoders.kbest import best_above, forbid
 from treebound.features.tree_score import PartScore
 from treebound.mining.suspects import Suspect
 from treebound.systems.graph.parser import Parser
-from treebound.treebanks.projectivise import in_space, is_projective, projectivise
+from treebound.treebanks.projectivise import in_space
 
+#: dynamic programs of one search at most
+CALLS = 2000
+#: dynamic programs of all searches of a sentence of LENGTH words; a longer sentence has fewer, as each takes longer
+BUDGET, LENGTH = 20_000, 30
 #: a label that the model does not know has no features: every sum of its weights is 0
 UNKNOWN = 0.0
 
@@ -81,28 +86,23 @@ class Miner:
 
     def __init__(self, parser: Parser, treebank: Treebank, names: list[str], numbers: np.ndarray):
         self.parser, self.treebank, self.names, self.numbers = parser, treebank, names, numbers
-        self.decoder = copy.copy(parser.decoder)
+        self.space = parser.decoder.space
         self.table = parser.token_table(treebank)
         self.labels = parser.model.labelling.names
         self.known = {name: i for i, name in enumerate(self.labels)}
 
     def mine(self, i: int) -> MinedSentence:
         """Return the suspects of sentence i, by word, and its best tree."""
-        sentence, learnt = self.treebank[i], self._learnt(self.treebank.heads(i))
-        search = self._search(i, learnt)
+        sentence, annotated = self.treebank[i], self.treebank.heads(i)
+        search = self._search(i, annotated)
         n, heads = sentence.n, search.parse.heads
         mods = np.arange(1, n + 1, dtype=np.int32)
-        ours = self.parser.label_scores(self.table, i, learnt[1:], mods)
+        ours = self.parser.label_scores(self.table, i, annotated[1:], mods)
         best = self.parser.label_scores(self.table, i, heads[1:], mods)
         given = sentence.strings("deprel")
         chosen = [self.labels[k] for k in best.argmax(axis=1).tolist()] if best.shape[1] else given
         suspects = list(self._suspects(i, search, (ours, best), given, chosen))
         return MinedSentence(int(self.numbers[i]), n, suspects, Tree(heads, ["", *chosen]))
-
-    def _learnt(self, annotated: np.ndarray) -> np.ndarray:
-        """Return the annotated tree as a model of these trees learns it: a projective model, with lifted arcs."""
-        crosses = self.decoder.space == "projective" and not is_projective(annotated)
-        return projectivise(annotated)[0] if crosses else annotated
 
     def _suspects(
         self,
@@ -126,7 +126,7 @@ class Miner:
             for m in range(1, len(heads))
             if (not right[m] and m in search.rivals) or (right[m] and given[m - 1] != chosen[m - 1])
         ]
-        marginals = self._marginals(search.problem, self._learnt(annotated)) if doubted else np.empty(0)
+        marginals = self._marginals(search.problem, annotated) if doubted else np.empty(0)
         for m in doubted:
             label = given[m - 1]
             if not right[m]:
@@ -172,7 +172,7 @@ class Miner:
         arcs[annotated[words], words] = True
         while True:
             problem, whole = self.parser.problem_with(self.table, i, arcs)
-            parse = self.decoder.decode(problem)
+            parse = self._decoder(n, 1).decode(problem)
             if parse.status == "infeasible":
                 _add_star(arcs, 0, int(np.argmax(annotated == 0)) or 1)
                 continue
@@ -186,14 +186,14 @@ class Miner:
         """Return `_Search.rivals`, and the words whose annotated arc is in no tree over the candidates."""
         wrong = [m for m in range(1, len(annotated)) if annotated[m] >= 0 and parse.heads[m] != annotated[m]]
         known: list[tuple[float, np.ndarray]] = []  # scores of trees, and the trees
-        if wrong and in_space(annotated, self.decoder.space == "projective", problem.single_root):
+        if wrong and in_space(annotated, self.space == "projective", problem.single_root):
             known.append((PartScore(problem).score(annotated), annotated))
-        rivals, without = {}, []
+        decoder, rivals, without = self._decoder(problem.n, len(wrong)), {}, []
         for m in wrong:
             alike = [entry for entry in known if entry[1][m] == annotated[m]]
             floor, tree = max(alike, key=lambda entry: entry[0], default=(-np.inf, annotated))
             others = (problem.mod == m) & (problem.head != annotated[m])
-            rival = best_above(self.decoder, forbid(problem, others), floor)
+            rival = best_above(decoder, forbid(problem, others), floor)
             if rival is None or rival.status == "infeasible":
                 if floor == -np.inf:
                     without.append(m)
@@ -209,11 +209,16 @@ class Miner:
             rivals[m] = _Rival(score, proved, max(1, int(np.count_nonzero(tree != parse.heads))))
         return rivals, without
 
+    def _decoder(self, n: int, searches: int) -> Decoder:
+        """Return the decoder for a sentence of n words and so many searches, none of which takes too long."""
+        calls = BUDGET * (LENGTH / max(n, LENGTH)) ** 2 / max(1, searches)
+        return BranchAndBound(space=self.space, max_dp_calls=max(1, min(CALLS, int(calls))))
+
     def _marginals(self, problem: Problem, annotated: np.ndarray) -> np.ndarray:
         """Return float64[n + 1]: the probability of the annotated arc into each word, nan where it is unknown."""
         out = np.full(len(annotated), np.nan)
         try:
-            of_arcs = arc_marginals(problem, self.decoder.space)
+            of_arcs = arc_marginals(problem, self.space)
         except TooLargeError:
             return out
         arcs = annotated[problem.mod] == problem.head

@@ -61,6 +61,10 @@ class UdRule:
         """Yield the facts of every violation, columns being known."""
         raise NotImplementedError
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return labels of which every tree that breaks the rule has at least one."""
+        return frozenset(names)
+
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
         """Return all sets of facts that break the rule in any tree, at most two words in each, or None.
 
@@ -81,11 +85,13 @@ class UnaryRule(UdRule):
         """Return the heads under which word `m` may not have such a label; None means every head."""
         raise NotImplementedError
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels that the rule concerns."""
+        return self.labels(names)
+
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield one fact for every word whose arc breaks the rule. O(n + n per word of these labels)."""
         labels = self.labels(tree.names)
-        if labels.isdisjoint(tree.labels):
-            return
         for m in range(1, tree.words.n + 1):
             if tree.labels[m] in labels:
                 heads = self.heads(tree.words, m)
@@ -140,11 +146,13 @@ class TwoLabelsRule(UdRule):
         """Return the labels that a dependent of such a head may not have."""
         raise NotImplementedError
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of heads that the rule concerns."""
+        return self.parent_labels(names)
+
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield two facts for every arc that breaks the rule. O(n)."""
         parents, words = self.parent_labels(tree.names), entries(tree.words)
-        if parents.isdisjoint(tree.labels):
-            return
         for m in range(1, tree.words.n + 1):
             h = int(tree.heads[m])
             if h and h != m and tree.labels[h] in parents:

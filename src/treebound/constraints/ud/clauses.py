@@ -29,6 +29,10 @@ class AtMostOne(UdRule):
         """Return the labels of the kind."""
         return inner_subjects(names) if self.subjects else labels_of(names, OBJECT)
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of the kind."""
+        return self.labels(names)
+
     def counts(self, entry: Entry) -> bool:
         """Return whether a word counts if it has such a label."""
         return not (self.subjects and entry.outer)
@@ -61,6 +65,10 @@ class ObliqueUnderNominal(UdRule):
     """
 
     tagged: bool = True
+
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of obliques."""
+        return labels_of(names, OBLIQUE)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield the facts of both words, and for every other word that it is neither copula nor subject. O(n²)."""
@@ -188,6 +196,10 @@ class Gap(UdRule):
     between: frozenset[str] = frozenset()
     backwards: bool = False
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of the relation."""
+        return labels_of(names, frozenset({self.relation}))
+
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield the facts of a dependent and of each word between that is none; no word is named twice. O(n²)."""
         parts = labels_of(tree.names, frozenset({self.relation}))
@@ -224,6 +236,10 @@ class NoSpace(UdRule):
     """No part of a word that is written apart, except the last one, is followed by the next word without a space."""
 
     needs: frozenset[Column] = MISC
+
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of the relation `goeswith`."""
+        return labels_of(names, frozenset({"goeswith"}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield one fact for a head or a dependent before it, two for two dependents. O(n)."""

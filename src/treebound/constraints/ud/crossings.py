@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from treebound.constraints.ud.base import Facts, UdRule
+from treebound.constraints.ud.base import Facts, Names, UdRule
 from treebound.constraints.ud.labels import labels_of
 from treebound.constraints.ud.violations import Fact, LabelledTree
 
@@ -31,6 +31,10 @@ def closed(path: list[int]) -> Iterator[Fact]:
 @dataclass(frozen=True, kw_only=True)
 class PunctuationRule(UdRule):
     """A rule about every word of relation `punct`."""
+
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of punctuation."""
+        return labels_of(names, PUNCT)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield the violations of every punctuation mark; none of a projective tree. O(n² per mark)."""

@@ -76,6 +76,10 @@ class Rule(Protocol):
         """Return the validator's level."""
         ...
 
+    def causes(self, names: tuple[str, ...]) -> frozenset[str]:
+        """Return labels of which every tree that breaks the rule has at least one; all `names` if nothing is known."""
+        ...
+
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
         """Yield every violation of the rule in a tree; nothing if the tree keeps the rule."""
         ...

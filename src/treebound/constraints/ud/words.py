@@ -98,6 +98,10 @@ class UnlessGoeswith(UdRule):
                 others = (w for w in range(1, tree.words.n + 1) if parts and w != fact.word)
                 yield fact, *(Fact(w, frozenset({fact.word}), parts, holds=False) for w in others)
 
+    def causes(self, names: Names) -> frozenset[str]:
+        """Return the labels of the inner rule."""
+        return self.inner.labels(names)
+
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
         """Return the arcs of the inner rule if no label is a `goeswith`."""
         return None if labels_of(names, GOESWITH) else self.inner.patterns(words, names)

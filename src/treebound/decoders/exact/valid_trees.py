@@ -117,29 +117,30 @@ class ValidDecoder:
         self.name, self.space, self.exact = f"valid-{decoder.name}", decoder.space, decoder.exact
         self.supports = decoder.supports
         self.record = bool(getattr(decoder, "record", False))
+        self._causes = [(rule, rule.causes(scores.names)) for rule in rules]
 
-    def decode(self, problem: Problem) -> Parse:
+    def decode(self, problem: Problem, relaxed: Parse | None = None) -> Parse:
         """Return the best valid tree without the arcs that `problem` forbids; its labels are numbers of `names`.
+
+        relaxed  what `decoder` gives for the problem under the best label of each arc, if that is known, with labels
 
         Status `infeasible`: it is proved that no tree of the candidate arcs keeps the rules. Exponential time at worst;
         one search of the relaxation for each region, which are one for most sentences.
         """
-        return self._searched(problem, -np.inf)[0]
+        return _Search(self, np.isneginf(problem.arc), -np.inf).run(relaxed)[0]
 
     def decode_above(self, problem: Problem, floor: float) -> Parse | None:
         """Return the best valid tree, None where it is proved that none scores more than `floor`."""
-        parse, below = self._searched(problem, floor)
+        parse, below = _Search(self, np.isneginf(problem.arc), floor).run()
         return None if below and parse.value == -np.inf else parse
-
-    def _searched(self, problem: Problem, floor: float) -> tuple[Parse, bool]:
-        """(the best valid tree, whether regions were left out because they cannot beat `floor`)."""
-        return _Search(self, np.isneginf(problem.arc), floor).run()
 
     def violation(self, parse: Parse) -> Violation | None:
         """Return the violation of a labelled tree that names the fewest facts, None if it keeps all rules."""
-        labels = ("", *(self.scores.names[number] for number in parse.labels[1:]))  # type: ignore[index]
-        tree = LabelledTree(self.words, parse.heads, labels, self.scores.names, self.space)
-        return min(violations(self.rules, tree), key=lambda broken: len(broken.facts), default=None)
+        names = self.scores.names
+        labels = ("", *(names[number] for number in parse.labels[1:].tolist()))  # type: ignore[index]
+        tree, present = LabelledTree(self.words, parse.heads, labels, names, self.space), frozenset(labels)
+        rules = (rule for rule, causes in self._causes if not present.isdisjoint(causes))
+        return min(violations(rules, tree), key=lambda broken: len(broken.facts), default=None)
 
 
 class _Search:
@@ -164,9 +165,9 @@ class _Search:
         self.into = [np.flatnonzero(problem.mod == m) for m in range(problem.n + 1)]
         self.meant: dict[Fact, np.ndarray] = {}
 
-    def run(self) -> tuple[Parse, bool]:
+    def run(self, relaxed: Parse | None = None) -> tuple[Parse, bool]:
         """Return the best valid tree, and whether regions were left out because they cannot beat `floor`."""
-        self._look_at(self._region(-1, True), {}, 0)
+        self._look_at(self._region(-1, True), {}, 0, relaxed)
         dives = 0
         while self.open:
             if self.work["regions"] < self.decoder.most_regions:
@@ -213,14 +214,14 @@ class _Search:
         """Add to a region of the proof how it is divided or closed."""
         self.regions[place] = replace(self.regions[place], **facts)
 
-    def _look_at(self, place: int, changes: Changes, depth: int) -> None:
+    def _look_at(self, place: int, changes: Changes, depth: int, known: Parse | None = None) -> None:
         """Bound a region; keep its tree if that is valid and better, and the region if it may hold a better one."""
-        relaxed = self._relaxed(changes)
+        relaxed = self._relaxed(changes) if known is None else _Bounded(known, self._proof(known))
         parse = relaxed.parse
         self._describe(place, bound=relaxed.proof)
         self.work["regions"] += 1
         for name in ("dp_calls", "nodes"):
-            self.work[name] = self.work.get(name, 0) + parse.work.get(name, 0)
+            self.work[name] = self.work.get(name, 0) + (parse.work.get(name, 0) if known is None else 0)
         bound = parse.value if parse.certified else parse.bound
         if parse.status == "infeasible":
             return
@@ -229,7 +230,7 @@ class _Search:
             return
         violation = None if parse.value == -np.inf else self.decoder.violation(parse)
         if violation is None and parse.value > max(self.floor, self.best.value if self.best else -np.inf):
-            self.best = parse
+            self.best = replace(parse, record=None)
         if violation is not None or bound > parse.value:
             heapq.heappush(self.open, (-bound, -depth, place, _Node(place, changes, parse, violation)))
 
@@ -243,13 +244,17 @@ class _Search:
             arc[rows] = table[np.arange(len(rows)), label[rows]]
         problem = self.scores.problem.with_arc(arc)
         parse = self.decoder.decoder.decode(problem)
-        proof = certificate(parse.record) if self.decoder.record and parse.record is not None else None
+        proof = self._proof(parse)
         if parse.value == -np.inf:
             return _Bounded(replace(parse, record=None), proof)
         labels = np.full(problem.n + 1, -1, np.int32)
         chosen = parse.heads[problem.mod] == problem.head
         labels[problem.mod[chosen]] = label[chosen]
         return _Bounded(replace(parse, labels=labels, record=None), proof)
+
+    def _proof(self, parse: Parse) -> Certificate | None:
+        """Return the proof of a relaxation's bound, where proofs are kept."""
+        return certificate(parse.record) if self.decoder.record and parse.record is not None else None
 
     def _branch(self, node: _Node, depth: int) -> None:
         """Divide a region by the facts of its tree's violation: each of them is the first one that is not true."""

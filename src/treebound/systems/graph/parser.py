@@ -44,11 +44,15 @@ WIDEST = 20  #: heads a word in a sentence that is too large for the requested k
 
 
 class _Stated(NamedTuple):
-    """The scored problem of a sentence, whether it has fewer candidates than were asked for, and the time it took."""
+    """The scored problem of a sentence, whether it has fewer candidates than were asked for, and the time it took.
+
+    labels  int32[A]: the label of each arc whose score is part of the arc's; None if labels are not chosen with trees
+    """
 
     problem: Problem
     cut: bool
     seconds: float
+    labels: np.ndarray | None
 
 
 class Parser:
@@ -131,7 +135,7 @@ class Parser:
               where the pruner's candidates make up too many parts, so that some are left out
         """
         allowed, cut = self._candidates(table, i, self.k)
-        scored = self._folded(table, i, self._scored(table, i, allowed | arcs))
+        scored, _ = self._folded(table, i, self._scored(table, i, allowed | arcs))
         return scored.problem(self.model.unit), not cut
 
     def label_scores(self, table: TokenTable, i: int, heads: np.ndarray, mods: np.ndarray) -> np.ndarray:
@@ -188,7 +192,7 @@ class Parser:
     def _scores(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> tuple[Scores, bool]:
         """(the scored candidate arcs of sentence i and the parts that they make up, as `_candidates`)."""
         allowed, cut = self._candidates(table, i, k, widen)
-        return self._folded(table, i, self._scored(table, i, allowed)), cut
+        return self._folded(table, i, self._scored(table, i, allowed))[0], cut
 
     def scores_without_labels(self, table: TokenTable, i: int, every: bool = False) -> tuple[Scores, bool]:
         """Return the scored candidate arcs of sentence i, or `every` arc, and whether they were cut (`_candidates`)."""
@@ -209,11 +213,11 @@ class Parser:
         scorer = self.model.scorer
         return scorer.score(self._weights, rows, tag, allowed, self.single_root, projective, matches)
 
-    def _folded(self, table: TokenTable, i: int, scored: Scores) -> Scores:
-        """Add the score of each arc's best label to the scores of sentence i."""
-        scored = self.model.labelling.fold(self._weights, table.sentence(i)[0], scored)[0]
+    def _folded(self, table: TokenTable, i: int, scored: Scores) -> tuple[Scores, np.ndarray | None]:
+        """Add the score of each arc's best label to the scores of sentence i; return these labels, too."""
+        scored, labels = self.model.labelling.fold(self._weights, table.sentence(i)[0], scored)
         self._check_size(scored)
-        return scored
+        return scored, labels
 
     def _check_size(self, scored: Scores) -> None:
         """ModelError where sums of scores might be rounded, as weights that were never trained can make it happen.
@@ -250,9 +254,10 @@ class Parser:
         allowed = [self._candidates(table, i, self.k) for i in sentences]
         scored = [self._scored(table, i, arcs) for i, (arcs, _) in zip(sentences, allowed, strict=True)]
         folded = [self._folded(table, i, scores) for i, scores in zip(sentences, scored, strict=True)]
-        problems = [scores.problem(self.model.unit) for scores in folded]
+        problems = [(scores.problem(self.model.unit), labels) for scores, labels in folded]
         seconds = (time.perf_counter() - started) / max(1, len(problems))
-        return [_Stated(problem, cut, seconds) for problem, (_, cut) in zip(problems, allowed, strict=True)]
+        pairs = zip(problems, allowed, strict=True)
+        return [_Stated(problem, cut, seconds, labels) for (problem, labels), (_, cut) in pairs]
 
     @property
     def _narrow(self) -> bool:
@@ -261,8 +266,9 @@ class Parser:
 
     def _stated(self, table: TokenTable, i: int, k: int | None, widen: bool = False) -> _Stated:
         started = time.perf_counter()
-        scored, cut = self._scores(table, i, k, widen)
-        return _Stated(scored.problem(self.model.unit), cut, time.perf_counter() - started)
+        allowed, cut = self._candidates(table, i, k, widen)
+        scored, labels = self._folded(table, i, self._scored(table, i, allowed))
+        return _Stated(scored.problem(self.model.unit), cut, time.perf_counter() - started, labels)
 
     def _tree(self, table: TokenTable, i: int, k: int | None, stated: _Stated) -> tuple[Parse, bool]:
         """(sentence i decoded, whether its candidates were cut); where no tree is left, with the pruner's added."""
@@ -295,6 +301,11 @@ class Parser:
         if not parse.seconds:  # a decoder that does not split its time
             parse.seconds["decode"] = time.perf_counter() - started
         parse.seconds["features"] = stated.seconds
+        if self.validity is not None and stated.labels is not None and parse.value > -np.inf:
+            chosen = np.flatnonzero(parse.heads[stated.problem.mod] == stated.problem.head)
+            labels = np.full(len(parse.heads), -1, np.int32)
+            labels[stated.problem.mod[chosen]] = stated.labels[chosen]
+            return parse.with_labels(labels)
         return parse
 
     def scores_of_trees(self, treebank: Treebank) -> list[float]:

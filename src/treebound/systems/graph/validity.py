@@ -93,14 +93,12 @@ class Validity:
 
         table, sentences  the sentences of a token table
         words             the sentences as rules see them
-        bests             the best tree of each, without labels: no rule was known
+        bests             the best tree of each when no rule is known, with the labels that were chosen with it
         """
-        pairs = list(zip(sentences, bests, strict=True))
-        labelled = [self._with_first_labels(table, i, best) for i, best in pairs]
         codes = [self.screen.codes(sentence) for sentence in words]
-        again = self._suspicious(codes, labelled)
+        again = self._suspicious(codes, bests)
         trees = [
-            self._tree(table, i, words[j], labelled[j]) if again[j] else _accepted(labelled[j])
+            self._tree(table, i, words[j], bests[j]) if again[j] else _accepted(bests[j])
             for j, i in enumerate(sentences)
         ]
         if self.parser.model.labelling.stage is None:
@@ -152,31 +150,26 @@ class Validity:
             out[j] = suspicious
         return out
 
-    def _with_first_labels(self, table: TokenTable, i: int, best: Parse) -> Parse:
-        """Return a tree with the labels that were chosen with it; without labels where no tree was met."""
-        if best.value == -np.inf:
-            return best
-        labels = np.full(len(best.heads), -1, np.int32)
-        labels[1:] = self._table(table, i, best.heads[1:], np.arange(1, len(best.heads))).argmax(axis=1)
-        return best.with_labels(labels)
-
     def _tree(self, table: TokenTable, i: int, words: Words, labelled: Parse) -> Parse:
         """Return the best valid tree of a sentence whose best tree, with its first labels, might break a rule."""
         started = time.perf_counter()
         scores = LabelScores(_only(labelled.heads), np.zeros((words.n, 0)), self.names)
         if ValidDecoder(self.parser.decoder, scores, words, self.rules_of(words)).violation(labelled) is None:
             return _accepted(labelled)
-        parse = self._searched(table, i, words)
+        parse = self._searched(table, i, words, labelled)
         work = {name: labelled.work.get(name, 0) + parse.work.get(name, 0) for name in {**labelled.work, **parse.work}}
         if parse.value == -np.inf:
             return replace(labelled, status="heuristic", bound=np.inf, work={**work, "valid": 0}, record=parse.record)
         seconds = {**labelled.seconds, "validity": time.perf_counter() - started}
         return replace(parse, seconds=seconds, work=work)
 
-    def _searched(self, table: TokenTable, i: int, words: Words) -> Parse:
-        """Return the best valid tree among the candidate arcs; among all arcs if there is none."""
+    def _searched(self, table: TokenTable, i: int, words: Words, relaxed: Parse) -> Parse:
+        """Return the best valid tree among the candidate arcs; among all arcs if there is none.
+
+        relaxed  the best tree that knows no rules, with the labels that were chosen with it
+        """
         decoder, every = self.decoder(table, i, words), False
-        parse = decoder.decode(decoder.scores.problem)
+        parse = decoder.decode(decoder.scores.problem, relaxed if relaxed.certified and not decoder.cut else None)
         if parse.value == -np.inf and self.parser.k is not None:
             decoder, every = self.decoder(table, i, words, every=True), True
             parse = decoder.decode(decoder.scores.problem)
