@@ -82,14 +82,15 @@ def sporadic(data: pd.DataFrame) -> Said:
             continue
         many = row["heads_changed"] - row["sporadic"]
         named = sum(change["row"] > 0 for change in changes)
-        first = sum(0 < change["row"] <= len(changes) for change in changes)
+        half = sum(change["hits"] >= change["count"] / 2 for change in changes)
         at = row["sporadic_heads"][OURS]
         k = usual(row, "sporadic_heads")
         ranked = f" Without them, {share(at['at'][str(k)]['hits'], k)} suspects at the top are errors." if k else ""
         yield (
             f"{len(changes)} changes of {_place(row)} are systematic (more than {SYSTEMATIC} equal ones) and make up "
             f"{many:,} of {row['heads_changed']:,} wrong heads. A row of the group view has the name of {named} of "
-            f"{len(changes)} systematic changes, and {first} of these rows are among the first {len(changes)}.{ranked}",
+            f"{len(changes)} systematic changes; for {half} of them the row contains at least half of the changed "
+            f"words.{ranked}",
             pd.Series(row),
         )
 
