@@ -13,14 +13,14 @@ from treebound.core.limits import TooLargeError
 from treebound.core.treebank import Treebank
 from treebound.decoders.confidence import arc_marginals
 from treebound.decoders.kbest import kbest
-from treebound.mining.mine import BLOCK, CALLS
+from treebound.mining.mine import BLOCK
 from treebound.mining.parts import Part
+from treebound.mining.sentences import CALLS
 from treebound.mining.suspects import Suspect
 from treebound.mining.variation import variation_scores
 from treebound.support.workers import blocks, spread
 from treebound.systems.graph.model import Model
 from treebound.systems.graph.parser import Parser
-from treebound.treebanks.projectivise import is_projective, projectivise
 
 OURS, MARGIN, MARGINAL, LIST = "margin / sqrt(changes)", "margin", "marginal probability", "k-best disagreement"
 ENTROPY, VARIATION, RANDOM = "entropy of the head", "variation n-grams", "random"
@@ -128,8 +128,6 @@ def _doubts(judge: _Judge, sentences: range) -> list[Doubts]:
 def _of_sentence(judge: _Judge, table: object, i: int) -> Doubts:
     """Score the words of one sentence; the annotated arcs are candidates, as in `treebound.mining.sentences`."""
     parser, annotated = judge.parser, judge.treebank.heads(i)
-    if parser.decoder.space == "projective" and not is_projective(annotated):
-        annotated = projectivise(annotated)[0]
     n = len(annotated) - 1
     arcs = np.zeros((n + 1, n + 1), np.bool_)
     arcs[annotated[1:], np.arange(1, n + 1)] = True
