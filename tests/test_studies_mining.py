@@ -34,7 +34,7 @@ from treebound.treebanks.document import read
 from treebound.treebanks.projectivise import crossing
 
 REPOSITORY = Path(__file__).parents[1]
-SMALL = {"families": [], "epochs": 2, "bits": 14, "labels": "joint"}
+SMALL = {"families": [], "epochs": 2, "bits": 14, "labels": "joint", "pruner_folds": 0}
 
 
 def treebank_of(*sentences: list[tuple[str, int, str]]) -> Treebank:
@@ -193,16 +193,16 @@ def mine_of(treebank: Treebank):
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two releases of a synthetic treebank, converted."""
     folder = tmp_path_factory.mktemp("mining")
-    right = synthetic_treebank(160, 5)
+    right = synthetic_treebank(110, 5)
     wrong = samples.with_planted_errors(right, 0.04, 7)
     for name, treebank in (("xx", right), ("xx_r1.0", wrong)):
-        for split, sentences in (("train", np.arange(100)), ("dev", np.arange(100, 160))):
+        for split, sentences in (("train", np.arange(70)), ("dev", np.arange(70, 110))):
             storage.save(treebank.select(sentences), folder / stage.CONVERTED / name / f"{split}.npz")
     return folder
 
 
 RUNS = {
-    "planted": Run("xx", ("train", "dev"), planted=0.03, folds=2, sentences=120, training=SMALL),
+    "planted": Run("xx", ("train", "dev"), planted=0.03, folds=2, sentences=80, training=SMALL),
     "folds": Run("xx_r1.0", ("train", "dev"), later="xx", folds=2, training=SMALL),
     "reference": Run("xx_r1.0", ("dev",), later="xx", reference=True, training=SMALL),
 }
