@@ -182,7 +182,7 @@ def mining_metrics(mined: MiningRun, ks: Sequence[int]) -> dict:
                 for k in ks
             }
             out[name] = {"at": at, "average_precision": precision / 2, "listed": 1200, "hits": 600}
-        return out
+        return dict(sorted(out.items()))  # as in a file
 
     sizes = {"sentences": 300, "sentences_known": 290, "words": 5000, "words_known": 4900}
     sizes |= {"heads_changed": 800, "labels_changed": 500, "disagreements": 1200, "suspects": 1500, "certified": 1490}

@@ -12,16 +12,16 @@ from treebound.mining.groups import SYSTEMATIC
 
 HOW = "No run here mines a treebank: run `python -m studies.pipeline.run mining`."
 RIVALS = (MARGIN, MARGINAL, LIST, ENTROPY, VARIATION, RANDOM)
-USUAL = 200  #: the k of sentences, where a list is that long
+USUAL = 200  #: the k of sentences, where there are so many suspects and errors
 
 
 @about(HOW)
 def answer(data: pd.DataFrame) -> Said:
     """Describe `tables.measured`: how many of the first suspects are errors."""
-    for row in _latest_first(data).to_dict("records"):
+    for row in data.to_dict("records"):
         k = usual(row)
         if k is None:
-            yield f"The list of {_place(row)} is shorter than all lengths that are measured."
+            yield f"The list of {_place(row)} is shorter, or has fewer errors, than all lengths that are measured."
             continue
         hits = row["heads"][OURS]["at"][str(k)]["hits"]
         yield (
@@ -96,14 +96,10 @@ def sporadic(data: pd.DataFrame) -> Said:
 
 
 def usual(row: dict[str, Any], kind: str = "heads") -> int | None:
-    """Return the k that sentences name: USUAL, or the largest one below that the list of a treebank reaches."""
-    reached = [int(k) for k in row[kind][OURS]["at"] if int(k) <= USUAL]
+    """Return the k that sentences name: at most USUAL, the length of the list, and the number of errors."""
+    most = min(USUAL, row["sporadic" if kind == "sporadic_heads" else "heads_changed"])
+    reached = [int(k) for k in row[kind][OURS]["at"] if int(k) <= most]
     return max(reached, default=None)
-
-
-def _latest_first(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with those of later releases before planted errors: real errors open the page."""
-    return data.sort_values("planted", kind="stable")
 
 
 def _place(row: dict[str, Any]) -> str:

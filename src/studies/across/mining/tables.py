@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from studies.across.mining.rankings import OURS
+from studies.across.mining.rankings import HEADS, OURS
 from studies.across.mining.settings import Mining
 from studies.site.collect import Results
 from studies.site.show import NOTHING
@@ -23,7 +23,10 @@ LONGEST_DRAWN = 14  #: words of the longest sentence that is drawn
 
 
 def measured(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataFrame:
-    """Return a row per mined treebank: everything that the stage `mining` wrote, its settings and its seconds."""
+    """Return a row per mined treebank: everything that the stage `mining` wrote, its settings and its seconds.
+
+    Planted errors come after those that a later release corrected.
+    """
     rows = []
     for r in results:
         settings = r.params.section(Mining)
@@ -35,7 +38,7 @@ def measured(results: Sequence[Results], wanted: Sequence[str] = ()) -> pd.DataF
             row |= {"splits": "+".join(asked.splits), "later": asked.later, "planted": asked.planted}
             row |= {"trained": training_of(asked.reference, asked.folds)}
             rows.append(row | r.read("mining", f"{name}.json") | {"seconds": times.get("seconds", float("nan"))})
-    return pd.DataFrame(rows, columns=None if rows else [*PLACE, "treebank"])
+    return pd.DataFrame(sorted(rows, key=lambda row: row["planted"]), columns=None if rows else [*PLACE, "treebank"])
 
 
 def training_of(reference: bool, folds: int) -> str:
@@ -104,7 +107,7 @@ def _wide(data: pd.DataFrame, kind: str, what: str) -> pd.DataFrame:
         return pd.DataFrame()
     index = [*PLACE, "ranking"]
     wide = 100 * long.pivot_table(index=index, columns="k", values=what, sort=False)
-    keys = [(r["in"], r["run"], name) for r in data.to_dict("records") for name in r[kind]]
+    keys = [(r["in"], r["run"], name) for r in data.to_dict("records") for name in HEADS if name in r[kind]]
     wide = wide.reindex(pd.MultiIndex.from_tuples(keys, names=index))[sorted(wide.columns)]
     wide.columns = pd.Index([f"{'P' if what == 'precision' else 'R'}@{k}" for k in wide.columns])
     if what == "precision":
@@ -131,7 +134,7 @@ def systematic(data: pd.DataFrame) -> pd.DataFrame:
         "suspects": "suspects in it",
         "hits": "of these changed",
     }
-    return table.rename(columns=names)
+    return table[list(names)].rename(columns=names)
 
 
 def exact(data: pd.DataFrame) -> pd.DataFrame:
