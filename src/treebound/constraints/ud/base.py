@@ -16,6 +16,7 @@ Names = tuple[str, ...]
 #: facts that break a rule together
 Facts = tuple[Fact, ...]
 
+NO_HEADS: frozenset[int] = frozenset()
 NO_COLUMNS: frozenset[Column] = frozenset()
 FEATS: frozenset[Column] = frozenset({"feats"})
 MISC: frozenset[Column] = frozenset({"misc"})
@@ -92,8 +93,8 @@ class UnaryRule(UdRule):
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield one fact for every word whose arc breaks the rule. O(n + n per word of these labels)."""
         labels = self.labels(tree.names)
-        for m in range(1, tree.words.n + 1):
-            if tree.labels[m] in labels:
+        for m, label in enumerate(tree.labels):
+            if label in labels and m:
                 heads = self.heads(tree.words, m)
                 if heads is None or int(tree.heads[m]) in heads:
                     yield (Fact(m, heads, labels),)
@@ -130,7 +131,7 @@ class EntryRule(UnaryRule):
         if self.excludes(columns[m]):
             return None
         if not self.about_heads:
-            return frozenset()
+            return NO_HEADS
         return frozenset(h for h, entry in enumerate(columns) if h and h != m and self.excludes_under(entry))
 
 
@@ -152,10 +153,9 @@ class TwoLabelsRule(UdRule):
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
         """Yield two facts for every arc that breaks the rule. O(n)."""
-        parents, words = self.parent_labels(tree.names), entries(tree.words)
-        for m in range(1, tree.words.n + 1):
-            h = int(tree.heads[m])
-            if h and h != m and tree.labels[h] in parents:
+        parents, words, labels = self.parent_labels(tree.names), entries(tree.words), tree.labels
+        for m, h in enumerate(tree.heads.tolist()):
+            if h > 0 and h != m and labels[h] in parents:
                 children = self.child_labels(tree.names, words[h], words[m])
                 if tree.labels[m] in children:
                     yield from self.arc(tree, m, children, parents)

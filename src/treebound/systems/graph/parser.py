@@ -237,11 +237,13 @@ class Parser:
         """These sentences, stage by stage: what a stage has in the processor's caches serves the next sentence, too."""
         table = work.table
         problems = self._problems(table, sentences)[::-1]
+        kept = problems[::-1] if self.validity is not None else []
         # a problem is handed over, so that its memory is free once it is solved
         trees = [self._tree(table, i, self.k, problems.pop()) for i in sentences]
         parses = [self._claimed(table, i, *tree) for i, tree in zip(sentences, trees, strict=True)]
         if self.validity is not None:
-            return self.validity.of_batch(table, sentences, [work.words(i) for i in sentences], parses)
+            stated = [(problem.problem, problem.labels) for problem in kept]
+            return self.validity.of_batch(table, sentences, [work.words(i) for i in sentences], parses, stated)
         return [self._labelled(parse, table, i) for i, parse in zip(sentences, parses, strict=True)]
 
     def _problems(self, table: TokenTable, sentences: range) -> list[_Stated]:

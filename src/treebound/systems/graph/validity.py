@@ -31,6 +31,8 @@ from treebound.features.tokens import TokenTable
 if TYPE_CHECKING:
     from treebound.systems.graph.parser import Parser
 
+#: a problem whose scores hold those of the best label of each arc, and these labels, int32[A]
+Stated = tuple[Problem, np.ndarray | None]
 LABEL = 16  #: bytes of the score of an arc's label in the tables of a search
 
 
@@ -83,7 +85,12 @@ class Validity:
         return cls(parser, rules, Screen(rules, names, parser.decoder.space))
 
     def of_batch(
-        self, table: TokenTable, sentences: Sequence[int], words: Sequence[Words], bests: Sequence[Parse]
+        self,
+        table: TokenTable,
+        sentences: Sequence[int],
+        words: Sequence[Words],
+        bests: Sequence[Parse],
+        problems: Sequence[Stated],
     ) -> list[Parse]:
         """Return the best valid tree of each sentence with the best valid labels.
 
@@ -94,11 +101,12 @@ class Validity:
         table, sentences  the sentences of a token table
         words             the sentences as rules see them
         bests             the best tree of each when no rule is known, with the labels that were chosen with it
+        problems          the problem of each that was searched first, and the labels in its scores
         """
         codes = [self.screen.codes(sentence) for sentence in words]
         again = self._suspicious(codes, bests)
         trees = [
-            self._tree(table, i, words[j], bests[j]) if again[j] else _accepted(bests[j])
+            self._tree(table, i, words[j], bests[j], problems[j]) if again[j] else _accepted(bests[j])
             for j, i in enumerate(sentences)
         ]
         if self.parser.model.labelling.stage is None:
@@ -150,32 +158,42 @@ class Validity:
             out[j] = suspicious
         return out
 
-    def _tree(self, table: TokenTable, i: int, words: Words, labelled: Parse) -> Parse:
+    def _tree(self, table: TokenTable, i: int, words: Words, labelled: Parse, stated: Stated) -> Parse:
         """Return the best valid tree of a sentence whose best tree, with its first labels, might break a rule."""
         started = time.perf_counter()
         scores = LabelScores(_only(labelled.heads), np.zeros((words.n, 0)), self.names)
         if ValidDecoder(self.parser.decoder, scores, words, self.rules_of(words)).violation(labelled) is None:
             return _accepted(labelled)
-        parse = self._searched(table, i, words, labelled)
+        known = labelled.certified and _has_tree(stated[0], labelled.heads)
+        decoder = self._restated(table, i, words, stated) if known else self.decoder(table, i, words)
+        parse = self._searched(table, i, decoder, labelled if known else None)
         work = {name: labelled.work.get(name, 0) + parse.work.get(name, 0) for name in {**labelled.work, **parse.work}}
         if parse.value == -np.inf:
             return replace(labelled, status="heuristic", bound=np.inf, work={**work, "valid": 0}, record=parse.record)
         seconds = {**labelled.seconds, "validity": time.perf_counter() - started}
         return replace(parse, seconds=seconds, work=work)
 
-    def _searched(self, table: TokenTable, i: int, words: Words, relaxed: Parse) -> Parse:
+    def _searched(self, table: TokenTable, i: int, decoder: SentenceDecoder, relaxed: Parse | None) -> Parse:
         """Return the best valid tree among the candidate arcs; among all arcs if there is none.
 
-        relaxed  the best tree that knows no rules, with the labels that were chosen with it
+        relaxed  the best tree of the decoder's problem that knows no rules, if that is proved
         """
-        decoder, every = self.decoder(table, i, words), False
-        parse = decoder.decode(decoder.scores.problem, relaxed if relaxed.certified and not decoder.cut else None)
+        every = False
+        parse = decoder.decode(decoder.scores.problem, relaxed)
         if parse.value == -np.inf and self.parser.k is not None:
-            decoder, every = self.decoder(table, i, words, every=True), True
+            decoder, every = self.decoder(table, i, decoder.words, every=True), True
             parse = decoder.decode(decoder.scores.problem)
         if decoder.cut and parse.value > -np.inf:
             parse = replace(parse, status="heuristic", bound=np.inf, record=None)
         return replace(parse, work={**parse.work, "valid": 1, "every": int(every)})
+
+    def _restated(self, table: TokenTable, i: int, words: Words, stated: Stated) -> SentenceDecoder:
+        """Return the decoder over a problem that has been stated already: only labels are scored again."""
+        problem, first = stated
+        labels = self._table(table, i, problem.head, problem.mod)
+        own = problem.arc - labels[np.arange(problem.arcs), first]
+        scores = LabelScores(problem, own[:, None] + labels, self.names)
+        return SentenceDecoder(self.parser.decoder, scores, words, self.rules_of(words))
 
     def decoder_of(self, table: TokenTable, i: int, words: Words, parse: Parse) -> SentenceDecoder:
         """Return the decoder that found a valid parse of sentence i."""
@@ -255,6 +273,11 @@ def _accepted(labelled: Parse) -> Parse:
     if isinstance(labelled.record, SearchRecord):
         proof = ValidRecord(ValidityProof([Region(-1, True, bound=certificate(labelled.record))]))
     return replace(labelled, record=proof, work={**labelled.work, "regions": 1, "valid": 1})
+
+
+def _has_tree(problem: Problem, heads: np.ndarray) -> bool:
+    """Return whether all arcs of a tree are candidates of a problem."""
+    return int(np.count_nonzero(heads[problem.mod] == problem.head)) == problem.n
 
 
 def _only(heads: np.ndarray) -> Problem:
