@@ -16,6 +16,9 @@ import pandas as pd
 import yaml
 
 from studies.across.approximations.settings import Approximations
+from studies.across.mining.rankings import HEADS, LABELS, RANDOM
+from studies.across.mining.settings import Mining
+from studies.across.mining.settings import Run as MiningRun
 from studies.across.validity.settings import ValidTrees
 from studies.auli_lopez_2011.ccg.settings import CCG
 from studies.auli_lopez_2011.ccg_integration.measure import column_of, tables
@@ -104,6 +107,9 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
     for corpus in params.section(CCG).derivations:
         whole = {"sentences": 400, "coverage": 97.0, "tokens": 6800, "categories": 90, "categories_5": 40}
         _json(folder, ["derivations", f"{corpus}.json"], {"corpus": corpus, "all": whole | {"failures": {"gap": 12}}})
+    for name, mined in params.section(Mining).runs.items():
+        _json(folder, ["mining", f"{name}.json"], mining_metrics(mined, params.section(Mining).ks))
+        _json(folder, ["timing", "mining", f"{name}.json"], {"seconds": 100.0, "workers": 2, "words": 5000})
     for corpus in params.section(Constraints).corpora:
         settings = params.section(Constraints)
         constraint_metrics(folder, corpus, settings.folds, settings.looped)
@@ -164,6 +170,40 @@ def write(folder: Path, params: Params, seed: int = 0) -> None:
             _json(folder, ["tagger", f"{corpus}.json"], {"tags": "predicted", "accuracy": accuracy})
             timing = {"train_cpu_s": 30.0, "jackknife_wall_s": 120.0, "workers": 2, "words_per_cpu_s": 50000.0}
             _json(folder, ["timing", "tagger", f"{corpus}.json"], {"xpos": timing})
+
+
+def mining_metrics(mined: MiningRun, ks: Sequence[int]) -> dict:
+    """As the stage `mining` writes them: each ranking is worse than the one before it."""
+
+    def judged(names: Sequence[str]) -> dict[str, dict]:
+        out = {}
+        for i, name in enumerate(names):
+            precision = 0.02 if name == RANDOM else 0.9 - 0.1 * i
+            at = {
+                str(k): {"hits": round(precision * k), "low": precision - 0.02, "high": precision + 0.02}
+                | {"recall": precision * k / 1000}
+                for k in ks
+            }
+            out[name] = {"at": at, "average_precision": precision / 2, "listed": 1200, "hits": 600}
+        return dict(sorted(out.items()))  # as in a file
+
+    sizes = {"sentences": 300, "sentences_known": 290, "words": 5000, "words_known": 4900}
+    sizes |= {"heads_changed": 800, "labels_changed": 500, "disagreements": 1200, "suspects": 1500, "certified": 1490}
+    change = {"change": "nmod -> obl, head moves right", "count": 50, "row": 1, "suspects": 70, "hits": 40}
+    hidden = {"change": "dep, head moves left", "count": 40, "row": 0, "suspects": 0, "hits": 0}
+    return sizes | {
+        "sporadic": 710 if mined.later else 800,
+        "heads": judged(HEADS),
+        "sporadic_heads": judged(HEADS),
+        "labels": judged(LABELS),
+        "exact": {"errors": 600, "exact": 450},
+        "exact_at": {str(k): {"errors": k // 2, "exact": k // 4} for k in ks},
+        "systematic": [change, hidden] if mined.later else [],
+        "seed": 1,
+        "models": 1 if mined.reference else mined.folds,
+        "trees": 10,
+        "remarks": [],
+    }
 
 
 def score_time_rows(budgets: Sequence[int]) -> list[dict]:

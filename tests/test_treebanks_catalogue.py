@@ -18,7 +18,8 @@ from treebound.treebanks.document import FORMATS
 
 OPEN = [
     "tr_twt", "pt_petrogold", "en_ewt", "zh_gsd", "sv_talbanken", "sv_lines", "nl_lassysmall", "ja_gsd", "tr_imst",
-    "fr_sequoia", "el_gdt", "cs_cltt", "af_afribooms", "it_partut", "es_conll07", "eu_conll07", "nl_alpino",
+    "fr_sequoia", "el_gdt", "cs_cltt", "af_afribooms", "it_partut", "af_afribooms_r2.6",
+    "en_ewt_r2.8", "es_conll07", "eu_conll07", "nl_alpino",
     "zh_sinica", "ptb_sample", "en_craft",
 ]  # fmt: skip
 

@@ -31,6 +31,8 @@ Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Above = Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)]
 Keep = Annotated[int | str, PlainValidator(_keep)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_+-]*$")]
+#: a treebank of the catalogue; the name of an earlier release has a point
+Corpus = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Tags = Literal["gold", "predicted"]
 Attribute = Literal["prefix", "suffix", "length", "feats", "lemma"]  # those that not every corpus has
 

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass
 
-from studies.common.fields import STRICT, Above, Count, Keep, Name, Positive, Section, Tags, heads
+from studies.common.fields import STRICT, Above, Corpus, Count, Keep, Name, Positive, Section, Tags, heads
 from studies.common.paths import modules_of_questions
 from treebound.core.errors import InputError
 from treebound.core.spaces import Space
@@ -249,7 +249,7 @@ class Benchmark:
 class Params:
     """The whole of params.yaml. What has a default may be missing in the parameters of an older run."""
 
-    treebanks: tuple[Name, ...] = ()  # older runs have none
+    treebanks: tuple[Corpus, ...] = ()  # older runs have none
     corpora: Annotated[tuple[Name, ...], Field(min_length=1)]
     paths: dict[Name, Annotated[str, AfterValidator(_path)]]
     seed: Seed

@@ -1,0 +1,61 @@
+"""Figures of annotation errors: precision down the ranked list, and two trees of a suspect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from studies.across.mining.rankings import HEADS, RANDOM
+from treebound.plots.style import COLOURS, CYCLE, MARKERS, log_axis, panels, style
+from treebound.plots.svg import Svg
+from treebound.plots.tree import tree_svg
+
+
+def precision(points: pd.DataFrame) -> Figure:
+    """Draw precision among the first k words with 95 % intervals: a panel per treebank, a curve per ranking.
+
+    points  `tables.points`. A dashed line is the precision of a random order.
+    """
+    places = list(points.groupby(["in", "run"], sort=False))
+    with style():
+        figure, axes = panels(len(places), width=8.5, height=3.4)
+        for panel, ((run, name), rows) in zip(axes, places, strict=True):
+            for i, ranking in enumerate(name for name in HEADS if name != RANDOM):
+                curve = rows[rows["ranking"] == ranking]
+                if curve.empty:
+                    continue
+                x = curve["k"] * (1 + 0.03 * (i - 2))  # intervals of several curves stand side by side
+                ends = [100 * (curve["precision"] - curve["low"]), 100 * (curve["high"] - curve["precision"])]
+                panel.errorbar(
+                    x, 100 * curve["precision"], ends, color=CYCLE[i], marker=MARKERS[i], markersize=4, capsize=2,
+                    linewidth=1.2, label=ranking,
+                )  # fmt: skip
+            chance = rows[rows["ranking"] == RANDOM]
+            if len(chance):
+                panel.axhline(100 * chance["precision"].iloc[-1], color=COLOURS["grey"], dashes=(4, 3), linewidth=1)
+            panel.set_title(f"{name}, {run}", fontsize=9)
+            panel.set_xlabel("first k words of the list (log scale)")
+            panel.set_ylabel("errors among them, %")
+            panel.set_ylim(-2, 102)
+            log_axis(panel, "x")
+        handles = {name: line for panel in axes for line, name in zip(*panel.get_legend_handles_labels(), strict=True)}
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, fontsize=8)
+    return figure
+
+
+def pair(entry: dict[str, Any]) -> tuple[Svg, Svg]:
+    """Draw the annotated tree of a suspect and the best tree, with the arcs marked in which they differ.
+
+    entry  one of `tables.examples`
+    """
+    trees = [[-1, *entry["annotated"]], [-1, *entry["proposed"]]]
+    names = (f"Annotated tree, suspect {entry['rank']}", f"Best tree of the model, suspect {entry['rank']}")
+    differ = [m for m in range(1, len(trees[0])) if trees[0][m] != trees[1][m]]
+    labels = (entry["annotated_labels"], entry["proposed_labels"])
+    drawn = [
+        tree_svg(entry["words"], tree, tags=tags, marked=[(tree[m], m) for m in differ], alt=name)
+        for tree, tags, name in zip(trees, labels, names, strict=True)
+    ]
+    return drawn[0], drawn[1]
