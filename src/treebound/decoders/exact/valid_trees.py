@@ -12,6 +12,7 @@ bound of a region comes from branch and bound over non-local factors instead of 
 
 from __future__ import annotations
 
+import copy
 import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,11 +26,15 @@ from treebound.core.certificate import Certificate
 from treebound.core.parse import Parse, Status
 from treebound.core.problem import Problem
 from treebound.core.protocols import Decoder
+from treebound.core.spaces import Space
 from treebound.core.validity import Region, Split, ValidityProof
 from treebound.decoders.exact.branch_and_bound.record import certificate
 
 MOST_REGIONS = 2000  #: regions that a search may look at
-MOST_DIVES = 500  #: further regions, the deepest first, in which a search that met the limit looks for any valid tree
+#: dynamic programs of a sentence, times the square of its words, that all regions together may take
+MOST_WORK = 200_000_000
+#: after a limit was met: regions, the deepest first, in which any valid tree is looked for by one dynamic program each
+MOST_DIVES = 500
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,23 @@ class ValidDecoder:
         return min(violations(rules, tree), key=lambda broken: len(broken.facts), default=None)
 
 
+class OnlyTree:
+    """The decoder of a problem that has one candidate arc into each word: its tree."""
+
+    name, exact, cite = "only-tree", True, "trivial"
+    supports = frozenset({"arc"})
+
+    def __init__(self, heads: np.ndarray, space: Space):
+        self.heads, self.space = heads, space
+
+    def decode(self, problem: Problem) -> Parse:
+        """Return the tree; `infeasible` if an arc of it is forbidden."""
+        value = float(problem.arc.sum())
+        if value == -np.inf:
+            return Parse(np.where(np.arange(problem.n + 1) == 0, -1, 0), value, value, "infeasible")
+        return Parse(self.heads, value, value, "optimal")
+
+
 class _Search:
     """One search for the best valid tree of a sentence.
 
@@ -158,6 +180,9 @@ class _Search:
         self.regions: list[Region] = []
         self.best: Parse | None = None
         self.below = False  # whether a region was closed by `floor`
+        self.limited = False  # whether a limit was met: then no proof is looked for, but any valid tree
+        self.oracle = decoder.decoder
+        self.root: Parse | None = None  # the best tree when no rule is known
         self.work: dict[str, int] = {"regions": 0}
         # (-bound, -depth, place, node): the highest bound first, and the deeper of two equal ones
         self.open: list[tuple[float, int, int, _Node]] = []
@@ -170,7 +195,8 @@ class _Search:
         self._look_at(self._region(-1, True), {}, 0, relaxed)
         dives = 0
         while self.open:
-            if self.work["regions"] < self.decoder.most_regions:
+            self._check_limits()
+            if not self.limited:
                 bound, depth, _, node = heapq.heappop(self.open)
             elif self.best is None and dives < MOST_DIVES:
                 dives += 1
@@ -178,11 +204,11 @@ class _Search:
                 bound, depth, _, node = self.open.pop(deepest)
                 heapq.heapify(self.open)
             else:
-                return self._limited(-self.open[0][0], "limit"), self.below
+                return self._unproved(-self.open[0][0], "limit"), self.below
             if self.best is not None and self.best.value >= -bound:
                 break  # nothing open has a higher bound: its certificates close it
             if node.violation is None:  # the relaxation is not solved to its end, and its tree is valid
-                return self._limited(-bound, node.parse.status), self.below
+                return self._unproved(-bound, node.parse.status), self.below
             self._branch(node, -depth)
         if self.best is None:
             none = self._no_tree(-np.inf, "infeasible")
@@ -190,7 +216,35 @@ class _Search:
         proved = replace(self.best, bound=self.best.value, status="optimal", work=self.work, record=self._record())
         return proved, self.below
 
-    def _limited(self, bound: float, status: Status) -> Parse:
+    def _check_limits(self) -> None:
+        """Note that a limit was met: by the number of regions, by their work, or by a relaxation without a proof."""
+        spent = self.work["regions"] >= self.decoder.most_regions
+        spent |= self.work.get("dp_calls", 0) * self.scores.problem.n**2 >= MOST_WORK
+        if self.limited or not (spent or any(not item[3].parse.certified for item in self.open[:1])):
+            return
+        self.limited = True
+        options = getattr(self.oracle, "options", None)
+        if hasattr(options, "max_dp_calls"):
+            self.oracle = copy.copy(self.oracle)
+            self.oracle.options = options._replace(max_dp_calls=1)  # type: ignore[attr-defined, union-attr]
+        if self.best is None and self.root is not None:
+            self.best = self._relabelled(self.root)
+
+    def _relabelled(self, parse: Parse) -> Parse | None:
+        """Return a tree with its best valid labels, None if it has none that are worth more than `floor`."""
+        problem = self.scores.problem
+        arcs = np.flatnonzero(parse.heads[problem.mod] == problem.head)
+        arcs = arcs[np.argsort(problem.mod[arcs])]
+        only = Problem(problem.n, problem.head[arcs], problem.mod[arcs], np.zeros(problem.n), single_root=False)
+        scores = LabelScores(only, self.table[arcs], self.scores.names)
+        decoder = self.decoder
+        chosen = ValidDecoder(OnlyTree(parse.heads, decoder.space), scores, decoder.words, decoder.rules).decode(only)
+        if chosen.labels is None:
+            return None
+        value = parse.value - float(self.arc[arcs].sum()) + chosen.value
+        return replace(parse, labels=chosen.labels, value=value, record=None) if value > self.floor else None
+
+    def _unproved(self, bound: float, status: Status) -> Parse:
         """Return the best valid tree with a bound on the others; of no value where none was met."""
         if self.best is not None:
             bound = np.inf if status == "heuristic" else max(bound, self.best.value)
@@ -218,6 +272,8 @@ class _Search:
         """Bound a region; keep its tree if that is valid and better, and the region if it may hold a better one."""
         relaxed = self._relaxed(changes) if known is None else _Bounded(known, self._proof(known))
         parse = relaxed.parse
+        if place == 0 and parse.value > -np.inf:
+            self.root = parse
         self._describe(place, bound=relaxed.proof)
         self.work["regions"] += 1
         for name in ("dp_calls", "nodes"):
@@ -243,7 +299,7 @@ class _Search:
             label[rows] = table.argmax(axis=1)
             arc[rows] = table[np.arange(len(rows)), label[rows]]
         problem = self.scores.problem.with_arc(arc)
-        parse = self.decoder.decoder.decode(problem)
+        parse = self.oracle.decode(problem)
         proof = self._proof(parse)
         if parse.value == -np.inf:
             return _Bounded(replace(parse, record=None), proof)

@@ -21,11 +21,10 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.limits import check_memory
 from treebound.core.parse import Parse
 from treebound.core.problem import Problem
-from treebound.core.spaces import Space
 from treebound.core.treebank import Treebank
 from treebound.core.validity import Region, ValidityProof
 from treebound.decoders.exact.branch_and_bound.record import SearchRecord, certificate
-from treebound.decoders.exact.valid_trees import LabelScores, ValidDecoder, ValidRecord
+from treebound.decoders.exact.valid_trees import LabelScores, OnlyTree, ValidDecoder, ValidRecord
 from treebound.features.tokens import TokenTable
 
 if TYPE_CHECKING:
@@ -34,23 +33,6 @@ if TYPE_CHECKING:
 #: a problem whose scores hold those of the best label of each arc, and these labels, int32[A]
 Stated = tuple[Problem, np.ndarray | None]
 LABEL = 16  #: bytes of the score of an arc's label in the tables of a search
-
-
-class OnlyTree:
-    """The decoder of a problem that has one candidate arc into each word: its tree."""
-
-    name, exact, cite = "only-tree", True, "trivial"
-    supports = frozenset({"arc"})
-
-    def __init__(self, heads: np.ndarray, space: Space):
-        self.heads, self.space = heads, space
-
-    def decode(self, problem: Problem) -> Parse:
-        """Return the tree; `infeasible` if an arc of it is forbidden."""
-        value = float(problem.arc.sum())
-        if value == -np.inf:
-            return Parse(np.where(np.arange(problem.n + 1) == 0, -1, 0), value, value, "infeasible")
-        return Parse(self.heads, value, value, "optimal")
 
 
 @dataclass(frozen=True)
