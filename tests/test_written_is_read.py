@@ -57,9 +57,10 @@ PIECES = [
 ]
 WRITTEN: dict[tuple[str, str], Callable[[Place], None]] = {}
 #: options that name something to read
-INPUTS = {("check", "certificates")}
-#: commands that write to a folder that --data-dir names, or to standard output alone what no command reads
-OTHERS = {"fetch", "convert", "evaluate", "check"}
+INPUTS = {("check", "certificates"), ("mine", "accept"), ("mine", "model")}
+#: commands that write to a folder that --data-dir names, or to standard output alone what no command reads; and mine,
+#: whose tables and treebanks tests/test_mining_outputs.py reads
+OTHERS = {"fetch", "convert", "evaluate", "check", "mine"}
 
 
 class Place:
