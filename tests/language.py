@@ -16,9 +16,12 @@ from typing import NamedTuple
 
 #: a docstring's first sentence begins with a verb in the imperative or with a noun, never with one of these
 FIRST_WORDS = frozenset(
-    """what that those of as by so such how where whether which who whose why when if in on at with without from to for
-    and or but not nor it its itself this these there here all each one none some any both either neither only also
-    again more most same other others another""".split()
+    re.findall(
+        r"\w+",
+        "what that those of as by so such how where whether which who whose why when if in on at with without from to for "
+        "and or but not nor it its itself this these there here all each one none some any both either neither only also "
+        "again more most same other others another",
+    )
 )
 #: words of a sentence, at most: a longer one is two
 LONGEST_SENTENCE = 35
