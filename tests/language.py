@@ -18,9 +18,9 @@ from typing import NamedTuple
 FIRST_WORDS = frozenset(
     re.findall(
         r"\w+",
-        "what that those of as by so such how where whether which who whose why when if in on at with without from to for "
-        "and or but not nor it its itself this these there here all each one none some any both either neither only also "
-        "again more most same other others another",
+        "what that those of as by so such how where whether which who whose why when if in on at with without from to "
+        "for and or but not nor it its itself this these there here all each one none some any both either neither only "
+        "also again more most same other others another",
     )
 )
 #: words of a sentence, at most: a longer one is two
