@@ -19,8 +19,8 @@ FIRST_WORDS = frozenset(
     re.findall(
         r"\w+",
         "what that those of as by so such how where whether which who whose why when if in on at with without from to "
-        "for and or but not nor it its itself this these there here all each one none some any both either neither only "
-        "also again more most same other others another",
+        "for and or but not nor it its itself this these there here all each none some any both either neither "
+        "only also again more most same other others another",
     )
 )
 #: words of a sentence, at most: a longer one is two
@@ -43,7 +43,9 @@ SPELLING = re.compile(
     r"summar|penal|parallel|util|vector|binar|projectiv|lemmat|amort|parametr|categor|memor)iz(?:e|es|ed|ing|ation|ations))\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`(])|\n\s*\n|\n\s*(?=[-*|>])|(?<=;)\s+|(?<=:)\n")
+_SENTENCE = re.compile(
+    r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)(?<!al\.)(?<!cf\.)(?<!\.\.\.)\s+|\n\s*\n|\n\s*(?=[-*|>])|(?<=:)\n|\n(?=\s*\S+\s{2,}\S)"
+)
 _CODE = re.compile(r"``.*?``|`[^`]*`|\$[^$]*\$", re.DOTALL)
 
 

@@ -92,11 +92,11 @@ def test_fragments_are_those_of_the_parser(folder: Path, capsys: pytest.CaptureF
     assert changed != text
     (folder / "fragments.conllu").write_text(changed)
     check(folder, "fragments", *options)
-    assert "fragments are not those of the parser" in capsys.readouterr().out
+    assert "fragments differ from the parser's" in capsys.readouterr().out
 
 
 def test_files_that_do_not_belong_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InputError, match="derivations are checked with their proofs"):
+    with pytest.raises(InputError, match="the check of a CCG model needs its proofs"):
         call("check", folder / "m.npz", folder / "exact.conllu")
     with pytest.raises(InputError, match="only the joint model has proofs"):
         parse(folder, "none")

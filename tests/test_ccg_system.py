@@ -131,7 +131,7 @@ def test_a_model_is_the_same_after_saving_and_finished_ones_are_left(
     for _ in range(2):
         call("train-many", tmp_path / "list.yaml", "-o", tmp_path)
     assert (tmp_path / "a.npz").read_bytes() == (folder / "model.npz").read_bytes()
-    assert "there already" in capsys.readouterr().err
+    assert "finished earlier" in capsys.readouterr().err
 
 
 class Killed(Exception):

@@ -29,7 +29,7 @@ def files(request, tmp_path_factory):
     options = ["--epochs", 1, "--bits", 12, "--threshold", 0, *crossing]  # so that every tree has rivals
     done = run("train", folder / "train.conllu", folder / "dev.conllu", "-o", folder / "m.npz", *options)
     assert done.returncode == 0, done.stderr
-    given = ["-o", folder / "parsed.conllu", "--certificates", folder / "proofs.gz", "--margins", "--kbest", 3]
+    given = ["-o", folder / "parsed.conllu", "--certificates", folder / "proofs.gz", "--margins", "--k-best", 3]
     done = run("parse", folder / "m.npz", folder / "dev.conllu", *given)
     assert done.returncode == 0, done.stderr
     return folder
@@ -105,8 +105,8 @@ def test_claims_given_twice_or_not_at_all(files, parser):
     text = second(files)
     for key in ("score", "bound", "status"):
         (comment,) = re.findall(rf"(?m)^# treebound_{key} = .*\n", text)
-        assert f"{key} is not given" in look(parser, text.replace(comment, "")).faults
-        assert f"{key} is given 2 times" in look(parser, text.replace(comment, comment + "#" + comment[2:])).faults
+        assert f"{key} is missing" in look(parser, text.replace(comment, "")).faults
+        assert f"{key} appears 2 times" in look(parser, text.replace(comment, comment + "#" + comment[2:])).faults
 
 
 def test_other_trees_with_their_own_scores(files, parser):
@@ -179,7 +179,7 @@ def test_the_summary_says_what_was_verified(files):
     assert fast == f"4 sentences: 0 proved optimal, 4 {unproved}; 0 faults{unchecked}\n"
     drawn = run("check", model, parsed, "--sample", 1, "--seed", 3, "--certificates", proofs).stderr
     assert drawn.startswith(f"4 sentences: 1 proved optimal, 3 {unproved}; 0 faults{unchecked}; ")
-    assert drawn.endswith("; proofs of 1 sentences drawn with seed 3, of no others\n")
+    assert drawn.endswith("; only the proofs of 1 sentences, drawn with seed 3, were checked\n")
     assert run("check", model, "-", "--sample", 1, "--seed", 3, stdin=parsed.read_text()).stderr == drawn
     assert str(Summary()) == "0 sentences: 0 proved optimal; 0 faults"
 

@@ -177,7 +177,7 @@ def test_confidence_in_misc_and_comments(model: Path) -> None:
     gold = model.with_name("dev.conllu")
     plain = run("parse", model, gold).stdout
     # a threshold would leave one tree of a sentence that was learnt by heart
-    asked = ("--margins", "--marginals", "--scale", 10, "--kbest", 2, "--threshold", 0)
+    asked = ("--margins", "--marginals", "--scale", 10, "--k-best", 2, "--threshold", 0)
     done = run("parse", model, gold, *asked)
     assert done.returncode == 0, done.stderr
     columns = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
@@ -202,7 +202,7 @@ def test_confidence_in_misc_and_comments(model: Path) -> None:
     assert [line.count(" | ") for line in lists] == [1, 1, 1, 0]
     assert done.stdout.count("# treebound_kbest_complete = yes\n") == 4
     # what is there stays, but for what another parse claimed
-    how = ("--margins", "--kbest", 3, "--threshold", 0)
+    how = ("--margins", "--k-best", 3, "--threshold", 0)
     again = run("parse", model, *how, stdin=done.stdout.replace("\tTreeboundMargin=", "\tGloss=x|TreeboundMargin="))
     assert "\tGloss=x|TreeboundMargin=inf" in again.stdout
     assert "TreeboundMarginal" not in again.stdout
@@ -366,10 +366,10 @@ def test_five_hundred_words(model: Path, tmp_path: Path) -> None:
         (["parse", "{model}", "{gold}", "--config", "fast"], ["unknown config 'fast'; choose from tuned, published"]),
         (["parse", "{model}", "{gold}", "--k", "0"], ["k is '0'; give a number from 1, none or model"]),
         (["evaluate", "{gold}", "{model}"], ["a zip archive or a file of numpy", "which is not read"]),
-        (["evaluate", "{gold}", "{other}"], ["other.conllu: 2 sentences, ", "has 4; give the file"]),
-        (["evaluate", "{gold}", "{otherwise}"], ["otherwise.conllu:2: sentence 1 is not that of"]),
+        (["evaluate", "{gold}", "{other}"], ["other.conllu: 2 sentences, ", "has 4; give a parse of"]),
+        (["evaluate", "{gold}", "{otherwise}"], ["otherwise.conllu:2: the words of sentence 1 differ from"]),
         (["evaluate", "{empty}", "{empty}"], ["empty.conllu: has no sentences"]),
-        (["train", "{gold}", "{gold}", "-o", "{other}"], ["other.conllu: is there, and is no model"]),
+        (["train", "{gold}", "{gold}", "-o", "{other}"], ["other.conllu: exists and is not a model"]),
         (
             ["train", "{gold}", "{gold}", "-o", "{folder}/m", "--beam", "4"],
             ["--beam is an option of transition, not of"],

@@ -43,7 +43,7 @@ def test_half_of_the_words_is_the_limit(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_exchanged_columns_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = warnings(capsys, treebank(*[("nn", "N", "_"), ("vb", "V", "_")] * 5))
-    assert line.endswith("words (100 %), but it knows what upos holds: are xpos and upos exchanged?")
+    assert line.endswith("words (100 %), but it knows the values of upos: are xpos and upos exchanged?")
 
 
 def test_few_words_tell_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,9 +58,11 @@ def test_features_count_where_there_are_some(capsys: pytest.CaptureFixture[str])
 
 def test_a_column_that_was_empty_in_training_may_be_empty(capsys: pytest.CaptureFixture[str]) -> None:
     empty = treebank(*[("N", "_", "_")] * 60)
-    assert warnings(capsys, empty) == [": xpos, feats empty, which the model reads; see treebound tag"]
+    assert warnings(capsys, empty) == [": xpos, feats empty, but the model reads it; `treebound tag` can fill it"]
     assert warnings(capsys, empty, known=KNOWN | {"xpos": ["_"], "feats": ["_"]}) == []
-    assert warnings(capsys, empty, known={}) == [": xpos, feats empty, which the model reads; see treebound tag"]
+    assert warnings(capsys, empty, known={}) == [
+        ": xpos, feats empty, but the model reads it; `treebound tag` can fill it"
+    ]
 
 
 def test_a_later_part_is_named_and_a_column_reported_once(capsys: pytest.CaptureFixture[str]) -> None:

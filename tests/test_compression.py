@@ -114,7 +114,7 @@ def test_binary_outputs_are_refused_on_standard_output_and_under_other_names(tmp
         ["parse", "t.conllu", "t.conllu", "--certificates", "-"],
     ):
         done = subprocess.run([TREEBOUND, *arguments], cwd=tmp_path, capture_output=True, text=True)
-        assert_one_line(done, "standard output" if "-" in arguments else "not compressed in the way of .GZ")
+        assert_one_line(done, "standard output" if "-" in arguments else "cannot be compressed as .GZ")
     done = subprocess.run(
         [TREEBOUND, "parse", "m", "t.conllu", "--derivations", "-"], cwd=tmp_path, capture_output=True
     )

@@ -202,9 +202,7 @@ def test_training_refuses_several_roots_with_their_line(
     code, _, (line,) = command(capsys, *train)
     assert code == 1
     where = TEXT.count("\n") + 3
-    told = (
-        f"bad.conllu:{where}: sentence 4 has {roots} roots, and 1 more like it; correct it or delete it, or train with"
-    )
+    told = f"bad.conllu:{where}: sentence 4 has {roots} roots (several roots in 2 sentences); correct it or delete it, "
     assert told in line
     assert "--multi-root" in line
     code, _, errors = command(capsys, "train", good, bad, *train[3:])
@@ -231,7 +229,7 @@ def test_numbers_out_of_range_are_refused(tmp_path: Path, capsys: pytest.Capture
         ("parse", tmp_path / "m.npz", good, "--scale", "inf", "--marginals"),
         ("parse", tmp_path / "m.npz", good, "--k", long),
         ("parse", tmp_path / "m.npz", good, "--k", "9" * 12),
-        ("parse", tmp_path / "m.npz", good, "--kbest", "9" * 30),
+        ("parse", tmp_path / "m.npz", good, "--k-best", "9" * 30),
         ("parse", tmp_path / "m.npz", good, "--max-dp-calls", "9" * 30),
         ("parse", tmp_path / "m.npz", good, "--workers", "100000"),
         ("check", tmp_path / "m.npz", good, "--k", long),

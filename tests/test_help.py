@@ -1,8 +1,12 @@
-"""Every command, argument and option says what it is for, and what holds where it is not given."""
+"""Test the help of every command and option, and completion in the shell."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -25,14 +29,54 @@ def test_every_option_is_explained_with_its_default(name: str) -> None:
             continue
         described = parameter.get_help_record(context)
         text = " ".join((described or ("", ""))[1].split())
-        assert len((parameter.help or "").split()) > 1, f"{name} {parameter.name}: no help"
+        meanings = getattr(command.callback, "meanings", {}).get(parameter.name, {})
+        for explained in {meaning.help for meaning in meanings.values()} or {parameter.help or ""}:
+            sentence = explained.partition(" [")[0].rstrip()
+            assert len(sentence.split()) > 3, f"{name} {parameter.name}: {sentence!r} is no sentence"
+            assert sentence.endswith("."), f"{name} {parameter.name}: {sentence!r} has no end"
         if parameter.param_type_name == "option" and not parameter.required:
             assert "default: " in text, f"{name} --{parameter.name}: no default"
 
 
-def test_what_is_punctuation_and_what_is_the_unit_is_said() -> None:
-    assert "Punctuation is what has UPOS PUNCT in GOLD" in COMMANDS["evaluate"].help
-    assert "in one unit" in " ".join(COMMANDS["parse"].help.split())
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_of_the_command(name: str) -> None:
+    lines = [line.strip() for line in (COMMANDS[name].help or "").splitlines()]
+    examples = lines[next(i for i, line in enumerate(lines) if line.startswith("Example")) :]
+    assert any(line.startswith(f"treebound {name} ") for line in examples)
+
+
+def test_help_explains_punctuation_and_scores() -> None:
+    assert "Punctuation is every word with UPOS PUNCT in GOLD" in " ".join(COMMANDS["evaluate"].help.split())
+    assert "integer scores" in " ".join(COMMANDS["parse"].help.split())
+
+
+def complete(*words: str) -> list[str]:
+    """Return what bash proposes for the last word, an empty one after a complete word."""
+    environment = os.environ | {
+        "_TREEBOUND_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(["treebound", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    command = [str(Path(sys.executable).with_name("treebound"))]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_the_shell_completes_commands_options_and_values() -> None:
+    assert complete("tra") == ["train", "train-many"]
+    assert "--decoder" in complete("parse", "--de")
+    assert complete("parse", "model.npz", "--decoder", "branch") == ["branch-and-bound"]
+    assert complete("train", "--labels", "sec") == ["second-stage"]
+    assert complete("train", "--system", "trans") == ["transition"]
+
+
+def test_one_command_installs_completion(tmp_path: Path) -> None:
+    environment = os.environ | {"HOME": str(tmp_path)}
+    program = (
+        "import sys; sys.argv = ['treebound', '--install-completion', 'bash']; from treebound.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "treebound" in (tmp_path / ".bashrc").read_text()
 
 
 @pytest.mark.parametrize("settings", [Settings, Reading])

@@ -150,7 +150,7 @@ def attack(models: dict[str, Path], folder: Path, seed: int) -> None:
     assert copy.getvalue().decode() == text, "values that were read can be written"
     commands: list[tuple[tuple[object, ...], tuple[int, ...]]] = [
         (("parse", models["parser"]), (6, 7)),
-        (("parse", models["parser"], "--margins", "--marginals", "--kbest", 2), (6, 7)),
+        (("parse", models["parser"], "--margins", "--marginals", "--k-best", 2), (6, 7)),
         (("tag", models["tagger"]), (2, 3, 4, 5)),
     ]
     for command, columns in commands:

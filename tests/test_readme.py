@@ -96,7 +96,7 @@ def test_every_command_module_and_option_is_there() -> None:
     )
     helps = {name: run(name, "--help").stdout for name in COMMANDS}
     for command in ("train", "parse"):  # options of one system are in a help of their own
-        (systems,) = re.findall(r"another system as well: (.*?)\.", " ".join(helps[command].split()))
+        (systems,) = re.findall(r"options of another system: (.*?)\.", " ".join(helps[command].split()))
         for system in systems.split(", "):
             helps[command] += run(command, "--help-for", system).stdout
     used = re.findall(r"`(?:treebound )?(\w+)[^`\n]*?((?: --[a-z-]+[^`\n]*)+)`", TEXT)

@@ -159,7 +159,7 @@ def test_train_many_writes_the_same_file_and_leaves_finished_models(
     for _ in range(2):
         call("train-many", tmp_path / "list.yaml", "-o", tmp_path)
     assert (tmp_path / "a.npz").read_bytes() == (folder / "model.npz").read_bytes()
-    assert "there already" in capsys.readouterr().err
+    assert "finished earlier" in capsys.readouterr().err
     assert isinstance(system_of(tmp_path / "a.npz"), SamplingSystem)
 
 

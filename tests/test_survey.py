@@ -211,7 +211,9 @@ def test_input_that_lacks_what_the_model_reads_is_named(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     bare = column((folder / "dev.conllu").read_text(), 6, ["_"])
     done = run("parse", folder / "m.npz", stdin=bare)
-    assert done.stderr == "treebound: warning: <stdin>: feats empty, which the model reads; see treebound tag\n"
+    assert (
+        done.stderr == "treebound: warning: <stdin>: feats empty, but the model reads it; `treebound tag` can fill it\n"
+    )
     one = bare.partition("\n\n")[0] + "\n\n"
     assert run("parse", folder / "m.npz", stdin=one).stderr == "", "a few words may have no features"
     done = run("parse", folder / "m.npz", stdin=column(one, 4, ["_"]))

@@ -98,17 +98,17 @@ def test_models_are_those_of_train_with_any_number_of_workers(folder: Path) -> N
 
     written = {path: path.stat().st_mtime_ns for path in one.iterdir()}
     again = run("train-many", folder / "list.yaml", "-o", one, "--workers", 2)
-    assert again.stderr.count("there already") == 2
+    assert again.stderr.count("finished earlier") == 2
     assert {path: path.stat().st_mtime_ns for path in one.iterdir()} == written
     # other settings, or another treebank, make another model; half a file is none
     (folder / "list.yaml").write_text(LIST.replace("labels: none", "labels: joint"))
     again = run("train-many", folder / "list.yaml", "-o", one)
-    assert again.stderr.count("there already") == 1
+    assert again.stderr.count("finished earlier") == 1
     (one / "arcs.npz").write_bytes((one / "arcs.npz").read_bytes()[:1000])
-    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("there already") == 1
+    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("finished earlier") == 1
     assert (one / "arcs.npz").read_bytes() == single.read_bytes()
     (folder / "train.conllu").write_text(conllu(SENTENCES * 4))
-    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("there already") == 0
+    assert run("train-many", folder / "list.yaml", "-o", one).stderr.count("finished earlier") == 0
 
 
 def test_treebanks_are_checked_before_anything_is_trained(folder: Path) -> None:

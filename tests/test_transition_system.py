@@ -108,7 +108,7 @@ def test_train_many_writes_the_same_file_and_leaves_finished_models(
     for _ in range(2):
         call("train-many", tmp_path / "list.yaml", "-o", tmp_path)
     assert (tmp_path / "a.npz").read_bytes() == (folder / "model.npz").read_bytes()
-    assert "there already" in capsys.readouterr().err
+    assert "finished earlier" in capsys.readouterr().err
     assert isinstance(system_of(tmp_path / "a.npz"), Transition)
 
 
@@ -232,7 +232,7 @@ def test_features_tell_heads_of_an_inflected_language(
     empty = tmp_path / "empty.conllu"
     empty.write_text(without_columns((folder / "dev.conllu").read_text(), 6))
     call("parse", tmp_path / "rich", empty, "-o", tmp_path / "out.conllu")
-    assert "feats empty, which the model reads" in capsys.readouterr().err
+    assert "feats empty, but the model reads it" in capsys.readouterr().err
     call("parse", tmp_path / "poor", empty, "-o", tmp_path / "out.conllu")
     assert capsys.readouterr().err == ""
 

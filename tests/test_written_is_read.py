@@ -155,7 +155,7 @@ def writes(command: str, option: str) -> Callable:
 @writes("parse", "output")
 def parsed(place: Place) -> None:
     for path in place.names("parsed.conllu"):
-        place("parse", place.parser(), place.dev, "-o", path, "--kbest", 3, "--margins", "--marginals")
+        place("parse", place.parser(), place.dev, "-o", path, "--k-best", 3, "--margins", "--marginals")
         assert same_columns(path, place.dev, "form", "lemma", "upos", "xpos", "feats")
         place("evaluate", place.dev, path)
         place("check", place.parser(), path)

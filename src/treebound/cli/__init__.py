@@ -1,6 +1,6 @@
 """The command line: a module for each group of commands, and a line in COMMANDS for each command.
 
-A command imports its own module alone, and heavy imports stand in the functions that need them: `treebound --help`
+A command imports its own module only, and functions import heavy packages when they run. `treebound --help` therefore
 answers at once.
 """
 
@@ -22,7 +22,7 @@ from treebound.cli.groups import GroupedCommand
 from treebound.core.errors import TreeboundError
 from treebound.support.progress import say
 
-#: functions of the modules here, in the order of --help; a command is named after its function
+#: functions of the modules of this package, in the order of --help; a command is named after its function
 COMMANDS = (
     "corpora.fetch",
     "corpora.convert",
@@ -39,42 +39,42 @@ COMMANDS = (
 
 
 def application(command: str | None = None) -> typer.Typer:
-    """Return the program with all commands, or with one, which then starts a tenth of a second sooner.
+    """Return the program with all commands, or with one command, which then starts a tenth of a second sooner.
 
-    command  a name as on the command line; any other name gives all commands, and None, too
+    command  name of the command; None and unknown names give the program with all commands
     """
     names = {path.partition(".")[2].replace("_", "-"): path for path in COMMANDS}
-    made = typer.Typer(
+    program = typer.Typer(
         name="treebound",
         help="Exact dependency parsing with non-local features, with a certificate for every sentence.",
-        add_completion=False,
+        add_completion=command not in names,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(lambda: None)  # a program with one command still takes the command's name
+    program.callback()(lambda: None)  # a program with one command still takes the command's name
     for name in [command] if command in names else names:
         module, _, function = names[name].partition(".")
-        made.command(cls=GroupedCommand)(getattr(import_module(f"treebound.cli.{module}"), function))
-    return made
+        program.command(cls=GroupedCommand)(getattr(import_module(f"treebound.cli.{module}"), function))
+    return program
 
 
-UNREAD = 141  #: exit status where the reader of our output has gone, by convention: 128 + SIGPIPE
-#: modules of functions that machine code calls: while LLVM loads it, and where it makes Python's objects of its results
+UNREAD = 141  #: exit status if the reader of our output has closed the pipe: 128 + SIGPIPE by convention
+#: modules whose functions are called by machine code, which loses exceptions
 CALLED_BACK = ("llvmlite.", "numba.core.serialize", "namedtuple_")
 INTERRUPTED = 130  #: exit status after Control-C, by convention; typer returns it
 
 
 def _fail(message: str, code: int = 1) -> NoReturn:
-    """End with one line, whatever stands in the names and numbers that it tells of."""
+    """Print a message as one line on stderr, with control characters escaped, and exit."""
     shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
     say(f"treebound: error: {shown if len(shown) <= 1000 else shown[:1000] + ' ...'}")
     _end(code)
 
 
 def _end(code: int) -> NoReturn:
-    """End without a complaint about what standard output could not take: that has been said, or nobody wants it."""
+    """Exit without a second error message if standard output cannot be flushed."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
@@ -83,9 +83,9 @@ def _end(code: int) -> NoReturn:
 
 
 def _open_standard_streams() -> None:
-    """Give a program that was started without standard streams (`>&-`) some, so that no file takes their numbers.
+    """Replace standard streams that the caller has closed (`>&-`), so that no file gets their file descriptors.
 
-    What is to be read or written there fails with one line; errors, which nobody wanted, vanish.
+    Reading from or writing to a replaced stream fails with a one-line error. Messages to a closed stderr are dropped.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
@@ -98,10 +98,10 @@ def _open_standard_streams() -> None:
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
-    """What Python does on Control-C, but in no function that machine code has called back.
+    """Raise KeyboardInterrupt on Control-C, but never inside a function that machine code has called.
 
-    An exception is lost there, and what was asked for is missing: the next use of it would crash. It is raised in the
-    next line of the function that called the machine code instead.
+    Machine code would lose the exception and go on with a missing result. There, the exception is raised on the next
+    line of the Python function that called the machine code.
     """
     caller = None
     while frame is not None:
@@ -115,16 +115,16 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 
 def _next_line(frame: FrameType, event: str, argument: Any) -> None:
-    if event != "call":  # of other functions, which are left alone
+    if event != "call":  # calls of other functions are not interrupted
         sys.settrace(None)
         raise KeyboardInterrupt
 
 
 def main() -> NoReturn:
-    """Entry point: every failure is one line on stderr and a non-zero exit status."""
+    """Run the command line; every failure is one line on stderr and a non-zero exit status."""
     _open_standard_streams()
-    here = threading.current_thread() is threading.main_thread()
-    if here and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
     try:
         result = application(next(iter(sys.argv[1:]), None))(standalone_mode=False)
@@ -132,7 +132,7 @@ def main() -> NoReturn:
             raise KeyboardInterrupt
         sys.stdout.flush()
         _end(result if isinstance(result, int) else 0)
-    except SystemExit as ended:  # typer takes a pipe that is closed for a failure, and ends with 1
+    except SystemExit as ended:  # typer reports a closed pipe as a failure with status 1
         if isinstance(ended.__context__, BrokenPipeError):
             _end(UNREAD)
         raise
@@ -148,12 +148,12 @@ def main() -> NoReturn:
         _fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except MemoryError:
         _fail("out of memory; parse with fewer workers, or prune more (--k)")
-    except Exception as error:  # a fault of ours: say which, in one line
-        where = error.__traceback__
-        while where and where.tb_next:
-            where = where.tb_next
-        at = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else ""
-        _fail(f"internal error at {at}: {type(error).__name__}: {error}; please report it", 70)
+    except Exception as error:  # a bug of treebound: report its place in one line
+        trace = error.__traceback__
+        while trace and trace.tb_next:
+            trace = trace.tb_next
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else ""
+        _fail(f"internal error at {place}: {type(error).__name__}: {error}; please report it", 70)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""Documents in, CoNLL-U with what a model predicts out: what `treebound parse` and `treebound tag` do to each part.
+"""Annotate one part of a file for `treebound parse` and `treebound tag`, and return the part as CoNLL-U.
 
-Both functions are made for `support.workers.spread`: all that they need can be sent, and what they return is written
-as it is.
+`support.workers.spread` runs both functions in worker processes: their arguments and results can be pickled.
 """
 
 from __future__ import annotations
@@ -24,12 +23,13 @@ from treebound.treebanks.document import Document
 
 @dataclass(frozen=True)
 class Written:
-    """Some sentences as they are to be written.
+    """Annotated sentences, ready to be written.
 
-    text    CoNLL-U in UTF-8
-    invalid  places of the sentences for which no tree keeps the rules, and the rules that exclude all trees of each
-    proofs  per sentence a line for `checker.proofs.Writer.write`, where proofs were asked for
-    derivations  per sentence its derivation as a line of `.auto`, or its fragments, where they were asked for
+    text         CoNLL-U in UTF-8
+    sentences    number of sentences
+    invalid      (index of the sentence, rules in conflict) for each sentence without a tree that keeps the rules
+    proofs       one line per sentence for `checker.proofs.Writer.write`; empty if no proofs were requested
+    derivations  lines of `.auto` per sentence: its derivation, or its fragments; empty if none were requested
     """
 
     text: bytes
@@ -41,12 +41,12 @@ class Written:
 
 @dataclass(frozen=True)
 class Parsing:
-    """How sentences are parsed.
+    """A parser and the kinds of output that it produces.
 
-    parser      a `treebound.core.system.Parser`; one of a graph-based model where more than trees is wanted
-    confidence  margins, marginals and k best trees, where they are wanted
-    proofs      return the proofs; the parser's decoder keeps a record then
-    derivations return the derivations, of a parser by CCG
+    parser       a `treebound.core.system.Parser`; only graph-based parsers have confidence and proofs of trees
+    confidence   which of margins, marginals and k best trees to compute; None computes none
+    proofs       whether to return proofs; the decoder must keep a record
+    derivations  whether to return derivations; only CCG parsers have them
     """
 
     parser: Any
@@ -56,15 +56,15 @@ class Parsing:
 
 
 def parsed(how: Parsing, document: Document) -> Written:
-    """A document of CoNLL-U with heads, labels, tags that were chosen with them, confidence in MISC, and comments."""
-    parser, sure, treebank = how.parser, how.confidence, document.treebank
+    """Parse a document and return it as CoNLL-U with heads, labels, predicted tags, MISC items and comments."""
+    parser, assess, treebank = how.parser, how.confidence, document.treebank
     document = without_claims(document)
     rules = getattr(parser, "validity", None)
     misc = document.misc() if rules else None
-    more: dict[str, Any] = {"confidence": sure} if sure else {}
-    parses = parser.parse(treebank, **more, **({"misc": misc} if rules else {}))
+    assessed: dict[str, Any] = {"confidence": assess} if assess else {}
+    parses = parser.parse(treebank, **assessed, **({"misc": misc} if rules else {}))
     labels = [parser.label_names(p) for p in parses] if any(p.labels is not None for p in parses) else None
-    added = [misc_of(p) for p in parses] if sure and (sure.margins or sure.marginals) else None
+    added = [misc_of(p) for p in parses] if assess and (assess.margins or assess.marginals) else None
     columns = {parser.column: [parser.tags_of(p) for p in parses]} if hasattr(parser, "tags_of") else None
     out, comments = io.BytesIO(), [comments_of(p, rules.name if rules else "") for p in parses]
     document.write(out, [p.heads for p in parses], labels, comments=comments, misc=added, columns=columns)
@@ -72,14 +72,14 @@ def parsed(how: Parsing, document: Document) -> Written:
         [_proof(parser, treebank, i, p, misc[i] if misc else None) for i, p in enumerate(parses)] if how.proofs else []
     )
     derived = [[to_text(d) for d in p.record.derivations] for p in parses] if how.derivations else []
-    unkept = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
-    invalid = [(i, getattr(parses[i].record, "conflict", ())) for i in unkept]
+    without = [i for i, p in enumerate(parses) if not p.work.get("valid")] if rules else []
+    invalid = [(i, getattr(parses[i].record, "conflict", ())) for i in without]
     return Written(out.getvalue(), len(parses), invalid, proved, derived)
 
 
 def _proof(parser: Any, treebank: Treebank, i: int, p: Parse, misc: Sequence[str] | None) -> bytes:
     """Return the line of a sentence in a certificate file."""
-    from treebound.checker import joint_proofs, proofs  # a command without --proofs starts faster without the checker
+    from treebound.checker import joint_proofs, proofs  # imported late: other commands start faster without it
 
     if getattr(parser, "validity", None) is not None:
         from treebound.checker.validity_proofs import validity_line
@@ -93,8 +93,8 @@ def _proof(parser: Any, treebank: Treebank, i: int, p: Parse, misc: Sequence[str
 
 
 def tagged(taggers: Taggers, document: Document) -> Written:
-    """A document of CoNLL-U with the taggers' columns."""
-    found = taggers.apply(document.treebank)
+    """Tag a document and return it as CoNLL-U with the columns that the taggers predict."""
+    predicted = taggers.apply(document.treebank)
     out = io.BytesIO()
-    document.write(out, columns={name: [sentence.strings(name) for sentence in found] for name in taggers.columns})
-    return Written(out.getvalue(), len(found))
+    document.write(out, columns={name: [sentence.strings(name) for sentence in predicted] for name in taggers.columns})
+    return Written(out.getvalue(), len(predicted))

@@ -1,7 +1,7 @@
-"""What `treebound check` does to each sentence, as a worker can do it: claims in, what is wrong with them out.
+"""Verify the claims of one parsed sentence for `treebound check`, in a worker process.
 
-A parsed file claims a tree and its score, and by its bound and status something about all other trees. The first is
-always verified; the second is verified where a proof is at hand, and said to be unverified where none was looked at.
+A parsed file claims a tree and its score. By its bound and status it also claims something about all other trees. The
+first claim is always verified. The second claim is verified with a proof, and reported as unverified without one.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from treebound.systems.graph.parser import Parser
 from treebound.treebanks.claims import CLAIMS, COMMENT, KBEST, VALID, claims_in, number_in
 from treebound.treebanks.document import Document
 
-#: what is verified about a sentence: that its tree is the best, that none exceeds its bound, that there is none; that
-#: it has the score alone, no more being claimed; that much alone, though more is claimed; nothing: there are faults
+#: result of a check. optimal: the tree is proved to be the best one. bounded: no tree exceeds the bound. infeasible:
+#: the sentence has no tree. scored: tree and score are right, and nothing else is claimed. unproved: tree and score are
+#: right, and the bound was not checked. faulty: some claim is wrong
 Verdict = Literal["optimal", "bounded", "infeasible", "scored", "unproved", "faulty"]
 
 
 @dataclass(frozen=True)
 class Checking:
-    """How sentences are checked.
+    """The parser and the files of a check.
 
-    parsed        name of the file, for messages
-    certificates  the file that proofs are from; None: a search proposes them
+    parsed        name of the parsed file, for messages
+    certificates  file with the proofs; None for proofs that a search proposes
     """
 
     parser: Parser
@@ -48,11 +49,11 @@ class Checking:
 
 @dataclass(frozen=True)
 class Claimed:
-    """A sentence of the parsed file.
+    """One sentence of the parsed file.
 
-    number  counted from 1
-    proof   its line of the certificate file and the line's number
-    prove   verify the bound, too
+    number  number of the sentence, from 1
+    proof   number and text of its line in the certificate file
+    prove   whether to verify the bound
     """
 
     number: int
@@ -63,7 +64,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Checked:
-    """What came out: faults, in sentences; what is verified; claims that nothing here looks at."""
+    """Result of the check of one sentence: faults in plain text, what is verified, and claims that were not checked."""
 
     faults: list[str]
     verdict: Verdict
@@ -72,20 +73,20 @@ class Checked:
 
 @dataclass
 class Summary:
-    """What came out about a file."""
+    """Counts of the results of all sentences of a file."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     ignored: set[str] = field(default_factory=set)
     faults: int = 0
 
     def add(self, checked: Checked) -> None:
-        """Count a sentence."""
+        """Count the result of one sentence."""
         self.verdicts[checked.verdict] += 1
         self.ignored |= checked.ignored
         self.faults += len(checked.faults)
 
     def __str__(self) -> str:
-        said = {
+        texts = {
             "bounded": "with a proved bound",
             "infeasible": "proved to have no tree",
             "scored": "claim a tree and its score alone",
@@ -93,20 +94,20 @@ class Summary:
             "faulty": "with faults",
         }
         count = self.verdicts
-        parts = [f"{count['optimal']} proved optimal"] + [f"{count[v]} {text}" for v, text in said.items() if count[v]]
+        parts = [f"{count['optimal']} proved optimal"] + [f"{count[v]} {text}" for v, text in texts.items() if count[v]]
         text = f"{count.total()} sentences: {', '.join(parts)}; {self.faults} faults"
         return text + (f"; not checked: {', '.join(sorted(self.ignored))}" if self.ignored else "")
 
 
 def checked(how: Checking, claimed: Claimed) -> Checked:
-    """Verify what is claimed about a sentence. InputError where its proof is none, or no parser wrote the sentence."""
+    """Verify the claims of a sentence. Raises InputError for a damaged proof and for a sentence without claims."""
     parser, document = how.parser, claimed.document
     comments, faults = comments_in(how.parsed, claimed)
     if not faults and VALID in comments:
-        faults = ["its tree is claimed to be the best valid one: give --valid as it was given to parse"]
+        faults = ["its tree is claimed to be the best valid one: use the same --valid as for parse"]
     ignored = ignored_claims(document, comments)
     problem = parser.problem(document.treebank, 0)
-    stored = None  # read even where it is not used: a damaged file is one, sampled or not
+    stored = None  # read even if it is not used, so that --sample does not hide damage
     if claimed.proof and claimed.prove and how.certificates is not None:
         stored = proof(problem, how.certificates, *claimed.proof)
     if faults:
@@ -137,30 +138,32 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
 
 
 def _proposed(parser: Parser, problem: Problem, bound: float) -> Certificate | None:
-    """What the search takes for a proof of the bound; nobody has checked it yet."""
-    # an int would have the search compiled once more; this only proposes, and the checker has the exact bound
+    """Return the proof of the bound that a search proposes, which is not verified yet."""
+    # a float avoids a second compilation of the search; the checker uses the exact bound
     record = cast("Any", parser.decoder).proof(problem, float(bound))
     return None if record is None else certificate(record)
 
 
 def comments_in(parsed: str, claimed: Claimed) -> tuple[dict[str, str], list[str]]:
-    """What the comments of a sentence claim, and what is wrong about how they do."""
-    found = claims_in(claimed.document, 0).comments
-    if not any(key in found for key in CLAIMS):
+    """Return the claims in the comments of a sentence, and the faults of the comments."""
+    comments = claims_in(claimed.document, 0).comments
+    if not any(key in comments for key in CLAIMS):
         raise InputError(
             f"sentence {claimed.number}: no comments {', '.join(COMMENT + key for key in CLAIMS)}",
             path=parsed,
             hint="give a file that `treebound parse` wrote",
         )
-    faults = [f"{key} is not given" for key in CLAIMS if key not in found]
-    faults += [f"{key} is given {len(found[key])} times" for key in (*CLAIMS, *KBEST) if len(found.get(key, ())) > 1]
+    faults = [f"{key} is missing" for key in CLAIMS if key not in comments]
+    several = [key for key in (*CLAIMS, *KBEST) if len(comments.get(key, ())) > 1]
+    faults += [f"{key} appears {len(comments[key])} times" for key in several]
     for key in ("score", "bound"):
-        faults += [f"{key} {value[:40]!r} is no number" for value in found.get(key, ())[:1] if number_in(value) is None]
-    return {key: values[0] for key, values in found.items()}, faults
+        values = comments.get(key, ())[:1]
+        faults += [f"{key} {value[:40]!r} is no number" for value in values if number_in(value) is None]
+    return {key: values[0] for key, values in comments.items()}, faults
 
 
 def ignored_claims(document: Document, comments: dict[str, str]) -> frozenset[str]:
-    """Return the other claims of a sentence, which nothing here verifies."""
+    """Return the claims of a sentence that `treebound check` does not verify."""
     ignored = {f"{key.lower()}s" for key in claims_in(document, 0).misc}
     if comments.get("kbest_complete") == "yes":
         ignored.add("that lists of k best trees are complete")
@@ -168,10 +171,10 @@ def ignored_claims(document: Document, comments: dict[str, str]) -> frozenset[st
 
 
 def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], space: Space) -> list[str]:
-    """What is wrong about the k best trees: each is one and has its score, in order, the sentence's own first."""
+    """Return the faults of a list of k best trees: each must be a tree with its score, in order, the best one first."""
     if comments.get("kbest_complete", "no") not in ("yes", "no"):
         return [f"kbest_complete is {comments['kbest_complete'][:40]!r}"]
-    if parse.value == -math.inf:  # its list is that of the tree that is none
+    if parse.value == -math.inf:  # the sentence has no tree, and its list must be empty
         good = comments.get("kbest", "-inf:").startswith("-inf:") and "|" not in comments.get("kbest", "")
         return [] if good else ["kbest gives trees, though none is claimed"]
     if "kbest" not in comments:
@@ -188,8 +191,8 @@ def _kbest_faults(problem: Problem, parse: Parse, comments: dict[str, str], spac
         if faults:
             return [f"tree {number} of kbest: {fault}" for fault in faults]
         if value > last or tree in trees:
-            return [f"tree {number} of kbest scores more than the one before it, or is there twice"]
+            return [f"tree {number} of kbest scores more than the tree before it, or appears twice"]
         trees.append(tree)
         last = value
     own = tuple(parse.heads.tolist())
-    return [] if trees[0] == own else ["the first tree of kbest is not the sentence's own"]
+    return [] if trees[0] == own else ["the first tree of kbest is not the tree of the sentence"]

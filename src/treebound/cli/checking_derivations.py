@@ -1,8 +1,8 @@
-"""What `treebound check` does to each sentence that a CCG parser with the joint model has parsed.
+"""Verify the claims of one sentence of a CCG parser with the joint model, for `treebound check`.
 
-Chart and chain are made anew from the model. From there it is plain code of whole numbers (`evaluation.joint_proofs`):
-the derivation of the certificate file is one of the chart and has the score, heads and categories that are claimed; no
-other one scores more than the bound.
+The chart and the chain of categories are built again from the model. From there, `checker.joint_proofs` works in
+integer arithmetic. It verifies that the derivation of the certificate file belongs to the chart and has the claimed
+score, heads and categories. It also verifies that no other derivation scores more than the bound.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ from treebound.treebanks.document import Document
 
 @dataclass(frozen=True)
 class Checking:
-    """How sentences are checked.
+    """The parser and the files of a check.
 
-    parsed        name of the file, for messages; certificates: that of derivations and proofs
+    parsed        name of the parsed file, for messages
+    certificates  file with the derivations and the proofs
     """
 
     parser: Parser
@@ -45,12 +46,12 @@ class Checking:
 
     @cached_property
     def charts(self) -> Adaptive:
-        """What makes the charts, in each worker of its own."""
+        """Return the builder of charts, one for each worker process."""
         return self.parser.adaptive()
 
 
 def checked(how: Checking, claimed: Claimed) -> Checked:
-    """Verify what is claimed about a sentence. InputError where its proof is none, or no parser wrote the sentence."""
+    """Verify the claims of a sentence. Raises InputError for a damaged proof and for a sentence without claims."""
     document = claimed.document
     comments, faults = comments_in(how.parsed, claimed)
     assert claimed.proof is not None
@@ -62,7 +63,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
         if parse.status == "optimal" and score != bound:
             faults.append(f"called optimal with the score {score} and the bound {bound}")
         if parse.status == "infeasible":
-            faults.append("called infeasible, which no sentence is: there are fragments")
+            faults.append("called infeasible, but every sentence has fragments")
     if faults:
         return Checked(faults, "faulty")
     words = words_of(document.treebank, how.parser.model.meta["tag"])
@@ -72,7 +73,7 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
     if joint is None:
         faults = _fragment_faults(how, parse, document, proof)
     elif proof is None:
-        faults = ["the certificates have no derivation of it, but its chart has one"]
+        faults = ["the chart has a derivation, but the certificate file does not"]
     else:
         faults, verdict = _claim_faults(joint, parse, proof, claimed.prove)
         faults = faults or _word_faults(document, read_off(joint, proof.derivation, words.strings))
@@ -80,10 +81,10 @@ def checked(how: Checking, claimed: Claimed) -> Checked:
 
 
 def _claim_faults(joint: Joint, parse: Parse, proof: Proof, prove: bool) -> tuple[list[str], Verdict]:
-    """What is wrong with score and bound; what is verified if nothing is."""
+    """Return the faults of score and bound, and what is verified if there are none."""
     sizes = joint.words, len(joint.emission), len(joint.packed.chart.graph.left)
     if sizes != proof[:3]:
-        return [f"its chart has {sizes} words, variables and edges, that of the certificate {proof[:3]}"], "faulty"
+        return [f"its chart has {sizes} words, variables and edges, but the certificate {proof[:3]}"], "faulty"
     whole = [None if x == math.inf else Fraction(x) / Fraction(UNIT) for x in (parse.value, parse.bound)]
     if any(x is not None and x.denominator > 1 for x in whole):
         return ["score or bound is no multiple of the unit 2^-20"], "faulty"
@@ -97,7 +98,7 @@ def _claim_faults(joint: Joint, parse: Parse, proof: Proof, prove: bool) -> tupl
 
 
 def read_off(joint: Joint, edges: list[int], strings: list[tuple[str, str]]) -> Derivation:
-    """The derivation by its edges, which have been checked."""
+    """Return the derivation with the given edges of the chart, which have been verified."""
     graph = joint.packed.chart.graph
     best = np.zeros(len(graph.first) - 1, np.int32)
     stack = [len(best) - 1]
@@ -108,20 +109,20 @@ def read_off(joint: Joint, edges: list[int], strings: list[tuple[str, str]]) -> 
 
 
 def _word_faults(document: Document, derivation: Derivation) -> list[str]:
-    """Where heads and categories are not those of the derivation."""
+    """Return the words whose heads or categories differ from the derivation."""
     heads, labels = document.treebank.heads(0)[1:].tolist(), document.treebank.strings("deprel")
-    found = zip(heads_of(derivation), [str(leaf.category) for leaf in derivation.leaves()], strict=True)
-    words = enumerate(zip(zip(heads, labels, strict=True), found, strict=True), 1)
-    return [f"word {m}: head and category {a}, those of the derivation are {b}" for m, (a, b) in words if a != b]
+    derived = zip(heads_of(derivation), [str(leaf.category) for leaf in derivation.leaves()], strict=True)
+    words = enumerate(zip(zip(heads, labels, strict=True), derived, strict=True), 1)
+    return [f"word {m}: head and category are {a}, but {b} in the derivation" for m, (a, b) in words if a != b]
 
 
 def _fragment_faults(how: Checking, parse: Parse, document: Document, proof: Proof | None) -> list[str]:
-    """Of a sentence whose chart has no derivation: what is not as the parser says."""
-    (found,) = how.parser.parse(document.treebank)
+    """Return the faults of a sentence without a derivation: its fragments must equal the parser's."""
+    (result,) = how.parser.parse(document.treebank)
     if proof is not None:
-        return ["the certificates have a derivation of it, but its chart has none"]
+        return ["the certificate file has a derivation, but the chart does not"]
     if (parse.status, parse.bound) != ("limit", math.inf):
         return [f"called {parse.status} with the bound {parse.bound}, but its chart has no derivation"]
     labels = document.treebank.strings("deprel")
-    same = found.value == parse.value and found.heads.tolist() == parse.heads.tolist()
-    return [] if same and how.parser.label_names(found) == labels else ["its fragments are not those of the parser"]
+    same = result.value == parse.value and result.heads.tolist() == parse.heads.tolist()
+    return [] if same and how.parser.label_names(result) == labels else ["its fragments differ from the parser's"]

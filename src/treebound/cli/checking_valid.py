@@ -1,4 +1,4 @@
-"""What `treebound check --valid` does to each sentence: the best tree among those that keep rules, and its proof."""
+"""Verify for `treebound check --valid` that the tree of a sentence is the best one that keeps the rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Faults = list[str]
 
 
 def checked(how: Checking, claimed: Claimed) -> Checked:
-    """Verify what is claimed about a sentence. InputError where its proof is none, or no parser wrote the sentence."""
+    """Verify the claims of a sentence. Raises InputError for a damaged proof and for a sentence without claims."""
     document, validity = claimed.document, how.parser.validity
     assert validity is not None
     comments, faults = comments_in(how.parsed, claimed)
@@ -76,7 +76,7 @@ def _rules(decoder: SentenceDecoder) -> list[str]:
 
 
 def _proposed(decoder: SentenceDecoder) -> ValidityProof | None:
-    """Return what a search takes for a proof; nobody has checked it yet."""
+    """Return the proof that a search proposes, which is not verified yet."""
     recording = copy.copy(decoder)
     recording.decoder, recording.record = copy.copy(decoder.decoder), True
     cast("Any", recording.decoder).record = True
@@ -85,19 +85,19 @@ def _proposed(decoder: SentenceDecoder) -> ValidityProof | None:
 
 
 def _best_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProof | None) -> Faults:
-    """Return what is wrong with the claim that a tree, with its best valid labels, is the best valid one."""
+    """Return the faults of the claim that a tree with its best valid labels is the best valid tree."""
     try:
         labels = decoder.labels_for(parse.heads)
     except (ValueError, IndexError):
         labels = None
     if labels is None:
-        labels = np.zeros(len(parse.heads), np.int32)  # the checker says what is wrong
+        labels = np.zeros(len(parse.heads), np.int32)  # the checker reports the fault
     labelled = replace(parse, labels=labels)
     return validity_faults(_statement(decoder), decoder.words, _rules(decoder), labelled, proof, decoder.space)
 
 
 def _no_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProof | None) -> Faults:
-    """Return what is wrong with the claim that no tree is valid; the tree that is written claims nothing."""
+    """Return the faults of the claim that no tree is valid. The tree in the file then has no claims."""
     if parse.status != "heuristic" or parse.bound != math.inf:
         return [f"no valid tree is claimed, but the tree is called {parse.status} with the bound {parse.bound}"]
     heads = np.zeros(len(parse.heads), np.int32)
@@ -107,7 +107,7 @@ def _no_valid_tree(parse: Parse, decoder: SentenceDecoder, proof: ValidityProof 
 
 
 def _label_faults(how: Checking, claimed: Claimed, decoder: SentenceDecoder, parse: Parse) -> Faults:
-    """Return which labels break a rule, or are not the best valid ones of the tree."""
+    """Return the labels that break a rule or are not the best valid labels of the tree."""
     treebank, parser, validity = claimed.document.treebank, how.parser, how.parser.validity
     assert validity is not None
     written = treebank.strings("deprel")

@@ -1,4 +1,4 @@
-"""Warnings about input whose columns are not those that a model was trained on: empty, or full of unknown values."""
+"""Warnings about input columns that differ from the training treebank: empty, or full of unknown values."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from treebound.core.treebank import STRING_COLUMNS, Treebank
 from treebound.support.progress import say
 
-PART = 100  #: sentences that are judged at a time
-MOSTLY = 0.5  #: share of words with unknown values, or with values of another column, from which on it is reported
-FEW = 50  #: words of which it is no wonder if none has features
-FEWEST = 5  #: words that are enough to judge a column by
+PART = 100  #: number of sentences that are examined together
+MOSTLY = 0.5  #: smallest share of words with unknown values, or values of another column, that is reported
+FEW = 50  #: number of words below which an empty column of features is not reported
+FEWEST = 5  #: smallest number of words by which a column is judged
 
 
 class Columns:
-    """The columns of one input file, of which `add` takes the sentences in turn. Each column is reported once.
+    """The columns of one input file. `add` reads its sentences in order; each column is reported at most once.
 
-    name   the file, for messages
-    reads  the columns that the model looks at, beside forms
-    known  column -> the values that the model was trained on; columns that are not there are not judged by values
+    name   name of the file, for messages
+    reads  columns that the model reads, forms excepted
+    known  column -> values in the training treebank; columns without an entry are not judged by their values
     """
 
     def __init__(self, name: str, reads: Collection[str], known: Mapping[str, Collection[str]]):
@@ -32,25 +32,25 @@ class Columns:
         self._sentences = self._before = 0
 
     def add(self, treebank: Treebank) -> None:
-        """Take some sentences; judge them together with those before if they are enough."""
+        """Add some sentences, and examine all waiting sentences if there are at least PART."""
         self._waiting.append(treebank)
         self._sentences += len(treebank)
         if self._sentences - self._before >= PART:
             self.finish()
 
     def finish(self) -> None:
-        """Judge the sentences that were not judged yet."""
+        """Examine the sentences that are still waiting."""
         words = sum(treebank.words for treebank in self._waiting)
         columns = [name for name in self.reads if words and name not in self._reported]
         empty = [name for name in columns if self._is_empty(name, words)]
         if empty:
-            self._report(empty, f"{', '.join(empty)} empty, which the model reads; see treebound tag")
+            self._report(empty, f"{', '.join(empty)} empty, but the model reads it; `treebound tag` can fill it")
         for column in columns:
             if column not in self._reported and (unknown := self._unknown(column, words)):
                 fault = f"the model does not know the {column} of {unknown}"
                 other = self._exchanged(column, words)
                 if other:
-                    fault += f", but it knows what {other} holds: are {column} and {other} exchanged?"
+                    fault += f", but it knows the values of {other}: are {column} and {other} exchanged?"
                     self._report([column, other], fault)
                 else:
                     self._report([column], f"{fault}: is it annotated like the training treebank?")
@@ -62,16 +62,16 @@ class Columns:
         self._reported.update(columns)
 
     def _is_empty(self, column: str, words: int) -> bool:
-        """Return whether a column has no value but `_`, though the training treebank had others, as far as is known."""
+        """Return whether a column holds only `_`, unless the training treebank did so, too."""
         if self.known.get(column) == {"_"} or (column == "feats" and words < FEW):
             return False
         return self._count(column, {"_"}) == words
 
     def _unknown(self, column: str, words: int) -> str:
-        """Return how many words have unknown values, in words, if they are most; else an empty string."""
+        """Return a text with the number of words with unknown values if they are the majority, else an empty string."""
         known = self.known.get(column, frozenset())
         judged = words
-        if column == "feats":  # most words of many languages have none, which says nothing
+        if column == "feats":  # `_` is no evidence: most words of many languages have no features
             judged, known = words - self._count(column, {"_"}), known - {"_"}
         unknown = judged - self._count(column, known)
         if not known or judged < FEWEST or unknown <= MOSTLY * judged:
@@ -79,14 +79,14 @@ class Columns:
         return f"{unknown:,} of {judged:,} words ({100 * unknown / judged:.0f} %)"
 
     def _exchanged(self, column: str, words: int) -> str:
-        """Return the other column that holds mostly known values of this one; an empty string if there is none."""
+        """Return another column that holds mostly known values of this column, or an empty string."""
         known = self.known[column] - {"_"}
         others = [name for name in STRING_COLUMNS if name not in ("form", column)]
         best = max(others, key=lambda name: self._count(name, known))
         return best if self._count(best, known) > MOSTLY * words else ""
 
     def _count(self, column: str, values: Collection[str]) -> int:
-        """Return the number of waiting words with one of these values in a column. O(words + distinct values)."""
+        """Return the number of waiting words whose value in a column is in a set. O(words + distinct values)."""
         total = 0
         for treebank in self._waiting:
             flags = np.array([value in values for value in treebank.vocab[column].strings], bool)
@@ -95,5 +95,5 @@ class Columns:
 
 
 def known_by(model: Any) -> dict[str, list[str]]:
-    """Return the values that a model was trained on, by columns; nothing for a model that was written without them."""
+    """Return column -> values of a model's training treebank; an empty dict for models that do not store them."""
     return getattr(model, "meta", {}).get("values", {})

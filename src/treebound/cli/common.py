@@ -1,4 +1,4 @@
-"""What several commands share: options, and files that are checked before they are read or written."""
+"""Options that several commands have, and checks of files before they are read or written."""
 
 from __future__ import annotations
 
@@ -19,30 +19,34 @@ if TYPE_CHECKING:
     from treebound.checker.proofs import Of
     from treebound.treebanks.document import Document
 
-COMPILING = 5.0  #: seconds between two lines that tell how long a compilation has taken
+COMPILING = 5.0  #: seconds between two progress lines of a compilation
 
 
-def tell_compiling() -> None:
-    """Tell that kernels are compiled, once per machine, and every COMPILING seconds for how long so far."""
+def report_compiling() -> None:
+    """Report that kernels are being compiled, and every COMPILING seconds how long it has taken so far."""
     from treebound.support.jit.cache import compiled_one
 
     say("compiling, once per machine: half a minute or more")
-    started = told = time.monotonic()
+    started = reported = time.monotonic()
 
-    def tell() -> None:
-        nonlocal told
+    def report() -> None:
+        nonlocal reported
         now = time.monotonic()
-        if now - told >= COMPILING:
-            told = now
+        if now - reported >= COMPILING:
+            reported = now
             say(f"compiling: {now - started:.0f} s so far")
 
-    compiled_one.append(tell)
+    compiled_one.append(report)
 
 
-DataDir = Annotated[Path, typer.Option(help="Folder for fetched and converted corpora.")]
+DataDir = Annotated[Path, typer.Option(help="Folder that holds the downloaded and the converted corpora.")]
 
 CorpusPath = Annotated[
-    str | None, typer.Option(help="Folder of a corpus that you have a licence for. [default: the catalogue's source]")
+    str | None,
+    typer.Option(
+        help="Read the corpus from this folder, for instance a corpus that you have a licence for. [default: download "
+        "from the source in the catalogue]"
+    ),
 ]
 
 Output = Annotated[
@@ -50,8 +54,8 @@ Output = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="File to write, compressed if its name ends in .gz, .bz2 or .xz; - for standard output. [default: "
-        "standard output]",
+        help="Write the result to this file. It is compressed if its name ends in .gz, .bz2 or .xz. - writes to "
+        "standard output. [default: standard output]",
     ),
 ]
 
@@ -59,7 +63,8 @@ Encoding = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="Encoding of the input, by its name in Python: cp1252, utf-16, gb18030 ... Output is always UTF-8.",
+        help="Encoding of the input files, as Python names it: utf-8, cp1252, utf-16, gb18030, ... Output is always "
+        "UTF-8.",
     ),
 ]
 
@@ -68,22 +73,36 @@ Threshold = Annotated[
     typer.Option(
         min=0.0,
         max=1.0,
-        help="Of the k heads of a word, keep those at least so many times as probable as the best one; 0: all. "
-        "[default: as in training]",
+        help="Drop a candidate head if its probability is below this fraction of the best head's probability. 0 "
+        "keeps all candidates. [default: the value used in training]",
     ),
 ]
 Beams = Annotated[
-    str, typer.Option(help="Beams of the supertagger, beta:k, tried in order, by commas; model: as in training.")
+    str,
+    typer.Option(
+        metavar="BEAMS",
+        help="Beams of the supertagger, as a list of beta:k separated by commas. The parser tries them in order "
+        "until it finds a derivation. model uses the beams of training.",
+    ),
 ]
 
-Limit = Annotated[int, typer.Option(min=0, max=50_000_000, help="Edges of the largest chart; 0: as in training.")]
+Limit = Annotated[
+    int,
+    typer.Option(
+        min=0, max=50_000_000, help="Give up a chart with more edges than this. 0 uses the limit of training."
+    ),
+]
 
-Workers = Annotated[int, typer.Option(min=1, max=1024, help="Processes on this machine; results do not depend on it.")]
+Workers = Annotated[
+    int, typer.Option(min=1, max=1024, help="Number of worker processes. The output does not depend on it.")
+]
 
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS", help="Let the workers of this Dask scheduler do it: tcp://HOST:8786. [default: this machine]"
+        metavar="ADDRESS",
+        help="Run on the workers of the Dask scheduler at this address, for instance tcp://HOST:8786. [default: run on "
+        "this machine]",
     ),
 ]
 
@@ -92,47 +111,56 @@ Margins = Annotated[
     typer.Option(
         "--margins",
         help="Write TreeboundMargin= into MISC: the score difference between the best tree and the best tree without "
-        "this arc. [default: none]",
+        "this arc. [default: no margins]",
     ),
 ]
 
 Marginals = Annotated[
     bool,
     typer.Option(
-        "--marginals", help="Write TreeboundMarginal= into MISC: the probability of the word's arc. [default: none]"
+        "--marginals",
+        help="Write TreeboundMarginal= into MISC: the probability of the word's arc. [default: no marginals]",
     ),
 ]
 
-MANY = 1_000_000_000  #: more than this of anything is a mistake, and does not fit into what kernels count with
+
+def decoder_names() -> list[str]:
+    """Return the names of all decoders, for completion in the shell."""
+    from treebound.decoders import DECODERS
+
+    return list(DECODERS)
+
+
+MANY = 1_000_000_000  #: largest count that an option accepts; larger ones overflow the counters of the kernels
 
 
 def derives(parser: Any) -> bool:
-    """Whether a parser makes CCG derivations."""
+    """Return whether a parser makes CCG derivations."""
     return getattr(parser, "derives", False)
 
 
 def proofs_of(parser: Any) -> Of:
-    """What its proofs are about."""
+    """Return the kind of objects that a parser's proofs are about."""
     return "derivations" if derives(parser) else parser.decoder.space
 
 
 def read_document(path: Path, annotated: bool = True, encoding: str = "utf-8", needed: Sequence[str] = ()) -> Document:
-    """Read a treebank of any known format, - for standard input; `needed` are columns that it must have."""
+    """Read a treebank of any known format. A path `-` is standard input. `needed` lists columns that it must have."""
     from treebound.treebanks.document import read
 
     source = sys.stdin.buffer if str(path) == "-" else path
     return read(source, annotated=annotated, encoding=encoding, needed=needed)
 
 
-def choose(kind: str, given: tuple[str, ...], valid: tuple[str, ...]) -> None:
-    """InputError for a name that is none of the valid ones."""
-    for name in given:
+def choose(kind: str, names: tuple[str, ...], valid: tuple[str, ...]) -> None:
+    """Raise InputError if one of the names is not valid."""
+    for name in names:
         if name not in valid:
             raise InputError(f"unknown {kind} {name!r}", hint="choose from " + ", ".join(filter(None, valid)))
 
 
 def heads(k: str) -> int | None:
-    """A number of heads that the pruner keeps, None for all."""
+    """Parse the value of --k: a number of candidate heads, or `none` for all, which returns None."""
     if k == "none":
         return None
     if not k.isdecimal() or len(k) > 7 or not 1 <= int(k) <= 1_000_000:
@@ -141,34 +169,34 @@ def heads(k: str) -> int | None:
 
 
 def pruning(k: str, threshold: float | None) -> dict[str, Any]:
-    """Those of a graph-based parser's candidate heads that are given."""
+    """Return the keyword arguments of a graph-based parser for --k and --threshold."""
     if threshold is not None:
         finite("threshold", threshold)
     return ({} if k == "model" else {"k": heads(k)}) | ({} if threshold is None else {"threshold": threshold})
 
 
 def chart_options(beams: str, limit: int) -> dict[str, Any]:
-    """Those of a CCG parser that are given."""
+    """Return the keyword arguments of a CCG parser for --beams and --limit."""
     from treebound.support.settings import split
 
     return ({} if beams == "model" else {"beams": split(beams)}) | ({"limit": limit} if limit else {})
 
 
 def finite(name: str, number: float) -> None:
-    """InputError for what is none."""
-    if not abs(number) <= 1e300:  # nan is not
+    """Raise InputError unless a number is finite."""
+    if not abs(number) <= 1e300:  # the comparison is false for nan
         raise InputError(f"{name} is {number}", hint="give a finite number")
 
 
 def files_read(files: list[Path] | None) -> list[Path | None]:
-    """Files to read, None for standard input."""
+    """Return the files to read, with None for standard input."""
     return [None if str(path) == "-" else path for path in files or [Path("-")]]
 
 
 def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
-    """Fail now rather than after an hour of work: outputs can be written, and overwrite nothing that is read.
+    """Check before any work that all outputs can be written and that no output overwrites an input.
 
-    None, or a path `-` among the outputs, stands for a standard stream.
+    None and the path `-` are standard streams. Raises InputError.
     """
     from treebound.support.atomic import check_distinct, check_writable
 
@@ -182,33 +210,33 @@ def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -
 
 
 def is_standard(path: Path | None) -> bool:
-    """Whether an output is standard output: none is named, or -."""
+    """Return whether an output is standard output: no path, or the path `-`."""
     return path is None or str(path) == "-"
 
 
-def check_binary(path: Path, what: str, compressed: bool = False) -> None:
-    """Raise InputError where a file of arrays would be written to standard output, or under a name that misleads.
+def check_binary(path: Path, content: str, compressed: bool = False) -> None:
+    """Raise InputError if a binary file would go to standard output, or if its name promises a wrong compression.
 
-    what        the content of the file, for the message
-    compressed  whether the content may be compressed as the name says
+    content     description of the content, for the message
+    compressed  whether the file is compressed as the ending of its name says
     """
     from treebound.support.compression import suffix_of
 
     if is_standard(path):
-        raise InputError(f"{what} cannot go to standard output", path=path, hint="name a file")
+        raise InputError(f"{content} cannot go to standard output", path=path, hint="name a file")
     if suffix_of(path) and not compressed:
         hint = "name it without this ending, for instance .npz"
-        raise InputError(f"{what} is not compressed in the way of {path.suffix}", path=path, hint=hint)
+        raise InputError(f"{content} cannot be compressed as {path.suffix}", path=path, hint=hint)
 
 
 @contextmanager
 def output_file(path: Path | None) -> Iterator[BinaryIO]:
-    """Open standard output, or a file that appears when it is complete, compressed if its name says so."""
+    """Open an output: standard output, or a file that appears when it is complete, compressed as its name says."""
     from treebound.support.compression import writing
 
     with nullcontext(sys.stdout.buffer) if path is None or is_standard(path) else writing(path) as file:
         yield file
-        file.flush()  # a full disk shows here
+        file.flush()  # raises here if the disk is full
 
 
 def sentences_in(lines: Iterable[bytes], encoding: str, name: str) -> int:

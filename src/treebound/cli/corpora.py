@@ -1,4 +1,4 @@
-"""Commands that get corpora."""
+"""Commands that download and convert corpora: `fetch` and `convert`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 
 def fetch(
-    corpora: Annotated[list[str], typer.Argument(help="Names from the catalogue, see data/README.md.")],
+    corpora: Annotated[list[str], typer.Argument(help="Names of corpora in the catalogue, see data/README.md.")],
     data_dir: DataDir = Path("data"),
     path: CorpusPath = None,
 ) -> None:
-    """Fetch corpora and check their checksums."""
+    """Download corpora and verify their checksums.
+
+    \b
+    Example:
+    treebound fetch en_ewt pt_bosque
+    """
     from treebound.treebanks.fetch import fetch_corpus
 
     for corpus in corpora:
@@ -29,26 +34,39 @@ def fetch(
 
 
 def convert(
-    corpora: Annotated[list[str], typer.Argument(help="Names from the catalogue; fetched first if need be.")],
+    corpora: Annotated[
+        list[str], typer.Argument(help="Names of corpora in the catalogue, which are downloaded if necessary.")
+    ],
     data_dir: DataDir = Path("data"),
     path: CorpusPath = None,
     encoding: Annotated[
-        str | None, typer.Option(help="Encoding of a corpus that --path names. [default: that of the catalogue]")
+        str | None,
+        typer.Option(help="Encoding of the corpus in the folder --path. [default: the encoding in the catalogue]"),
     ] = None,
     to: Annotated[
         Literal["conllu", "ccg"],
         typer.Option(
-            help="ccg: derivations (.auto) and dependencies (.parg) of CCG, from Penn trees or Universal "
-            "Dependencies; `ccgbank --path FOLDER` reads a CCGbank."
+            help="Format to write: conllu, or ccg for CCG derivations (.auto) and dependencies (.parg), which are "
+            "derived from Penn trees or Universal Dependencies. The corpus name ccgbank with --path reads a CCGbank."
         ),
     ] = "conllu",
 ) -> None:
-    """Convert fetched corpora to CoNLL-U and columns, or to CCG derivations, one file a split."""
+    """Convert corpora to CoNLL-U or to CCG derivations.
+
+    The result is one file per split.
+
+    \b
+    Examples:
+    treebound convert en_ewt
+    treebound convert en_ewt --to ccg
+    """
     from treebound.treebanks.convert import convert as convert_corpus
     from treebound.treebanks.fetch import fetch_corpus
 
     if encoding is not None and path is None:
-        raise InputError("the encoding of a fetched corpus is known", hint="leave out --encoding, or give --path")
+        raise InputError(
+            "--encoding needs --path: the catalogue knows the encoding", hint="leave out --encoding, or give --path"
+        )
     if to == "ccg":
         _convert_to_ccg(corpora, data_dir, path, encoding)
         return
@@ -59,7 +77,7 @@ def convert(
 
 
 def _corpus(name: str, encoding: str | None) -> Corpus:
-    """Return a corpus of the catalogue, in another encoding where one is given."""
+    """Return a corpus of the catalogue, with another encoding unless it is None."""
     from treebound.treebanks.catalogue import CORPORA
 
     return CORPORA[name] if encoding is None else replace(CORPORA[name], encoding=encoding)

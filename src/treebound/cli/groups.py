@@ -1,8 +1,8 @@
 """Options in groups: a command takes one argument for each group, and its help has one section for each.
 
 A group is a frozen dataclass whose fields are annotated as options. `SECTION` is its heading in the help. `SYSTEM` is
-the kind of models that it is for: the help of a command shows the options of graph-based models, and those of another
-system where `--help-for SYSTEM` asks for them. All options work whether they are shown or not.
+the system whose models have these options. The help of a command shows the options of graph-based models; `--help-for
+SYSTEM` adds the options of another system. All options work whether the help shows them or not.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from treebound.cli.common import (
     Workers,
     chart_options,
     choose,
+    decoder_names,
     finite,
     pruning,
 )
@@ -38,7 +39,7 @@ GENERAL = "Options"
 
 
 class Group:
-    """Options that belong together; see the module."""
+    """Base class of groups of options; see the module."""
 
     SECTION: ClassVar[str] = GENERAL
     SYSTEM: ClassVar[str] = ""
@@ -46,7 +47,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Running(Group):
-    """Where a command runs, and what it reads."""
+    """Processes of a command and encoding of its input."""
 
     workers: Workers = 1
     scheduler: Scheduler = None
@@ -59,22 +60,26 @@ class Candidates(Group):
 
     SECTION = "Graph-based models"
     k: Annotated[
-        str, typer.Option(help="Heads kept for each word: a number, none (all), or model: as in training.")
+        str,
+        typer.Option(
+            metavar="K",
+            help="Number of candidate heads that the pruner keeps for each word. none keeps all heads; model uses the "
+            "number of training.",
+        ),
     ] = "model"
     threshold: Threshold = None
     valid: Annotated[
         str | None,
         typer.Option(
             metavar="RULES",
-            help="Return the best tree among those that keep these rules, with a proof that no other valid tree scores "
-            "more. ud: the errors that the validator of Universal Dependencies reports at levels 2 and 3, as far as "
-            "heads, labels and tags decide them. ud-warnings: its warnings, too. Or a TOML file that adds or drops "
-            "rules. [default: all trees]",
+            help="Return the best valid tree: the best one that keeps these rules, with a proof. ud stands for the "
+            "errors that the validator of Universal Dependencies reports at levels 2 and 3. ud-warnings adds its "
+            "warnings. The name of a TOML file stands for the rules in it. [default: all trees are valid]",
         ),
     ] = None
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of a parser, as far as given."""
+        """Return the keyword arguments of a parser for the options that differ from their defaults."""
         return self._valid | pruning(self.k, self.threshold)
 
     @property
@@ -87,32 +92,42 @@ class Search(Candidates):
     """The search of a graph-based model."""
 
     decoder: Annotated[
-        str, typer.Option(help="branch-and-bound, or another registered one to compare with, for instance ilp.")
+        str,
+        typer.Option(
+            autocompletion=decoder_names,
+            help="Decoder that finds the trees: branch-and-bound (exact), or another one for comparison, for "
+            "instance ilp, beam or dual-decomposition.",
+        ),
     ] = "branch-and-bound"
     config: Annotated[
-        str, typer.Option(help="Bounds of branch-and-bound: tuned, or published: as in the paper, slower.")
+        str,
+        typer.Option(
+            autocompletion=lambda: ["tuned", "published"],
+            help="Search configuration of branch-and-bound: tuned, or published, the slower search of the paper.",
+        ),
     ] = "tuned"
     max_dp_calls: Annotated[
         int,
         typer.Option(
             min=0,
             max=MANY,
-            help="Limit of dynamic programs for a sentence; its tree is not proved where they do not suffice. 0: none.",
+            help="Stop after this many dynamic-program calls per sentence. A sentence that reaches the limit gets "
+            "status limit and no proof. 0 means no limit.",
         ),
     ] = 0
     certificates: Annotated[
         Path | None,
         typer.Option(
-            help="File for the proofs, which `treebound check --certificates` verifies; of CCG models, too. "
-            "[default: none]"
+            help="Write the proofs of graph-based and CCG models to this file. `treebound check --certificates` "
+            "verifies them. [default: no file]"
         ),
     ] = None
 
-    #: decoders that leave a proof
+    #: decoders that write proofs
     PROVING: ClassVar[tuple[str, ...]] = ("branch-and-bound", "dual-decomposition", "ad3")
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of a parser, as far as given. Raises InputError where they do not fit each other."""
+        """Return the keyword arguments of a parser. Raises InputError for options that exclude each other."""
         choose("config", (self.config,), ("tuned", "published"))
         options = _changed({"decoder": self.decoder, "config": self.config, "max_dp_calls": self.max_dp_calls}, Search)
         if self.certificates is not None:
@@ -125,48 +140,53 @@ class Search(Candidates):
 
 @dataclass(frozen=True)
 class Certainty(Group):
-    """How sure a graph-based model is."""
+    """Margins, marginals and k best trees of a graph-based model."""
 
-    SECTION = "How sure a graph-based model is"
+    SECTION = "Confidence of graph-based models"
     margins: Margins = False
     marginals: Marginals = False
     scale: Annotated[
         float,
         typer.Option(
             min=0.0,
-            help="Probabilities of --marginals go as exp(scale * score / unit); a smaller scale makes them flatter.",
+            help="Scale of the scores in --marginals: the probability of a tree is proportional to exp(scale * "
+            "score). A smaller scale makes the probabilities flatter.",
         ),
     ] = 1.0
-    kbest: Annotated[
+    k_best: Annotated[
         int,
         typer.Option(
+            "--k-best",
+            "--kbest",
             min=0,
             max=MANY,
+            metavar="N",
             help="Write the N best trees, with their scores, as a comment treebound_kbest. 0 writes none.",
         ),
     ] = 0
 
     def assess(self) -> Any:
-        """What a parser is to assess, or None."""
+        """Return the settings of margins, marginals and k best trees; None if none of them is requested."""
         from treebound.decoders.confidence import Assess
 
         finite("scale", self.scale)
-        if not (self.margins or self.marginals or self.kbest):
+        if not (self.margins or self.marginals or self.k_best):
             return None
-        return Assess(self.margins, self.marginals, self.kbest, self.scale)
+        return Assess(self.margins, self.marginals, self.k_best, self.scale)
 
 
 @dataclass(frozen=True)
 class Transitions(Group):
-    """Parsing by transitions."""
+    """Parsing with a transition-based model."""
 
     SECTION, SYSTEM = "Transition-based models", "transition"
     beam: Annotated[
-        int, typer.Option(min=0, max=1024, help="Sequences in the beam of a transition model; 0: as in training.")
+        int,
+        typer.Option(min=0, max=1024, help="Number of transition sequences in the beam. 0 uses the beam of training."),
     ] = 0
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of a parser, as far as given."""
+        """Return the keyword arguments of a parser for the options that differ from their defaults."""
         return _changed({"beam": self.beam}, Transitions)
 
 
@@ -179,7 +199,7 @@ class Charts(Group):
     limit: Limit = 0
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of a parser, as far as given."""
+        """Return the keyword arguments of a parser for the options that differ from their defaults."""
         return chart_options(self.beams, self.limit)
 
 
@@ -190,37 +210,43 @@ class CCG(Charts):
     integrate: Annotated[
         str,
         typer.Option(
-            help="Parse with the scores of the supertagger of a CCG model, too: bp (belief propagation), dd (dual "
-            "decomposition), exact (search with a proof), or none."
+            autocompletion=lambda: ["bp", "dd", "exact", "none"],
+            help="Combine the scores of parser and supertagger by bp (belief propagation), dd (dual decomposition) or "
+            "exact (search with a proof). none uses the scores of the parser alone.",
         ),
     ] = "none"
     iterations: Annotated[
         int,
-        typer.Option(min=0, max=1_000_000, help="Iterations of --integrate; 0: 1 of bp, 25 of dd, 50 a node of exact."),
+        typer.Option(
+            min=0,
+            max=1_000_000,
+            help="Number of iterations of --integrate. 0 chooses 1 for bp, 25 for dd and 50 per search node for exact.",
+        ),
     ] = 0
     step: Annotated[
         str,
         typer.Option(
-            help="Step size of --integrate dd: polyak follows the gap between bound and best derivation, published is "
-            "the one of Auli & Lopez (2011): 0.5, halved whenever the bound rises."
+            autocompletion=lambda: ["polyak", "published"],
+            help="Step size of --integrate dd. polyak adapts it to the gap between bound and best derivation; "
+            "published starts at 0.5 and halves it whenever the bound rises, as Auli & Lopez (2011) do.",
         ),
     ] = "polyak"
     derivations: Annotated[
         Path | None,
         typer.Option(
-            help=".auto file for the derivations of a CCG model, fragments where there is none of the whole; "
-            "compressed as --output, - for standard output. [default: none]"
+            help="Write the derivations to this .auto file; a sentence without a derivation gets its fragments. The "
+            "file is compressed if its name ends in .gz, .bz2 or .xz. [default: no file]"
         ),
     ] = None
 
     def options(self) -> dict[str, Any]:
-        """Keyword arguments of a parser, as far as given."""
+        """Return the keyword arguments of a parser for the options that differ from their defaults."""
         joint = {"integrate": self.integrate, "iterations": self.iterations, "step": self.step}
         return super().options() | _changed(joint, CCG)
 
 
 def _changed(values: Mapping[str, Any], group: type[Group]) -> dict[str, Any]:
-    """The values that are no defaults of a group."""
+    """Return the values that differ from the defaults of a group."""
     defaults = {field.name: field.default for field in fields(group)}  # type: ignore[arg-type]
     return {name: value for name, value in values.items() if value != defaults[name]}
 
@@ -268,16 +294,16 @@ def _options(group: type[Group]) -> list[inspect.Parameter]:
 
 
 class Meaning(NamedTuple):
-    """What an option says for the models of one system."""
+    """Help and default of an option for the models of one system."""
 
     help: str
     default: Any
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help has a section for each group of options, and those of other systems on request."""
+    """A command whose help has a section for each group of options, and on request the options of other systems."""
 
-    shown = ""  #: the system whose options the help shows besides
+    shown = ""  #: the system whose options the help shows as well
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments and options by sections."""
@@ -304,7 +330,7 @@ class GroupedCommand(TyperCommand):
 
 
 def help_for(systems: list[str]) -> inspect.Parameter:
-    """The option that shows the help with the options of another system."""
+    """Return the option that shows the help with the options of another system."""
 
     def show(ctx: typer.Context, value: str | None) -> None:
         if value is not None and not ctx.resilient_parsing:
@@ -314,7 +340,9 @@ def help_for(systems: list[str]) -> inspect.Parameter:
             print(ctx.get_help())
             raise typer.Exit
 
-    text = f"Show the options of models of another system as well: {', '.join(systems)}. [default: none]"
-    option = typer.Option("--help-for", metavar="SYSTEM", is_eager=True, callback=show, help=text)
+    text = f"Show this message with the options of another system: {', '.join(systems)}. [default: none]"
+    option = typer.Option(
+        "--help-for", metavar="SYSTEM", is_eager=True, callback=show, help=text, autocompletion=lambda: systems
+    )
     hint = Annotated[str | None, option]
     return inspect.Parameter("help_for", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)

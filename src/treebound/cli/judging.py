@@ -1,4 +1,4 @@
-"""Commands that say how good a parsed file is, and whether it is as it says."""
+"""Commands that evaluate a parsed file (`evaluate`) and verify its claims (`check`)."""
 
 from __future__ import annotations
 
@@ -26,134 +26,153 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    gold: Annotated[Path, typer.Argument(help="Treebank with the right trees.")],
-    predicted: Annotated[Path, typer.Argument(help="The same sentences as parsed.")],
+    gold: Annotated[Path, typer.Argument(help="Treebank with the gold trees.")],
+    predicted: Annotated[Path, typer.Argument(help="The same sentences with predicted trees.")],
     all_words: Annotated[
-        bool, typer.Option("--all-words", help="Count punctuation as well. [default: all words but punctuation]")
+        bool, typer.Option("--all-words", help="Count punctuation as well. [default: do not count punctuation]")
     ] = False,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Attachment scores of a parsed file, labelled ones too where both files have labels.
+    """Print the attachment scores of a parsed file.
 
-    LAS counts the same words as UAS. A missing label, _, counts as any other label, as in the evaluators of the CoNLL
-    shared tasks: it is right where both files have it. A warning says how many there are.
-    Punctuation is what has UPOS PUNCT in GOLD, whatever its form; a file without UPOS has none. --encoding is that of
-    GOLD; PREDICTED may be in UTF-8, as parse writes it, or in the same encoding.
+    UAS counts right heads. LAS counts right heads with right labels, if both files have labels. LAS counts the same
+    words as UAS. Punctuation is every word with UPOS PUNCT in GOLD; a file without UPOS has no punctuation. The label _
+    counts as any other label, as in the evaluators of the CoNLL shared tasks, with a warning. --encoding is the
+    encoding of GOLD; PREDICTED may be in UTF-8 or in the same encoding.
+
+    \b
+    Example:
+    treebound evaluate test.conllu parsed.conllu
     """
     from treebound.checker.certificates import tree_faults
     from treebound.learning.survey import PUNCTUATION
     from treebound.metrics.attachment import evaluate as score
     from treebound.metrics.attachment import is_labelled
 
-    right, parsed = read_document(gold, encoding=encoding), _predicted(predicted, encoding)
-    truth, found = right.treebank, parsed.treebank
+    parsed = _predicted(predicted, encoding)
+    truth, predictions = read_document(gold, encoding=encoding).treebank, parsed.treebank
     truth.meta["punctuation"] = PUNCTUATION
     if not len(truth):
         raise InputError("has no sentences", path=gold, hint="give a treebank")
-    for i, (one, other) in enumerate(zip(truth, found, strict=False)):
-        if one.strings("form") != other.strings("form"):
+    for i, (annotated, parse) in enumerate(zip(truth, predictions, strict=False)):
+        if annotated.strings("form") != parse.strings("form"):
             raise InputError(
-                f"sentence {i + 1} is not that of {gold}",
+                f"the words of sentence {i + 1} differ from {gold}",
                 path=predicted,
                 line=parsed.line(i),
-                hint="give the file that was parsed from it",
+                hint="give a parse of the same file",
             )
-    if len(truth) != len(found):
+    if len(truth) != len(predictions):
         raise InputError(
-            f"{len(found)} sentences, {gold} has {len(truth)}",
+            f"{len(predictions)} sentences, but {gold} has {len(truth)}",
             path=predicted,
-            hint="give the file that was parsed from it",
+            hint="give a parse of the same file",
         )
-    no_trees = [i for i in range(len(found)) if tree_faults(found.heads(i), int(found.lengths[i]), "any", False)]
+    lengths = predictions.lengths.tolist()
+    no_trees = [i for i, n in enumerate(lengths) if tree_faults(predictions.heads(i), n, "any", False)]
     if no_trees:
         line, first = parsed.line(no_trees[0]), no_trees[0] + 1
         place = f"{predicted}: " + (f"line {line}: " if line else "")
-        say(f"treebound: warning: {place}{len(no_trees)} of {len(found)} sentences are no trees, first {first}")
+        say(f"treebound: warning: {place}{len(no_trees)} of {len(lengths)} sentences have no tree, first {first}")
     if all_words:
         truth.meta["punctuation"] = {"column": "upos", "tags": []}
-    labels = [sentence.strings("deprel") for sentence in found] if is_labelled(found) else None
+    labels = [sentence.strings("deprel") for sentence in predictions] if is_labelled(predictions) else None
     if labels is not None and is_labelled(truth):
-        _warn_of_labels(gold, truth, predicted, found)
-    summary = score(truth, [found.heads(i) for i in range(len(found))], labels).summary
+        _warn_of_labels(gold, truth, predicted, predictions)
+    summary = score(truth, [predictions.heads(i) for i in range(len(predictions))], labels).summary
     print(f"sentences\t{summary['sentences']}\nwords scored\t{summary['scored_words']}")
     print(f"UAS\t{summary['uas']:.2f}\ncomplete\t{summary['complete']:.2f}")
     if "las" in summary:
         print(f"LAS\t{summary['las']:.2f}\ncomplete, labelled\t{summary['complete_labelled']:.2f}")
 
 
-def _warn_of_labels(gold: Path, truth: Treebank, predicted: Path, found: Treebank) -> None:
-    """Say which of two files with labels has words without, and if most labels of one are not labels of the other."""
+def _warn_of_labels(gold: Path, truth: Treebank, predicted: Path, predictions: Treebank) -> None:
+    """Warn of words without a label, and of predicted labels that mostly do not appear in the gold file."""
     from treebound.cli.columns import MOSTLY
     from treebound.learning.survey import unseen
     from treebound.metrics.attachment import unlabelled
 
-    for path, treebank in ((gold, truth), (predicted, found)):
+    for path, treebank in ((gold, truth), (predicted, predictions)):
         if missing := unlabelled(treebank):
             say(
                 f"treebound: warning: {path}: {missing:,} of {treebank.words:,} words have the label _, "
-                "which counts as any other"
+                "which counts as any other label"
             )
-    share = unseen(truth, found, "deprel")
+    share = unseen(truth, predictions, "deprel")
     if share > MOSTLY:
-        say(f"treebound: warning: {predicted}: {100 * share:.0f} % of the labels are none of {gold}")
+        say(f"treebound: warning: {predicted}: {100 * share:.0f} % of the labels do not appear in {gold}")
 
 
 @dataclass(frozen=True)
 class Proofs(Group):
-    """The proofs that are checked."""
+    """Options that choose the proofs to check."""
 
     SECTION = "Proofs"
-    fast: Annotated[bool, typer.Option("--fast", help="Check trees and scores, no proofs. [default: all]")] = False
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Check trees and scores, but no proofs. [default: check proofs, too]")
+    ] = False
     certificates: Annotated[
-        Path | None, typer.Option(help="Proofs that parse wrote. [default: proofs that a search proposes]")
+        Path | None,
+        typer.Option(
+            help="Read the proofs from this file of `treebound parse --certificates`. [default: search for proofs]"
+        ),
     ] = None
     sample: Annotated[
-        int, typer.Option(min=0, help="Check the proofs of so many sentences, drawn at random; 0: of all.")
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Check the proofs of N randomly chosen sentences only. 0 checks all proofs."
+        ),
     ] = 0
-    seed: Annotated[int, typer.Option(min=0, help="Seed of --sample.")] = 1
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for --sample.")] = 1
 
     def drawn(self, total: int) -> set[int] | None:
-        """Numbers of the sentences, from 1, whose proofs are checked; None: all."""
+        """Return the numbers of the sentences, from 1, whose proofs are checked; None for all."""
         if not self.sample:
             return None
         return set(random.Random(self.seed).sample(range(1, total + 1), min(self.sample, total)))
 
     def note(self, drawn: set[int] | None) -> str:
-        """What the summary says of a sample."""
+        """Return the note about a sample of proofs for the summary."""
         if drawn is None or self.fast:
             return ""
-        return f"; proofs of {len(drawn)} sentences drawn with seed {self.seed}, of no others"
+        return f"; only the proofs of {len(drawn)} sentences, drawn with seed {self.seed}, were checked"
 
 
 @grouped
 def check(
-    model: Annotated[Path, typer.Argument(help="Model file.")],
-    parsed: Annotated[Path, typer.Argument(help="What `treebound parse` wrote with this model; - for standard input.")],
+    model: Annotated[Path, typer.Argument(help="Model file that parsed the sentences.")],
+    parsed: Annotated[
+        Path, typer.Argument(help="Output of `treebound parse` with this model; - reads standard input.")
+    ],
     candidates: Candidates,
     charts: Charts,
     proofs: Proofs,
     workers: Workers = 1,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Verify trees, scores, bounds and labels of a parsed file, all but the labels in exact arithmetic of its own.
+    """Verify the trees, scores and proofs of a parsed file.
 
-    Verified of every sentence: its heads are a tree of the model's space, the tree has the score, and what the status
-    promises:
+    The verification shares no code with the search. For every sentence, the command verifies that its heads are a tree,
+    that the tree has the score of the file, that the labels are right for the model, and that the status is true:
 
     \b
     optimal     no tree scores more
-    gap, limit  no tree scores more than the bound; nothing where that is inf
-    heuristic   nothing else; the bound is inf
-    infeasible  there is no tree
+    gap, limit  no tree scores more than the bound
+    heuristic   nothing about other trees; the bound is inf
+    infeasible  the sentence has no tree
 
-    With --valid, the tree and its labels keep the rules, and the promise is about trees that keep them: no valid tree
-    scores more. Trees are those over the candidate heads of each word (--k and --threshold); of a CCG model,
-    derivations of its charts (--beams, --limit), whose certificates must be given. Every statement about other trees is
-    proved by a search tree of linear bounds, read from a file or else proposed by a search; its every step is checked
-    by code that shares nothing with the search. The summary counts what is proved, and says what was not looked at:
-    with --fast or --sample proofs, always margins, marginals and that lists of k best trees are complete (their trees
-    and scores are checked, but with --valid).
-    Faults go to standard output, one a line; there being any, the exit status is 1.
+    The trees are those over the candidate heads of each word, so --k and --threshold must be the same as for parse.
+    With --valid, the tree and its labels must also keep the rules, and the claims are about valid trees. CCG models
+    need --certificates, and the same --beams and --limit as for parse.
+
+    A proof is a search tree with linear bounds. It is read from a file, or a search proposes it; each of its steps is
+    verified in exact arithmetic. Margins, marginals and the completeness of k-best lists are not verified; the summary
+    names everything that was not checked. Each fault is one line on standard output, and the exit status is then 1.
+
+    \b
+    Examples:
+    treebound check model.npz parsed.conllu
+    treebound check model.npz parsed.conllu --certificates proofs.gz --workers 2
     """
     from treebound.cli.checking import Summary
     from treebound.cli.columns import Columns, known_by
@@ -162,7 +181,7 @@ def check(
 
     parser = _checkable(model, candidates.options() | charts.options())
     if derives(parser) and proofs.certificates is None:
-        raise InputError("derivations are checked with their proofs", hint="give --certificates, as to parse")
+        raise InputError("the check of a CCG model needs its proofs", hint="give the file of parse --certificates")
     source, name, total = _counted(parsed, encoding, proofs.sample > 0)
     drawn = proofs.drawn(total)
     summary = Summary()
@@ -188,7 +207,7 @@ def check(
 
 @contextmanager
 def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
-    """The proofs of a file, None where none is given or needed. Raises InputError for proofs about other spaces."""
+    """Open the certificate file, or return None if none is needed. Raises InputError for proofs about other objects."""
     from treebound.checker.proofs import reading
 
     if proofs.certificates is None or (proofs.fast and not derives(parser)):
@@ -197,7 +216,7 @@ def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
     with reading(proofs.certificates) as stored:
         if stored.space != proofs_of(parser):
             raise InputError(
-                f"proofs about {_named(stored.space)}, but the model's are about {_named(proofs_of(parser))}",
+                f"proofs about {_named(stored.space)}, but the model needs proofs about {_named(proofs_of(parser))}",
                 path=proofs.certificates,
                 line=1,
                 hint="give the file of the same run",
@@ -205,12 +224,12 @@ def _stored(proofs: Proofs, parser: Any) -> Iterator[Any]:
         if (stored.valid is None) != (getattr(parser, "validity", None) is None):
             kind = "all trees" if stored.valid is None else "valid trees"
             reason = f"proofs about {kind}, but --valid is {'given' if stored.valid is None else 'not given'}"
-            raise InputError(reason, path=proofs.certificates, line=1, hint="give --valid as it was given to parse")
+            raise InputError(reason, path=proofs.certificates, line=1, hint="use the same --valid as for parse")
         yield stored
 
 
 def _predicted(path: Path, encoding: str) -> Document:
-    """Read a parsed file, in UTF-8 or in the encoding of GOLD. Wrong letters do not pass: forms are those of GOLD."""
+    """Read a parsed file in UTF-8 or in the encoding of GOLD. A wrong encoding is noticed by the forms of the words."""
     encodings = (encoding,) if str(path) == "-" else ("utf-8", encoding)
     try:
         return read_document(path, False, encodings[0], ("head",))
@@ -221,17 +240,17 @@ def _predicted(path: Path, encoding: str) -> Document:
 
 
 def _checkable(path: Path, options: dict[str, Any]) -> Any:
-    """The parser of a model. ModelError where nothing that it says can be checked."""
+    """Load a model as a parser. Raises ModelError for a system whose output cannot be verified."""
     from treebound.systems.registry import load
 
     parser = load(path, **options)
     if not (derives(parser) or hasattr(parser, "problem")):
-        raise ModelError("proves nothing that could be checked", path=path, hint="name a graph-based or a CCG model")
+        raise ModelError("models of this system have no proofs", path=path, hint="name a graph-based or a CCG model")
     return parser
 
 
 def _how(parser: Any, parsed: str, certificates: Path | None) -> tuple[Callable[[Any, Claimed], Checked], Any]:
-    """The function that checks a sentence, and what it is to know."""
+    """Return the function that checks a sentence, and its first argument."""
     if derives(parser):
         from treebound.cli import checking_derivations
 
@@ -254,7 +273,7 @@ def _claims(
     """Yield the sentences of a parsed file, each a document, with their proofs.
 
     stored   a `Reader` of certificates, or none; chosen  the sentences whose proofs are checked, None for all
-    columns  looks at the columns of all sentences
+    columns  warns about the columns of the sentences
     """
     from treebound.cli.checking import Claimed
 
@@ -269,7 +288,10 @@ def _claims(
 
 
 def _counted(path: Path, encoding: str, needed: bool) -> tuple[Any, str, int]:
-    """What to read, its name, and the number of its sentences; 0 where they cannot be counted first and need not be."""
+    """Return the source to read, its name, and its number of sentences, or 0 if the number is unknown and not needed.
+
+    needed  whether the number must be known; standard input is then read into memory
+    """
     from treebound.support.compression import READ_ERRORS
     from treebound.treebanks.lines import damaged, open_lines
 
@@ -281,7 +303,7 @@ def _counted(path: Path, encoding: str, needed: bool) -> tuple[Any, str, int]:
         if not standard and path.is_file():
             with lines:
                 return path, name, sentences_in(lines, encoding, name)
-        kept = list(lines)
+        stored = list(lines)
     except READ_ERRORS as error:
         raise damaged(name, error) from None
-    return kept, name, sentences_in(kept, encoding, name)
+    return stored, name, sentences_in(stored, encoding, name)

@@ -1,4 +1,4 @@
-"""The command that lists annotations which are perhaps wrong."""
+"""The command `mine`, which lists annotations that are perhaps wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from treebound.cli.common import (
     is_standard,
     output_file,
     read_document,
-    tell_compiling,
+    report_compiling,
 )
 from treebound.cli.groups import Group, grouped
 from treebound.core.errors import InputError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from treebound.mining.suspects import Suspect
     from treebound.treebanks.document import Document
 
-#: what is written, by the ending of the file's name
+#: formats of the output, chosen by the ending of the file name
 ENDINGS = (".tsv", ".conllu", ".html")
 
 
@@ -44,50 +44,52 @@ class Judges(Group):
         typer.Option(
             min=2,
             max=1000,
-            help="Divide TREEBANK into this many parts. Each part is parsed by a model that is trained on the others.",
+            help="Divide TREEBANK into this many folds. Each fold is parsed by a model that is trained on the others.",
         ),
     ] = 5
     reference: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Train one model on this treebank, which is corrected already, and parse all of TREEBANK by it. "
-            "Repeat the option for several files. [default: --folds]",
+            help="Train one model on this corrected treebank, and parse all of TREEBANK with it. Repeat the option for "
+            "several files. [default: train on the folds of TREEBANK]",
         ),
     ] = None
     model: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Parse TREEBANK by this model, and train none. The model is graph-based and was not trained on "
-            "sentences of TREEBANK. [default: --folds]",
+            help="Parse TREEBANK with this graph-based model, and train no model. The model must not be trained on "
+            "sentences of TREEBANK. [default: train on the folds of TREEBANK]",
         ),
     ] = None
     space: Annotated[
         str,
         typer.Option(
-            help="Trees of the models: projective, which doubts arcs that cross, or non-projective, which takes "
-            "crossing arcs for a convention and is slower."
+            autocompletion=lambda: ["projective", "non-projective"],
+            help="Trees of the models: projective, which lists crossing arcs as suspects, or non-projective, which "
+            "allows them and is slower.",
         ),
     ] = "projective"
     families: Annotated[
         str | None,
         typer.Option(
-            help='Factor families of the models beside arcs, separated by commas; "" for arcs alone. [default: those '
-            "of `treebound train`]"
+            help='Factor families of the models beside arcs, separated by commas; "" for arcs alone. [default: the '
+            "families of `treebound train`]"
         ),
     ] = None
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Passes of training over the sentences. [default: as `treebound train`]")
+        int | None,
+        typer.Option(min=1, help="Number of passes over the training sentences. [default: as `treebound train`]"),
     ] = None
     bits: Annotated[
         int | None,
-        typer.Option(min=12, max=28, help="Log2 of the number of weights. [default: as `treebound train`]"),
+        typer.Option(min=12, max=28, help="Binary logarithm of the number of weights. [default: as `treebound train`]"),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of training sentences.")] = 1
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for the order of the training sentences.")] = 1
 
     def training(self) -> dict[str, Any]:
-        """Return the settings of the models, as far as they are named."""
+        """Return the settings of training that the command line names."""
         from treebound.support.settings import split
 
         choose("space", (self.space,), ("projective", "non-projective"))
@@ -98,23 +100,24 @@ class Judges(Group):
 
 @dataclass(frozen=True)
 class Listing(Group):
-    """What is listed."""
+    """Kinds and number of the suspects."""
 
-    SECTION = "What is listed"
+    SECTION = "Contents of the list"
     kinds: Annotated[
         str,
         typer.Option(
-            help="Kinds of annotation, separated by commas: head, label (of words whose head is not doubted)."
+            help="Kinds of suspects, separated by commas: head, and label (of words whose head is no suspect)."
         ),
     ] = "head,label"
     tags: Annotated[
         str | None,
         typer.Option(
-            metavar="COLUMN", help="List doubtful tags of this column as well: upos or xpos. [default: no tags]"
+            metavar="COLUMN", help="List suspect tags of this column as well: upos or xpos. [default: no tags]"
         ),
     ] = None
     top: Annotated[
-        int, typer.Option(min=0, max=MANY, help="Write the first N suspects of the ranked list. 0 writes all.")
+        int,
+        typer.Option(min=0, max=MANY, metavar="N", help="Write the first N suspects of the ranked list. 0 writes all."),
     ] = 0
 
 
@@ -130,31 +133,33 @@ def mine(
         typer.Option(
             "--output",
             "-o",
-            help="File to write: a table (.tsv), a page for the browser (.html), or the treebank with marks in MISC "
-            "(.conllu). Repeat the option for several files; - writes the table to standard output. [default: "
-            "standard output]",
+            help="Write the list to this file: a table (.tsv), a page for the browser (.html), or the treebank with "
+            "marks in MISC (.conllu). Repeat the option for several files. - writes the table to standard output. "
+            "[default: standard output]",
         ),
     ] = None,
     accept: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Mine nothing; write TREEBANK with the proposals of this table that have an x in the column accept. "
-            "[default: none]",
+            help="Correct TREEBANK instead of mining it: write it with the proposals of this table that have an x in "
+            "the column accept. [default: mine]",
         ),
     ] = None,
     workers: Workers = 1,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """List annotations that are perhaps wrong, the most doubtful one first.
+    """List annotations that are perhaps wrong.
 
-    Every sentence is parsed by a model that was not trained on it. A word is a suspect where the best tree differs
-    from the annotation. Its margin is the score of the best tree less the score of the best tree in which this word
-    keeps the annotated head and label; both trees are proved to be the best of their kind. Suspects are ranked by the
-    margin divided by the square root of the number of words whose head differs between the two trees. A run that was
-    killed continues where it was: its work files are in the folder .OUTPUT.mine beside the first output.
+    The most suspect one comes first. Every sentence is parsed by a model that was not trained on it. A word is a
+    suspect if the best tree gives it another head or label than the annotation. Its margin is the score of the best
+    tree minus the score of the best tree that keeps the annotated head and label of the word; both trees are proved to
+    be optimal. Suspects are ranked by the margin divided by the square root of the number of words whose heads differ
+    between the two trees. If the command is killed, the same command continues from the work files in the folder
+    .OUTPUT.mine beside the first output.
 
     \b
+    Examples:
     treebound mine treebank.conllu -o suspects.tsv -o suspects.html --workers 2
     treebound mine old.conllu --reference corrected.conllu -o suspects.tsv
     treebound mine --accept suspects.tsv treebank.conllu -o corrected.conllu
@@ -192,7 +197,7 @@ def _mine(
     settings = read(Settings, {"folds": judges.folds, "kinds": listing.kinds, "tags": listing.tags or ""})
     reference = [read_document(path, encoding=encoding).treebank for path in judges.reference or []]
     if judges.model is None and training.compiles(training.recipe({"system": "graph"})):
-        tell_compiling()
+        report_compiling()
     try:
         with _work_folder(outputs) as folder:
             return mine_document(
@@ -224,7 +229,7 @@ def _read(treebanks: Sequence[Path], encoding: str) -> Document:
 
 @contextmanager
 def _work_folder(outputs: Sequence[Path]) -> Iterator[Path | None]:
-    """Make the folder of the work files beside the first output; None where all goes to standard output."""
+    """Make the folder of the work files beside the first output; None if all output goes to standard output."""
     files = [path for path in outputs if not is_standard(path)]
     if not files:
         yield None
@@ -233,7 +238,7 @@ def _work_folder(outputs: Sequence[Path]) -> Iterator[Path | None]:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        reason = f"no folder for work files: {error.strerror}"
+        reason = f"the folder for work files cannot be made: {error.strerror}"
         raise InputError(reason, path=folder, hint="name another output") from None
     yield folder
     if not any(folder.iterdir()):
@@ -241,17 +246,19 @@ def _work_folder(outputs: Sequence[Path]) -> Iterator[Path | None]:
 
 
 def _ending(path: Path) -> str:
-    """Return the format of an output. InputError for a name that has the ending of none."""
+    """Return the ending that names the format of an output. Raises InputError for an unknown ending."""
     from treebound.support.compression import stem_of
 
     ending = ".tsv" if is_standard(path) else stem_of(path).suffix.lower()
     if ending not in ENDINGS:
-        raise InputError("no format has this ending", path=path, hint=f"name a file that ends in {', '.join(ENDINGS)}")
+        raise InputError(
+            "the ending names no known format", path=path, hint=f"name a file that ends in {', '.join(ENDINGS)}"
+        )
     return ending
 
 
 def _writer(ending: str) -> Callable[[BinaryIO, Document, list[Suspect], Mined, str], None]:
-    """Return what writes suspects in a format: a function of file, document, suspects, trees and title."""
+    """Return the function that writes suspects in a format."""
     from treebound.mining import output
 
     if ending == ".tsv":
@@ -264,14 +271,14 @@ def _writer(ending: str) -> Callable[[BinaryIO, Document, list[Suspect], Mined, 
 
 
 def _with_variation(suspects: list[Suspect], document: Document, tag_column: str) -> list[Suspect]:
-    """Return the suspects with the variation of their constructions."""
+    """Add to each suspect how often its construction is annotated in which way."""
     from treebound.mining.variation import with_variation
 
     return with_variation(suspects, document.treebank, tag_column=tag_column)
 
 
 def _accept(table: Path, document: Document, outputs: list[Path], tag_column: str) -> None:
-    """Write a treebank with the ticked proposals of a table, and report every change."""
+    """Write a treebank with the accepted proposals of a table, and report every change."""
     from treebound.mining.accept import accept
     from treebound.mining.output import read_tsv
 

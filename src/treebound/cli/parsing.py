@@ -1,4 +1,4 @@
-"""Commands that annotate sentences."""
+"""Commands that annotate sentences: `parse` and `tag`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from treebound.cli.common import (
     files_read,
     output_file,
     proofs_of,
+    report_compiling,
     sentences_in,
-    tell_compiling,
 )
 from treebound.cli.groups import CCG, Certainty, Running, Search, Transitions, grouped
 from treebound.core.errors import InputError
@@ -31,26 +31,31 @@ if TYPE_CHECKING:
     from treebound.cli.valid import Report
     from treebound.treebanks.document import Document
 
-BATCH = 100  #: sentences that a worker is given at a time
+BATCH = 100  #: sentences per task of a worker
 
 
 @grouped
 def parse(
-    model: Annotated[Path, typer.Argument(help="Model file.")],
+    model: Annotated[Path, typer.Argument(help="Model file that `treebound train` wrote.")],
     search: Search,
     certainty: Certainty,
     transitions: Transitions,
     ccg: CCG,
     running: Running,
-    files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="CoNLL-U files. Without a file, or for -, standard input is read.")
+    ] = None,
     output: Output = None,
 ) -> None:
-    """Parse CoNLL-U; the comments treebound_score, treebound_bound and treebound_status tell what is proved.
+    """Parse CoNLL-U files, and prove which trees are optimal.
 
-    Scores, bounds, margins and the scores of k-best trees are integers of graph models, in one unit, that of their
-    weights: 1.0 of a margin as --cost asks for in training is 65536 of it (`treebound.load(MODEL).model.unit`).
+    Each sentence gets three comments. treebound_score is the score of the tree, treebound_bound an upper bound on the
+    score of every tree, and treebound_status is optimal if the tree is proved to be the best one. Graph-based models
+    have integer scores; `treebound.load(MODEL).model.unit` is the integer that stands for a score of 1.0.
 
     \b
+    Examples:
+    treebound parse model.npz text.conllu -o parsed.conllu
     treebound parse model.npz text.conllu -o parsed.conllu --margins
     treebound parse model.npz text.conllu -o parsed.conllu --valid ud
     """
@@ -65,34 +70,38 @@ def parse(
     check_files([model, *files_read(files)], [output, *filter(None, (proofs, ccg.derivations))])
     parser = _loaded(model, options)
     if assess and not hasattr(parser, "problem"):
-        raise InputError("only graph-based parsers say how sure they are", path=model, hint="leave those options out")
+        raise InputError(
+            "only graph-based models have margins, marginals and k-best trees",
+            path=model,
+            hint="leave those options out",
+        )
     if ccg.derivations is not None and not derives(parser):
-        raise InputError("only CCG parsers make derivations", path=model, hint="leave out --derivations")
+        raise InputError("only CCG models make derivations", path=model, hint="leave out --derivations")
     how = Parsing(parser, assess, proofs is not None, ccg.derivations is not None)
     if hasattr(parser, "problem") and not is_compiled("kernels.features.scoring.score_sentence"):
-        tell_compiling()
+        report_compiling()
     report = _report(parser)
     with _proofs(proofs, parser) as prove, _auto(ccg.derivations) as derive:
 
-        def also(done: Written) -> None:
+        def write_others(part: Written) -> None:
             if report is not None:
-                report.written(done.sentences, done.invalid)
-            for line in done.proofs:
+                report.written(part.sentences, part.invalid)
+            for line in part.proofs:
                 cast("Any", prove)(line)
-            for lines in done.derivations:
+            for lines in part.derivations:
                 derive(lines)
 
         needed = ["head", "deprel", *(["misc"] if certainty.margins or certainty.marginals else [])]
         if hasattr(parser, "tags_of"):
             needed.append(parser.column)
         texts = Texts(files, running.encoding, parser.reads, known_by(parser.model), needed, report)
-        _annotate(parsed, how, texts, output, running, also, clears=True)
+        _annotate(parsed, how, texts, output, running, write_others, clears=True)
     if report is not None:
         report.finish()
 
 
 def _report(parser: Any) -> Report | None:
-    """What is said about the rules that a parser keeps, if there are any."""
+    """Return the report about the rules of --valid, or None for a parser without rules."""
     if getattr(parser, "validity", None) is None:
         return None
     from treebound.cli.valid import Report
@@ -101,7 +110,7 @@ def _report(parser: Any) -> Report | None:
 
 
 def _loaded(model: Path, options: dict[str, Any]) -> Any:
-    """The parser of a model file with these options."""
+    """Load a model file as a parser with the options of the command line."""
     from treebound.systems.registry import load
 
     try:
@@ -109,21 +118,28 @@ def _loaded(model: Path, options: dict[str, Any]) -> Any:
     except InputError as error:
         if "'record'" in error.reason:
             raise InputError(
-                "a parser of this model keeps no proofs", path=model, hint="leave out --certificates"
+                "models of this system have no proofs", path=model, hint="leave out --certificates"
             ) from None
         raise
 
 
 @grouped
 def tag(
-    model: Annotated[Path, typer.Argument(help="Tagger file.")],
+    model: Annotated[Path, typer.Argument(help="Tagger file that `treebound train --system tagging` wrote.")],
     running: Running,
-    files: Annotated[list[Path] | None, typer.Argument(help="CoNLL-U files; standard input if none or -.")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="CoNLL-U files. Without a file, or for -, standard input is read.")
+    ] = None,
     output: Output = None,
 ) -> None:
-    """Tag CoNLL-U: replace all columns that the file's taggers were trained to predict.
+    """Tag CoNLL-U files.
 
-    Untagged text becomes trees by `treebound tag tagger.npz in.conllu | treebound parse model.npz`.
+    All columns that the taggers were trained to predict are replaced.
+
+    \b
+    Examples:
+    treebound tag tagger.npz text.conllu -o tagged.conllu
+    treebound tag tagger.npz text.conllu | treebound parse model.npz -o parsed.conllu
     """
     from treebound.cli.annotate import tagged
     from treebound.systems.tagging.several import Taggers
@@ -137,12 +153,12 @@ def tag(
 class Texts(NamedTuple):
     """Files to annotate, and their columns.
 
-    files     paths; standard input if there are none
-    encoding  encoding of all of them
-    read      columns that a model looks at: a warning names those that are empty in the input
-    known     column -> values that the model was trained on: a warning names columns that mostly hold others
+    files     paths; None is standard input
+    encoding  encoding of all files
+    read      columns that the model reads; a warning names those that are empty in the input
+    known     column -> values in the training treebank; a warning names columns with mostly unknown values
     needed    columns that the input must have, because they are written
-    report    is told every part of a file, where trees have to keep rules
+    report    report about the rules of --valid; it reads every part of a file
     """
 
     files: list[Path] | None
@@ -159,13 +175,13 @@ def _annotate(
     texts: Texts,
     output: Path | None,
     running: Running,
-    also: Callable[[Written], None] | None = None,
+    write_others: Callable[[Written], None] | None = None,
     clears: bool = False,
 ) -> None:
-    """Read files in parts, annotate and write them in order; few parts are in memory at a time.
+    """Read files in parts, annotate the parts, and write them in order; few parts are in memory at a time.
 
-    also    what is done besides with every part
-    clears  heads and claims are written: a warning says where claims of older versions stay in the input's comments
+    write_others  writes the outputs of a part that do not go into the CoNLL-U file
+    clears        whether scores and statuses are written; a warning then names files of older versions
     """
     from treebound.cli.columns import Columns
     from treebound.support.workers import spread
@@ -183,8 +199,8 @@ def _annotate(
                 if not older and clears and has_older_claims(document):
                     older = True
                     say(
-                        f"treebound: warning: {_name(path)}: comments score, bound and status as older versions of "
-                        "treebound wrote them are kept; they say nothing about the new trees"
+                        f"treebound: warning: {_name(path)}: the comments score, bound and status that an older "
+                        "version of treebound wrote are kept; they do not refer to the new trees"
                     )
                 sentences += len(document)
                 yield document.to_conllu()
@@ -194,15 +210,15 @@ def _annotate(
 
     results = spread(function, shared, parts(), workers=running.workers, scheduler=running.scheduler, short=True)
     with closing(results), output_file(output) as out, counting("sentences", _sentences(texts)) as advance:
-        for done in results:
-            out.write(done.text)
-            if also is not None:
-                also(done)
-            advance(done.sentences)
+        for part in results:
+            out.write(part.text)
+            if write_others is not None:
+                write_others(part)
+            advance(part.sentences)
 
 
 def _sentences(texts: Texts) -> int | None:
-    """Return the number of sentences of tabular files, for an estimate; None for a pipe, or a file that is refused."""
+    """Return the number of sentences of tabular files for the progress bar; None for a pipe or an unreadable file."""
     from treebound.support.compression import READ_ERRORS
     from treebound.treebanks.lines import open_lines
 
@@ -224,7 +240,7 @@ def _name(path: Path) -> str:
 
 @contextmanager
 def _proofs(path: Path | None, parser: Any) -> Iterator[Callable[[bytes], None] | None]:
-    """What writes a proof to a file, which appears when it is complete; None without a path."""
+    """Yield the function that writes a proof to a file, which appears when it is complete; None without a path."""
     if path is None:
         yield None
         return
@@ -238,21 +254,23 @@ def _proofs(path: Path | None, parser: Any) -> Iterator[Callable[[bytes], None] 
 
 @contextmanager
 def _auto(path: Path | None) -> Iterator[Callable[[list[str]], None]]:
-    """What writes the derivations of a sentence, numbered from 1, to an .auto file, which appears when it is complete.
+    """Yield the function that writes the derivations of one sentence to an .auto file.
 
-    The fragments of a sentence without a derivation are numbered 7.1, 7.2 ... and have NUMPARSE=0.
+        Sentences are numbered from 1. The file appears when it is complete.
+    The fragments of a sentence without a derivation are
+        numbered 7.1, 7.2, ... and have NUMPARSE=0.
     """
     if path is None:
         yield lambda lines: None
         return
     with output_file(path) as file:
-        done = 0
+        sentences = 0
 
         def write(lines: list[str]) -> None:
-            nonlocal done
-            done += 1
+            nonlocal sentences
+            sentences += 1
             for i, line in enumerate(lines, 1):
-                name = f"{done}.{i}" if len(lines) > 1 else str(done)
+                name = f"{sentences}.{i}" if len(lines) > 1 else str(sentences)
                 file.write(f"ID={name} PARSER=treebound NUMPARSE={int(len(lines) == 1)}\n{line}\n".encode())
 
         yield write

@@ -1,4 +1,4 @@
-"""The command that decodes scores of one's own."""
+"""The command `decode`, which finds the best trees for the scores of another parser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treebound.cli.common import MANY, Marginals, Margins, Output, Workers, check_files, output_file
+from treebound.cli.common import MANY, Marginals, Margins, Output, Workers, check_files, decoder_names, output_file
 from treebound.cli.groups import Group, grouped
 from treebound.support.progress import counting
 
@@ -18,34 +18,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stated(Group):
-    """The problem that scores state, and the decoder."""
+    """Decoder, set of trees and limit of memory."""
 
     decoder: Annotated[
-        str, typer.Option(help="branch-and-bound, or another registered one to compare with, for instance eisner.")
+        str,
+        typer.Option(
+            autocompletion=decoder_names,
+            help="Decoder that finds the trees: branch-and-bound (exact), or another one for comparison, for instance "
+            "eisner.",
+        ),
     ] = "branch-and-bound"
-    space: Annotated[str, typer.Option(help="projective, or non-projective: arcs may cross.")] = "projective"
+    space: Annotated[
+        str,
+        typer.Option(
+            autocompletion=lambda: ["projective", "non-projective"],
+            help="Trees to search: projective, or non-projective, which allows crossing arcs.",
+        ),
+    ] = "projective"
     multi_root: Annotated[
-        bool, typer.Option("--multi-root", help="Sentences may have several roots. [default: one]")
+        bool, typer.Option("--multi-root", help="Allow several roots in a sentence. [default: a single root]")
     ] = False
     memory: Annotated[
         float,
         typer.Option(
             min=0.001,
             max=1e6,
-            help="Refuse a sentence whose tables would take more than this many GiB, by an estimate.",
+            help="Refuse a sentence if the tables of its dynamic program need more than this many GiB of memory.",
         ),
     ] = 2.0
 
 
 @dataclass(frozen=True)
-class Wanted(Group):
-    """What is wanted beside the best tree."""
+class Extras(Group):
+    """Outputs in addition to the best tree."""
 
     k_best: Annotated[
         int,
         typer.Option(
             min=1,
             max=MANY,
+            metavar="N",
             help="Write the N best trees, with their scores, as a comment treebound_kbest. 1 writes none.",
         ),
     ] = 1
@@ -55,27 +67,38 @@ class Wanted(Group):
 
 @grouped
 def decode(
-    scores: Annotated[Path, typer.Argument(help="Scores of arcs in a .npz file of numpy, see above.")],
+    scores: Annotated[Path, typer.Argument(help="File of numpy (.npz) with the scores of arcs, see above.")],
     stated: Stated,
-    wanted: Wanted,
+    extras: Extras,
     output: Output = None,
     verify: Annotated[
-        bool, typer.Option("--check", help="Prove every tree by the checker of `treebound check`. [default: not]")
+        bool,
+        typer.Option(
+            "--check", help="Verify the proof of every tree with the checker of `treebound check`. [default: no check]"
+        ),
     ] = False,
     workers: Workers = 1,
 ) -> None:
-    """Decode scores of one's own, of a neural parser say: exact trees as CoNLL-U, with what is proved about them.
+    """Find the best trees for the arc scores of another parser.
 
-    SCORES holds a matrix a sentence, [n + 1, n + 1], head first, 0 being the root, as np.savez("scores.npz", *matrices)
-    writes them, or as arc_0, arc_1, ..; labels_0, .. are [n + 1, n + 1, L] with label_names, forms the words of all
-    sentences. -inf forbids an arc, as does a mask such as -1e9 or the smallest float. `python -m pydoc
-    treebound.scores.archive` says all; `treebound.decode` does the same in Python.
+    The other parser is for instance a neural one. The output is CoNLL-U.
+
+    SCORES holds one matrix [n + 1, n + 1] per sentence of n words. Entry [h, m] is the score of the arc from head h to
+    word m; index 0 is the root. np.savez("scores.npz", *matrices) writes such a file; the arrays may also be named
+    arc_0, arc_1, and so on. Optional arrays labels_0, ... [n + 1, n + 1, L] hold scores of labels, label_names their
+    names, and forms the words. -inf forbids an arc, and so does a mask such as -1e9 or the smallest float. `python -m
+    pydoc treebound.scores.archive` describes the format in full. `treebound.decode` does the same in Python.
+
+    \b
+    Examples:
+    treebound decode scores.npz -o parsed.conllu
+    treebound decode scores.npz -o parsed.conllu --space non-projective --margins --check
     """
     from treebound.scores.command import decoded
 
     check_files([scores], [output])
     how = {"space": stated.space, "single_root": not stated.multi_root, "decoder": stated.decoder}
-    how |= asdict(wanted) | {"memory": stated.memory}
+    how |= asdict(extras) | {"memory": stated.memory}
 
     def progress(items: Iterable, total: int) -> Iterator:
         with counting("sentences", total or None) as advance:

@@ -1,4 +1,4 @@
-"""What `treebound parse --valid` says about its rules: which cannot be applied, and which sentences break them."""
+"""Report on the rules of `treebound parse --valid`: rules that cannot be applied, and sentences that break them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from treebound.support.progress import say
 if TYPE_CHECKING:
     from treebound.treebanks.document import Document
 
-SHOWN = 10  #: sentences without a valid tree that are named
+SHOWN = 10  #: largest number of sentences without a valid tree that are reported one by one
 
 
 class Report:
-    """What is said about the rules of a parser, file by file.
+    """Warnings about the rules of a parser, file by file.
 
     validity  the parser's rules (`treebound.systems.graph.validity.Validity`)
     """
@@ -25,7 +25,7 @@ class Report:
         self._sentences = self._invalid = 0
 
     def read(self, name: str, document: Document) -> None:
-        """Take some sentences of a file, and say once which of its tags keep rules from being applied."""
+        """Read some sentences of a file, and report each tag once to which no rule can be applied."""
         tags = set(unknown_tags(document.treebank.values("upos"))) - self._tags
         if tags:
             self._tags |= tags
@@ -33,19 +33,19 @@ class Report:
             say(f"treebound: warning: {name}: {covered(self.validity.rules, tags, (), columns)} to sentences with them")
 
     def written(self, sentences: int, invalid: list[tuple[int, tuple[str, ...]]]) -> None:
-        """Count sentences, and name those for which no valid tree exists: place, from 0, and rules in conflict."""
-        for place, conflict in invalid:
+        """Count sentences, and report those without a valid tree, given as (index, rules in conflict)."""
+        for index, conflict in invalid:
             self._invalid += 1
             if self._invalid <= SHOWN:
-                number = self._sentences + place + 1
+                number = self._sentences + index + 1
                 rules = f" {', '.join(conflict)} of {self.validity.name}" if conflict else f" {self.validity.name}"
                 say(
-                    f"treebound: warning: sentence {number}: no tree of its arcs keeps the rules{rules}; its best tree "
-                    "is written, with the comment treebound_valid = none"
+                    f"treebound: warning: sentence {number}: no tree of its arcs keeps the rules{rules}; the best "
+                    "tree of all is written, with the comment treebound_valid = none"
                 )
         self._sentences += sentences
 
     def finish(self) -> None:
-        """Say how many sentences have no valid tree, where not all of them were named."""
+        """Report the number of sentences without a valid tree if there are more than SHOWN."""
         if self._invalid > SHOWN:
             say(f"treebound: warning: {self._invalid} of {self._sentences} sentences have no tree that keeps the rules")
