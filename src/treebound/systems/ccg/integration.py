@@ -30,7 +30,8 @@ class Integration(Checked):
         "exact, branch and bound. `none` (default) uses the parser's scores only.",
     )
     iterations: Annotated[int, Field(ge=0, le=1_000_000)] = option(
-        0, "Number of iterations of the joint decoder. 0 chooses the default: 1 for bp, 25 for dd, 50 per node for exact."
+        0,
+        "Number of iterations of the joint decoder. 0 chooses the default: 1 for bp, 25 for dd, 50 per node for exact.",
     )
     nodes: Annotated[int, Field(ge=1, le=1_000_000)] = option(
         1000, "Largest number of nodes of the exact search. A search that reaches it returns status `limit`."

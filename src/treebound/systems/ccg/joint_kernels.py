@@ -57,7 +57,11 @@ def compact(chart, unit):
         category[new_item], head[new_item], state[new_item] = chart.category[i], chart.head[i], chart.state[i]
         for e in range(graph.first[i], graph.first[i + 1]):
             left[new_edge], right[new_edge] = number[graph.left[e]], number[graph.right[e]]
-            var[new_edge], rule[new_edge], weight[new_edge] = graph.var[e], chart.rule[e], np.rint(graph.weight[e] / unit) * unit
+            var[new_edge], rule[new_edge], weight[new_edge] = (
+                graph.var[e],
+                chart.rule[e],
+                np.rint(graph.weight[e] / unit) * unit,
+            )
             most = max(most, abs(weight[new_edge]))
             new_edge += 1
         new_item += 1

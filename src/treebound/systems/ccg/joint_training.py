@@ -70,7 +70,9 @@ class JointTraining:
 
     def _picked(self, counts: Counts) -> np.ndarray:
         """Return the counts, or weights, of the trained features as one vector."""
-        return np.concatenate([counts.parser[self.used], counts.chain.table[self.of_table], counts.chain.transition[self.moved]])
+        return np.concatenate(
+            [counts.parser[self.used], counts.chain.table[self.of_table], counts.chain.transition[self.moved]]
+        )
 
     def set(self, weights: np.ndarray) -> None:
         """Set all trained weights from float64[W]."""
