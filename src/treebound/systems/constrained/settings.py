@@ -28,6 +28,4 @@ class Settings(Checked):
         "Hard constraints on trees: the name of a corpus, for instance en_ewt, or a TOML file. "
         "[default: only those that make a tree]",
     )
-    in_loop: bool = option(
-        False, "Decode under the constraints in training, too. By default they apply only in parsing."
-    )
+    in_loop: bool = option(False, "Decode under the constraints in training, too. [default: only in parsing]")
