@@ -39,8 +39,8 @@ class Beliefs(NamedTuple):
 
 def propagate(joint: Joint, iterations: int) -> Beliefs:
     """Return the beliefs of the last round. Without a round, the messages are the emissions."""
-    none = np.zeros(len(joint.emission))
-    last = Beliefs(joint.emission, none, np.zeros(len(joint.packed.chart.category)), 0, False)
+    zeros = np.zeros(len(joint.emission))
+    last = Beliefs(joint.emission, zeros, np.zeros(len(joint.packed.chart.category)), 0, False)
     for beliefs in rounds(joint, iterations):
         last = beliefs
     return last
@@ -85,6 +85,6 @@ def analysis(joint: Joint, beliefs: Beliefs, output: Output = "least-risk") -> A
         edges = least_risk(joint.packed, beliefs.messages, beliefs.items)
     else:
         edges = viterbi(joint.packed, beliefs.messages)
-    tags, own = joint.read(edges)
-    value = own + joint.chain_score(tags)
+    tags, parser_score = joint.read(edges)
+    value = parser_score + joint.chain_score(tags)
     return Analysis(tags, edges, value, np.inf, "heuristic", beliefs.rounds, converged=beliefs.converged)

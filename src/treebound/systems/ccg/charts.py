@@ -115,22 +115,24 @@ class Packed:
             i = stack.pop()
             order.append(i)
             stack += [int(tail[best[i]]) for tail in (graph.left, graph.right) if tail[best[i]]]
-        made: list[Derivation] = []
+        constituents: list[Derivation] = []
         for i in reversed(order):  # the right child's subtree was listed first
             e, category = int(best[i]), parse(names[self.chart.category[i]])
             rule = int(rules[e])
             if rule == LEAF:
                 form, tag = strings[self.sentence.word[graph.var[e]]]
-                made.append(Derivation(category, word=form, tag=tag))
+                constituents.append(Derivation(category, word=form, tag=tag))
             elif rule <= UNARY:
-                child = made.pop()
-                made.append(Derivation(category, "tr" if is_raised(category, child.category) else "tc", 0, (child,)))
+                child = constituents.pop()
+                constituents.append(
+                    Derivation(category, "tr" if is_raised(category, child.category) else "tc", 0, (child,))
+                )
             else:
                 binary = self.grammar.rule(rule)
-                right, left = made.pop(), made.pop()
-                made.append(Derivation(category, binary.rule, binary.head, (left, right)))
-        (whole,) = made
-        return whole
+                right, left = constituents.pop(), constituents.pop()
+                constituents.append(Derivation(category, binary.rule, binary.head, (left, right)))
+        (root,) = constituents
+        return root
 
     def fragments(self, scores: np.ndarray | None = None) -> list[tuple[int, int, int]]:
         """Return (begin, end, item) of the fewest constituents that cover the sentence. O(I + n^2).

@@ -68,10 +68,10 @@ class Supertagged:
         """Return the categories of sentence s within a beam."""
         if cutoff not in self._features:
             self._features[cutoff] = self.tagger.features(self.words, cutoff, self._contexts)
-        known = self._last.get(cutoff)
-        if known is None or known[0] != s:
-            known = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
-        return beam(known[1], known[2], beta)
+        cached = self._last.get(cutoff)
+        if cached is None or cached[0] != s:
+            cached = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
+        return beam(cached[1], cached[2], beta)
 
     def strings(self, s: int) -> list[tuple[str, str]]:
         """Return (form, tag) of the words of sentence s."""

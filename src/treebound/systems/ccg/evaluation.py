@@ -78,7 +78,7 @@ class Scores:
 
 def evaluate(gold: Sequence[Derivation], decoded: Sequence[Found]) -> Scores:
     """Score decoding results against gold derivations. ValueError if they are of different sentences."""
-    whole = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
+    totals = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
     tags, words, exact, parsed = 0, 0, 0, 0
     for right, result in zip(gold, decoded, strict=True):
         if not result.parsed:
@@ -96,8 +96,8 @@ def evaluate(gold: Sequence[Derivation], decoded: Sequence[Found]) -> Scores:
             ("labelled", _common(correct, predicted)),
             ("unlabelled", _common(_unlabelled(correct), _unlabelled(predicted))),
         ):
-            whole[name] = [x + y for x, y in zip(whole[name], counts, strict=True)]
-    labelled, unlabelled = Ratio(*whole["labelled"]), Ratio(*whole["unlabelled"])
+            totals[name] = [x + y for x, y in zip(totals[name], counts, strict=True)]
+    labelled, unlabelled = Ratio(*totals["labelled"]), Ratio(*totals["unlabelled"])
     return Scores(labelled, unlabelled, (tags, words), exact, parsed, len(gold))
 
 
@@ -123,11 +123,11 @@ def difference(gold: Sequence[Derivation], a: Sequence[Found], b: Sequence[Found
 def jackknife(counts: np.ndarray) -> Difference:
     """Return the difference for int[n, 2, 3]: right, predicted and gold dependencies of n sentences and two systems."""
     counts = counts.reshape(-1, 2, 3)
-    whole, n = counts.sum(axis=0), len(counts)
-    value = _gain(whole)
+    total, n = counts.sum(axis=0), len(counts)
+    value = _gain(total)
     if n < 2:
         return Difference(float(value), float(value), float(value), n)
-    without = _gain(whole - counts)
+    without = _gain(total - counts)
     half = 1.96 * float(np.sqrt((n - 1) * np.var(without)))
     return Difference(float(value), float(value) - half, float(value) + half, n)
 

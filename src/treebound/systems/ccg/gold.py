@@ -33,7 +33,7 @@ def gold_chart(grammar: Grammar, sentence: Sentence, derivation: Derivation) -> 
     tables = grammar.tables()
     steps: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)]  # left, right, var, rule of the edge of each item
     items: list[tuple[int, int, int]] = [(0, 0, PLAIN)]  # category, head, state
-    none, word = len(sentence.category), 0
+    no_variable, word = len(sentence.category), 0
     open_items: list[int] = []
     for node in _children_first(derivation):
         category = number[str(node.category)]
@@ -55,18 +55,18 @@ def gold_chart(grammar: Grammar, sentence: Sentence, derivation: Derivation) -> 
             depth = max(RAISED - 1, state) + 1
             if depth >= RAISED + DEPTH:
                 raise UnreachableError("too many unary steps in a row")
-            steps.append((child, 0, none, UNARY - int(matches[0])))
+            steps.append((child, 0, no_variable, UNARY - int(matches[0])))
             items.append((category, head, depth))
         else:
             right, left = open_items.pop(), open_items.pop()
             rule = grammar.number_of(items[left][0], items[right][0], category)
             state = _state(int(tables.kind[rule]), items[left][2], items[right][2])
-            steps.append((left, right, none, rule))
+            steps.append((left, right, no_variable, rule))
             items.append((category, items[right][1] if tables.head[rule] else items[left][1], state))
         open_items.append(len(items) - 1)
     if not tables.root[items[-1][0]]:
         raise UnreachableError("a root category that is unknown")
-    steps.append((len(items) - 1, 0, none, GOAL))
+    steps.append((len(items) - 1, 0, no_variable, GOAL))
     items.append((0, 0, PLAIN))
     left, right, var, rules = np.array(steps[1:], np.int32).T.copy()
     first = np.concatenate([[0], np.arange(len(steps))]).astype(np.int32)
@@ -80,8 +80,8 @@ def count_features(grammar: Grammar, sentence: Sentence, chart: Chart, counts: n
     """Add the features of a chart with a single derivation to counts float64[2^bits]."""
     items = len(chart.category)
     # every item has probability 1 and an inner score of 0, so that every feature counts once
-    none = np.zeros(len(sentence.category) + 1)
-    expect_steps(sentence, grammar.tables(), chart, np.zeros(items), np.ones(items), none, counts)
+    zero_scores = np.zeros(len(sentence.category) + 1)
+    expect_steps(sentence, grammar.tables(), chart, np.zeros(items), np.ones(items), zero_scores, counts)
 
 
 def _state(kind: int, left: int, right: int) -> int:

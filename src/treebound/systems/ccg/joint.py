@@ -90,13 +90,13 @@ class Joint:
     """
 
     def __init__(self, packed: Packed, choices: Lattice, emission: np.ndarray, transitions: Transitions):
-        chart, most = compact(packed.chart, UNIT)
+        chart, largest = compact(packed.chart, UNIT)
         self.packed = Packed(packed.grammar, packed.sentence, chart)
         self.choices, self.emission, self.transitions = choices, rounded(emission), transitions
         self.possible, self.words = self.emission > -np.inf, len(choices.first) - 1
         self.word = np.repeat(np.arange(self.words), np.diff(choices.first))
         emitted = np.abs(self.emission[self.possible]).max(initial=0.0)
-        if not (self.words + 1) * (STEPS * most + emitted + transitions.most) <= LARGEST / 2:
+        if not (self.words + 1) * (STEPS * largest + emitted + transitions.most) <= LARGEST / 2:
             raise InputError("scores are too large to be added exactly", hint="train with a larger --l2")
         self.widest = float(LARGEST // (4 * self.words + 4))  #: largest size of a multiplier, a multiple of UNIT
 
@@ -104,8 +104,8 @@ class Joint:
         """Return (int32[n] variables, score f) of the derivation that best edges int32[I] of items build. O(n)."""
         tags = np.empty(self.words, np.int32)
         stack = np.empty(2 * self.words + 4, np.int32)
-        own, _ = best_variables(self.packed.chart.graph, len(self.emission), edges, tags, stack)
-        return np.sort(tags), own
+        parser_score, _ = best_variables(self.packed.chart.graph, len(self.emission), edges, tags, stack)
+        return np.sort(tags), parser_score
 
     def edges_of(self, best: np.ndarray) -> list[int]:
         """Return the edges of the derivation that best edges int32[I] of items build, from the goal downwards. O(n)."""

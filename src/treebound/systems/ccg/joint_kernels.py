@@ -49,7 +49,7 @@ def compact(chart, unit):
     first, left, right = np.zeros(size + 1, np.int32), np.empty(edges, np.int32), np.empty(edges, np.int32)
     var, rule, weight = np.empty(edges, np.int32), np.empty(edges, np.int32), np.empty(edges, np.float64)
     category, head, state = np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(size, np.int32)
-    number, new_item, new_edge, most = np.zeros(items, np.int32), 0, 0, 0.0
+    number, new_item, new_edge, largest = np.zeros(items, np.int32), 0, 0, 0.0
     for i in range(items):
         if not used[i]:
             continue
@@ -62,12 +62,12 @@ def compact(chart, unit):
                 chart.rule[e],
                 np.rint(graph.weight[e] / unit) * unit,
             )
-            most = max(most, abs(weight[new_edge]))
+            largest = max(largest, abs(weight[new_edge]))
             new_edge += 1
         new_item += 1
         first[new_item] = new_edge
     cells = np.zeros((0, 0, 2), np.int32)
-    return Chart(Hypergraph(first, left, right, var, weight), rule, category, head, state, cells), most
+    return Chart(Hypergraph(first, left, right, var, weight), rule, category, head, state, cells), largest
 
 
 @kernel

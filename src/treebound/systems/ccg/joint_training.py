@@ -124,8 +124,8 @@ class JointTraining:
         chart = gold_chart(self.charts.grammar, example.sentence, example.derivation)
         count_features(self.charts.grammar, example.sentence, chart, gold.parser)
         tags = np.array([self.tagger.number[str(leaf.category)] for leaf in example.derivation.leaves()], np.int32)
-        offsets, none = np.array([0, len(tags)], self.words.offsets.dtype), np.zeros(0, np.int32)
-        count_gold(Features(self._context(example), offsets, none, Lattice(none, none)), tags, gold.chain)
+        offsets, empty = np.array([0, len(tags)], self.words.offsets.dtype), np.zeros(0, np.int32)
+        count_gold(Features(self._context(example), offsets, empty, Lattice(empty, empty)), tags, gold.chain)
 
     def _add_chain(self, example: Example, joint: Joint, beliefs: Beliefs, expected: Weights) -> None:
         """Add the chain's expected features under the parser's messages."""
@@ -137,12 +137,12 @@ class JointTraining:
             add_expected(self._context(example), joint.choices, potential, sums, expected)
 
     def fit(
-        self, settings: Settings, kept: Kept | None, progress: Progress | None
+        self, settings: Settings, checkpoint: Kept | None, progress: Progress | None
     ) -> tuple[np.ndarray, Supertagger, list[dict]]:
         """Train for all epochs and return (float32 weights of the parser, the supertagger, one record per epoch)."""
         w = self.weights()
         fresh: tuple[np.ndarray, int, list[dict], bool] = (w, 0, [], False)
-        w, done, history, _ = (kept.resume(len(w)) if kept else None) or fresh
+        w, done, history, _ = (checkpoint.resume(len(w)) if checkpoint else None) or fresh
         n, a = len(self.examples), len(self.used)
         decay = np.where(np.arange(len(w)) < a, settings.l2, settings.tag_l2) / n
         for epoch in range(done, settings.joint_epochs):
@@ -156,8 +156,8 @@ class JointTraining:
                 step = gradient / len(batch) - decay * w
                 w, moved, failed = w + rate * step, moved + float(np.abs(step).sum()), failed + lost
             history.append({"epoch": epoch + 1, "gradient": moved / len(batches), "failed": failed})
-            if kept is not None:
-                kept.save(w, epoch + 1, history, epoch + 1 == settings.joint_epochs)
+            if checkpoint is not None:
+                checkpoint.save(w, epoch + 1, history, epoch + 1 == settings.joint_epochs)
         self.set(w.astype(np.float32).astype(np.float64))  # the precision of the model file
         chain = self.tagger
         tagger = Supertagger(chain.categories, chain.dictionary, chain.weights, chain.templates)

@@ -31,8 +31,8 @@ MOST = 4  #: largest number of gold categories per span: unary steps give a span
 class Oracle(Adaptive):
     """Adaptive supertagging that returns the derivation most like `gold`, or least with `worst`; O(E) per chart."""
 
-    def __init__(self, *how: Any, gold: Sequence[Derivation], worst: bool = False):
-        super().__init__(*how)
+    def __init__(self, *arguments: Any, gold: Sequence[Derivation], worst: bool = False):
+        super().__init__(*arguments)
         self.gold, self.sign = gold, -1.0 if worst else 1.0
 
     def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, Derivation, None]:

@@ -27,7 +27,7 @@ from treebound.systems.ccg.grammar import (
 from treebound.systems.ccg.rule_features import GOAL, LEAF, UNARY
 
 DEPTH = 2
-#: states of items, by the step that made them: RAISED + d is the state after d + 1 unary steps in a row
+#: states of items: PLAIN after a word or any binary step except composition, RAISED + d after d + 1 unary steps in a row
 PLAIN, COMPOSED_FORWARD, COMPOSED_BACKWARD, RAISED = range(4)
 STATES = 8
 DONE, TOO_LARGE = 0, 1
@@ -139,7 +139,7 @@ def _combine(ws, tables, cell, i, j, begin, unknown):
     """
     count, edges, size, missing = begin, 0, 64, 0
     ws.key[:size] = -1
-    most = len(ws.cell_rule)
+    capacity = len(ws.cell_rule)
     for k in range(i + 1, j):
         for left in range(cell[i, k, 0], cell[i, k, 1]):
             for right in range(cell[k, j, 0], cell[k, j, 1]):
@@ -156,7 +156,7 @@ def _combine(ws, tables, cell, i, j, begin, unknown):
                     state = _state(tables.kind[rule], ws.state[left], ws.state[right])
                     if state < 0:
                         continue
-                    if begin + edges >= most - 1:
+                    if begin + edges >= capacity - 1:
                         return count, -1, size, missing
                     head = ws.head[right] if tables.head[rule] else ws.head[left]
                     item, count, size = _item(ws, size, begin, count, tables.result[rule], head, state)
@@ -185,7 +185,7 @@ def _change(ws, tables, begin, count, edges, size):
 
 
 @kernel
-def _sorted_in(ws, begin, count, edges, written, none):
+def _sorted_in(ws, begin, count, edges, written, no_variable):
     """Append the edges of a cell to the chart, grouped by item in a stable order; return the number of edges."""
     for i in range(begin, count + 1):
         ws.first[i] = 0
@@ -200,7 +200,7 @@ def _sorted_in(ws, begin, count, edges, written, none):
         place = ws.first[ws.parent[e]]
         ws.first[ws.parent[e]] += 1
         ws.left[place], ws.right[place], ws.rule[place] = ws.cell_left[e], ws.cell_right[e], ws.cell_rule[e]
-        ws.var[place] = ws.cell_left[e] if ws.cell_rule[e] == LEAF else none
+        ws.var[place] = ws.cell_left[e] if ws.cell_rule[e] == LEAF else no_variable
         if ws.cell_rule[e] == LEAF:
             ws.left[place] = 0
     for i in range(count, begin, -1):  # the edges of an item end at the first edge of the next item
@@ -220,7 +220,7 @@ def build(sentence, tables, ws, limit, unknown):
 
     O(n^3 c^2) for c items per cell.
     """
-    n, none = len(sentence.form), len(sentence.category)
+    n, no_variable = len(sentence.form), len(sentence.category)
     cell = np.zeros((n + 1, n + 1, 2), np.int32)
     ws.category[0], ws.head[0], ws.state[0], ws.first[0], ws.first[1] = 0, 0, 0, 0, 0
     count, written, missing = 1, 0, 0
@@ -238,18 +238,18 @@ def build(sentence, tables, ws, limit, unknown):
                     item, count, size = _item(ws, size, begin, count, sentence.category[v], v, PLAIN)
                     ws.parent[e], ws.cell_rule[e], ws.cell_left[e], ws.cell_right[e] = item, LEAF, v, 0
             else:
-                count, edges, size, more = _combine(ws, tables, cell, i, j, begin, unknown[missing:])
-                missing += more
+                count, edges, size, missing_here = _combine(ws, tables, cell, i, j, begin, unknown[missing:])
+                missing += missing_here
             if edges >= 0:
                 count, edges = _change(ws, tables, begin, count, edges, size)
             if edges < 0 or written + edges > limit:
                 return TOO_LARGE, count, written, missing, cell
-            written = _sorted_in(ws, begin, count, edges, written, none)
+            written = _sorted_in(ws, begin, count, edges, written, no_variable)
             cell[i, j, 0], cell[i, j, 1] = begin, count
     goal = 0
     for i in range(cell[0, n, 0], cell[0, n, 1]):
         if tables.root[ws.category[i]] and written < limit:
-            ws.left[written], ws.right[written], ws.var[written], ws.rule[written] = i, 0, none, GOAL
+            ws.left[written], ws.right[written], ws.var[written], ws.rule[written] = i, 0, no_variable, GOAL
             written, goal = written + 1, goal + 1
     ws.category[count], ws.head[count], ws.state[count] = 0, 0, 0
     ws.first[count] = written - goal

@@ -117,23 +117,23 @@ class Study(Adaptive):
     nodes  largest number of nodes of the search
     """
 
-    def __init__(self, *how: Any, gold: Sequence[Derivation], most: int, shown: int, nodes: int = 1000):
-        super().__init__(*how)
+    def __init__(self, *arguments: Any, gold: Sequence[Derivation], most: int, shown: int, nodes: int = 1000):
+        super().__init__(*arguments)
         self.gold, self.most, self.shown, self.nodes = gold, most, shown, nodes
         self.studied: list[Studied] = []
 
     def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, Derivation, None]:
         """Run all decoders on a chart and return the score and derivation of the search."""
         joint, strings = self._joint(tagged, s, choices, packed), tagged.strings(s)
-        known: dict[tuple[int, ...], Outcome] = {}
+        outcomes: dict[tuple[int, ...], Outcome] = {}
 
         def outcome(best: np.ndarray) -> Outcome:
             key = tuple(joint.edges_of(best))
-            if key not in known:
-                (tags, own), derivation = joint.read(best), joint.packed.derivation(best, strings)
-                counts = _counts(evaluate([self.gold[s]], [Found((derivation,), True, own, 0, 0.0, 0)]))
-                known[key] = Outcome(own + joint.chain_score(tags), counts)
-            return known[key]
+            if key not in outcomes:
+                (tags, parser_score), derivation = joint.read(best), joint.packed.derivation(best, strings)
+                counts = _counts(evaluate([self.gold[s]], [Found((derivation,), True, parser_score, 0, 0.0, 0)]))
+                outcomes[key] = Outcome(parser_score + joint.chain_score(tags), counts)
+            return outcomes[key]
 
         started = time.process_time()
         result = search(joint, ITERATIONS["exact"], self.nodes)
@@ -141,9 +141,9 @@ class Study(Adaptive):
         assert result is not None  # weights are finite
         best = result[0]
         assert best.scores is not None
-        alone = np.zeros(len(joint.emission))
+        zeros = np.zeros(len(joint.emission))
         decoders = {
-            "parser": _single(outcome(viterbi(joint.packed, alone)), outcome(least_risk(joint.packed, alone))),
+            "parser": _single(outcome(viterbi(joint.packed, zeros)), outcome(least_risk(joint.packed, zeros))),
             "bp": self._propagation(joint, outcome),
             "dd": self._decomposition(joint, outcome, "polyak"),
             "dd-published": self._decomposition(joint, outcome, "published"),
@@ -173,17 +173,19 @@ class Study(Adaptive):
         the least bound so far.
         """
         best, start, settled, value, bound = Best(), np.zeros(len(joint.emission)), 0, -np.inf, np.inf
-        seen, risk = list[tuple[int, Outcome]](), list[tuple[int, Outcome]]()
+        best_outcomes, risk_outcomes = list[tuple[int, Outcome]](), list[tuple[int, Outcome]]()
         for dual in steps(joint, joint.possible, start, best, self.most, step):
             if best.value > value:
                 value = best.value
-                _add(seen, dual.rounds, outcome(joint.analysis(best.tags, dual.bound, dual.rounds, "gap").edges))
+                _add(
+                    best_outcomes, dual.rounds, outcome(joint.analysis(best.tags, dual.bound, dual.rounds, "gap").edges)
+                )
             if dual.bound < bound and dual.rounds <= self.shown:
                 bound = dual.bound
                 variable_scores = scores_left(joint.possible, dual.multipliers)
-                _add(risk, dual.rounds, outcome(least_risk(joint.packed, variable_scores)))
+                _add(risk_outcomes, dual.rounds, outcome(least_risk(joint.packed, variable_scores)))
             settled = dual.rounds if dual.bound <= best.value else 0
-        return Outputs(Course(seen, settled), Course(risk, settled))
+        return Outputs(Course(best_outcomes, settled), Course(risk_outcomes, settled))
 
 
 def _single(viterbi: Outcome, least_risk: Outcome) -> Outputs:

@@ -56,8 +56,8 @@ class Parser(InBatches):
     def adaptive(self) -> Adaptive:
         """Return the adaptive parser, with memory for one chart at a time."""
         model = self.model
-        how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
-        return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
+        attempts = levels(self.spec.beams), self.spec.limit, self.integration.decoder
+        return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *attempts)
 
 
 def _parse(decoded: Found, number: dict[str, int]) -> Parse:
@@ -65,9 +65,9 @@ def _parse(decoded: Found, number: dict[str, int]) -> Parse:
     heads, labels, root = [NO_HEAD], [-1], 0
     for derivation in decoded.derivations:
         begin = len(heads) - 1
-        own = heads_of(derivation)
-        top = begin + own.index(0) + 1
-        heads += [begin + head if head else root for head in own]
+        own_heads = heads_of(derivation)
+        top = begin + own_heads.index(0) + 1
+        heads += [begin + head if head else root for head in own_heads]
         labels += [number[str(leaf.category)] for leaf in derivation.leaves()]
         root = root or top
     work = {"edges": decoded.edges, "level": decoded.level, "refused": decoded.refused}
@@ -95,9 +95,9 @@ class CCG(Labelled):
         """Return the key of a training run: a digest of the settings and the training treebank."""
         return key_for(settings, train)
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CCGModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> CCGModel:
         """Train and return the final model. The development treebank is not used."""
-        return train_model(settings, train, **how)
+        return train_model(settings, train, **options)
 
     def report(self, model: CCGModel, dev: Treebank) -> str:
         """Return a line of scores on dev: labelled and unlabelled F-score, supertag accuracy, coverage.

@@ -83,7 +83,7 @@ def train_model(
     tagger = learn(train)
     tagged = jackknifed(train, words, tagger, settings.training_folds, learn)
     grammar = Grammar.read_off(derivations, tagger.categories, settings.rules == "all")
-    seen = grammar.stated()
+    seen_rules = grammar.stated()
     task = Task.prepare(settings, grammar, tagger, words, derivations, progress, tagged)
     if not task.sentences:
         reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(task.left_out.items()))
@@ -103,12 +103,12 @@ def train_model(
         {"part": "parser", "sentences": len(task.sentences), "rebuilt": task.rebuilt, **r} for r in history
     ]
     records += [{"part": "joint", **record} for record in joint_history]
-    return CCGModel(settings, meta, tagger, seen, weights, records, dict(sorted(task.left_out.items())), key)
+    return CCGModel(settings, meta, tagger, seen_rules, weights, records, dict(sorted(task.left_out.items())), key)
 
 
-def _of_fold(progress: Progress, fold: int | None, items: Iterable, what: str) -> Iterable:
+def _of_fold(progress: Progress, fold: int | None, items: Iterable, description: str) -> Iterable:
     """Show progress with the number of the fold in front of the description."""
-    return progress(items, what if fold is None else f"fold {fold + 1}, {what}")
+    return progress(items, description if fold is None else f"fold {fold + 1}, {description}")
 
 
 def read_derivations(treebank: Treebank, tag: str) -> list[Derivation]:
@@ -192,7 +192,9 @@ class Task:
         pairs = zip(self.learnt, self.sentences, strict=True)
         return [Example(number, sentence, derivation) for (number, derivation), sentence in pairs]
 
-    def fit(self, settings: Settings, kept: Kept | None, progress: Progress | None) -> tuple[np.ndarray, list[dict]]:
+    def fit(
+        self, settings: Settings, checkpoint: Kept | None, progress: Progress | None
+    ) -> tuple[np.ndarray, list[dict]]:
         """Return float32[2^bits] weights and one record per round; features without gold counts keep weight 0."""
         used = np.flatnonzero(self.counts)
         observed, expected, evaluations = self.counts[used], np.zeros(len(self.counts)), 0
@@ -211,7 +213,7 @@ class Task:
                     total += packed.expect(expected)
             return total - float(w @ observed), expected[used] - observed
 
-        best, history = fit(objective, len(used), settings.l2, settings.iterations, kept)
+        best, history = fit(objective, len(used), settings.l2, settings.iterations, checkpoint)
         weights = np.zeros(len(self.counts), np.float32)
         weights[used] = best
         return weights, history

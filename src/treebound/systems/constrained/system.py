@@ -92,10 +92,10 @@ class Constrained(Labelled):
         """Return the key of a training run: a digest of settings, constraints, templates and training treebank."""
         return key_for(settings, train)
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> LabelledModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> LabelledModel:
         """Train and return the model of the last epoch. The development treebank is not used."""
         decoder = IncrementalProgram(_rules(settings)).decode_labelled if settings.in_loop else None
-        return train_labelled(settings, train, decoder=decoder, **how)
+        return train_labelled(settings, train, decoder=decoder, **options)
 
 
 def _rules(settings: Settings) -> list[Any]:

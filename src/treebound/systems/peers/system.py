@@ -69,9 +69,9 @@ class Parser(Naming):
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
         """Parse all sentences on one thread, whatever the number of workers."""
-        own = under(self.model.meta, treebank)
-        own.meta["single_root"] = self.model.meta["single_root"]
-        return [self._named(tree) for tree in self._parse(own)]
+        input_treebank = under(self.model.meta, treebank)
+        input_treebank.meta["single_root"] = self.model.meta["single_root"]
+        return [self._named(tree) for tree in self._parse(input_treebank)]
 
     def _named(self, tree: Tree) -> Parse:
         """Return a tree as a Parse whose labels are numbers into `names`."""
@@ -93,7 +93,7 @@ class Peers(Labelled):
         """Return the key that identifies a training run: a digest of settings, both treebanks and the peer's name."""
         return key_of(settings.as_dict(), (train, dev), self.name.encode())
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> Model:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> Model:
         """Train the peer with its own package, which reports no progress, and return its model."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")

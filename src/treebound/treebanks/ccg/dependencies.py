@@ -124,16 +124,16 @@ def _lexical(category: Category, word: int, slots: list[tuple[int, Category, int
             return _Sign(indexed.category, head)
         return _Sign(indexed.category, head, sign(indexed.result), sign(indexed.argument))
 
-    whole = sign(indices(category))
-    sign_part: _Sign | None = whole
+    lexical_sign = sign(indices(category))
+    sign_part: _Sign | None = lexical_sign
     slot = category.arity
     while sign_part is not None and sign_part.argument is not None:
         slots.append((word, category, slot, sign_part.argument.head))
         slot -= 1
-        if sign_part.category.is_modifier or sign_part.head.root() is not whole.head.root():
+        if sign_part.category.is_modifier or sign_part.head.root() is not lexical_sign.head.root():
             break  # a modifier does not own the arguments of the phrase that it modifies
         sign_part = sign_part.result
-    return whole
+    return lexical_sign
 
 
 def _open(category: Category) -> _Sign:
@@ -182,10 +182,10 @@ def _combined(node: Derivation, signs: list[_Sign]) -> _Sign:
         return _raised(signs[0], category)
     if rule == "tc" and len(signs) == 1:
         return _changed(signs[0], category)
-    made = _open(category)
+    open_sign = _open(category)
     if rule == "ucp":
-        _unite(made.head, signs[1].head)
-    return made
+        _unite(open_sign.head, signs[1].head)
+    return open_sign
 
 
 def _applied(signs: list[_Sign], forward: bool, category: Category) -> _Sign:
@@ -203,12 +203,12 @@ def _composed(signs: list[_Sign], forward: bool, category: Category) -> _Sign:
     assert primary.argument is not None
     assert primary.result is not None
     carried: list[_Sign] = []
-    here: _Sign = secondary
-    while here.category.arity > primary.argument.category.arity and here.result is not None:
-        assert here.argument is not None
-        carried.append(here.argument)
-        here = here.result
-    _match(primary.argument, here)
+    inner: _Sign = secondary
+    while inner.category.arity > primary.argument.category.arity and inner.result is not None:
+        assert inner.argument is not None
+        carried.append(inner.argument)
+        inner = inner.result
+    _match(primary.argument, inner)
     chain = list(category.results())[: len(carried)]
     result = _as(primary.result, chain[-1].result if chain else category)
     for part, argument in zip(reversed(chain), reversed(carried), strict=True):
@@ -263,13 +263,13 @@ def _changed(child: _Sign, category: Category) -> _Sign:
     """
     if not category.slash:
         return _Sign(category, child.head)
-    made = _open(category)
+    open_sign = _open(category)
     missing = child.argument
-    if category.is_modifier and missing is not None and made.result is not None:
-        subject = made.result.argument if made.result.argument is not None else made.result
+    if category.is_modifier and missing is not None and open_sign.result is not None:
+        subject = open_sign.result.argument if open_sign.result.argument is not None else open_sign.result
         if subject.category.name == missing.category.name == "NP":
             _unite(missing.head, subject.head)
-    return made
+    return open_sign
 
 
 def write_parg(path: str | Path, sentences: Iterable[tuple[str, Derivation]]) -> None:

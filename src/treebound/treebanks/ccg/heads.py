@@ -60,10 +60,10 @@ class _Indexing:
         indexed = self._core(chain[core])
         outer = chain[:core][::-1]  # from the innermost
         arguments = [self._open(part.argument) for part in outer]
-        for at, part in enumerate(outer):
-            argument = arguments[at]
+        for position, part in enumerate(outer):
+            argument = arguments[position]
             if part.argument.slash and part.argument.target.name == "S" and part.argument.argument.name in ("NP", "N"):
-                shared = _understood(part.argument, indexed, arguments, at)
+                shared = _understood(part.argument, indexed, arguments, position)
                 if shared is not None and argument.argument is not None:
                     missing = Indexed(part.argument.argument, shared)
                     argument = Indexed(part.argument, argument.head, argument.result, missing)
@@ -99,14 +99,16 @@ class _Indexing:
         return Indexed(indexed.category, head, result, indexed.argument)
 
 
-def _understood(category: Category, before: Indexed, arguments: list[Indexed], at: int) -> int | None:
-    """Return the head of the understood subject or missing argument of the verbal argument `at`; None without one.
+def _understood(category: Category, before: Indexed, arguments: list[Indexed], position: int) -> int | None:
+    """Return the head of the understood subject or missing argument of a verbal argument; None without one.
 
+    category   the verbal argument
     before     the lexical category that remains when the argument has been taken
     arguments  all arguments outside the core, from the innermost
+    position   index of the verbal argument among them
     """
-    outer = [a.head for a in arguments[at + 1 :] if a.category.name in ("NP", "N")]
-    inner = [a.head for a in arguments[1:at] if a.category.name == "NP"]
+    outer = [a.head for a in arguments[position + 1 :] if a.category.name in ("NP", "N")]
+    inner = [a.head for a in arguments[1:position] if a.category.name == "NP"]
     core = before
     while core.result is not None and not _is_core(core.category):
         core = core.result
@@ -120,7 +122,7 @@ def _understood(category: Category, before: Indexed, arguments: list[Indexed], a
     if core.result is not None:  # "he left sleeping": the subject of the modified verb phrase
         verbal = core.result.argument is not None and core.category.is_modifier and core.category.target.name == "S"
         return core.result.argument.head if verbal and core.result.argument is not None else None
-    subject = arguments[0] if at else None
+    subject = arguments[0] if position else None
     # the expletive subjects "there" and "it" have no head
     return subject.head if subject is not None and str(subject.category) == "NP" else None
 

@@ -68,8 +68,8 @@ def _raise(child: Derivation, target: Category, forward: bool) -> Derivation:
 
 def topic(child: Derivation) -> Derivation:
     """Return a fronted constituent as a function over the clause that lacks it: S/(S/X)."""
-    whole = parse("S")
-    return Derivation(functor(whole, "/", functor(whole, "/", child.category)), "tc", 0, (child,))
+    clause = parse("S")
+    return Derivation(functor(clause, "/", functor(clause, "/", child.category)), "tc", 0, (child,))
 
 
 def stripped(category: Category) -> Category:

@@ -176,8 +176,8 @@ class _Translator:
         Otherwise it shares the subject, article, preposition ... of the first conjunct.
         """
         first_relations = {self.relation[d] for d in self.dependents[word] if d < word}
-        own = {self.relation[d] for d in self.dependents[conjunct] if d < conjunct}
-        return bool(first_relations & own - {"cc", "punct", "advmod", "amod"}) or "nsubj" in own
+        own_relations = {self.relation[d] for d in self.dependents[conjunct] if d < conjunct}
+        return bool(first_relations & own_relations - {"cc", "punct", "advmod", "amod"}) or "nsubj" in own_relations
 
     def is_punctuation(self, word: int) -> bool:
         """Return whether a word is a punctuation mark without dependents."""
@@ -259,27 +259,35 @@ class _Translator:
         outer = [d for d in others if d > word and self.relation[d] == "cc"]
         before = max([d for d in others if self.relation[d] == "conj"], default=word)
         between = [d for d in outer if before < d < conjunct][-1:]
-        own = list(self.dependents[conjunct])
+        remaining = list(self.dependents[conjunct])
         marks: list[int] = list(between)
-        while own and own[0] < conjunct and (self.is_punctuation(own[0]) or self.relation[own[0]] == "cc"):
-            marks.append(own.pop(0))
+        while (
+            remaining
+            and remaining[0] < conjunct
+            and (self.is_punctuation(remaining[0]) or self.relation[remaining[0]] == "cc")
+        ):
+            marks.append(remaining.pop(0))
         others = [d for d in others if d not in between]
         if others and others[-1] > word and self.is_punctuation(others[-1]) and (not marks or others[-1] < marks[0]):
             marks.insert(0, others.pop())
-        at = next((i for i in reversed(range(len(marks))) if self.relation[marks[i]] == "cc"), len(marks) - 1)
+        conj_index = next((i for i in reversed(range(len(marks))) if self.relation[marks[i]] == "cc"), len(marks) - 1)
         first_conjunct = self.around(word, others, category)
-        if at < 0 or any(self.dependents[m] for m in marks[:at] + marks[at + 1 :]):
+        if conj_index < 0 or any(self.dependents[m] for m in marks[:conj_index] + marks[conj_index + 1 :]):
             return self.juxtaposed(first_conjunct, conjunct, category)
-        right = self.around(conjunct, own, first_conjunct.category)
-        for mark in reversed(marks[at + 1 :]):
+        right = self.around(conjunct, remaining, first_conjunct.category)
+        for mark in reversed(marks[conj_index + 1 :]):
             right = self.absorbed(right, mark, True)
-        conj = self.phrase(marks[at], parse("conj")) if self.relation[marks[at]] == "cc" else self.mark(marks[at])
+        conj = (
+            self.phrase(marks[conj_index], parse("conj"))
+            if self.relation[marks[conj_index]] == "cc"
+            else self.mark(marks[conj_index])
+        )
         if conj.category not in CONJUNCTIONS:
             conj = Derivation(parse(","), word=conj.word, tag=conj.tag)
         if match(first_conjunct.category, right.category) is None:
             raise Failure("conjuncts of unlike categories")
         right = Derivation(right.category.with_conj(), "conj", 1, (conj, right))
-        for mark in reversed(marks[:at]):
+        for mark in reversed(marks[:conj_index]):
             right = self.absorbed(right, mark, True)
         return Derivation(first_conjunct.category, "coord", 0, (first_conjunct, right))
 

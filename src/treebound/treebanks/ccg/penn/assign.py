@@ -137,70 +137,72 @@ class Assignment:
         self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str
     ) -> Derivation:
         """Return the derivation after branching off the leftmost child."""
-        child, rest = left[0], left[1:]
+        child, remaining = left[0], left[1:]
         if child.label in PUNCTUATION and not child.mark:
-            return self._absorbed(self.around(node, category, rest, main, right), child, True)
-        if node.mark == "measure" and not rest and not right:
+            return self._absorbed(self.around(node, category, remaining, main, right), child, True)
+        if node.mark == "measure" and not remaining and not right:
             first = self.build(child, functor(category, "/", _NUMBER))
             return join(first, self.build(main, _NUMBER), category, name + "measure")
         if main.label in ("NOUN", "NN", "NNS", "NNP", "NNPS", "CD") or node.mark == "determined":
-            if child.label in DETERMINERS - {"PDT"} and node.label in ("NP", "WHNP") and not _has_determiner(rest):
-                return self._determined(node, category, self._determiner(child, category), rest, main, right)
+            if child.label in DETERMINERS - {"PDT"} and node.label in ("NP", "WHNP") and not _has_determiner(remaining):
+                return self._determined(node, category, self._determiner(child, category), remaining, main, right)
             if is_possessive(child) and node.label in ("NP", "WHNP"):
-                return self._determined(node, category, self._possessive(child, category), rest, main, right)
+                return self._determined(node, category, self._possessive(child, category), remaining, main, right)
         if main.label == "POS":
             owner = self.build(child, NP)
             return join(
-                owner, self.around(node, functor(category, "\\", NP), rest, main, right), category, name + "POS"
+                owner, self.around(node, functor(category, "\\", NP), remaining, main, right), category, name + "POS"
             )
         if complement(node, main, child, True):
-            wanted = natural(child)
-            if node.label in ("S", "SINV") and wanted.slash and wanted.target is parse("S[ng]"):
-                wanted = NP
-            body = self.around(node, functor(category, "\\", wanted), rest, main, right)
-            argument = self.child(child, wanted)
+            argument_category = natural(child)
+            if node.label in ("S", "SINV") and argument_category.slash and argument_category.target is parse("S[ng]"):
+                argument_category = NP
+            body = self.around(node, functor(category, "\\", argument_category), remaining, main, right)
+            argument = self.child(child, argument_category)
             return join(argument, body, category, name + f"complement {child.label}")
-        if rest and rest[0].label == "," and _is_nominal_clause(child):
-            body = self.around(node, category, rest[1:], main, right)
+        if remaining and remaining[0].label == "," and _is_nominal_clause(child):
+            body = self.around(node, category, remaining[1:], main, right)
             return join(
-                self._appositive(child, rest[0], functor(_S, "/", _S), True), body, category, name + "appositive"
+                self._appositive(child, remaining[0], functor(_S, "/", _S), True), body, category, name + "appositive"
             )
-        body = self.around(node, category, rest, main, right)
+        body = self.around(node, category, remaining, main, right)
         return self._modified(node, category, child, body, True, name)
 
     def _right(self, node: Tree, category: Category, main: Tree, right: list[Tree], name: str) -> Derivation:
         """Return the derivation after branching off the rightmost child."""
-        child, rest = right[-1], right[:-1]
+        child, remaining = right[-1], right[:-1]
         if child.label in PUNCTUATION and not child.mark:
-            return self._absorbed(self.around(node, category, [], main, rest), child, False)
+            return self._absorbed(self.around(node, category, [], main, remaining), child, False)
         if child.index and _shares(main, child.index):
-            body = self.around(node, category, [], main, rest)
-            wanted = self._wanted(child, category)
+            body = self.around(node, category, [], main, remaining)
+            argument_category = self._complement_category(child, category)
             if complement(node, main, child, False):
-                return join(body, self.child(child, wanted), category, name + "right node raising")
+                return join(body, self.child(child, argument_category), category, name + "right node raising")
             return self._modified(node, category, child, body, False, name)
         if complement(node, main, child, False):
-            argument = self.child(child, self._wanted(child, category))
-            wanted = self._wanted(child, category) if argument.rule == "gap" else argument.category
+            argument = self.child(child, self._complement_category(child, category))
+            argument_category = (
+                self._complement_category(child, category) if argument.rule == "gap" else argument.category
+            )
             if main.label not in _WH and not child.has("NULLWH") and not child.has("STRANDED"):
-                wanted = self._wanted(child, category)
-            body = self.around(node, functor(category, "/", wanted), [], main, rest)
+                argument_category = self._complement_category(child, category)
+            body = self.around(node, functor(category, "/", argument_category), [], main, remaining)
             return join(body, argument, category, name + f"complement {child.label}")
-        if rest and rest[-1].label == "," and _is_nominal_clause(child):
-            body = self.around(node, category, [], main, rest[:-1])
+        if remaining and remaining[-1].label == "," and _is_nominal_clause(child):
+            body = self.around(node, category, [], main, remaining[:-1])
             basis = stripped(category)
-            adjunct = self._appositive(child, rest[-1], functor(basis, "\\", basis), False)
+            adjunct = self._appositive(child, remaining[-1], functor(basis, "\\", basis), False)
             return join(body, adjunct, category, name + "appositive")
         own = natural(main) if child.mark == "quoting" and main.label in CLAUSES else category
-        body = self.around(node, own, [], main, rest)
+        body = self.around(node, own, [], main, remaining)
         return self._modified(node, category, child, body, False, name)
 
-    def _wanted(self, child: Tree, category: Category) -> Category:
+    def _complement_category(self, child: Tree, category: Category) -> Category:
         """Return the category of a complement; a stranded preposition still needs a noun phrase."""
-        wanted = natural(child)
+        complement_category = natural(child)
         if child.label == "PP" and child.has("STRANDED"):
-            return functor(wanted, "/", NP)
-        return wanted
+            return functor(complement_category, "/", NP)
+        return complement_category
 
     def _determiner(self, child: Tree, category: Category) -> Derivation:
         """Return a determiner NP[nb]/N, or X/N for a noun phrase of category X."""
@@ -242,9 +244,9 @@ class Assignment:
             return join(topic(own), body, category, name + "topic")
         slash = "/" if on_left else "\\"
         basis = stripped(category)
-        wanted = functor(basis, slash, basis)
+        adjunct_category = functor(basis, slash, basis)
         if basis.is_modifier and basis.slash == slash and basis.result.is_modifier and basis.result.result.is_modifier:
-            wanted = basis  # a modifier of modifiers of modifiers has their category and composes with them
+            adjunct_category = basis  # a modifier of modifiers of modifiers has their category and composes with them
         if (
             child.label in ("CC", "CONJP")
             and child.is_leaf
@@ -253,7 +255,7 @@ class Assignment:
         ):
             conj = Derivation(parse("conj"), word=child.word, tag=child.tag)
             return Derivation(N, "funny", 1, (conj, body)) if on_left else self._fail("conjunction behind a noun")
-        adjunct = self._adjunct(child, wanted, on_left)
+        adjunct = self._adjunct(child, adjunct_category, on_left)
         pair = (adjunct, body) if on_left else (body, adjunct)
         return join(*pair, category, name + f"adjunct {child.label}")
 
@@ -261,21 +263,21 @@ class Assignment:
         """Raise Failure in the place of an expression."""
         raise Failure(name)
 
-    def _adjunct(self, child: Tree, wanted: Category, on_left: bool = False) -> Derivation:
+    def _adjunct(self, child: Tree, adjunct_category: Category, on_left: bool = False) -> Derivation:
         """Return the derivation of an adjunct; adjective phrases behind noun phrases are type-changed."""
-        if child.label in ("ADJP", "UCP") and wanted.slash and wanted.result is NP and not on_left:
+        if child.label in ("ADJP", "UCP") and adjunct_category.slash and adjunct_category.result is NP and not on_left:
             own = natural(child) if child.label == "UCP" else S_ADJ
-            if wanted in UNARY.get(own, ()):
-                return self._changed(self.build(child, own), wanted)
-        return self.child(child, wanted)
+            if adjunct_category in UNARY.get(own, ()):
+                return self._changed(self.build(child, own), adjunct_category)
+        return self.child(child, adjunct_category)
 
-    def _appositive(self, child: Tree, comma: Tree, wanted: Category, on_left: bool) -> Derivation:
+    def _appositive(self, child: Tree, comma: Tree, adjunct_category: Category, on_left: bool) -> Derivation:
         """Return a noun phrase set off by a comma as a modifier: NP , => S/S (section 4.6)."""
         own = self.child(child, NP)
         mark = Derivation(punctuation(comma), word=comma.word, tag=comma.tag)
-        if wanted not in BINARY.get((NP, mark.category) if on_left else (mark.category, NP), ()):
-            raise Failure(f"noun phrase beside a comma as {wanted}")
-        return Derivation(wanted, "tc", 0 if on_left else 1, (own, mark) if on_left else (mark, own))
+        if adjunct_category not in BINARY.get((NP, mark.category) if on_left else (mark.category, NP), ()):
+            raise Failure(f"noun phrase beside a comma as {adjunct_category}")
+        return Derivation(adjunct_category, "tc", 0 if on_left else 1, (own, mark) if on_left else (mark, own))
 
     def _coordination(self, node: Tree, category: Category) -> Derivation:
         """Return the derivation of conjuncts and conjunctions, right-branching: X X[conj] => X (section 4.5)."""
@@ -312,8 +314,8 @@ class Assignment:
             if isinstance(part, Tree):
                 if result is None:
                     raise Failure("coordination without a conjunct")
-                bare = result.category.conj and part.label in PUNCTUATION
-                result = self._absorbed(result, part, True) if bare else self._conjoined(part, result)
+                absorbs = result.category.conj and part.label in PUNCTUATION
+                result = self._absorbed(result, part, True) if absorbs else self._conjoined(part, result)
             elif result is None:
                 result = part
             elif not result.category.conj:
@@ -325,12 +327,12 @@ class Assignment:
 
     def _conjunct(self, node: Tree, category: Category) -> Derivation:
         """Return the derivation of a conjunct, in its own category if it is unlike the planned one."""
-        own = natural(node)
+        natural_category = natural(node)
         if (
-            match(category, own) is not None
+            match(category, natural_category) is not None
             or node.is_leaf
             or node.label[:2] == "WH"
-            or _same_verb(category, own)
+            or _same_verb(category, natural_category)
             or category is _FRAGMENT
         ):
             return self.build(node, category)
@@ -338,8 +340,8 @@ class Assignment:
             try:
                 return self.build(node, category)
             except Failure:
-                return self.build(node, own)
-        return self.build(node, own)
+                return self.build(node, natural_category)
+        return self.build(node, natural_category)
 
     def _conjoined(self, mark: Tree, right: Derivation) -> Derivation:
         """Return a conjunction with its right conjunct: conj X => X[conj]."""
@@ -364,10 +366,10 @@ class Assignment:
 
     def _paired(self, left: Derivation, right: Derivation) -> Derivation:
         """Return a left conjunct with X[conj]; if their categories are unlike, X[conj] is forced and counted."""
-        bare = right.category.with_conj(False)
+        conjunct = right.category.with_conj(False)
         if left.rule == "gap":
             raise Failure("a conjunct is a trace alone")
-        if match(left.category, bare) is not None:
+        if match(left.category, conjunct) is not None:
             return Derivation(left.category, "coord", 0, (left, right))
         self.counts["unlike coordination"] += 1
         return Derivation(left.category, "coord", 0, (left, _forced(right, left.category)))
@@ -388,9 +390,11 @@ class Assignment:
         body = inner[0] if len(inner) == 1 else _together(inner)
         modifies = body.mark == "quoting" or body.label in ("PP", "ADVP", "SBAR") or category in (NP, N)
         if opening and children[0].label != "," and not modifies:
-            own = self.build(body, natural(body))
-            first = Derivation(functor(category, "/", own.category), word=children[0].word, tag=children[0].tag)
-            result = join(first, own, category, "parenthetical")
+            content_part = self.build(body, natural(body))
+            first = Derivation(
+                functor(category, "/", content_part.category), word=children[0].word, tag=children[0].tag
+            )
+            result = join(first, content_part, category, "parenthetical")
         else:
             result = self._adjunct(body, category)
             if opening:

@@ -163,7 +163,7 @@ def _perfects(tree: Tree) -> None:
             for child in node.children:
                 if child.label == "VP" or (child.label == "UCP"):
                     child.functions |= {"PERFECT"}
-    for node in tree.nodes():  # (SINV Had (NP he) (VP known))
+    for node in tree.nodes():  # inverted clauses: (SINV Had (NP he) (VP known))
         first = next((c for c in node.children if c.is_leaf and c.label in VERBS), None)
         if node.label in ("SINV", "SQ") and first is not None and first.word.lower() in HAVE:
             for child in node.children:

@@ -92,6 +92,6 @@ def _composed(pieces: list[Derivation]) -> Derivation:
     """Return the composition of the parts of a cluster."""
     result = pieces[0]
     for piece in pieces[1:]:
-        wanted = functor(piece.category.result, "\\", result.category.argument)
-        result = join(result, piece, wanted, "argument cluster")
+        cluster_category = functor(piece.category.result, "\\", result.category.argument)
+        result = join(result, piece, cluster_category, "argument cluster")
     return result

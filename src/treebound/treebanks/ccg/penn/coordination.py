@@ -53,14 +53,14 @@ def _group_node(node: Tree) -> None:
     marks = [i for i, c in enumerate(children) if _is_conjunction(c)]
     if not marks:
         marks = [i for i, c in enumerate(children) if c.label in PUNCTUATION][:1] or [0]
-    at = max(marks)
-    if at == len(children) - 1 or at == 0:
+    position = max(marks)
+    if position == len(children) - 1 or position == 0:
         return
-    last = at + 1
+    last = position + 1
     while last < len(children) - 1 and (children[last].label in PUNCTUATION or _is_adverbial(children[last], children)):
         last += 1
     right = children[last]
-    first = at - 1
+    first = position - 1
     while first >= 0 and (children[first].label in PUNCTUATION or children[first].label == "HYPH"):
         first -= 1
     if first < 0:
@@ -109,7 +109,7 @@ def _group_list(node: Tree) -> None:
     if label == "NP":
         if children[0].label != "NP" or is_possessive(children[0]):
             return
-        at = next(
+        position = next(
             (
                 i
                 for i, c in enumerate(children)
@@ -117,16 +117,16 @@ def _group_list(node: Tree) -> None:
             ),
             0,
         )
-        if not at:
+        if not position:
             return
-        end = at
+        end = position
         while end + 2 < len(children) and children[end + 1].label in (",", ":") and children[end + 2].label == "NP":
             end += 2
-        begin = at - 2
+        begin = position - 2
         if begin < 0 or children[begin].label != "NP":
-            if all(c.label not in PUNCTUATION for c in children[: at - 1]):
-                _wrap(node, 0, at - 1)
-                _insert(node, 0, 2 + end - at)
+            if all(c.label not in PUNCTUATION for c in children[: position - 1]):
+                _wrap(node, 0, position - 1)
+                _insert(node, 0, 2 + end - position)
             return
         _insert(node, begin, end)
         return

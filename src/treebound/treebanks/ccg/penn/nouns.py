@@ -120,7 +120,7 @@ def _is_list(children: list[Tree]) -> bool:
     )
 
 
-def _conjoin(node: Tree, at: int) -> None:
+def _conjoin(node: Tree, position: int) -> None:
     """Group the nouns of a list: N , N , conj N."""
     parts: list[Tree] = []
     current: list[Tree] = []
@@ -185,11 +185,11 @@ def _quantity(node: Tree) -> None:
         if len(node.children) == 1:
             node.label, node.children, node.mark = "NOUN", node.children[0].children, "measure"
             return
-    at = next((i for i, c in enumerate(node.children) if c.label == "TO" and i), -1)
-    if 0 < at < len(node.children) - 1 and any(c.label in ("CD", "QP", *NOUNS) for c in node.children[:at]):
-        after = node.children[at + 1 :]
+    position = next((i for i, c in enumerate(node.children) if c.label == "TO" and i), -1)
+    if 0 < position < len(node.children) - 1 and any(c.label in ("CD", "QP", *NOUNS) for c in node.children[:position]):
+        after = node.children[position + 1 :]
         second = after[0] if len(after) == 1 else Tree("QP", children=after)
-        node.children[at:] = [Tree("QP", children=[node.children[at], second], mark="range")]
+        node.children[position:] = [Tree("QP", children=[node.children[position], second], mark="range")]
     words = [c.word.lower() for c in node.children]
     for i, word in enumerate(words[:-2]):
         following = words[i + 1]

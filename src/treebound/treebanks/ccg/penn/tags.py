@@ -15,7 +15,7 @@ _LABELS = {
     "WHADJP": "WHNP",
     "MDP": "VP",
 }
-#: tags that only CRAFT has, for affixes inside words, symbols and others
+#: tags of CRAFT for affixes inside words, symbols and others, and the Penn tags that replace them
 _TAGS = {"AFX": "JJ", "ADD": "NNP", "GW": "NN", "XX": "NN", "NFP": ":", "PRP$": "PRP$", "WP$": "WP$"}
 
 
