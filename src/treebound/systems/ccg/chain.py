@@ -36,7 +36,7 @@ class Features(NamedTuple):
     context  int64[W, T], hash of each template's view of every word;
     offsets  int64[S + 1] of the sentences;
     group    int32[W], number of the list of categories that a word may have;
-    lists    Lattice of all lists, which takes the place of words by lists
+    lists    all lists as a Lattice, with lists in place of words
     """
 
     context: np.ndarray
@@ -86,9 +86,10 @@ def emissions(context, choices, table, mask):
 def forward_backward(emission, choices, potential, alpha, beta, local, scale):
     """Return the log partition function and fill the arrays so that alpha * beta holds the marginals.
 
-    potential  float64[tags + 1, tags + 1] exponentials of the transitions
+    potential           float64[tags + 1, tags + 1] exponentials of the transitions
     alpha, beta, local  float64[>= C]; local[x] = exp(emission - the word's largest)
-    scale      float64[>= n]. The marginal of a pair (i - 1, i) is alpha[y] potential[y, x] local[x] beta[x] / scale[i]
+    scale               float64[>= n]. The marginal of a pair (i - 1, i) is
+                        alpha[y] potential[y, x] local[x] beta[x] / scale[i]
 
     Return -inf if no sequence is possible; the arrays are then undefined. O(sum c_i c_i+1).
     """

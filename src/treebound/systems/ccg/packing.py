@@ -27,7 +27,7 @@ from treebound.systems.ccg.grammar import (
 from treebound.systems.ccg.rule_features import GOAL, LEAF, UNARY
 
 DEPTH = 2
-#: states of items: PLAIN after a word or any binary step except composition, RAISED + d after d + 1 unary steps in a row
+#: states of items: PLAIN after a word or a binary step that is no composition, RAISED + d after d + 1 unary steps
 PLAIN, COMPOSED_FORWARD, COMPOSED_BACKWARD, RAISED = range(4)
 STATES = 8
 DONE, TOO_LARGE = 0, 1

@@ -80,7 +80,7 @@ def mark_of(tag: str) -> int:
 
 
 def shape(form: str) -> str:
-    """Return the kinds of characters of a form without repeats: `Xx` for Ankara, `X-d` for B-52."""
+    """Return the kinds of characters of a form, without consecutive repeats: `Xx` for Ankara, `X-d` for B-52."""
     out = ""
     for c in form:
         kind = "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c

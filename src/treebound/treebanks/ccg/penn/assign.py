@@ -72,7 +72,7 @@ class Assignment:
         )
 
     def _comparison(self, node: Tree, category: Category, kind: str) -> Derivation:
-        """Return the derivation of a quantity such as more than thirty, at least ten (section 5.2)."""
+        """Return the derivation of a quantity, for instance "more than thirty" or "at least ten" (section 5.2)."""
         first, second = node.children
         if kind == "comparative":
             left, right = self.build(first, S_ADJ), self.build(second, functor(category, "\\", S_ADJ))
@@ -81,9 +81,9 @@ class Assignment:
         return join(left, right, category, kind)
 
     def _pied_piped(self, node: Tree, category: Category) -> Derivation:
-        """Return the derivation of a pied-piped phrase such as in which (section 6.2.3).
+        """Return the derivation of a pied-piped phrase, for instance "in which" (section 6.2.3).
 
-        The preposition is a modifier as usual; the pronoun takes the preposition and then the clause.
+        The preposition is a modifier, as in other phrases; the pronoun takes the preposition and then the clause.
         """
         preposition, pronoun = node.children
         result = category.result

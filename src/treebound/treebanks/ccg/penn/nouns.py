@@ -75,7 +75,7 @@ def _noun_phrase(node: Tree) -> None:
 
 
 def _is_bare(node: Tree) -> bool:
-    """Return whether a constituent belongs to a noun without being a noun phrase."""
+    """Return whether a constituent can be part of a NOUN: a nominal word, a quantity or a NOUN."""
     return (node.is_leaf and node.label in (_NOMINAL - {"PRP"})) or node.label in ("NOUN", "QP", "$")
 
 
