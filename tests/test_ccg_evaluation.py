@@ -22,7 +22,7 @@ def found(derivation: Derivation, parsed: bool = True) -> Found:
 def test_scores_are_those_counted_by_hand() -> None:
     gold = transitive()
     scores = evaluate([gold] * 3, [found(gold), found(transitive("(S[b]\\NP)/NP")), found(gold, False)])
-    assert (scores.labelled.right, scores.labelled.found, scores.labelled.gold) == (2, 4, 4)
+    assert (scores.labelled.right, scores.labelled.predicted, scores.labelled.gold) == (2, 4, 4)
     assert (scores.unlabelled.right, scores.unlabelled.gold) == (4, 4)
     summary = scores.summary()
     assert summary["LF"] == summary["LP"] == summary["LR"] == 50

@@ -1,13 +1,13 @@
 """Log-linear chains over lexical categories: emissions, forward-backward, Viterbi, gradient.
 
-A sequence of categories t_1 .. t_n of a sentence has the probability exp(sum of e_i(t_i) + sum of g(t_i-1, t_i)) / Z,
-the transitions into the first and out of the last word among them (Clark & Curran 2004). The emissions e_i are sums of
-hashed features of the words around i, each a row of weights of which an entry belongs to a category; the transitions g
-are a table of their own, whose last row and column stand for the border of the sentence.
+A sequence of categories t_1 .. t_n of a sentence has the probability `exp(sum of e_i(t_i) + sum of g(t_i-1, t_i)) / Z`,
+including the transitions into the first word and out of the last word (Clark & Curran 2004). The emissions e_i are sums
+over hashed features of the words around i. Each feature has a row of weights, one weight for each category. The
+transitions g are a separate table, whose last row and column are the border of the sentence.
 
-Sums run over probabilities that are scaled at every word, so that the exponentials of transitions are taken once for
-all sentences. What is forbidden scores -inf. The emissions are an argument: belief propagation and dual decomposition
-add their messages to them. Oracle: enumeration (tests/test_ccg_supertagging.py).
+Forward and backward sums are scaled at every word, so that the exponentials of transitions are computed once for all
+sentences. Forbidden categories score -inf. The emissions are an argument: belief propagation and dual decomposition add
+their messages to them. Oracle: enumeration (tests/test_ccg_supertagging.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from treebound.support.jit import kernel
 
 
 class Lattice(NamedTuple):
-    """The categories that the words of a sentence may have: those of word i are tags[first[i] : first[i + 1]].
+    """The categories that the words of a sentence may have; tags[first[i] : first[i + 1]] are the categories of word i.
 
     first int32[n + 1], tags int32[C] ascending within a word
     """
@@ -31,12 +31,12 @@ class Lattice(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Words of some sentences.
+    """The words of some sentences, with template hashes and allowed categories.
 
-    context  int64[W, T] hashes of what the templates see around every word
-    offsets  int64[S + 1]
-    group    int32[W] numbers of the lists of categories that words may have, Lattices over all lists
-    lists    Lattice of the lists
+    context  int64[W, T], hash of each template's view of every word;
+    offsets  int64[S + 1] of the sentences;
+    group    int32[W], number of the list of categories that a word may have;
+    lists    all lists as a Lattice, with lists in place of words
     """
 
     context: np.ndarray
@@ -46,7 +46,12 @@ class Features(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """table float64[2^bits + tags], transition float64[tags + 1, tags + 1] (or their exponentials), mask 2^bits - 1."""
+    """Weights of a chain, or counts of its features.
+
+    table       float64[2^bits + tags] of hashed features
+    transition  float64[tags + 1, tags + 1] of transitions
+    mask        2^bits - 1
+    """
 
     table: np.ndarray
     transition: np.ndarray
@@ -55,7 +60,7 @@ class Weights(NamedTuple):
 
 @kernel
 def lattice(group, lists):
-    """The lattice of a sentence from the lists of its words, int32[n]. O(C)."""
+    """Return the lattice of a sentence from the numbers of its words' lists, int32[n]. O(C)."""
     first = np.zeros(len(group) + 1, np.int32)
     for i in range(len(group)):
         first[i + 1] = first[i] + lists.first[group[i] + 1] - lists.first[group[i]]
@@ -67,7 +72,7 @@ def lattice(group, lists):
 
 @kernel
 def emissions(context, choices, table, mask):
-    """float64[C]: scores of the categories of every word without transitions. O(C T)."""
+    """Return float64[C], the scores of the categories of every word without transitions. O(C T)."""
     out = np.zeros(len(choices.tags), np.float64)
     for i in range(len(context)):
         for t in range(context.shape[1]):
@@ -79,12 +84,14 @@ def emissions(context, choices, table, mask):
 
 @kernel
 def forward_backward(emission, choices, potential, alpha, beta, local, scale):
-    """Log partition function; afterwards alpha * beta is the marginal of every category. O(sum c_i c_i+1).
+    """Return the log partition function and fill the arrays so that alpha * beta holds the marginals.
 
-    potential  float64[tags + 1, tags + 1] exponentials of the transitions
+    potential           float64[tags + 1, tags + 1] exponentials of the transitions
     alpha, beta, local  float64[>= C]; local[x] = exp(emission - the word's largest)
-    scale      float64[>= n]. alpha[y] potential[y, x] local[x] beta[x] / scale[i] is the marginal of a pair (i - 1, i)
-    -inf where no sequence is possible: the arrays are then undefined.
+    scale               float64[>= n]. The marginal of a pair (i - 1, i) is
+                        alpha[y] potential[y, x] local[x] beta[x] / scale[i]
+
+    Return -inf if no sequence is possible; the arrays are then undefined. O(sum c_i c_i+1).
     """
     first, tags = choices.first, choices.tags
     n, border = len(first) - 1, len(potential) - 1
@@ -132,7 +139,7 @@ def forward_backward(emission, choices, potential, alpha, beta, local, scale):
 
 @kernel
 def marginals(emission, choices, potential):
-    """(log partition function, float64[C] probability of every category of every word); zeros where it is -inf."""
+    """Return (log partition function, float64[C] category probabilities); (-inf, zeros) without a sequence."""
     c = len(choices.tags)
     alpha, beta, local = np.empty(c), np.empty(c), np.empty(c)
     log_z = forward_backward(emission, choices, potential, alpha, beta, local, np.empty(len(choices.first)))
@@ -143,7 +150,10 @@ def marginals(emission, choices, potential):
 
 @kernel
 def best_sequence(emission, choices, transition, out):
-    """Score of the best sequence, whose numbers in choices.tags go to out int32[n]; ties to the first. O(sum c c')."""
+    """Write the best sequence to out int32[n], as indices into choices.tags, and return its score. O(sum c_i c_i+1).
+
+    Ties go to the first category.
+    """
     first, tags = choices.first, choices.tags
     n, border = len(first) - 1, len(transition) - 1
     if n == 0:
@@ -176,7 +186,7 @@ def best_sequence(emission, choices, transition, out):
 
 @kernel
 def count_gold(features, gold, weights):
-    """Add the features of the sequences `gold` int32[W] to weights (table and transition as counts). O(W T)."""
+    """Add the features of the sequences `gold` int32[W] to `weights`, whose arrays hold counts. O(W T)."""
     border = len(weights.transition) - 1
     for s in range(len(features.offsets) - 1):
         before = border
@@ -190,7 +200,7 @@ def count_gold(features, gold, weights):
 
 
 class Sums(NamedTuple):
-    """What `forward_backward` leaves: float64[C], and scale float64[n]."""
+    """The arrays that `forward_backward` fills: float64[C] each, and scale float64[n]."""
 
     alpha: np.ndarray
     beta: np.ndarray
@@ -221,9 +231,10 @@ def add_expected(context, choices, potential, sums, counts):
 
 @kernel
 def expect(features, weights, potential, counts):
-    """Add the expected features of all sequences to `counts`; returns the sum of the log partition functions.
+    """Add the expected features of all sentences to `counts` and return the sum of the log partition functions.
 
-    weights, counts  Weights; potential: exponentials of weights.transition
+    weights, counts  Weights
+    potential        exponentials of weights.transition
     """
     total = 0.0
     for s in range(len(features.offsets) - 1):

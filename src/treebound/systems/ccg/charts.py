@@ -1,8 +1,8 @@
-"""Charts of sentences: made, scored, summed over, and read as derivations.
+"""Charts of sentences: building, scoring, summing over derivations and reading derivations off.
 
-The supertags are variables: `scores` of them, one for each lexical category of each word in the order of the lattice,
-are added to the weights of the leaves. They are 0 for a parser alone; messages of belief propagation and multipliers of
-dual decomposition go there.
+The supertags are variables, one for each lexical category of each word in the order of the lattice. The `scores` of the
+variables are added to the weights of the leaves. They are 0 for the parser alone. Belief propagation passes its
+messages there, dual decomposition its multipliers.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from treebound.treebanks.ccg.categories import parse
 from treebound.treebanks.ccg.derivation import Derivation
 from treebound.treebanks.ccg.rules import is_raised
 
-PAIRS = 1 << 16  #: unknown pairs that are looked up at a time
+PAIRS = 1 << 16  #: largest number of unknown pairs of categories that are looked up at once
 
 
 def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
-    """Sentence s with the categories of a lattice. O(n + C)."""
+    """Return sentence s with the categories of a lattice. O(n + C)."""
     a, b = words.offsets[s], words.offsets[s + 1]
     before = [np.concatenate([[0], np.cumsum(words.mark[a:b] == kind)]).astype(np.int32) for kind in (1, 2)]
     word = np.repeat(np.arange(b - a, dtype=np.int32), np.diff(choices.first))
@@ -35,7 +35,7 @@ def sentence_of(words: Words, s: int, choices: Lattice) -> Sentence:
 
 
 class Charts:
-    """Makes charts of up to `limit` edges, one at a time: a chart is good until the next one is made."""
+    """Builds charts of up to `limit` edges. All share one memory: a chart is valid until the next one is built."""
 
     def __init__(self, grammar: Grammar, weights: np.ndarray, limit: int):
         self.grammar, self.weights, self.limit = grammar, weights, limit
@@ -43,7 +43,7 @@ class Charts:
         self.unknown = np.empty(PAIRS if grammar.productive else 0, np.int64)
 
     def chart(self, sentence: Sentence, limit: int | None = None) -> Packed | None:
-        """The scored chart of a sentence; None where it would have more than `limit` edges (by default its own)."""
+        """Return the scored chart of a sentence, or None if it has more than `limit` edges."""
         limit = self.limit if limit is None else limit
         while True:
             tables = self.grammar.tables()
@@ -62,9 +62,9 @@ class Charts:
 
 @dataclass
 class Packed:
-    """A chart with its sentence. Methods take `scores` float64[V] of the variables, none: all 0.
+    """A chart with its sentence. Methods take `scores` float64[V] of the variables; None sets them to 0.
 
-    Where there is a derivation of the whole, edges that no such derivation uses score 0.
+    If the chart has a complete derivation, edges that no complete derivation uses have score 0.
     """
 
     grammar: Grammar
@@ -73,78 +73,85 @@ class Packed:
 
     @property
     def parsed(self) -> bool:
-        """Whether there is any derivation of the whole sentence."""
+        """Return whether the chart has a derivation of the whole sentence."""
         first = self.chart.graph.first
         return int(first[-1]) > int(first[-2])
 
     def _scores(self, scores: np.ndarray | None) -> np.ndarray:
-        given = np.zeros(len(self.sentence.category)) if scores is None else scores
-        return np.append(given, 0.0)
+        """Return the scores of the variables, followed by 0 for edges without a variable."""
+        variable_scores = np.zeros(len(self.sentence.category)) if scores is None else scores
+        return np.append(variable_scores, 0.0)
 
     def best(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray]:
-        """(score of the best derivation, scores of items, their best edges); -1e30 where there is none. O(E)."""
+        """Return (score of the best derivation or -1e30, best scores of all items, their best edges). O(E)."""
         items = len(self.chart.category)
         value, edge = np.empty(items), np.empty(items, np.int32)
         return inside(self.chart.graph, self._scores(scores), value, edge), value, edge
 
     def sums(self, scores: np.ndarray | None = None) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-        """(log partition function, float64[V] probabilities of the variables, inner, outer of all items). O(E)."""
-        items, given = len(self.chart.category), self._scores(scores)
-        inner, outer, marginal = np.empty(items), np.empty(items), np.empty(len(given))
-        log_z = log_inside_outside(self.chart.graph, given, inner, outer, marginal)
+        """Return (log partition function, float64[V] probabilities of variables, inner, outer of items). O(E)."""
+        items, variable_scores = len(self.chart.category), self._scores(scores)
+        inner, outer, marginal = np.empty(items), np.empty(items), np.empty(len(variable_scores))
+        log_z = log_inside_outside(self.chart.graph, variable_scores, inner, outer, marginal)
         return log_z, marginal[:-1], inner, outer
 
     def expect(self, counts: np.ndarray, scores: np.ndarray | None = None) -> float:
-        """Add the expected features of all derivations to counts float64[2^bits]; the log partition function. O(E)."""
+        """Add the expected features to counts float64[2^bits] and return the log partition function. O(E)."""
         log_z, _, inner, outer = self.sums(scores)
         if log_z > -np.inf:
-            given = self._scores(scores)
-            expect_steps(self.sentence, self.grammar.tables(), self.chart, inner, outer, given, counts)
+            variable_scores = self._scores(scores)
+            expect_steps(self.sentence, self.grammar.tables(), self.chart, inner, outer, variable_scores, counts)
         return log_z
 
     def derivation(self, best: np.ndarray, strings: Sequence[tuple[str, str]], item: int | None = None) -> Derivation:
-        """The derivation by the best edges of an item (by default the whole one's) over words (form, tag)."""
+        """Return the derivation that the best edges build for an item, by default for the whole sentence.
+
+        strings  (form, tag) of the words
+        """
         graph, rules, names = self.chart.graph, self.chart.rule, self.grammar.categories
-        at = int(graph.left[best[len(self.chart.category) - 1]]) if item is None else item
-        stack, order = [at], []
+        top = int(graph.left[best[len(self.chart.category) - 1]]) if item is None else item
+        stack, order = [top], []
         while stack:
             i = stack.pop()
             order.append(i)
             stack += [int(tail[best[i]]) for tail in (graph.left, graph.right) if tail[best[i]]]
-        made: list[Derivation] = []
+        constituents: list[Derivation] = []
         for i in reversed(order):  # the right child's subtree was listed first
             e, category = int(best[i]), parse(names[self.chart.category[i]])
             rule = int(rules[e])
             if rule == LEAF:
                 form, tag = strings[self.sentence.word[graph.var[e]]]
-                made.append(Derivation(category, word=form, tag=tag))
+                constituents.append(Derivation(category, word=form, tag=tag))
             elif rule <= UNARY:
-                child = made.pop()
-                made.append(Derivation(category, "tr" if is_raised(category, child.category) else "tc", 0, (child,)))
+                child = constituents.pop()
+                constituents.append(
+                    Derivation(category, "tr" if is_raised(category, child.category) else "tc", 0, (child,))
+                )
             else:
-                found = self.grammar.rule(rule)
-                right, left = made.pop(), made.pop()
-                made.append(Derivation(category, found.rule, found.head, (left, right)))
-        (whole,) = made
-        return whole
+                binary = self.grammar.rule(rule)
+                right, left = constituents.pop(), constituents.pop()
+                constituents.append(Derivation(category, binary.rule, binary.head, (left, right)))
+        (root,) = constituents
+        return root
 
     def fragments(self, scores: np.ndarray | None = None) -> list[tuple[int, int, int]]:
-        """(begin, end, item) of the fewest constituents that cover the sentence, the best ones of so many. O(I + n^2).
+        """Return (begin, end, item) of the fewest constituents that cover the sentence. O(I + n^2).
 
-        Every word has a category, so there always are some.
+        Among covers of equal size the best-scoring one is returned. A cover always exists since every word has a
+        category.
         """
         _, value, _ = self.best(scores)
         n = len(self.sentence.form)
         cover: list[tuple[int, float]] = [(0, 0.0)]
         last: list[tuple[int, int, int]] = [(0, 0, 0)]
         for j in range(1, n + 1):
-            found = []
+            options = []
             for i in range(j):
                 a, b = self.chart.cell[i, j]
                 if a < b:
                     item = int(a + np.argmax(value[a:b]))
-                    found.append(((cover[i][0] + 1, cover[i][1] - float(value[item])), (i, j, item)))
-            least, step = min(found)
+                    options.append(((cover[i][0] + 1, cover[i][1] - float(value[item])), (i, j, item)))
+            least, step = min(options)
             cover.append(least)
             last.append(step)
         out = []

@@ -1,10 +1,10 @@
-"""Adaptive supertagging: attempts with wider and wider beams, or narrower and narrower ones (Clark & Curran 2004a).
+"""Adaptive supertagging: attempts with wider and wider, or narrower and narrower, beams (Clark & Curran 2004a).
 
-Narrow beams first: the next one is tried where there is no derivation, and a chart over the limit ends the attempts.
-Wide beams first (Auli & Lopez 2011): the next one is tried where the chart is over the limit, and a chart without a
-derivation ends the attempts. Which it is, the first two beams tell.
+With narrow beams first, the next beam is tried if the chart has no derivation, and a chart over the limit ends the
+attempts. With wide beams first (Auli & Lopez 2011), the next beam is tried if the chart is over the limit, and a chart
+without a derivation ends the attempts. The first two beams decide which order applies.
 
-The derivation of a chart is the parser's best one, or that of the joint model with the supertagger.
+The derivation of a chart is the best one of the parser, or of the joint model of parser and supertagger.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Levels = Sequence[tuple[float, int]]
 
 @dataclass(frozen=True)
 class Found:
-    """What parsing gives for a sentence.
+    """The result of decoding a sentence.
 
-    derivations  one of the whole sentence, else the best fragments from left to right
-    parsed       whether there is one of the whole
-    value        the sum of their scores
-    level        attempt that gave it, from 0; that of the fragments
-    categories   lexical categories a word in that attempt
-    edges        of its chart
-    refused      attempts whose charts were over the limit
-    joint        what the joint model says of it, whose score is then `value`; None without, and for fragments
+    derivations  one derivation of the whole sentence, else the best fragments from left to right;
+    parsed       whether there is a derivation of the whole sentence;
+    value        sum of the scores of the derivations;
+    level        number of the attempt, from 0;
+    categories   mean number of lexical categories per word in that attempt;
+    edges        number of edges of its chart;
+    refused      number of attempts whose charts were over the limit;
+    joint        result of the joint model, whose score is then `value`; None without it and for fragments
     """
 
     derivations: tuple[Derivation, ...]
@@ -52,7 +52,7 @@ class Found:
 
 
 class Supertagged:
-    """Sentences with the probabilities of their categories under the dictionary cut-offs of some attempts."""
+    """Sentences with the category probabilities of a supertagger, computed once per dictionary cut-off."""
 
     def __init__(self, tagger: Supertagger, words: Words):
         self.tagger, self.words = tagger, words
@@ -61,29 +61,33 @@ class Supertagged:
 
     @cached_property
     def _contexts(self) -> np.ndarray:
+        """Return the template hashes of all words."""
         return contexts(self.words, self.tagger.templates)
 
     def lattice(self, s: int, beta: float, cutoff: int) -> Lattice:
-        """The categories of sentence s within a beam."""
+        """Return the categories of sentence s within a beam."""
         if cutoff not in self._features:
             self._features[cutoff] = self.tagger.features(self.words, cutoff, self._contexts)
-        known = self._last.get(cutoff)
-        if known is None or known[0] != s:
-            known = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
-        return beam(known[1], known[2], beta)
+        cached = self._last.get(cutoff)
+        if cached is None or cached[0] != s:
+            cached = self._last[cutoff] = (s, *self.tagger.probabilities(self._features[cutoff], s))
+        return beam(cached[1], cached[2], beta)
 
     def strings(self, s: int) -> list[tuple[str, str]]:
-        """(form, tag) of the words of sentence s."""
+        """Return (form, tag) of the words of sentence s."""
         return self.words.strings[self.words.offsets[s] : self.words.offsets[s + 1]]
 
     def emissions(self, s: int, choices: Lattice) -> np.ndarray:
-        """float64[V]: what the supertagger gives the categories of a lattice without transitions."""
+        """Return float64[V], the supertagger's scores of the categories of a lattice, without transitions."""
         a, b = self.words.offsets[s], self.words.offsets[s + 1]
         return emissions(self._contexts[a:b], choices, self.tagger.weights.table, self.tagger.weights.mask)
 
 
 class Adaptive:
-    """A parser by attempts (beta, k) with charts of up to `limit` edges; `integrate`: of the joint model, if any."""
+    """A parser that makes attempts (beta, k), with charts of up to `limit` edges.
+
+    integrate  decodes the joint model of each chart; None: the parser alone
+    """
 
     def __init__(
         self,
@@ -99,12 +103,12 @@ class Adaptive:
         self.widening = len(levels) < 2 or levels[1][0] <= levels[0][0]
 
     def parse(self, words: Words) -> list[Found]:
-        """Of all sentences, in order."""
+        """Return the results of all sentences, in order."""
         tagged = Supertagged(self.tagger, words)
         return [self.parse_one(tagged, s) for s in range(len(words.offsets) - 1)]
 
     def parse_one(self, tagged: Supertagged, s: int) -> Found:
-        """Of sentence s."""
+        """Return the result of sentence s."""
         level, refused, whole = self._attempts(tagged, s)
         if whole is None:
             return self._fragments(tagged, s, tagged.strings(s), refused)
@@ -113,12 +117,12 @@ class Adaptive:
         return Found((derivation,), True, value, level, _ratio(choices), len(packed.chart.rule), refused, joint)
 
     def joint(self, tagged: Supertagged, s: int) -> Joint | None:
-        """The joint model of sentence s in the chart that has its derivation; None where there is none."""
+        """Return the joint model of sentence s in the chart that has its derivation; None without a derivation."""
         _, _, whole = self._attempts(tagged, s)
         return None if whole is None else self._joint(tagged, s, *whole)
 
     def _attempts(self, tagged: Supertagged, s: int) -> tuple[int, int, tuple[Lattice, Packed] | None]:
-        """(last attempt, how many charts were over the limit, categories and chart that has a derivation)."""
+        """Return (last attempt, number of charts over the limit, lattice and chart with a derivation or None)."""
         refused = 0
         for level, (beta, cutoff) in enumerate(self.levels):
             choices = tagged.lattice(s, beta, cutoff)
@@ -133,24 +137,26 @@ class Adaptive:
 
     @cached_property
     def _transitions(self) -> Transitions:
+        """Return the rounded transition scores of the supertagger."""
         return Transitions.of(self.tagger.weights.transition)
 
     def _best(
         self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed
     ) -> tuple[float, Derivation, Analysis | None]:
-        """(score, derivation) of a chart, and what the joint model says of it."""
+        """Return the score and the derivation of a chart, and the result of the joint model if there is one."""
         if self.integrate is None:
             value, _, edge = packed.best()
             return value, packed.derivation(edge, tagged.strings(s)), None
         joint = self._joint(tagged, s, choices, packed)
-        found = self.integrate(joint)
-        return found.value, joint.packed.derivation(found.edges, tagged.strings(s)), found
+        analysis = self.integrate(joint)
+        return analysis.value, joint.packed.derivation(analysis.edges, tagged.strings(s)), analysis
 
     def _joint(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> Joint:
+        """Return the joint model of a chart and the supertagger."""
         return Joint(packed, choices, tagged.emissions(s, choices), self._transitions)
 
     def _fragments(self, tagged: Supertagged, s: int, strings: Sequence[tuple[str, str]], refused: int) -> Found:
-        """The best ones of the narrowest beam; of single words where even its chart is over the limit."""
+        """Return the best fragments under the narrowest beam, or single words if that chart is over the limit, too."""
         level = 0 if self.widening else len(self.levels) - 1
         choices = tagged.lattice(s, *self.levels[level])
         packed = self.charts.chart(sentence_of(tagged.words, s, choices))
@@ -169,4 +175,5 @@ class Adaptive:
 
 
 def _ratio(choices: Lattice) -> float:
+    """Return the mean number of categories per word."""
     return len(choices.tags) / max(1, len(choices.first) - 1)

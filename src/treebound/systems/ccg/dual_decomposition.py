@@ -1,11 +1,14 @@
 """Dual decomposition of the joint model (Auli & Lopez 2011, section 4.2; Rush et al. 2010).
 
-L(u) = max over derivations y of (f(y) - u y) + max over sequences z of (g(z) + u z) bounds the score of every
-derivation, for any multipliers u of the lexical categories. Subgradient descent makes it smaller; where both sides
-agree, y is the best derivation, else the best output of the parser seen is given back.
+L(u) is an upper bound on the score of every derivation, for any multipliers u of the lexical categories:
 
-The paper takes the steps of Rush et al. (2010): 0.5 at first, halved whenever the bound has risen. Ours are those of
-Polyak (1969), whose length follows the gap.
+    L(u) = max over derivations y of (f(y) - u y) + max over sequences z of (g(z) + u z)
+
+Subgradient descent makes the bound smaller. If both maxima agree, y is the best derivation. Otherwise the best
+derivation that the parser returned in any iteration is the result.
+
+The paper takes the steps of Rush et al. (2010): 0.5 at first, halved whenever the bound has risen. The default here is
+the step of Polyak (1969), whose length follows the gap.
 """
 
 from __future__ import annotations
@@ -21,15 +24,16 @@ from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 Step = Literal["polyak", "published"]
 FIRST = 0.5  #: first step of Rush et al. (2010), in units of log probability
-HALVINGS = 60  #: after so many a published step is shorter than UNIT
+HALVINGS = 60  #: number of halvings after which a published step is shorter than UNIT
 
 
 class Dual(NamedTuple):
-    """The least bound met, -inf where nothing is allowed.
+    """The least bound of a descent, -inf if no derivation is allowed.
 
-    multipliers  float64[V] that give it
-    tags         int32[n] of the parser under them, in conflict int32[n]: how often both sides disagreed about a word
-    rounds       iterations
+    multipliers  float64[V], the multipliers at the least bound;
+    tags         int32[n], variables of the parser's derivation under these multipliers;
+    conflict     int32[n], in how many iterations both sides disagreed about a word;
+    rounds       number of iterations
     """
 
     bound: float
@@ -40,23 +44,23 @@ class Dual(NamedTuple):
 
 
 class Best:
-    """The best derivation seen, by its categories: value -inf and none at first."""
+    """The best derivation seen so far, as its variables; at first none, with value -inf."""
 
     def __init__(self) -> None:
         self.value, self.tags = -np.inf, np.empty(0, np.int32)
 
     def offer(self, value: float, tags: np.ndarray) -> None:
-        """Keep it if it is better."""
+        """Replace the best derivation if this one is better."""
         if value > self.value:
             self.value, self.tags = value, tags
 
 
 def descend(joint: Joint, allowed: np.ndarray, multipliers: np.ndarray, best: Best, iterations: int) -> Dual:
-    """The last of `steps`, with our step."""
-    found = Dual(np.inf, multipliers, np.empty(0, np.int32), np.zeros(joint.words, np.int32), 0)
-    for one in steps(joint, allowed, multipliers, best, iterations):
-        found = one
-    return found
+    """Run `steps` with the Polyak step and return its last result."""
+    last = Dual(np.inf, multipliers, np.empty(0, np.int32), np.zeros(joint.words, np.int32), 0)
+    for dual in steps(joint, allowed, multipliers, best, iterations):
+        last = dual
+    return last
 
 
 def steps(
@@ -67,13 +71,15 @@ def steps(
     iterations: int,
     step: Step = "polyak",
 ) -> Iterator[Dual]:
-    """Subgradient descent from `multipliers` float64[V] until the bound is no more than the best value seen.
+    """Run subgradient descent from `multipliers` float64[V] until the bound is no more than the best value seen.
 
-    allowed  bool[V]: categories that words may have
-    best     takes what is met
-    step     `polyak`: as long as if the best value seen were the optimum (Polyak 1969), divided by one more than the
-             number of times that the bound rose (Koo et al. 2010); `published`: FIRST, divided by two whenever the
-             bound rose (Rush et al. 2010), which Auli & Lopez take
+    allowed  bool[V]: categories that words may have;
+    best     receives every derivation of the parser;
+    step     `polyak`: the step that would be right if the best value seen were the optimum (Polyak 1969), divided by
+             one
+             more than the number of times that the bound rose (Koo et al. 2010);
+             `published`: FIRST, halved whenever the bound rose (Rush et al. 2010), as in Auli & Lopez
+
     O(iterations (E + sum c_i c_i+1)).
     """
     barred, u = np.where(allowed, 0.0, -np.inf), multipliers.copy()
@@ -101,31 +107,31 @@ def steps(
             length = FIRST * 2.0 ** -min(rises, HALVINGS)
         else:
             length = (bound - best.value) / (2 * max(1, differ.sum()) * (1 + rises))
-        moved = max(1.0, np.round(min(length, joint.widest) / UNIT)) * UNIT
-        u[y[differ]] += moved
-        u[z[differ]] -= moved
+        shift = max(1.0, np.round(min(length, joint.widest) / UNIT)) * UNIT
+        u[y[differ]] += shift
+        u[z[differ]] -= shift
         np.clip(u, -joint.widest, joint.widest, out=u)
 
 
 def decompose(joint: Joint, iterations: int, step: Step = "polyak") -> tuple[Analysis, list[Node]] | None:
-    """The best derivation that the parser gave within so many iterations, and the bound: `optimal` or `gap`.
+    """Return the best derivation of the parser within `iterations`, with its bound and status `optimal` or `gap`.
 
-    The one node proves the bound. None where nothing is possible.
+    The second result is the single node that proves the bound. Return None if no derivation is possible.
     """
     best, start = Best(), np.zeros(len(joint.emission))
     *_, dual = steps(joint, joint.possible, start, best, iterations, step)
     if not len(best.tags):
         return None
-    found = joint.analysis(best.tags, dual.bound, dual.rounds, "gap")
-    left = replace(found, scores=scores_left(joint.possible, dual.multipliers))
-    return left, [Node(-1, -1, 0, whole(dual.multipliers))]
+    analysis = joint.analysis(best.tags, dual.bound, dual.rounds, "gap")
+    result = replace(analysis, scores=scores_left(joint.possible, dual.multipliers))
+    return result, [Node(-1, -1, 0, whole(dual.multipliers))]
 
 
 def scores_left(allowed: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
-    """Return float64[V], the scores of variables that multipliers mean for the parser; -inf for what is not allowed."""
+    """Return float64[V], the parser's variable scores under multipliers; forbidden categories score -inf."""
     return np.where(allowed, -multipliers, -np.inf)
 
 
 def whole(multipliers: np.ndarray) -> dict[int, int]:
-    """Those that are not 0, in units."""
+    """Return the multipliers that are not 0, in whole numbers of UNIT."""
     return {int(v): round(multipliers[v] / UNIT) for v in np.flatnonzero(multipliers)}

@@ -1,8 +1,8 @@
-"""How good derivations are: predicate-argument dependencies, lexical categories, coverage (Clark & Curran 2007, 8.1).
+"""Evaluation of derivations: predicate-argument dependencies, lexical categories, coverage (Clark & Curran 2007, 8.1).
 
-A dependency is a filled slot of a lexical category (`treebanks.ccg.dependencies`). Labelled ones must agree in head,
-category, slot and filler, unlabelled ones in head and filler. Sentences without an analysis are not scored but counted,
-as in Auli & Lopez (2011).
+A dependency is a filled slot of a lexical category (`treebanks.ccg.dependencies`). Labelled dependencies must agree in
+head, category, slot and filler, unlabelled ones in head and filler. Sentences without an analysis are not scored but
+counted, as in Auli & Lopez (2011).
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from treebound.treebanks.ccg.derivation import Derivation
 
 @dataclass(frozen=True)
 class Ratio:
-    """Precision and recall, in %, of `right` among `found` and `gold`; 0 where there is nothing."""
+    """Counts of items that are right, predicted and gold, with precision, recall and F-score in %; 0 without items."""
 
     right: int
-    found: int
+    predicted: int
     gold: int
 
     @property
     def precision(self) -> float:
-        """Right ones of those found."""
-        return 100.0 * self.right / max(1, self.found)
+        """Return the share of right items among the predicted ones, in %."""
+        return 100.0 * self.right / max(1, self.predicted)
 
     @property
     def recall(self) -> float:
-        """Right ones of the gold ones."""
+        """Return the share of right items among the gold ones, in %."""
         return 100.0 * self.right / max(1, self.gold)
 
     @property
     def f(self) -> float:
-        """Their harmonic mean."""
-        return 200.0 * self.right / max(1, self.found + self.gold)
+        """Return the harmonic mean of precision and recall, in %."""
+        return 200.0 * self.right / max(1, self.predicted + self.gold)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Over the sentences that have an analysis.
+    """Scores over the sentences that have an analysis.
 
     labelled, unlabelled  dependencies
-    supertags             (right ones, words)
-    exact                 sentences whose labelled dependencies are all right
-    parsed, sentences     those with an analysis, and all
+    supertags             (number of right categories, number of words)
+    exact                 number of sentences whose labelled dependencies are all right
+    parsed, sentences     number of sentences with an analysis, number of all sentences
     """
 
     labelled: Ratio
@@ -61,7 +61,7 @@ class Scores:
     sentences: int
 
     def summary(self) -> dict[str, float]:
-        """Figures in %, by the names that the papers have."""
+        """Return all scores in %, under the names that the papers use."""
         unlabelled, (right, words) = self.unlabelled, self.supertags
         return {
             "LF": self.labelled.f,
@@ -76,33 +76,33 @@ class Scores:
         }
 
 
-def evaluate(gold: Sequence[Derivation], found: Sequence[Found]) -> Scores:
-    """Scores of what was found. ValueError for other sentences."""
-    whole = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
+def evaluate(gold: Sequence[Derivation], decoded: Sequence[Found]) -> Scores:
+    """Score decoding results against gold derivations. ValueError if they are of different sentences."""
+    totals = {name: [0, 0, 0] for name in ("labelled", "unlabelled")}
     tags, words, exact, parsed = 0, 0, 0, 0
-    for right, other in zip(gold, found, strict=True):
-        if not other.parsed:
+    for right, result in zip(gold, decoded, strict=True):
+        if not result.parsed:
             continue
-        (derivation,) = other.derivations
+        (derivation,) = result.derivations
         pairs = list(zip(right.leaves(), derivation.leaves(), strict=True))
         if any(a.word != b.word for a, b in pairs):
             raise ValueError("not the derivations of the same sentences")
         parsed += 1
         words += len(pairs)
         tags += sum(a.category is b.category for a, b in pairs)
-        wanted, given = Counter(dependencies(right)), Counter(dependencies(derivation))
-        exact += wanted == given
+        correct, predicted = Counter(dependencies(right)), Counter(dependencies(derivation))
+        exact += correct == predicted
         for name, counts in (
-            ("labelled", _common(wanted, given)),
-            ("unlabelled", _common(_bare(wanted), _bare(given))),
+            ("labelled", _common(correct, predicted)),
+            ("unlabelled", _common(_unlabelled(correct), _unlabelled(predicted))),
         ):
-            whole[name] = [x + y for x, y in zip(whole[name], counts, strict=True)]
-    labelled, unlabelled = Ratio(*whole["labelled"]), Ratio(*whole["unlabelled"])
+            totals[name] = [x + y for x, y in zip(totals[name], counts, strict=True)]
+    labelled, unlabelled = Ratio(*totals["labelled"]), Ratio(*totals["unlabelled"])
     return Scores(labelled, unlabelled, (tags, words), exact, parsed, len(gold))
 
 
 class Difference(NamedTuple):
-    """A labelled F-score less another, in points, with the ends of its 95 % interval; over so many sentences."""
+    """A difference of two labelled F-scores in points, with its 95 % interval and the number of sentences."""
 
     value: float
     low: float
@@ -111,43 +111,46 @@ class Difference(NamedTuple):
 
 
 def difference(gold: Sequence[Derivation], a: Sequence[Found], b: Sequence[Found]) -> Difference:
-    """Labelled F-score of a less that of b, over the sentences that both analyse; the interval leaves each out in turn.
+    """Return the labelled F-score of `a` minus the one of `b`, over the sentences that both analyse.
 
-    The jackknife of pairs. All 0 where neither analyses a sentence, no interval where there is one alone.
+    The interval is a jackknife over sentences. All values are 0 if no sentence is analysed by both; with one sentence
+    the interval has width 0.
     """
     both = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x.parsed and y.parsed]
-    return jackknife(np.array([[_labelled(gold[i], found[i]) for found in (a, b)] for i in both]))
+    return jackknife(np.array([[_labelled(gold[i], decoded[i]) for decoded in (a, b)] for i in both]))
 
 
 def jackknife(counts: np.ndarray) -> Difference:
-    """The same of [n, 2, 3]: of every sentence and both, labelled dependencies that are right, found, gold."""
+    """Return the difference for int[n, 2, 3]: right, predicted and gold dependencies of n sentences and two systems."""
     counts = counts.reshape(-1, 2, 3)
-    whole, n = counts.sum(axis=0), len(counts)
-    value = _gain(whole)
+    total, n = counts.sum(axis=0), len(counts)
+    value = _gain(total)
     if n < 2:
         return Difference(float(value), float(value), float(value), n)
-    left = _gain(whole - counts)
-    half = 1.96 * float(np.sqrt((n - 1) * np.var(left)))
+    without = _gain(total - counts)
+    half = 1.96 * float(np.sqrt((n - 1) * np.var(without)))
     return Difference(float(value), float(value) - half, float(value) + half, n)
 
 
-def _labelled(gold: Derivation, found: Found) -> tuple[int, int, int]:
-    return _common(Counter(dependencies(gold)), Counter(dependencies(found.derivations[0])))
+def _labelled(gold: Derivation, decoded: Found) -> tuple[int, int, int]:
+    """Return the counts of labelled dependencies of one sentence."""
+    return _common(Counter(dependencies(gold)), Counter(dependencies(decoded.derivations[0])))
 
 
 def _gain(counts: np.ndarray) -> np.ndarray:
-    """F of the first less that of the second of (right, found, gold) float64[..., 2, 3]."""
+    """Return the F-score of the first system minus the one of the second, for counts float64[..., 2, 3]."""
     f = 200.0 * counts[..., 0] / np.maximum(1, counts[..., 1] + counts[..., 2])
     return np.asarray(f[..., 0] - f[..., 1])
 
 
-def _common(wanted: Counter, given: Counter) -> tuple[int, int, int]:
-    """How many of those given are wanted, how many are given, how many are wanted."""
-    return (wanted & given).total(), given.total(), wanted.total()
+def _common(correct: Counter, predicted: Counter) -> tuple[int, int, int]:
+    """Return how many dependencies are right, predicted and gold."""
+    return (correct & predicted).total(), predicted.total(), correct.total()
 
 
-def _bare(labelled: Counter[Dependency]) -> Counter[tuple[int, int]]:
-    bare: Counter[tuple[int, int]] = Counter()
+def _unlabelled(labelled: Counter[Dependency]) -> Counter[tuple[int, int]]:
+    """Return the dependencies as unlabelled pairs (head, filler)."""
+    pairs: Counter[tuple[int, int]] = Counter()
     for dependency, count in labelled.items():
-        bare[dependency.head, dependency.filler] += count
-    return bare
+        pairs[dependency.head, dependency.filler] += count
+    return pairs

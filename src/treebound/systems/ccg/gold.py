@@ -1,4 +1,4 @@
-"""Gold derivations as charts of one derivation: their features are counted as those of any other chart."""
+"""Gold derivations as charts with a single derivation, whose features are counted as in any chart."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from treebound.treebanks.ccg.derivation import Derivation
 
 
 class UnreachableError(Exception):
-    """A derivation that no chart of the grammar contains: why."""
+    """Raised for a derivation that no chart of the grammar contains; the message gives the reason."""
 
 
 def gold_chart(grammar: Grammar, sentence: Sentence, derivation: Derivation) -> Chart:
-    """The chart of a derivation of a sentence among whose variables its lexical categories are.
+    """Return the chart that contains only the given derivation, whose lexical categories are variables of the sentence.
 
-    Raises UnreachableError: steps that the grammar does not have, more than DEPTH unary steps, none of the normal form.
+    UnreachableError if the grammar lacks a step, more than DEPTH unary steps follow one another, or the derivation is
+    not in normal form.
     """
     number = grammar.number
     pairs = [node.children for node in derivation.nodes() if len(node.children) == 2]
@@ -32,40 +33,40 @@ def gold_chart(grammar: Grammar, sentence: Sentence, derivation: Derivation) -> 
     tables = grammar.tables()
     steps: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)]  # left, right, var, rule of the edge of each item
     items: list[tuple[int, int, int]] = [(0, 0, PLAIN)]  # category, head, state
-    none, word = len(sentence.category), 0
-    made: list[int] = []
+    no_variable, word = len(sentence.category), 0
+    open_items: list[int] = []
     for node in _children_first(derivation):
         category = number[str(node.category)]
         if not node.children:
             a, b = sentence.first[word], sentence.first[word + 1]
-            found = a + np.flatnonzero(sentence.category[a:b] == category)
-            if not len(found):
+            matches = a + np.flatnonzero(sentence.category[a:b] == category)
+            if not len(matches):
                 raise UnreachableError("a lexical category that the word may not have")
-            steps.append((0, 0, int(found[0]), LEAF))
-            items.append((category, int(found[0]), PLAIN))
+            steps.append((0, 0, int(matches[0]), LEAF))
+            items.append((category, int(matches[0]), PLAIN))
             word += 1
         elif len(node.children) == 1:
-            child = made.pop()
-            of, head, state = items[child]
-            a, b = tables.unary_first[of], tables.unary_first[of + 1]
-            found = a + np.flatnonzero(tables.unary_result[a:b] == category)
-            if not len(found):
+            child = open_items.pop()
+            child_category, head, state = items[child]
+            a, b = tables.unary_first[child_category], tables.unary_first[child_category + 1]
+            matches = a + np.flatnonzero(tables.unary_result[a:b] == category)
+            if not len(matches):
                 raise UnreachableError("a unary step that is unknown")
             depth = max(RAISED - 1, state) + 1
             if depth >= RAISED + DEPTH:
                 raise UnreachableError("too many unary steps in a row")
-            steps.append((child, 0, none, UNARY - int(found[0])))
+            steps.append((child, 0, no_variable, UNARY - int(matches[0])))
             items.append((category, head, depth))
         else:
-            right, left = made.pop(), made.pop()
+            right, left = open_items.pop(), open_items.pop()
             rule = grammar.number_of(items[left][0], items[right][0], category)
             state = _state(int(tables.kind[rule]), items[left][2], items[right][2])
-            steps.append((left, right, none, rule))
+            steps.append((left, right, no_variable, rule))
             items.append((category, items[right][1] if tables.head[rule] else items[left][1], state))
-        made.append(len(items) - 1)
+        open_items.append(len(items) - 1)
     if not tables.root[items[-1][0]]:
         raise UnreachableError("a root category that is unknown")
-    steps.append((len(items) - 1, 0, none, GOAL))
+    steps.append((len(items) - 1, 0, no_variable, GOAL))
     items.append((0, 0, PLAIN))
     left, right, var, rules = np.array(steps[1:], np.int32).T.copy()
     first = np.concatenate([[0], np.arange(len(steps))]).astype(np.int32)
@@ -76,14 +77,15 @@ def gold_chart(grammar: Grammar, sentence: Sentence, derivation: Derivation) -> 
 
 
 def count_features(grammar: Grammar, sentence: Sentence, chart: Chart, counts: np.ndarray) -> None:
-    """Add the features of a chart of one derivation to counts float64[2^bits]."""
+    """Add the features of a chart with a single derivation to counts float64[2^bits]."""
     items = len(chart.category)
-    # every item has the probability 1, and scores that sum to 0
-    none = np.zeros(len(sentence.category) + 1)
-    expect_steps(sentence, grammar.tables(), chart, np.zeros(items), np.ones(items), none, counts)
+    # every item has probability 1 and an inner score of 0, so that every feature counts once
+    zero_scores = np.zeros(len(sentence.category) + 1)
+    expect_steps(sentence, grammar.tables(), chart, np.zeros(items), np.ones(items), zero_scores, counts)
 
 
 def _state(kind: int, left: int, right: int) -> int:
+    """Return the state of a combination of two states. UnreachableError if the normal form forbids it."""
     if left == COMPOSED_FORWARD and kind in (FORWARD, FORWARD_COMPOSITION):
         raise UnreachableError("not in normal form")
     if right == COMPOSED_BACKWARD and kind in (BACKWARD, BACKWARD_COMPOSITION):
@@ -92,10 +94,10 @@ def _state(kind: int, left: int, right: int) -> int:
 
 
 def _children_first(derivation: Derivation) -> list[Derivation]:
-    """All constituents, children before parents, left before right."""
-    stack, found = [derivation], []
+    """Return all constituents, children before parents, left before right."""
+    stack, order = [derivation], []
     while stack:
         node = stack.pop()
-        found.append(node)
+        order.append(node)
         stack.extend(node.children)
-    return found[::-1]
+    return order[::-1]

@@ -1,9 +1,9 @@
-"""Categories and rules as integers: what the charts look up.
+"""Categories and rules as integers, in tables that the charts look up.
 
-Which two categories combine is asked of `treebound.treebanks.ccg.rules` or of the derivations that a grammar was read
-off, once for each pair; the charts see tables alone. With the rules `seen`, nothing combines that did not in training
-(Clark & Curran 2007, section 7.2); with `all`, what the combinatory rules license besides is looked up when a chart
-first meets it. Type changing and type raising are those seen in training.
+A pair of categories is looked up once, in `treebound.treebanks.ccg.rules` or in the derivations from which a grammar
+was read; charts use tables only. With the rules `seen`, categories combine only as they do in training (Clark & Curran
+2007, section 7.2). With `all`, the combinatory rules also apply; a pair is looked up when a chart first meets it.
+Type changing and type raising are always limited to the steps seen in training.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from treebound.treebanks.ccg.categories import parse
 from treebound.treebanks.ccg.derivation import Derivation
 from treebound.treebanks.ccg.rules import combine
 
-#: kinds of combinations, of which the normal form and the features of dependencies speak
+#: kinds of combinations that the normal form and the dependency features distinguish
 OTHER, FORWARD, BACKWARD, FORWARD_COMPOSITION, BACKWARD_COMPOSITION = range(5)
 _KINDS = {
     "fa": FORWARD,
@@ -32,7 +32,7 @@ _KINDS = {
 
 
 class Binary(NamedTuple):
-    """left right -> result, categories by number; rule: its name, head: 0 left, 1 right."""
+    """A binary rule left right -> result over category numbers; rule is its name, head 0 for left and 1 for right."""
 
     left: int
     right: int
@@ -42,7 +42,7 @@ class Binary(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What a grammar is made of: categories, rules by their numbers, numbers of the roots."""
+    """The definition of a grammar: categories, binary and unary rules, and root categories, all by number."""
 
     categories: list[str]
     binary: list[Binary]
@@ -53,13 +53,13 @@ class Stated(NamedTuple):
 class Tables(NamedTuple):
     """Rules as the kernels look them up.
 
-    key     int64[H] left << 32 | right of the pairs that are known, -1 elsewhere: a table with open addressing, H a
-            power of 2; the pair in place p has the rules pair[p, 0] .. pair[p, 1] - 1
-    pair    int32[H, 2]
-    result, kind, head, slot  int32[R] of rules; slot: which argument of its functor is filled, 0 if none is
-    rule_hash int64[R]
-    unary_first int32[C + 1], unary_result int32[U], unary_hash int64[U] what a category becomes alone
-    category_hash int64[C], root bool[C]
+    key   int64[H] left << 32 | right of the known pairs, -1 in empty places: an open-addressing hash table, H a power
+          of 2;
+    pair  int32[H, 2]: the pair in place p has the rules pair[p, 0] .. pair[p, 1] - 1;
+    result, kind, head, slot  int32[R] of rules; slot is the filled argument of the functor, 0 if the rule fills none;
+    rule_hash                 int64[R];
+    unary_first, unary_result, unary_hash  int32[C + 1], int32[U], int64[U]: unary rules, sorted by child;
+    category_hash, root       int64[C], bool[C]
     """
 
     key: np.ndarray
@@ -77,9 +77,9 @@ class Tables(NamedTuple):
 
 
 class Grammar:
-    """Categories by number (the lexical ones first), the binary and unary rules among them, and the roots.
+    """Categories by number (the lexical ones first), their binary and unary rules, and the root categories.
 
-    productive  pairs that are not among the rules are asked of the combinatory rules when `fill` is called with them
+    productive  `fill` looks up pairs in the combinatory rules; otherwise only the given rules apply
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Grammar:
 
     @classmethod
     def read_off(cls, derivations: Iterable[Derivation], lexical: Sequence[str], productive: bool = False) -> Grammar:
-        """The rules of some derivations, whose lexical categories come first. A rule's head is what it mostly was."""
+        """Return the grammar of some derivations, lexical categories first; a rule has its most frequent head."""
         grammar = cls(lexical, (), (), ())
         heads: dict[tuple[int, int, int], list[int]] = {}
         names: dict[tuple[int, int, int], str] = {}
@@ -119,57 +119,58 @@ class Grammar:
         return cls(grammar.categories, binary, unary, roots, productive)
 
     def stated(self) -> Stated:
-        """A copy of what it is made of."""
+        """Return a copy of the definition of the grammar."""
         return Stated(list(self.categories), list(self.binary), list(self.unary), list(self.roots))
 
     def intern(self, category: str) -> int:
-        """The number of a category, a new one for one that is new."""
+        """Return the number of a category; a new category gets the next number."""
         if category not in self.number:
             self.number[category] = len(self.categories)
             self.categories.append(category)
         return self.number[category]
 
     def fill(self, pairs: Iterable[int]) -> None:
-        """Learn what pairs (left << 32 | right) become by the combinatory rules, besides what was seen."""
+        """Add the results that the combinatory rules give for pairs (left << 32 | right)."""
         seen = {(rule.left, rule.right, rule.result) for rule in self.binary}
         for pair in pairs:
             left, right = pair >> 32, pair & 0xFFFFFFFF
             self.known.add((left, right))
-            for found in combine(parse(self.categories[left]), parse(self.categories[right])):
-                result = self.intern(str(found.result))
+            for licence in combine(parse(self.categories[left]), parse(self.categories[right])):
+                result = self.intern(str(licence.result))
                 if (left, right, result) not in seen:
                     seen.add((left, right, result))
-                    self.binary.append(Binary(left, right, result, found.rule, found.head))
+                    self.binary.append(Binary(left, right, result, licence.rule, licence.head))
         self._tables = None
 
     def know(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Fill the tables with those of the pairs (left, right) that are not known yet."""
+        """Look up the pairs (left, right) that are not known yet."""
         if missing := sorted({left << 32 | right for left, right in pairs if (left, right) not in self.known}):
             self.fill(missing)
 
     def tables(self) -> Tables:
-        """The rules as arrays; of a productive grammar those that are known so far. O(R)."""
+        """Return the rules as arrays; a productive grammar contributes the rules known so far. O(R)."""
         if self._tables is None:
             self._tables = self._made()
         return self._tables
 
     def rule(self, number: int) -> Binary:
-        """A binary rule by its number in the tables."""
+        """Return a binary rule by its number in the tables."""
         self.tables()
         return self._order[number]
 
     def number_of(self, left: int, right: int, result: int) -> int:
-        """The number of a binary rule in the tables, of a pair that is known. KeyError where there is none."""
+        """Return the number of a binary rule in the tables; the pair must be known. KeyError without a rule."""
         self.tables()
         return self._numbers[left, right, result]
 
     def _made(self) -> Tables:
+        """Build the tables and the numbering of binary rules."""
         names, arity = self.categories, [parse(category).arity for category in self.categories]
         order = self._order = sorted(self.binary, key=lambda rule: rule[:2])
         self._numbers = {rule[:3]: i for i, rule in enumerate(order)}
         kind = [_KINDS.get(rule.rule, OTHER) for rule in order]
         functors = [(rule.left if k % 2 else rule.right) if k else -1 for rule, k in zip(order, kind, strict=True)]
-        unary_first = np.searchsorted([left for left, _ in self.unary], np.arange(len(names) + 1))
+        unary_first = np.searchsorted([source for source, _ in self.unary], np.arange(len(names) + 1))
         root = np.zeros(len(names), bool)
         root[self.roots] = True
         key, pair = self._pairs([(rule.left, rule.right) for rule in order])
@@ -189,19 +190,19 @@ class Grammar:
         )
 
     def _pairs(self, listed: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-        """The hash table of pairs, at most a quarter full: most pairs that are looked up are not there."""
+        """Return the hash table of pairs, at most a quarter full because most lookups are for pairs without a rule."""
         spans: dict[tuple[int, int], tuple[int, int]] = dict.fromkeys(self.known, (0, 0))
-        for i, at in enumerate(listed):
-            if at in self.known:
-                spans[at] = (spans[at][0] if spans[at][1] else i, i + 1)
+        for i, pair_of_rule in enumerate(listed):
+            if pair_of_rule in self.known:
+                spans[pair_of_rule] = (spans[pair_of_rule][0] if spans[pair_of_rule][1] else i, i + 1)
         size = 1 << max(4, (4 * len(spans)).bit_length())
         key, pair = np.full(size, -1, np.int64), np.zeros((size, 2), np.int32)
         for (left, right), span in sorted(spans.items()):
-            wanted = left << 32 | right
-            place = (wanted * (M1 & _ALL) & _ALL) >> 40 & (size - 1)
+            packed = left << 32 | right
+            place = (packed * (M1 & _ALL) & _ALL) >> 40 & (size - 1)
             while key[place] >= 0:
                 place = (place + 1) & (size - 1)
-            key[place], pair[place] = wanted, span
+            key[place], pair[place] = packed, span
         return key, pair
 
 
@@ -209,4 +210,5 @@ _ALL = (1 << 64) - 1
 
 
 def _hashes(strings: Iterable[str]) -> np.ndarray:
+    """Return the hashes of some strings, int64[n]."""
     return np.array([hash_string(string) for string in strings], np.int64)

@@ -1,7 +1,7 @@
-"""Categories of training sentences from supertaggers that have not seen them.
+"""Jackknifing: supertags of training sentences from supertaggers that have not seen these sentences.
 
-A supertagger is sure of what it learnt from: within a beam it leaves its own training sentences far fewer categories,
-and nearly always the right one. A parser that learns from such charts does not know what to make of those of new text.
+A supertagger is overconfident on its own training data: within a beam, its training sentences have far fewer
+categories, and nearly always the right one. A parser that learns from such charts is poorly prepared for new text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,20 @@ from treebound.systems.ccg.words import Words
 
 
 class Jackknifed:
-    """As `Supertagged`: sentence s by the tagger of a fold, whose categories are numbered as those of `tagger`."""
+    """The counterpart of `Supertagged`: each sentence is tagged by the tagger trained without its fold.
+
+    Categories are numbered as in `tagger`; `member` int[S] holds the fold of each sentence.
+    """
 
     def __init__(self, tagger: Supertagger, words: Words, member: np.ndarray, taggers: list[Supertagger]):
         self.words, self.member = words, member
-        self._of_fold = [Supertagged(one, words) for one in taggers]
-        self._number = [np.array([tagger.number[name] for name in one.categories], np.int32) for one in taggers]
+        self._of_fold = [Supertagged(member_tagger, words) for member_tagger in taggers]
+        self._number = [
+            np.array([tagger.number[name] for name in member_tagger.categories], np.int32) for member_tagger in taggers
+        ]
 
     def lattice(self, s: int, beta: float, cutoff: int) -> Lattice:
-        """The categories of sentence s within a beam."""
+        """Return the categories of sentence s within a beam."""
         fold = self.member[s]
         choices = self._of_fold[fold].lattice(s, beta, cutoff)
         return Lattice(choices.first, self._number[fold][choices.tags])
@@ -40,9 +45,12 @@ def jackknifed(
     folds: int,
     learn: Callable[[Treebank, int], Supertagger],
 ) -> Supertagged | Jackknifed:
-    """By `folds` supertaggers, each of which `learn`(its sentences, number of the fold); with one fold by `tagger`.
+    """Train one supertagger per fold on the other folds and return all as one; with one fold return `tagger`.
 
-    words  of `train`. As many folds as there are sentences, at most.
+    words  the words of `train`
+    learn  trains a supertagger, given its sentences and the number of the fold
+
+    The number of folds is at most the number of sentences.
     """
     folds = min(folds, len(train))
     if folds < 2:

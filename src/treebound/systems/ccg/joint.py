@@ -1,8 +1,8 @@
-"""The joint model of supertagger and parser: a derivation scores what the parser gives it and the chain its categories.
+"""The joint model of supertagger and parser, which adds the scores of a derivation under both models.
 
-score(derivation) = f(derivation) + g(lexical categories), g the chain's emissions and transitions (Auli & Lopez 2011,
-section 4). All scores are multiples of `UNIT`, so that sums in floating point are exact, whatever their order: what is
-proved of them is proved.
+score(derivation) = f(derivation) + g(lexical categories). Here f is the score of the parser, and g is the score of the
+chain, its emissions and transitions (Auli & Lopez 2011, section 4). All scores are multiples of `UNIT`. Sums of them in
+floating point are exact in any order, so that proofs hold exactly.
 """
 
 from __future__ import annotations
@@ -21,17 +21,22 @@ from treebound.systems.ccg.charts import Packed
 from treebound.systems.ccg.joint_kernels import compact
 
 UNIT = 2.0**-20
-LARGEST = 2.0**31  #: of all sums: 53 bits hold them and a factor of two
-STEPS = 7  #: edges a word in a derivation, at most: a leaf, a combination, two unary steps on each, one for the root
+LARGEST = 2.0**31  #: bound on all sums: 53 bits hold them with a factor of two to spare
+STEPS = 7  #: most edges per word in a derivation: a leaf, a combination, two unary steps on each, one for the root
 
 
 def rounded(scores: np.ndarray) -> np.ndarray:
-    """To multiples of UNIT; -inf stays."""
+    """Round scores to multiples of UNIT; -inf stays."""
     return np.asarray(np.round(scores / UNIT) * UNIT)
 
 
 class Transitions(NamedTuple):
-    """Of a chain, for all sentences: rounded float64[tags + 1, tags + 1], their exponentials, the largest size."""
+    """Transitions of a chain, shared by all sentences.
+
+    score      float64[tags + 1, tags + 1], rounded
+    potential  their exponentials
+    most       their largest absolute value
+    """
 
     score: np.ndarray
     potential: np.ndarray
@@ -39,25 +44,25 @@ class Transitions(NamedTuple):
 
     @classmethod
     def of(cls, scores: np.ndarray) -> Transitions:
-        """Of scores."""
+        """Round transition scores and compute their exponentials."""
         score = rounded(scores)
         return cls(score, np.exp(score), float(np.abs(score).max()))
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a decoder of the joint model gives for a sentence.
+    """The result of a decoder of the joint model for a sentence.
 
-    tags    int32[n] variables of the words
-    edges   int32[I] best edges of the items of `Joint.packed`, for its `derivation`
-    value   joint score of the derivation
-    bound   proved upper bound on the joint score of every derivation of the chart, inf where nothing is proved
-    status  optimal: no derivation of the chart scores more; gap; limit; heuristic: nothing is proved
-    rounds  iterations
-    nodes   of a search
-    converged  of belief propagation: the beliefs moved no more; of the others: proved
-    proof   for a file, where it was asked for
-    scores  float64[V] of the variables that the decoder leaves (`output`); None: belief propagation keeps its own
+    tags       int32[n] variables of the words;
+    edges      int32[I] best edges of the items of `Joint.packed`, for its `derivation`;
+    value      joint score of the derivation;
+    bound      proved upper bound on the joint score of every derivation of the chart, inf without a proof;
+    status     `optimal`: no derivation of the chart scores more; `gap`; `limit`; `heuristic`: nothing is proved;
+    rounds     number of iterations;
+    nodes      number of nodes of a search;
+    converged  for belief propagation, whether the beliefs settled; for the others, whether the derivation is proved;
+    proof      the proof for a file, if requested;
+    scores     float64[V] of the variables that the decoder leaves (`output`); None for belief propagation
     """
 
     tags: np.ndarray
@@ -75,33 +80,35 @@ class Analysis:
 class Joint:
     """A chart that has a derivation, and the chain over its variables.
 
-    packed      the chart with rounded scores, without what no derivation uses; V variables
-    choices     Lattice of the chart
-    emission    float64[V], rounded; transitions of the chain
-    possible    bool[V]: whose emissions are more than -inf
-    InputError for scores, but emissions of -inf, whose sums are too large to be exact.
+    packed       the chart with rounded scores and without edges that no derivation uses; V variables;
+    choices      Lattice of the chart;
+    emission     float64[V], rounded;
+    transitions  rounded transitions of the chain;
+    possible     bool[V], True for emissions above -inf
+
+    InputError if sums of scores could be too large to be exact; emissions of -inf are allowed.
     """
 
     def __init__(self, packed: Packed, choices: Lattice, emission: np.ndarray, transitions: Transitions):
-        chart, most = compact(packed.chart, UNIT)
+        chart, largest = compact(packed.chart, UNIT)
         self.packed = Packed(packed.grammar, packed.sentence, chart)
         self.choices, self.emission, self.transitions = choices, rounded(emission), transitions
         self.possible, self.words = self.emission > -np.inf, len(choices.first) - 1
         self.word = np.repeat(np.arange(self.words), np.diff(choices.first))
         emitted = np.abs(self.emission[self.possible]).max(initial=0.0)
-        if not (self.words + 1) * (STEPS * most + emitted + transitions.most) <= LARGEST / 2:
+        if not (self.words + 1) * (STEPS * largest + emitted + transitions.most) <= LARGEST / 2:
             raise InputError("scores are too large to be added exactly", hint="train with a larger --l2")
-        self.widest = float(LARGEST // (4 * self.words + 4))  #: of the multipliers, a multiple of UNIT
+        self.widest = float(LARGEST // (4 * self.words + 4))  #: largest size of a multiplier, a multiple of UNIT
 
     def read(self, edges: np.ndarray) -> tuple[np.ndarray, float]:
-        """(int32[n] variables, f) of the derivation by the best edges int32[I] of items. O(n)."""
+        """Return (int32[n] variables, score f) of the derivation that best edges int32[I] of items build. O(n)."""
         tags = np.empty(self.words, np.int32)
         stack = np.empty(2 * self.words + 4, np.int32)
-        own, _ = best_variables(self.packed.chart.graph, len(self.emission), edges, tags, stack)
-        return np.sort(tags), own
+        parser_score, _ = best_variables(self.packed.chart.graph, len(self.emission), edges, tags, stack)
+        return np.sort(tags), parser_score
 
     def edges_of(self, best: np.ndarray) -> list[int]:
-        """Return the edges of the derivation by the best edges int32[I] of items, from the goal downwards. O(n)."""
+        """Return the edges of the derivation that best edges int32[I] of items build, from the goal downwards. O(n)."""
         graph = self.packed.chart.graph
         stack, edges = [len(graph.first) - 2], []
         while stack:
@@ -111,24 +118,30 @@ class Joint:
         return edges
 
     def best_derivation(self, scores: np.ndarray) -> tuple[float, np.ndarray] | None:
-        """(f + scores of its variables, int32[n] its variables) of the best derivation; None: there is none. O(E)."""
+        """Return (score, int32[n] its variables) of the best derivation, or None if there is none. O(E).
+
+        The score is f plus the `scores` of the variables.
+        """
         value, _, edges = self.packed.best(scores)
         return None if value <= NEG_TEST else (value, self.read(edges)[0])
 
     def best_sequence(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """(g + scores, int32[n] variables) of the best sequence of categories; -inf where none is possible."""
+        """Return (g + scores, int32[n] variables) of the best sequence of categories; -inf if none is possible."""
         tags = np.empty(self.words, np.int32)
         return best_sequence(self.emission + scores, self.choices, self.transitions.score, tags), tags
 
     def chain_score(self, tags: np.ndarray) -> float:
-        """g of variables int32[n]."""
+        """Return the chain's score g of variables int32[n]."""
         transition = self.transitions.score
         border = np.array([len(transition) - 1])
         path = np.concatenate([border, self.choices.tags[tags], border])
         return float(self.emission[tags].sum() + transition[path[:-1], path[1:]].sum())
 
     def analysis(self, tags: np.ndarray, bound: float, rounds: int, unproved: Status, nodes: int = 0) -> Analysis:
-        """The best derivation with the categories `tags`: `optimal` if it reaches the bound, else `unproved`."""
+        """Return the best derivation with the categories `tags`.
+
+        Its status is `optimal` if it reaches the bound, else `unproved`.
+        """
         only = np.full(len(self.emission), -np.inf)
         only[tags] = 0.0
         value, _, edges = self.packed.best(only)

@@ -1,6 +1,6 @@
-"""Loops of the joint model: a chart without what no derivation uses, messages, the most expected constituents.
+"""Kernels of the joint model: compact charts, messages, the derivation with the most expected constituents.
 
-Most edges of a chart are part of no derivation of the whole; the passes of a decoder go over the others alone.
+Most edges of a chart are part of no complete derivation; decoders iterate over a chart without them.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from treebound.systems.ccg.chain import forward_backward
 from treebound.systems.ccg.packing import Chart
 from treebound.systems.ccg.rule_features import LEAF
 
-FAINTEST = -300.0  #: logarithm of the least message beside a word's largest, but for what is impossible
+FAINTEST = -300.0  #: least log message relative to the word's largest one; impossible categories keep -inf
 
 
 class Chain(NamedTuple):
     """Memory for messages of V variables over n words: float64[V] each, scale float64[n]."""
 
-    given: np.ndarray
+    combined: np.ndarray
     alpha: np.ndarray
     beta: np.ndarray
     local: np.ndarray
@@ -30,44 +30,49 @@ class Chain(NamedTuple):
 
 @kernel
 def compact(chart, unit):
-    """(the edges and items of a chart from which the goal is made, in their order, the largest size of a weight).
+    """Return (the chart without unused edges and items, the largest size of a weight). O(E).
 
-    Weights are rounded to multiples of `unit`. The chart has a derivation; its cells are not kept. O(E).
+    An edge or item is used if a complete derivation contains it; the order is kept. Weights are rounded to multiples of
+    `unit`. The chart must have a complete derivation; its cells are dropped.
     """
     graph = chart.graph
     items = len(graph.first) - 1
     used = np.zeros(items, np.bool_)
     used[0] = used[items - 1] = True
-    edges, kept = 0, 1
+    edges, size = 0, 1
     for i in range(items - 1, 0, -1):
         if used[i]:
-            kept += 1
+            size += 1
             edges += graph.first[i + 1] - graph.first[i]
             for e in range(graph.first[i], graph.first[i + 1]):
                 used[graph.left[e]] = used[graph.right[e]] = True
-    first, left, right = np.zeros(kept + 1, np.int32), np.empty(edges, np.int32), np.empty(edges, np.int32)
+    first, left, right = np.zeros(size + 1, np.int32), np.empty(edges, np.int32), np.empty(edges, np.int32)
     var, rule, weight = np.empty(edges, np.int32), np.empty(edges, np.int32), np.empty(edges, np.float64)
-    category, head, state = np.zeros(kept, np.int32), np.zeros(kept, np.int32), np.zeros(kept, np.int32)
-    number, at, to, most = np.zeros(items, np.int32), 0, 0, 0.0
+    category, head, state = np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(size, np.int32)
+    number, new_item, new_edge, largest = np.zeros(items, np.int32), 0, 0, 0.0
     for i in range(items):
         if not used[i]:
             continue
-        number[i] = at
-        category[at], head[at], state[at] = chart.category[i], chart.head[i], chart.state[i]
+        number[i] = new_item
+        category[new_item], head[new_item], state[new_item] = chart.category[i], chart.head[i], chart.state[i]
         for e in range(graph.first[i], graph.first[i + 1]):
-            left[to], right[to] = number[graph.left[e]], number[graph.right[e]]
-            var[to], rule[to], weight[to] = graph.var[e], chart.rule[e], np.rint(graph.weight[e] / unit) * unit
-            most = max(most, abs(weight[to]))
-            to += 1
-        at += 1
-        first[at] = to
+            left[new_edge], right[new_edge] = number[graph.left[e]], number[graph.right[e]]
+            var[new_edge], rule[new_edge], weight[new_edge] = (
+                graph.var[e],
+                chart.rule[e],
+                np.rint(graph.weight[e] / unit) * unit,
+            )
+            largest = max(largest, abs(weight[new_edge]))
+            new_edge += 1
+        new_item += 1
+        first[new_item] = new_edge
     cells = np.zeros((0, 0, 2), np.int32)
-    return Chart(Hypergraph(first, left, right, var, weight), rule, category, head, state, cells), most
+    return Chart(Hypergraph(first, left, right, var, weight), rule, category, head, state, cells), largest
 
 
 @kernel
 def _scale(first, message):
-    """The largest of every word 0, none below FAINTEST; -inf stays."""
+    """Shift messages so that the largest of every word is 0, and raise those below FAINTEST to it; -inf stays."""
     for i in range(len(first) - 1):
         top = -np.inf
         for x in range(first[i], first[i + 1]):
@@ -79,18 +84,20 @@ def _scale(first, message):
 
 @kernel
 def chain_messages(emission, outside, choices, potential, memory, out):
-    """Logarithms of f b e to out float64[V], given those of the messages o; False where no sequence is possible.
+    """Write the chain's log messages f b e to out float64[V]; return False if no sequence is possible.
+
+    outside  float64[V], the chart's log messages o
 
     O(sum c_i c_i+1).
     """
     for x in range(len(out)):
-        memory.given[x] = emission[x] + outside[x]
+        memory.combined[x] = emission[x] + outside[x]
     alpha, beta, local = memory.alpha, memory.beta, memory.local
-    if forward_backward(memory.given, choices, potential, alpha, beta, local, memory.scale) == -np.inf:
+    if forward_backward(memory.combined, choices, potential, alpha, beta, local, memory.scale) == -np.inf:
         return False
     for x in range(len(out)):
         out[x] = -np.inf
-        if alpha[x] > 0.0 and beta[x] > 0.0:  # alpha is f times local, which holds e o
+        if alpha[x] > 0.0 and beta[x] > 0.0:  # alpha is f times local, and local contains e o
             out[x] = np.log(alpha[x]) - np.log(local[x]) + np.log(beta[x]) + emission[x]
     _scale(choices.first, out)
     return True
@@ -98,7 +105,7 @@ def chain_messages(emission, outside, choices, potential, memory, out):
 
 @kernel
 def chart_messages(belief, messages, first, out):
-    """Logarithms of o to out float64[V]: the chart's beliefs without the messages that went in. O(V)."""
+    """Write the chart's log messages o to out float64[V]: its beliefs divided by the incoming messages. O(V)."""
     for x in range(len(out)):
         out[x] = np.log(belief[x]) - messages[x] if belief[x] > 0.0 else -np.inf
     _scale(first, out)
@@ -106,9 +113,10 @@ def chart_messages(belief, messages, first, out):
 
 @kernel
 def most_expected(graph, rule, probability, messages, value, best):
-    """Best edges int32[I] by the sum of the probabilities of items that a word or a combination made. O(E).
+    """Write the best edges int32[I] by the sum of the probabilities of items that a word or a combination made. O(E).
 
-    messages float64[V]: variables of -inf are not used; probability float64[I] of items: those of 0 are not.
+    messages     float64[V]; variables of -inf are not used
+    probability  float64[I] of items; items of 0 are not used
     """
     value[0], best[0] = 0.0, -1
     for i in range(1, len(graph.first) - 1):

@@ -1,8 +1,8 @@
-"""The certified optimum of the joint model: branch and bound over lexical categories under the dual bound, depth first.
+"""Exact decoding of the joint model: depth-first branch and bound over lexical categories with the dual bound.
 
-Where dual decomposition ends without agreement, a category about which both sides disagree is required of its word, or
-forbidden. With one category a word left both sides agree, so the search ends. What it leaves is a proof that plain code
-checks (`evaluation.joint_proofs`).
+If dual decomposition ends without agreement, the search branches on a category about which both sides disagree: the
+category is required of its word, or forbidden. With one category left per word both sides agree, so the search ends. It
+leaves a proof that plain code checks (`checker.joint_proofs`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from treebound.systems.ccg.joint import UNIT, Analysis, Joint
 
 
 class _Open(NamedTuple):
-    """A node to come: its parent's bound and multipliers float64[V], what it decides and allows bool[V]."""
+    """An open node of the search: bound and multipliers float64[V] of its parent, and its decision.
+
+    parent, variable, value  number of the parent; the variable that is required (value 1) or forbidden (0)
+    allowed                  bool[V], the categories that the node allows
+    """
 
     bound: float
     multipliers: np.ndarray
@@ -29,44 +33,46 @@ class _Open(NamedTuple):
 
 
 def search(joint: Joint, iterations: int, most: int) -> tuple[Analysis, list[Node]] | None:
-    """The best derivation and the nodes that prove it: `optimal`, or `limit` after `most` nodes.
+    """Return the best derivation and the nodes that prove it; the status is `optimal`, or `limit` after `most` nodes.
 
-    iterations  of dual decomposition in a node, at most
-    Its `scores` are those of the node that closed around it; of an unproved derivation perhaps those of the root.
-    None where nothing is possible. O(nodes iterations (E + sum c_i c_i+1)).
+    iterations  largest number of iterations of dual decomposition per node
+
+    The `scores` of the result belong to the node that closed the search around the derivation. An unproved derivation
+    may have the scores of the root. Return None if no derivation is possible. O(nodes iterations (E + sum c_i c_i+1)).
     """
     v, best, nodes, bounds, rounds = len(joint.emission), Best(), list[Node](), list[float](), 0
     waiting = [_Open(np.inf, np.zeros(v), -1, -1, 0, joint.possible)]
-    left, closed = np.zeros(v), -np.inf  # scores of the last node that closed around the best derivation, and its value
+    # scores of the last node that closed around the best derivation, and its value
+    variable_scores, closed = np.zeros(v), -np.inf
     while waiting and len(nodes) < most:
-        at = waiting.pop()
-        dual = descend(joint, at.allowed, at.multipliers, best, iterations)
+        node = waiting.pop()
+        dual = descend(joint, node.allowed, node.multipliers, best, iterations)
         rounds += dual.rounds
         number = len(nodes)
-        nodes.append(Node(at.parent, at.variable, at.value, whole(dual.multipliers)))
+        nodes.append(Node(node.parent, node.variable, node.value, whole(dual.multipliers)))
         bounds.append(dual.bound)
         if number == 0:
-            left = scores_left(at.allowed, dual.multipliers)
+            variable_scores = scores_left(node.allowed, dual.multipliers)
         if dual.bound <= best.value:
-            if best.value > closed and at.allowed[best.tags].all():
-                left, closed = scores_left(at.allowed, dual.multipliers), best.value
+            if best.value > closed and node.allowed[best.tags].all():
+                variable_scores, closed = scores_left(node.allowed, dual.multipliers), best.value
             continue
         word = int(np.argmax(dual.conflict))
         variable = int(dual.tags[word])
-        for value in (0, 1):  # the last one is looked at first
+        for value in (0, 1):  # the stack returns the required category first
             others = joint.word != word
             others[variable] = True
-            allowed = at.allowed & others if value else at.allowed & (np.arange(v) != variable)
+            allowed = node.allowed & others if value else node.allowed & (np.arange(v) != variable)
             waiting.append(_Open(dual.bound, dual.multipliers, number, variable, value, allowed))
     if not len(best.tags):
         return None
     bound = max([best.value, *(open_node.bound for open_node in waiting)])
-    found = joint.analysis(best.tags, bound, rounds, "limit", len(nodes))
-    return replace(found, scores=left), _needed(nodes, bounds, bound)
+    result = joint.analysis(best.tags, bound, rounds, "limit", len(nodes))
+    return replace(result, scores=variable_scores), _needed(nodes, bounds, bound)
 
 
 def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
-    """Without those below nodes that a later, better derivation closed."""
+    """Drop the nodes below nodes that a later, better derivation closed."""
     number: dict[int, int] = {}
     for i, node in enumerate(nodes):
         if i == 0 or (node.parent in number and bounds[node.parent] > bound):
@@ -75,7 +81,10 @@ def _needed(nodes: list[Node], bounds: list[float], bound: float) -> list[Node]:
 
 
 def statement(joint: Joint) -> Statement:
-    """What the checker takes: chart and chain in whole numbers. The copy is good when the next chart is made."""
+    """Return chart and chain in whole numbers, as the checker takes them.
+
+    The lists are copies, so they stay valid after the next chart is built.
+    """
     graph, possible = joint.packed.chart.graph, joint.possible.tolist()
     emission = _units(np.where(joint.possible, joint.emission, 0.0))
     return Statement(
@@ -92,17 +101,17 @@ def statement(joint: Joint) -> Statement:
 
 
 def _units(scores: np.ndarray) -> Any:
-    """Lists of whole numbers."""
+    """Return scores as lists of whole numbers of UNIT."""
     return np.rint(scores / UNIT).astype(np.int64).tolist()
 
 
-def proof(joint: Joint, found: Analysis, nodes: list[Node]) -> Proof:
-    """What a decoder found, and its proof, as a file holds them."""
+def proof(joint: Joint, analysis: Analysis, nodes: list[Node]) -> Proof:
+    """Return the derivation of a decoder and its proof in the form that files hold."""
     edges = joint.packed.chart.graph.left
-    return Proof(joint.words, len(joint.emission), len(edges), joint.edges_of(found.edges), nodes)
+    return Proof(joint.words, len(joint.emission), len(edges), joint.edges_of(analysis.edges), nodes)
 
 
-def claim(joint: Joint, found: Analysis, nodes: list[Node]) -> Claim:
-    """What a decoder claims, in whole numbers."""
-    bound = None if found.bound == np.inf else round(found.bound / UNIT)
-    return Claim(proof(joint, found, nodes).derivation, round(found.value / UNIT), bound, nodes)
+def claim(joint: Joint, analysis: Analysis, nodes: list[Node]) -> Claim:
+    """Return the claim of a decoder in whole numbers of UNIT."""
+    bound = None if analysis.bound == np.inf else round(analysis.bound / UNIT)
+    return Claim(proof(joint, analysis, nodes).derivation, round(analysis.value / UNIT), bound, nodes)

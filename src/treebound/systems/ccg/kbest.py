@@ -1,4 +1,4 @@
-"""The k best derivations of a hypergraph, found as they are asked for (Huang & Chiang 2005, algorithm 3)."""
+"""The k best derivations of a hypergraph, computed lazily (Huang & Chiang 2005, algorithm 3)."""
 
 from __future__ import annotations
 
@@ -8,48 +8,49 @@ import numpy as np
 
 from treebound.kernels.chart.hypergraph import NEG_TEST, Hypergraph
 
-#: a derivation of an item: (score, edge, rank of its left tail, rank of its right one)
+#: a derivation of an item: (score, edge, rank of the left tail's derivation, rank of the right tail's derivation)
 Ranked = tuple[float, int, int, int]
 
 
 class KBest:
-    """Of a graph with the scores of its variables float64[V]. O(E + k n log k) for the k best of the last item."""
+    """The k best derivations of a graph with variable scores float64[V]. O(E + k n log k) for the last item."""
 
     def __init__(self, graph: Hypergraph, score: np.ndarray):
         self.first, self.left, self.right = graph.first.tolist(), graph.left.tolist(), graph.right.tolist()
         self.own = (graph.weight + score[graph.var]).tolist()
-        self.found: dict[int, list[Ranked]] = {}
+        self.derived: dict[int, list[Ranked]] = {}
         self.waiting: dict[int, list[tuple[float, int, int, int]]] = {}
         self.seen: dict[int, set[tuple[int, int, int]]] = {}
 
     def best(self, k: int) -> list[Ranked]:
-        """At most k derivations of the last item, the best first; equal ones by their edges."""
+        """Return at most k derivations of the last item, best first; ties are ordered by their edges."""
         goal = len(self.first) - 2
-        for item in range(1, goal + 1):  # from the bottom, so that nothing recurs deeply
+        for item in range(1, goal + 1):  # from the bottom, which keeps the recursion shallow
             self.ranked(item, 0)
-        return [found for rank in range(k) if (found := self.ranked(goal, rank)) is not None]
+        return [derivation for rank in range(k) if (derivation := self.ranked(goal, rank)) is not None]
 
     def ranked(self, item: int, rank: int) -> Ranked | None:
-        """The derivation of a rank, from 0; None where there are not so many."""
+        """Return the derivation of an item with a rank, from 0, or None if the item has fewer derivations."""
         if item == 0:
             return (0.0, -1, 0, 0) if rank == 0 else None
         if item not in self.waiting:
-            self.found[item], self.waiting[item], self.seen[item] = [], [], set()
+            self.derived[item], self.waiting[item], self.seen[item] = [], [], set()
             for edge in range(self.first[item], self.first[item + 1]):
                 self._offer(item, edge, 0, 0)
-        found, waiting = self.found[item], self.waiting[item]
-        while len(found) <= rank:
-            if found:
-                _, edge, a, b = found[-1]
+        derived, waiting = self.derived[item], self.waiting[item]
+        while len(derived) <= rank:
+            if derived:
+                _, edge, a, b = derived[-1]
                 self._offer(item, edge, a + 1, b)
                 self._offer(item, edge, a, b + 1)
             if not waiting:
                 return None
             worse, edge, a, b = heapq.heappop(waiting)
-            found.append((-worse, edge, a, b))
-        return found[rank]
+            derived.append((-worse, edge, a, b))
+        return derived[rank]
 
     def _offer(self, item: int, edge: int, a: int, b: int) -> None:
+        """Queue the derivation of an item by an edge and the ranks of its tails, if it exists and is new."""
         if (edge, a, b) in self.seen[item]:
             return
         left, right = self.ranked(self.left[edge], a), self.ranked(self.right[edge], b)
@@ -59,14 +60,14 @@ class KBest:
         heapq.heappush(self.waiting[item], (-score, edge, a, b))
 
     def edges(self, ranked: Ranked) -> list[int]:
-        """The edges of a derivation, parents first."""
+        """Return the edges of a derivation, parents first."""
         out, stack = [], [ranked]
         while stack:
             _, edge, a, b = stack.pop()
             if edge >= 0:
                 out.append(edge)
                 for tail, rank in ((self.right[edge], b), (self.left[edge], a)):
-                    found = self.ranked(tail, rank)
-                    assert found is not None
-                    stack.append(found)
+                    derivation = self.ranked(tail, rank)
+                    assert derivation is not None
+                    stack.append(derivation)
         return out

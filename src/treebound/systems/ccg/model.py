@@ -1,4 +1,4 @@
-"""A trained CCG parser in one file without pickle."""
+"""The trained CCG parser and its file format, which needs no pickle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Side = Literal[0, 1]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class CCGHeader(Header):
-    """The header of a model file. lexical: how many of the categories words have; the first ones."""
+    """Header of a model file. The first `lexical` of the categories are those that words may have."""
 
     key: str
     spec: Settings
@@ -49,19 +49,19 @@ class CCGHeader(Header):
             parse(category)
         size = len(self.categories)
         if self.lexical > size or any(max(rule[:3]) >= size for rule in self.binary):
-            raise ValueError("lexical, binary: beyond the categories")
+            raise ValueError("lexical, binary: numbers without a category")
         if any(max(rule) >= size for rule in self.unary) or max(self.roots, default=0) >= size:
-            raise ValueError("unary, roots: beyond the categories")
+            raise ValueError("unary, roots: numbers without a category")
         for listed in (*self.by_form.values(), *self.by_tag.values()):
             if not listed or sorted(set(listed)) != listed or listed[-1] >= self.lexical:
                 raise ValueError("by_form, by_tag: categories out of range")
         if self.counts.keys() != self.by_form.keys():
-            raise ValueError("counts: of other forms than by_form")
+            raise ValueError("counts: other forms than in by_form")
         contexts(words_of_strings([]), self.templates)
 
     @property
     def layouts(self) -> dict[str, Layout]:
-        """Of the weights."""
+        """Return the layouts of the weight arrays."""
         tags = self.lexical
         return {
             "parser": Layout(np.float32, {(1 << self.spec.chart_bits,)}),
@@ -75,10 +75,10 @@ FORMAT = Format(KIND, 1, CCGHeader, lambda header: header.layouts)
 
 @dataclass(frozen=True)
 class CCGModel:
-    """A supertagger, a grammar, the weights float32[2^bits] of the parser.
+    """A trained CCG parser: a supertagger, a grammar and the parser's weights float32[2^bits].
 
-    grammar   as it is stated: what charts look up besides is no part of a model
-    left_out  reason -> sentences of the training set that were not learnt from
+    grammar   rules and categories seen in training, without the rules that charts look up later
+    left_out  reason -> number of training sentences that were not learnt from
     """
 
     spec: Settings
@@ -92,20 +92,20 @@ class CCGModel:
 
     @property
     def label_names(self) -> list[str]:
-        """The lexical categories by the numbers that parses have."""
+        """Return the lexical categories; parses refer to them by their index."""
         return self.tagger.categories
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns beside forms that it looks at."""
+        """Return the columns that the parser reads in addition to the forms."""
         return (self.meta["tag"],)
 
     def made_grammar(self) -> Grammar:
-        """A grammar that charts may add to."""
+        """Return a new grammar, to which charts may add rules."""
         return Grammar(*self.grammar, productive=self.spec.rules == "all")
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the model to one file, atomically."""
         dictionary, weights = self.tagger.dictionary, self.tagger.weights
         header: dict[str, Any] = {
             "key": self.key,
@@ -128,7 +128,7 @@ class CCGModel:
 
     @classmethod
     def load(cls, path: str | Path) -> CCGModel:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a model file that `save` wrote. ModelError for any other file."""
         header, arrays = FORMAT.load(path)
         if split("; ".join(header.templates)) != header.templates:
             raise ModelError("damaged CCG model file (templates)", path=path, hint="train it again")
@@ -140,5 +140,5 @@ class CCGModel:
         tagger = Supertagger(lexical, dictionary, weights, header.templates)
         binary = [Binary(*rule) for rule in header.binary]
         grammar = Stated(list(header.categories), binary, list(header.unary), list(header.roots))
-        rest = header.history, header.left_out, header.key
-        return cls(header.spec, header.meta.as_meta(), tagger, grammar, arrays["parser"], *rest)
+        training = header.history, header.left_out, header.key
+        return cls(header.spec, header.meta.as_meta(), tagger, grammar, arrays["parser"], *training)

@@ -1,7 +1,7 @@
-"""Maximum likelihood of log-linear models by L-BFGS, with a checkpoint.
+"""Maximum-likelihood training of log-linear models by L-BFGS, with a checkpoint.
 
-The memory of L-BFGS is no part of a checkpoint: it starts anew every `ROUND` iterations, whether training was
-interrupted there or not, so that a training that is taken up gives the bytes of one that was not.
+The checkpoint omits the memory of L-BFGS. The memory is discarded every `ROUND` iterations in any case, so that an
+interrupted and resumed training gives the same bytes as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from treebound.learning.storage import Format, Header, History, Layout
 
 ROUND = 25
 MEMORY = 10  #: pairs of steps and differences of gradients that L-BFGS keeps
-TOLERANCE = 1e-5  #: of the objective, relative: less gain in an iteration ends the training
+TOLERANCE = 1e-5  #: relative gain of the objective per iteration below which training ends
 
-#: weights -> (negative log-likelihood, its gradient)
+#: maps weights to (negative log-likelihood, its gradient)
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class State(Header):
-    """What stands in a checkpoint beside the weights."""
+    """Header of a checkpoint, which also holds the weights."""
 
     key: str
     iterations: Annotated[int, Field(ge=0)]
@@ -41,18 +41,18 @@ FORMAT = Format("L-BFGS checkpoint", 1, State, lambda state: {"weights": Layout(
 
 
 class Kept:
-    """The file of a training that goes on; what another run left there is not taken up."""
+    """The checkpoint file of a training run; a checkpoint of another run is ignored."""
 
     def __init__(self, path: Path, key: str):
         self.path, self.key = path, key
 
     def save(self, weights: np.ndarray, iterations: int, history: list[dict], done: bool) -> None:
-        """Write the state, atomically."""
+        """Write the training state, atomically."""
         header = {"key": self.key, "iterations": iterations, "history": history, "size": len(weights), "done": done}
         FORMAT.save(self.path, header, {"weights": weights})
 
     def resume(self, size: int) -> tuple[np.ndarray, int, list[dict], bool] | None:
-        """(weights, iterations, history, done) of the file; None if it is none of this run."""
+        """Return (weights, iterations, history, done) of the file; None if there is no checkpoint of this run."""
         try:
             state, arrays = FORMAT.load(self.path)
         except ModelError:
@@ -65,7 +65,7 @@ class Kept:
 def fit(
     objective: Objective, size: int, l2: float, iterations: int, kept: Kept | None = None
 ) -> tuple[np.ndarray, list[dict]]:
-    """float64[size] weights that minimise objective + l2 / 2 |w|^2 from 0, and a record a round."""
+    """Minimise objective + l2 / 2 |w|^2 from w = 0 and return float64[size] weights with one record per round."""
     fresh: tuple[np.ndarray, int, list[dict], bool] = (np.zeros(size), 0, [], False)
     weights, done, history, finished = (kept.resume(size) if kept else None) or fresh
 
@@ -76,10 +76,10 @@ def fit(
     while done < iterations and not finished:
         most = min(ROUND, iterations - done)
         options = {"maxiter": most, "maxcor": MEMORY, "ftol": TOLERANCE, "maxfun": 4 * most}
-        found_now = minimize(regularised, weights, jac=True, method="L-BFGS-B", options=options)
-        weights, done = found_now.x, done + int(found_now.nit)
-        finished = found_now.nit < most
-        history.append({"iterations": done, "objective": float(found_now.fun)})
+        step = minimize(regularised, weights, jac=True, method="L-BFGS-B", options=options)
+        weights, done = step.x, done + int(step.nit)
+        finished = step.nit < most
+        history.append({"iterations": done, "objective": float(step.fun)})
         if kept is not None:
             kept.save(weights, done, history, finished)
     return weights, history

@@ -11,9 +11,9 @@ derivations y of the chart, p(y) proportional to exp(f(y) + s y):
   that this node excludes. The optimum is a best derivation of p.
 
 `viterbi` returns the best derivation of p, `least-risk` the derivation that is expected to have the most correct
-constituents under p (Goodman 1996). Both rules can be applied to every decoder, so that what a decoder gains is told
-apart from what an output rule gains. The p of the last two decoders is not the posterior of the joint model, whose sums
-nobody can compute: multipliers move only as far as agreement needs.
+constituents under p (Goodman 1996). Both rules can be applied to every decoder. This separates the gain of a decoder
+from the gain of an output rule. For the last two decoders p is not the posterior of the joint model, whose sums are
+intractable: multipliers only move until both models agree.
 
 Auli & Lopez (2011, section 5.1) return "the minimum risk parse from the current marginals" for belief propagation and
 the best derivation for the parser and for dual decomposition. They do not say which loss they count.
@@ -29,7 +29,7 @@ from treebound.systems.ccg.charts import Packed
 from treebound.systems.ccg.joint_kernels import most_expected
 
 Output = Literal["viterbi", "least-risk"]
-#: the rule that Auli & Lopez (2011) use with belief propagation, and the one that they use with all other decoders
+#: output rules of Auli & Lopez (2011): by decoder, and for all other decoders
 PUBLISHED: dict[str, Output] = {"bp": "least-risk"}
 OTHERS: Output = "viterbi"
 
@@ -48,9 +48,9 @@ def least_risk(packed: Packed, scores: np.ndarray, probability: np.ndarray | Non
     """Return int32[I], the edges of the derivation with the most expected correct constituents. O(E).
 
     A constituent is an item that a word or a combination made: its span, category, head and the head's lexical category
-    (Goodman 1996). All derivations have as many of them, so that recall and precision are the same.
+    (Goodman 1996). All derivations have the same number of constituents, so that recall and precision are equal.
 
-    scores       float64[V] of the variables; those of -inf are not used
+    scores       float64[V] of the variables; variables with score -inf are not used
     probability  float64[I] of the items under the scores; None: computed here
     """
     if probability is None:

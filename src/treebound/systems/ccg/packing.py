@@ -1,11 +1,12 @@
 """Packed charts by CKY: all derivations of a sentence as one hypergraph over its lexical categories.
 
-An item is a category over a span with a head, which is a lexical category of a word (a variable), and a state: how it
-came about, as far as the normal form of Eisner (1996) and the number of unary steps ask for it. What composition made
-is no functor of a further step in the same direction. At most `DEPTH` unary steps follow one another.
+An item is a category over a span, with a head and a state. The head is a lexical category of a word (a variable). The
+state records how the item was made. The normal form of Eisner (1996) needs it: a result of composition must not be the
+functor of another step in the same direction. So does the limit on unary steps, of which at most `DEPTH` follow one
+another.
 
-Items are numbered cell by cell, shorter spans first, so that edges lead from smaller numbers to larger ones; item 0 is
-the axiom, the last one the goal. Oracle: enumeration by the rules in plain Python (tests/test_ccg_charts.py).
+Items are numbered cell by cell, shorter spans first, so that edges lead from smaller numbers to larger ones. Item 0 is
+the axiom, the last item is the goal. Oracle: enumeration by the rules in plain Python (tests/test_ccg_charts.py).
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from treebound.systems.ccg.grammar import (
 from treebound.systems.ccg.rule_features import GOAL, LEAF, UNARY
 
 DEPTH = 2
-#: states of items: made by forward composition, by backward composition, by another step; by unary steps from RAISED on
+#: states of items: PLAIN after a word or a binary step that is no composition, RAISED + d after d + 1 unary steps
 PLAIN, COMPOSED_FORWARD, COMPOSED_BACKWARD, RAISED = range(4)
 STATES = 8
 DONE, TOO_LARGE = 0, 1
 
 
 class Workspace(NamedTuple):
-    """Memory for charts of up to M edges, and what is being written.
+    """Memory for building charts of up to M edges.
 
-    category, head, state, first: of items, int32[M + 2]; left, right, var, rule: of edges, int32[M + 1]; weight float64
-    parent, order  int32[M + 1] of the edges of a cell before they are sorted by item; cell_* are their other columns
-    key int64[4 M], place int32[4 M]: items of a cell by what they are
+    category, head, state, first  int32[M + 2] of items;
+    left, right, var, rule        int32[M + 1] of edges, weight float64[M + 1];
+    parent                        int32[M + 1], the item of each edge of a cell before edges are sorted by item;
+    cell_*                        other columns of the edges of a cell before sorting;
+    key, place                    int64[4 M], int32[4 M]: hash table from category, state and head to the items of a
+                                  cell
     """
 
     category: np.ndarray
@@ -60,10 +64,10 @@ class Workspace(NamedTuple):
 class Chart(NamedTuple):
     """A chart of V variables.
 
-    graph  its hypergraph; V is the variable that stands for none
-    rule   int32[E] of edges: number of a binary rule, UNARY - number of a unary one, LEAF or GOAL
-    category, head, state  int32[I] of items; 0 of axiom and goal
-    cell   int32[n + 1, n + 1, 2]: the items over words i .. j - 1 are cell[i, j, 0] .. cell[i, j, 1] - 1
+    graph                  its hypergraph; variable V stands for an edge without a variable;
+    rule                   int32[E] of edges: number of a binary rule, UNARY - number of a unary rule, LEAF or GOAL;
+    category, head, state  int32[I] of items; 0 for axiom and goal;
+    cell                   int32[n + 1, n + 1, 2]: words i .. j - 1 have the items cell[i, j, 0] .. cell[i, j, 1] - 1
     """
 
     graph: Hypergraph
@@ -75,7 +79,7 @@ class Chart(NamedTuple):
 
 
 def workspace(limit: int) -> Workspace:
-    """For charts of up to `limit` edges: about 70 bytes for each."""
+    """Return the memory for charts of up to `limit` edges, about 70 bytes per edge."""
     edges, size = limit + 1, 1 << max(7, (2 * limit).bit_length())
     items = [np.zeros(edges + 1, np.int32) for _ in range(4)]
     of_edges = [np.zeros(edges, np.int32) for _ in range(4)]
@@ -85,36 +89,39 @@ def workspace(limit: int) -> Workspace:
 
 
 @kernel(inline="always")
-def _find(ws, size, wanted):
-    """The place of an item's key in the table of the cell, or the empty place where it goes."""
-    place = ((wanted * M1) >> 33) & (size - 1)
-    while ws.key[place] >= 0 and ws.key[place] != wanted:
+def _find(ws, size, key):
+    """Return the place of an item's key in the hash table of the cell, or the empty place for a new key."""
+    place = ((key * M1) >> 33) & (size - 1)
+    while ws.key[place] >= 0 and ws.key[place] != key:
         place = (place + 1) & (size - 1)
     return place
 
 
 @kernel
 def _item(ws, size, begin, count, category, head, state):
-    """(item, items, size) of what a step makes in the cell whose items are begin .. count - 1; it may be new."""
-    wanted = ((np.int64(category) * STATES + state) << 32) | head
-    place = _find(ws, size, wanted)
+    """Return (item, items, size) for the result of a step; an item that the cell lacks is added.
+
+    The cell has the items begin .. count - 1 and a hash table of `size` places, which grows with it.
+    """
+    key = ((np.int64(category) * STATES + state) << 32) | head
+    place = _find(ws, size, key)
     if ws.key[place] >= 0:
         return ws.place[place], count, size
-    ws.key[place], ws.place[place] = wanted, count
+    ws.key[place], ws.place[place] = key, count
     ws.category[count], ws.head[count], ws.state[count] = category, head, state
     if 2 * (count - begin) > size and 2 * size <= len(ws.key):
         size *= 2
         ws.key[:size] = -1
         for i in range(begin, count + 1):
-            key = ((np.int64(ws.category[i]) * STATES + ws.state[i]) << 32) | ws.head[i]
-            at = _find(ws, size, key)
-            ws.key[at], ws.place[at] = key, i
+            stored = ((np.int64(ws.category[i]) * STATES + ws.state[i]) << 32) | ws.head[i]
+            target = _find(ws, size, stored)
+            ws.key[target], ws.place[target] = stored, i
     return count, count + 1, size
 
 
 @kernel(inline="always")
 def _state(kind, left, right):
-    """The state of what a combination makes of two states, -1 where the normal form forbids it."""
+    """Return the state that a combination of two states makes, or -1 if the normal form forbids it."""
     if left == COMPOSED_FORWARD and kind in (FORWARD, FORWARD_COMPOSITION):
         return -1
     if right == COMPOSED_BACKWARD and kind in (BACKWARD, BACKWARD_COMPOSITION):
@@ -126,30 +133,30 @@ def _state(kind, left, right):
 
 @kernel
 def _combine(ws, tables, cell, i, j, begin, unknown):
-    """All combinations over words i .. j - 1, as edges of the cell; returns (items, edges, size, unknown pairs).
+    """Write all combinations over words i .. j - 1 as edges of the cell; return (items, edges, size, unknown pairs).
 
-    Edges are -1 if there are too many. unknown int64[>= 0]: pairs that the tables do not know are written there.
+    `edges` is -1 if there are too many. Pairs that the tables do not know are written to unknown int64[>= 0].
     """
     count, edges, size, missing = begin, 0, 64, 0
     ws.key[:size] = -1
-    most = len(ws.cell_rule)
+    capacity = len(ws.cell_rule)
     for k in range(i + 1, j):
         for left in range(cell[i, k, 0], cell[i, k, 1]):
             for right in range(cell[k, j, 0], cell[k, j, 1]):
-                wanted = (np.int64(ws.category[left]) << 32) | ws.category[right]
-                place = ((wanted * M1) >> 40) & (len(tables.key) - 1)
-                while tables.key[place] >= 0 and tables.key[place] != wanted:
+                pair = (np.int64(ws.category[left]) << 32) | ws.category[right]
+                place = ((pair * M1) >> 40) & (len(tables.key) - 1)
+                while tables.key[place] >= 0 and tables.key[place] != pair:
                     place = (place + 1) & (len(tables.key) - 1)
                 if tables.key[place] < 0:
                     if missing < len(unknown):
-                        unknown[missing] = wanted
+                        unknown[missing] = pair
                         missing += 1
                     continue
                 for rule in range(tables.pair[place, 0], tables.pair[place, 1]):
                     state = _state(tables.kind[rule], ws.state[left], ws.state[right])
                     if state < 0:
                         continue
-                    if begin + edges >= most - 1:
+                    if begin + edges >= capacity - 1:
                         return count, -1, size, missing
                     head = ws.head[right] if tables.head[rule] else ws.head[left]
                     item, count, size = _item(ws, size, begin, count, tables.result[rule], head, state)
@@ -161,7 +168,7 @@ def _combine(ws, tables, cell, i, j, begin, unknown):
 
 @kernel
 def _change(ws, tables, begin, count, edges, size):
-    """Unary steps on the items of a cell; returns (items, edges), edges -1 if there are too many."""
+    """Apply unary steps to the items of a cell; return (items, edges), with edges -1 if there are too many."""
     start = begin
     for depth in range(DEPTH):
         end = count
@@ -178,40 +185,42 @@ def _change(ws, tables, begin, count, edges, size):
 
 
 @kernel
-def _sorted_in(ws, begin, count, edges, written, none):
-    """Put the edges of a cell behind those that are written, item by item in the order in which they were found."""
+def _sorted_in(ws, begin, count, edges, written, no_variable):
+    """Append the edges of a cell to the chart, grouped by item in a stable order; return the number of edges."""
     for i in range(begin, count + 1):
         ws.first[i] = 0
     for e in range(edges):
         ws.first[ws.parent[e]] += 1
-    at = written
+    end = written
     for i in range(begin, count):
         size = ws.first[i]
-        ws.first[i] = at
-        at += size
+        ws.first[i] = end
+        end += size
     for e in range(edges):
-        to = ws.first[ws.parent[e]]
+        place = ws.first[ws.parent[e]]
         ws.first[ws.parent[e]] += 1
-        ws.left[to], ws.right[to], ws.rule[to] = ws.cell_left[e], ws.cell_right[e], ws.cell_rule[e]
-        ws.var[to] = ws.cell_left[e] if ws.cell_rule[e] == LEAF else none
+        ws.left[place], ws.right[place], ws.rule[place] = ws.cell_left[e], ws.cell_right[e], ws.cell_rule[e]
+        ws.var[place] = ws.cell_left[e] if ws.cell_rule[e] == LEAF else no_variable
         if ws.cell_rule[e] == LEAF:
-            ws.left[to] = 0
-    for i in range(count, begin, -1):  # the ends are the beginnings of the next ones
+            ws.left[place] = 0
+    for i in range(count, begin, -1):  # the edges of an item end at the first edge of the next item
         ws.first[i] = ws.first[i - 1]
     ws.first[begin] = written
-    return at
+    return end
 
 
 @kernel
 def build(sentence, tables, ws, limit, unknown):
-    """(DONE or TOO_LARGE, items, edges, unknown pairs, cells) of a sentence's chart without scores.
+    """Build a sentence's chart without scores: (DONE or TOO_LARGE, items, edges, unknown pairs, cells).
 
-    limit    edges; a chart of more is given up
-    unknown  int64: pairs whose combinations the tables do not know are written there, as many as fit; the chart is then
-             that of the pairs that are known
-    O(n^3 c^2) for c items a cell.
+    limit    largest number of edges; a larger chart is given up
+    unknown  int64, receives as many of the pairs of categories that the tables do not know as it can hold; combinations
+             of
+             these pairs are missing from the chart
+
+    O(n^3 c^2) for c items per cell.
     """
-    n, none = len(sentence.form), len(sentence.category)
+    n, no_variable = len(sentence.form), len(sentence.category)
     cell = np.zeros((n + 1, n + 1, 2), np.int32)
     ws.category[0], ws.head[0], ws.state[0], ws.first[0], ws.first[1] = 0, 0, 0, 0, 0
     count, written, missing = 1, 0, 0
@@ -229,18 +238,18 @@ def build(sentence, tables, ws, limit, unknown):
                     item, count, size = _item(ws, size, begin, count, sentence.category[v], v, PLAIN)
                     ws.parent[e], ws.cell_rule[e], ws.cell_left[e], ws.cell_right[e] = item, LEAF, v, 0
             else:
-                count, edges, size, more = _combine(ws, tables, cell, i, j, begin, unknown[missing:])
-                missing += more
+                count, edges, size, missing_here = _combine(ws, tables, cell, i, j, begin, unknown[missing:])
+                missing += missing_here
             if edges >= 0:
                 count, edges = _change(ws, tables, begin, count, edges, size)
             if edges < 0 or written + edges > limit:
                 return TOO_LARGE, count, written, missing, cell
-            written = _sorted_in(ws, begin, count, edges, written, none)
+            written = _sorted_in(ws, begin, count, edges, written, no_variable)
             cell[i, j, 0], cell[i, j, 1] = begin, count
     goal = 0
     for i in range(cell[0, n, 0], cell[0, n, 1]):
         if tables.root[ws.category[i]] and written < limit:
-            ws.left[written], ws.right[written], ws.var[written], ws.rule[written] = i, 0, none, GOAL
+            ws.left[written], ws.right[written], ws.var[written], ws.rule[written] = i, 0, no_variable, GOAL
             written, goal = written + 1, goal + 1
     ws.category[count], ws.head[count], ws.state[count] = 0, 0, 0
     ws.first[count] = written - goal

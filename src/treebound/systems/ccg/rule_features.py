@@ -1,11 +1,16 @@
 """Hashed features of the steps of a derivation (Clark & Curran 2007, sections 5.3 and 6.2), their scores and gradients.
 
-A lexical category has features with its word and its tag, a root category besides one alone, a unary step those of its
-rule. A combination has its rule, alone and with the word and the tag of the head; rule, word or tag of the left head,
-word or tag of the right one; rule, head and the words, punctuation marks and verbs between both heads; and, as in the
-hybrid model of the paper, the dependency that is made: lexical category of the functor's head, argument slot, words or
-tags of functor and argument. An item knows the head's lexical category but no arguments that are still open: a
-dependency is read off where a functor meets an argument, not where it is passed on.
+A lexical category has features with its word and its tag. A unary step, or a root category, has a feature by itself and
+features with the word and the tag of its head. A combination has these features:
+
+- the rule, by itself and with the word and the tag of the head;
+- the rule with word or tag of the left head and word or tag of the right head;
+- the rule and the head with the number of words, punctuation marks and verbs between both heads;
+- as in the hybrid model of the paper, the dependency: lexical category of the functor's head, argument slot, words or
+  tags of functor and argument.
+
+An item knows the head's lexical category but not the arguments that are still open. A dependency is therefore counted
+when a functor takes an argument, not when the argument is passed on.
 """
 
 from __future__ import annotations
@@ -18,18 +23,18 @@ from treebound.kernels.features.hashing import M1, finish
 from treebound.support.jit import kernel
 from treebound.systems.ccg.grammar import OTHER
 
-MOST = 20  #: features of a step
-LEAF, GOAL = -1, -2  #: instead of the number of a rule; a unary step u has UNARY - u
+MOST = 20  #: largest number of features of a step
+LEAF, GOAL = -1, -2  #: rule numbers of leaves and roots; unary rule u has UNARY - u
 UNARY = -16
 
 
 class Sentence(NamedTuple):
     """A sentence and the lexical categories that its words may have, which are the variables of its chart.
 
-    form, tag  int64[n] hashes of words and tags
-    marks, verbs  int32[n + 1]: punctuation marks and verbs before a word
-    first      int32[n + 1]: word i has the variables first[i] .. first[i + 1] - 1
-    category   int32[V], word int32[V]
+    form, tag       int64[n] hashes of words and tags;
+    marks, verbs    int32[n + 1], number of punctuation marks and verbs before a word;
+    first           int32[n + 1]: word i has the variables first[i] .. first[i + 1] - 1;
+    category, word  int32[V] of the variables
     """
 
     form: np.ndarray
@@ -43,12 +48,13 @@ class Sentence(NamedTuple):
 
 @kernel(inline="always")
 def _join(x, y):
+    """Mix a value into a hash."""
     return (x ^ y) * M1
 
 
 @kernel
 def leaf_slots(sentence, tables, variable, mask, out):
-    """Write the places of the weights of a lexical category to `out` int64[MOST]; returns how many."""
+    """Write the weight indices of a lexical category's features to `out` int64[MOST] and return their number."""
     i, x = sentence.word[variable], _join(tables.category_hash[sentence.category[variable]], 1)
     out[0] = finish(_join(x, sentence.form[i])) & mask
     out[1] = finish(_join(x, sentence.tag[i])) & mask
@@ -57,7 +63,7 @@ def leaf_slots(sentence, tables, variable, mask, out):
 
 @kernel
 def single_slots(sentence, rule_hash, head, mask, out):
-    """The same for a unary step or a root, whose head is a variable."""
+    """Write the weight indices of a unary step's or a root's features and return their number; `head` is a variable."""
     i, x = sentence.word[head], _join(rule_hash, 2)
     out[0] = finish(x) & mask
     out[1] = finish(_join(x, sentence.form[i])) & mask
@@ -67,7 +73,10 @@ def single_slots(sentence, rule_hash, head, mask, out):
 
 @kernel
 def binary_slots(sentence, tables, rule, left, right, mask, out):
-    """The same for a combination by a rule of two constituents whose heads are the variables left and right."""
+    """Write the weight indices of a combination's features and return their number.
+
+    left, right  variables of the heads of both constituents
+    """
     a, b = sentence.word[left], sentence.word[right]
     wa, wb, pa, pb = sentence.form[a], sentence.form[b], sentence.tag[a], sentence.tag[b]
     w, p = (wb, pb) if tables.head[rule] else (wa, pa)
@@ -104,7 +113,7 @@ def binary_slots(sentence, tables, rule, left, right, mask, out):
 
 @kernel
 def step_slots(sentence, tables, chart, edge, mask, out):
-    """The places of the weights of an edge of a chart; returns how many there are."""
+    """Write the weight indices of the features of a chart edge and return their number."""
     rule, left = chart.rule[edge], chart.graph.left[edge]
     if rule >= 0:
         right = chart.graph.right[edge]
@@ -118,7 +127,7 @@ def step_slots(sentence, tables, chart, edge, mask, out):
 
 @kernel
 def total(weights, slots, count):
-    """Sum of some weights."""
+    """Return the sum of the weights at the first `count` slots."""
     x = 0.0
     for k in range(count):
         x += weights[slots[k]]
@@ -127,7 +136,7 @@ def total(weights, slots, count):
 
 @kernel
 def _used(graph):
-    """bool[I]: whether a derivation of the whole uses an item; of all items where there is none. O(E)."""
+    """Return bool[I]: whether a complete derivation uses an item; True everywhere without such a derivation. O(E)."""
     items = len(graph.first) - 1
     used = np.zeros(items, np.bool_)
     used[items - 1] = True
@@ -144,8 +153,8 @@ def _used(graph):
 def score_steps(sentence, tables, chart, weights):
     """Write the scores of the edges of a chart to chart.graph.weight. O(E).
 
-    Most edges are part of no derivation of the whole, and features cost more than all else: those have the score 0.
-    Where there is no derivation of the whole all edges are scored, for fragments.
+    Edges that no complete derivation uses have score 0: they are most of the edges, and features are the largest cost.
+    Without a complete derivation all edges are scored, for fragments.
     """
     slots = np.empty(MOST, np.int64)
     used, graph = _used(chart.graph), chart.graph
@@ -159,10 +168,11 @@ def score_steps(sentence, tables, chart, weights):
 
 @kernel
 def expect_steps(sentence, tables, chart, inner, outer, score, counts):
-    """Add every step's features times its probability to counts float64[2^bits].
+    """Add the features of every step, times its probability, to counts float64[2^bits]. O(E).
 
-    score float64[V + 1] of the variables; inner, outer as `kernels.chart.marginals.log_inside_outside` leaves them:
-    logarithms of items, and their probabilities. O(E).
+    score         float64[V + 1] of the variables
+    inner, outer  float64[I], inside logarithms and probabilities of items
+                  (`kernels.chart.marginals.log_inside_outside`)
     """
     graph = chart.graph
     slots = np.empty(MOST, np.int64)

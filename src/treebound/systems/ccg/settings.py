@@ -1,4 +1,4 @@
-"""How a CCG parser is trained."""
+"""Training settings of a CCG parser."""
 
 from __future__ import annotations
 
@@ -11,35 +11,36 @@ from treebound.support.settings import Checked, Cost, option
 
 Bits = Annotated[int, Field(ge=4, le=26)]
 Iterations = Annotated[int, Field(ge=1, le=100_000)]
-#: `beta:k` of some attempts
+#: attempts to parse a sentence, each written `beta:k`: beam of the supertagger and cut-off of its dictionary
 Beams = tuple[str, ...]
 
 
 def levels(beams: tuple[str, ...]) -> tuple[tuple[float, int], ...]:
-    """(beta, k) of every attempt. ValueError for what is none."""
-    found = []
+    """Return (beta, k) of every attempt. ValueError for a text that is not `beta:k`, and if there is no attempt."""
+    attempts = []
     for text in beams:
         beta, _, cutoff = text.partition(":")
         try:
             level = float(beta), int(cutoff)
         except ValueError:
-            raise ValueError(f"{text!r} is no attempt; write beta:k, as 0.075:20") from None
+            raise ValueError(f"{text!r} is no attempt; write beta:k, for instance 0.075:20") from None
         if not (0 <= level[0] <= 1 and 0 <= level[1] <= 1_000_000):
-            raise ValueError(f"{text!r} is out of range; beta is 0 to 1, k 0 to 1000000")
-        found.append(level)
-    if not found:
-        raise ValueError("no attempt; give one at least, as 0.075:20")
-    return tuple(found)
+            raise ValueError(f"{text!r} is out of range; beta must be 0 to 1, k must be 0 to 1000000")
+        attempts.append(level)
+    if not attempts:
+        raise ValueError("no attempt; give at least one, for instance 0.075:20")
+    return tuple(attempts)
 
 
 def _checked(beams: Beams) -> Beams:
+    """Return the attempts if `levels` accepts them."""
     levels(beams)
     return beams
 
 
 Checked_beams = Annotated[Beams, AfterValidator(_checked)]
 
-#: Auli & Lopez (2011), tables 1 and 3
+#: beams of Auli & Lopez (2011), tables 1 and 3
 ADAPTIVE = ("0.075:20", "0.03:20", "0.01:20", "0.005:20", "0.001:150")
 REVERSE = ("0.001:150", "0.005:20", "0.01:20", "0.03:20", "0.075:20")
 TRAINING = ("0.001:150", "0.001:20", "0.0045:20", "0.0055:20", "0.01:20", "0.05:20", "0.1:20")
@@ -47,31 +48,46 @@ TRAINING = ("0.001:150", "0.001:20", "0.0045:20", "0.0055:20", "0.01:20", "0.05:
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """Of a supertagger and a parser by charts."""
+    """Training settings of a supertagger and a chart parser."""
 
-    rules: Literal["seen", "all"] = option("seen", "seen: combinations of categories that TRAIN has; all: combinators.")
-    chart_bits: Bits = option(22, "Log2 of the number of the parser's weights.")
-    tag_bits: Bits = option(22, "Log2 of the number of the supertagger's weights.")
-    tag_iterations: Iterations = option(50, "Iterations of L-BFGS of the supertagger, at most.")
-    iterations: Iterations = option(50, "Iterations of L-BFGS of the parser, at most.")
-    tag_l2: Cost = option(0.5, "What the squares of the supertagger's weights cost, by half.")
-    l2: Cost = option(0.1, "What the squares of the parser's weights cost, by half.")
+    rules: Literal["seen", "all"] = option(
+        "seen",
+        "Rules of the charts: `seen` (default) combines two categories only if TRAIN does; "
+        "`all` also applies the combinatory rules.",
+    )
+    chart_bits: Bits = option(22, "Log2 of the number of weights of the parser.")
+    tag_bits: Bits = option(22, "Log2 of the number of weights of the supertagger.")
+    tag_iterations: Iterations = option(50, "Largest number of L-BFGS iterations for the supertagger.")
+    iterations: Iterations = option(50, "Largest number of L-BFGS iterations for the parser.")
+    tag_l2: Cost = option(0.5, "L2 penalty of the supertagger: half this factor times the sum of squared weights.")
+    l2: Cost = option(0.1, "L2 penalty of the parser: half this factor times the sum of squared weights.")
     training_beams: Checked_beams = option(
         TRAINING[1:],
-        "beta:k of the attempts to make a chart for training, wide ones first; the paper's begin with 0.001:150.",
+        "Attempts to build the chart of a training sentence, each written beta:k, widest beam first: the supertagger's "
+        "beam and the cut-off of its dictionary. Auli & Lopez (2011) begin with 0.001:150.",
     )
     training_folds: Annotated[int, Field(ge=1, le=100)] = option(
-        1, "Supertaggers that give charts for training their categories, each what it has not seen; 1: the one of all."
+        1,
+        "Number of folds for jackknifing: each supertagger chooses the categories of training charts in a fold that it "
+        "has not seen. 1 uses the supertagger of all sentences.",
     )
     training_limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
-        300_000, "Edges of the largest chart for training; a larger one is tried with the next beam."
+        300_000, "Largest number of edges of a training chart. Beyond it, the next of --training-beams is tried."
     )
     joint_epochs: Annotated[int, Field(ge=0, le=1000)] = option(
-        0, "Epochs of stochastic gradient descent on the joint model, once supertagger and parser are trained."
+        0,
+        "Number of epochs of joint training, which follows the separate training of supertagger and parser. "
+        "0 omits joint training.",
     )
-    joint_rate: Annotated[float, Field(gt=0, le=100)] = option(0.5, "Of that: the first step's length.")
-    joint_rounds: Annotated[int, Field(ge=1, le=1000)] = option(5, "Of that: iterations of belief propagation.")
+    joint_rate: Annotated[float, Field(gt=0, le=100)] = option(0.5, "Learning rate of the first joint epoch.")
+    joint_rounds: Annotated[int, Field(ge=1, le=1000)] = option(
+        5, "Number of iterations of belief propagation per sentence in joint training."
+    )
     beams: Checked_beams = option(
-        ADAPTIVE, "beta:k of the attempts to parse, narrow ones first, or wide ones: until there is a derivation."
+        ADAPTIVE,
+        "Attempts to parse a sentence, each written beta:k: the supertagger's beam and the cut-off of its dictionary. "
+        "Beams become wider until a derivation exists, or narrower until the chart is small enough.",
     )
-    limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(1_000_000, "Edges of the largest chart for parsing.")
+    limit: Annotated[int, Field(ge=1, le=50_000_000)] = option(
+        1_000_000, "Largest number of edges of a chart in parsing. Larger charts are refused."
+    )

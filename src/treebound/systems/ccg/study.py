@@ -1,4 +1,4 @@
-"""What every decoder of the joint model finds in the same charts, iteration by iteration, beside the proved optimum."""
+"""Comparison of all decoders of the joint model on the same charts, iteration by iteration, with the proved optimum."""
 
 from __future__ import annotations
 
@@ -20,54 +20,59 @@ from treebound.systems.ccg.joint_search import search
 from treebound.systems.ccg.output import Output, least_risk, viterbi
 from treebound.treebanks.ccg.derivation import Derivation
 
-#: what is compared; `dd-published`: dual decomposition with the steps of the paper
+#: the decoders; `dd-published` is dual decomposition with the step sizes of the paper
 DECODERS = ("parser", "bp", "dd", "dd-published", "exact")
 OUTPUTS: tuple[Output, ...] = ("viterbi", "least-risk")
 
 
 class Outcome(NamedTuple):
-    """A derivation: its joint score, and how much of it is right.
+    """The joint score of a derivation and the counts for its evaluation.
 
-    counts  labelled dependencies that are right, found, gold; the same of unlabelled ones; right categories, words;
-            1 where all labelled dependencies are right
+    counts  labelled dependencies that are right, predicted, gold; the same for unlabelled ones; right categories,
+            words;
+            1 if all labelled dependencies are right
     """
 
     value: float
     counts: tuple[int, ...]
 
 
-#: best edges int32[I] of items -> the outcome of the derivation
+#: maps int32[I], the best edges of the items, to the outcome of their derivation
 Judge = Callable[[np.ndarray], Outcome]
 
 
 class Course(NamedTuple):
-    """Outcomes of a decoder, each from an iteration on; the iteration that settled it, 0: none did."""
+    """The outcomes of a decoder over its iterations.
+
+    outcomes  (first iteration, outcome), with a new entry whenever the outcome changes
+    settled   iteration at which the decoder converged or proved its outcome; 0 if it did neither
+    """
 
     outcomes: list[tuple[int, Outcome]]
     settled: int
 
     def at(self, iterations: int) -> Outcome:
-        """Return the outcome after so many iterations; of decoders without iterations (0) the only one."""
+        """Return the outcome after a number of iterations. A decoder without iterations (0) has only one outcome."""
         return [outcome for begin, outcome in self.outcomes if begin <= max(1, iterations)][-1]
 
 
 class Outputs(NamedTuple):
-    """Outcomes of a decoder under both output rules (`output`)."""
+    """The outcomes of a decoder under both output rules (`output`)."""
 
     viterbi: Course
     least_risk: Course
 
     def by(self, output: Output) -> Course:
-        """Return the outcomes under a rule."""
+        """Return the outcomes under an output rule."""
         return self.viterbi if output == "viterbi" else self.least_risk
 
 
 class Studied(NamedTuple):
-    """A sentence that has a derivation.
+    """The outcomes of all decoders for a sentence that has a derivation.
 
-    edges     of its chart
-    decoders  DECODERS -> outcomes. The parser alone is without the supertagger, exact is the search
-    proved    whether the search proved the optimum; nodes, cpu_s: of the search
+    edges     number of edges of the chart
+    decoders  DECODERS -> outcomes; `parser` ignores the supertagger's scores, `exact` is the search
+    proved    whether the search proved the optimum; `nodes` and `cpu_s` also refer to the search
     """
 
     sentence: int
@@ -80,52 +85,55 @@ class Studied(NamedTuple):
 
     @property
     def optimum(self) -> Outcome:
-        """The best derivation, if it is proved."""
+        """Return the search's derivation, which is the optimum if `proved`."""
         return self.decoders["exact"].viterbi.at(0)
 
 
 def scores(outcomes: Sequence[Outcome], sentences: int) -> Scores:
-    """Of the outcomes of sentences that have a derivation, among so many."""
+    """Return the scores over the outcomes of sentences that have a derivation; `sentences` counts all."""
     total = np.array([outcome.counts for outcome in outcomes] or [(0,) * 9]).sum(axis=0).tolist()
     tags = total[6], total[7]
     return Scores(Ratio(*total[:3]), Ratio(*total[3:6]), tags, total[8], len(outcomes), sentences)
 
 
 def difference(a: Sequence[Outcome], b: Sequence[Outcome]) -> Difference:
-    """Labelled F-score of some sentences' outcomes less that of others, with its 95 % interval."""
-    return jackknife(np.array([[one.counts[:3] for one in pair] for pair in zip(a, b, strict=True)]))
+    """Return the difference of two labelled F-scores over the same sentences, with its 95 % interval."""
+    return jackknife(np.array([[outcome.counts[:3] for outcome in pair] for pair in zip(a, b, strict=True)]))
 
 
-def _counts(of: Scores) -> tuple[int, ...]:
-    both = of.labelled, of.unlabelled
-    return (*(n for ratio in both for n in (ratio.right, ratio.found, ratio.gold)), *of.supertags, of.exact)
+def _counts(scored: Scores) -> tuple[int, ...]:
+    """Return the counts of an Outcome from the scores of one sentence."""
+    both = scored.labelled, scored.unlabelled
+    return (*(n for ratio in both for n in (ratio.right, ratio.predicted, ratio.gold)), *scored.supertags, scored.exact)
 
 
 class Study(Adaptive):
-    """Adaptive supertagging that fills `studied` beside.
+    """Adaptive supertagging that also runs all decoders on each chart and appends the outcomes to `studied`.
 
-    gold   derivations of the sentences; most: iterations of both approximate decoders
-    shown  iterations after which derivations of least risk, and all of belief propagation, are not read off any more;
-           both decoders go on until they settle
-    nodes  of the search, at most
+    gold   derivations of the sentences
+    most   largest number of iterations of belief propagation and dual decomposition
+    shown  iteration after which outputs are no longer evaluated, except the best derivation of dual decomposition;
+           both decoders continue until they converge
+    nodes  largest number of nodes of the search
     """
 
-    def __init__(self, *how: Any, gold: Sequence[Derivation], most: int, shown: int, nodes: int = 1000):
-        super().__init__(*how)
+    def __init__(self, *arguments: Any, gold: Sequence[Derivation], most: int, shown: int, nodes: int = 1000):
+        super().__init__(*arguments)
         self.gold, self.most, self.shown, self.nodes = gold, most, shown, nodes
         self.studied: list[Studied] = []
 
     def _best(self, tagged: Supertagged, s: int, choices: Lattice, packed: Packed) -> tuple[float, Derivation, None]:
+        """Run all decoders on a chart and return the score and derivation of the search."""
         joint, strings = self._joint(tagged, s, choices, packed), tagged.strings(s)
-        known: dict[tuple[int, ...], Outcome] = {}
+        outcomes: dict[tuple[int, ...], Outcome] = {}
 
         def outcome(best: np.ndarray) -> Outcome:
             key = tuple(joint.edges_of(best))
-            if key not in known:
-                (tags, own), derivation = joint.read(best), joint.packed.derivation(best, strings)
-                counts = _counts(evaluate([self.gold[s]], [Found((derivation,), True, own, 0, 0.0, 0)]))
-                known[key] = Outcome(own + joint.chain_score(tags), counts)
-            return known[key]
+            if key not in outcomes:
+                (tags, parser_score), derivation = joint.read(best), joint.packed.derivation(best, strings)
+                counts = _counts(evaluate([self.gold[s]], [Found((derivation,), True, parser_score, 0, 0.0, 0)]))
+                outcomes[key] = Outcome(parser_score + joint.chain_score(tags), counts)
+            return outcomes[key]
 
         started = time.process_time()
         result = search(joint, ITERATIONS["exact"], self.nodes)
@@ -133,9 +141,9 @@ class Study(Adaptive):
         assert result is not None  # weights are finite
         best = result[0]
         assert best.scores is not None
-        alone = np.zeros(len(joint.emission))
+        zeros = np.zeros(len(joint.emission))
         decoders = {
-            "parser": _single(outcome(viterbi(joint.packed, alone)), outcome(least_risk(joint.packed, alone))),
+            "parser": _single(outcome(viterbi(joint.packed, zeros)), outcome(least_risk(joint.packed, zeros))),
             "bp": self._propagation(joint, outcome),
             "dd": self._decomposition(joint, outcome, "polyak"),
             "dd-published": self._decomposition(joint, outcome, "published"),
@@ -146,6 +154,7 @@ class Study(Adaptive):
         return best.value, joint.packed.derivation(best.edges, strings), None
 
     def _propagation(self, joint: Joint, outcome: Judge) -> Outputs:
+        """Return the outcomes of belief propagation under both output rules."""
         first: dict[Output, Course] = {rule: Course([], 0) for rule in OUTPUTS}
         for rule, course in first.items():
             _add(course.outcomes, 1, outcome(decode(joint, 1, rule).edges))
@@ -158,27 +167,33 @@ class Study(Adaptive):
         return Outputs(*(first[rule]._replace(settled=settled) for rule in OUTPUTS))
 
     def _decomposition(self, joint: Joint, outcome: Judge, step: Step) -> Outputs:
-        """Follow one descent: the best derivation seen, and the least risk under the multipliers of the least bound."""
+        """Run one descent and return the outcomes of both output rules.
+
+        The outcome of `viterbi` is the best derivation seen so far. The outcome of `least-risk` uses the multipliers of
+        the least bound so far.
+        """
         best, start, settled, value, bound = Best(), np.zeros(len(joint.emission)), 0, -np.inf, np.inf
-        seen, risk = list[tuple[int, Outcome]](), list[tuple[int, Outcome]]()
+        best_outcomes, risk_outcomes = list[tuple[int, Outcome]](), list[tuple[int, Outcome]]()
         for dual in steps(joint, joint.possible, start, best, self.most, step):
             if best.value > value:
                 value = best.value
-                _add(seen, dual.rounds, outcome(joint.analysis(best.tags, dual.bound, dual.rounds, "gap").edges))
+                _add(
+                    best_outcomes, dual.rounds, outcome(joint.analysis(best.tags, dual.bound, dual.rounds, "gap").edges)
+                )
             if dual.bound < bound and dual.rounds <= self.shown:
                 bound = dual.bound
-                left = scores_left(joint.possible, dual.multipliers)
-                _add(risk, dual.rounds, outcome(least_risk(joint.packed, left)))
+                variable_scores = scores_left(joint.possible, dual.multipliers)
+                _add(risk_outcomes, dual.rounds, outcome(least_risk(joint.packed, variable_scores)))
             settled = dual.rounds if dual.bound <= best.value else 0
-        return Outputs(Course(seen, settled), Course(risk, settled))
+        return Outputs(Course(best_outcomes, settled), Course(risk_outcomes, settled))
 
 
 def _single(viterbi: Outcome, least_risk: Outcome) -> Outputs:
-    """Make the outcomes of a decoder without iterations."""
+    """Return the outcomes of a decoder without iterations."""
     return Outputs(Course([(1, viterbi)], 0), Course([(1, least_risk)], 0))
 
 
 def _add(course: list[tuple[int, Outcome]], begin: int, outcome: Outcome) -> None:
-    """Unless it is what was found before."""
+    """Append an outcome to a course unless it equals the last one."""
     if not course or course[-1][1] != outcome:
         course.append((begin, outcome))

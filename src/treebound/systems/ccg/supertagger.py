@@ -23,13 +23,14 @@ from treebound.systems.ccg.chain import (
 from treebound.systems.ccg.optimise import Kept, fit
 from treebound.systems.ccg.words import TEMPLATES, Words, contexts, split
 
-SHOWN = 200  #: sentences after which it is told how far an evaluation is
+SHOWN = 200  #: sentences per step of the progress bar
 
 
 class Dictionary:
-    """Which categories a word may have: those that it was seen with if it was seen often enough, else those of its tag.
+    """The categories that each word may have: those seen with its form if it is frequent, else those seen with its tag.
 
-    counts  form -> occurrences, by_form and by_tag -> ascending categories; a tag that was never seen: any category
+    counts           form -> number of occurrences
+    by_form, by_tag  form or tag -> ascending categories; a tag that was never seen allows every category
     """
 
     def __init__(self, counts: dict[str, int], by_form: dict[str, list[int]], by_tag: dict[str, list[int]], tags: int):
@@ -37,7 +38,7 @@ class Dictionary:
 
     @classmethod
     def count(cls, strings: Iterable[tuple[str, str]], gold: Iterable[int], tags: int) -> Dictionary:
-        """From the (form, tag) and the category of every word of a treebank."""
+        """Return the dictionary of a treebank, given (form, tag) and the gold category of every word."""
         counts: dict[str, int] = defaultdict(int)
         by_form: dict[str, set[int]] = defaultdict(set)
         by_tag: dict[str, set[int]] = defaultdict(set)
@@ -45,11 +46,11 @@ class Dictionary:
             counts[form] += 1
             by_form[form].add(category)
             by_tag[tag].add(category)
-        sorted_of = [{name: sorted(of[name]) for name in sorted(of)} for of in (by_form, by_tag)]
-        return cls(dict(sorted(counts.items())), sorted_of[0], sorted_of[1], tags)
+        lists = [{name: sorted(seen[name]) for name in sorted(seen)} for seen in (by_form, by_tag)]
+        return cls(dict(sorted(counts.items())), lists[0], lists[1], tags)
 
     def groups(self, strings: Sequence[tuple[str, str]], cutoff: int) -> tuple[np.ndarray, Lattice]:
-        """(int32[W] numbers of lists, the lists) where forms seen `cutoff` times or more have their own categories."""
+        """Return (int32[W] list numbers, the lists); forms seen at least `cutoff` times have lists of their own."""
         numbers: dict[tuple[str, str], int] = {}
         lists: list[list[int]] = []
         group = np.empty(len(strings), np.int32)
@@ -64,7 +65,7 @@ class Dictionary:
 
 
 class Supertagger:
-    """Categories by number, dictionary, templates and weights of a chain."""
+    """A supertagger: categories by number, dictionary, templates and weights of a chain."""
 
     def __init__(self, categories: list[str], dictionary: Dictionary, weights: Weights, templates: tuple[str, ...]):
         self.categories, self.dictionary, self.templates = categories, dictionary, templates
@@ -73,23 +74,26 @@ class Supertagger:
         self.potential = np.exp(weights.transition)
 
     def features(self, words: Words, cutoff: int, context: np.ndarray | None = None) -> Features:
-        """The sentences as the kernels take them; context: their `contexts`, where they are known. O(W T)."""
+        """Return the words as kernels take them. O(W T).
+
+        context  `contexts(words, templates)` if it is computed already
+        """
         group, lists = self.dictionary.groups(words.strings, cutoff)
         return Features(contexts(words, self.templates) if context is None else context, words.offsets, group, lists)
 
     def scored(self, features: Features, s: int) -> tuple[Lattice, np.ndarray]:
-        """The lattice of a sentence and the emissions of its categories."""
+        """Return the lattice of sentence s and the emission scores of its categories."""
         a, b = features.offsets[s], features.offsets[s + 1]
         choices = lattice(features.group[a:b], features.lists)
         return choices, emissions(features.context[a:b], choices, self.weights.table, self.weights.mask)
 
     def probabilities(self, features: Features, s: int) -> tuple[Lattice, np.ndarray]:
-        """The lattice of a sentence and the probability of each of its categories."""
+        """Return the lattice of sentence s and the probabilities of its categories."""
         choices, emission = self.scored(features, s)
         return choices, marginals(emission, choices, self.potential)[1]
 
     def best(self, words: Words, cutoff: int) -> np.ndarray:
-        """int32[W]: the most probable sequences."""
+        """Return int32[W], the categories of the most probable sequence of each sentence."""
         features, out = self.features(words, cutoff), np.empty(len(words.form), np.int32)
         for s in range(len(words.offsets) - 1):
             a, b = words.offsets[s], words.offsets[s + 1]
@@ -100,14 +104,14 @@ class Supertagger:
 
 
 def beam(choices: Lattice, probability: np.ndarray, beta: float) -> Lattice:
-    """The categories whose probability is at least beta times that of the word's most probable one."""
+    """Keep the categories whose probability is at least beta times the highest probability of the word."""
     words = np.repeat(np.arange(len(choices.first) - 1), np.diff(choices.first))
     if not len(words):
         return choices
     top = np.maximum.reduceat(probability, choices.first[:-1])
-    kept = probability >= beta * top[words]
-    counts = np.bincount(words[kept], minlength=len(choices.first) - 1)
-    return Lattice(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32), choices.tags[kept])
+    within = probability >= beta * top[words]
+    counts = np.bincount(words[within], minlength=len(choices.first) - 1)
+    return Lattice(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32), choices.tags[within])
 
 
 def train_supertagger(
@@ -121,7 +125,7 @@ def train_supertagger(
     kept: tuple[Path, str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Supertagger, list[dict]]:
-    """A supertagger of the categories `gold` of all words, and a record a round of L-BFGS.
+    """Train a supertagger on the gold categories of all words and return it with one record per round of L-BFGS.
 
     Only features of gold sequences have weights, as in Clark & Curran (2007).
     """
@@ -149,12 +153,12 @@ def train_supertagger(
         potential, total = np.exp(weights.transition), 0.0
         parts = range(0, len(words.offsets) - 1, SHOWN)
         for start in progress(parts, f"supertagger, evaluation {evaluations}") if progress else parts:
-            some = features._replace(offsets=words.offsets[start : start + SHOWN + 1])
-            total += expect(some, weights, potential, expected)
+            batch = features._replace(offsets=words.offsets[start : start + SHOWN + 1])
+            total += expect(batch, weights, potential, expected)
         gradient = np.concatenate([expected.table[used], expected.transition[moved]]) - observed
         return total - float(w @ observed), gradient
 
     best, history = fit(objective, len(observed), l2, iterations, Kept(*kept) if kept else None)
-    best = best.astype(np.float32)  # as the model's file holds them
+    best = best.astype(np.float32)  # the precision of the model file
     weights.table[used], weights.transition[moved] = best[: len(used)], best[len(used) :]
     return Supertagger(categories, dictionary, weights, templates), history

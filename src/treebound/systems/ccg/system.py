@@ -1,4 +1,4 @@
-"""CCG parsing as a system."""
+"""CCG parsing as a system: training, parsing and the report of scores."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from treebound.treebanks.ccg.columns import heads_of
 
 
 class Parser(InBatches):
-    """A model with its attempts, by default those of its settings.
+    """A CCG parser: a model with its attempts (`Adaptive`), by default the attempts of its settings.
 
-    A parse holds the heads of the derivation and the lexical categories as labels; its `record` is what was found
-    (`decoding.Found`). The status of a whole derivation is `heuristic`: it is the best one of its chart, from which the
-    supertagger kept others. Fragments, where there is no whole one, have the status `limit`; the head of the first one
-    is the root, and the others' heads are its dependents.
+    A parse holds the heads of the derivation and the lexical categories as labels; its `record` is the result of
+    decoding (`decoding.Found`). The status of a complete derivation is `heuristic`: it is the best one of its chart,
+    but the supertagger excludes other derivations from the chart. Without a complete derivation the status is `limit`
+    and the parse holds fragments: the head of the first fragment is the root, and the heads of the others are its
+    dependents.
 
-    With `integrate` (`integration.Integration`), score, bound and status are those of the joint model in that chart.
+    With `integrate` (`integration.Integration`), score, bound and status refer to the joint model in that chart.
     """
 
-    derives = True  #: `treebound parse --derivations` writes its records
+    derives = True  #: allows `treebound parse --derivations`, which writes the derivations of the parses
 
     def __init__(
         self, model: CCGModel, *, beams: tuple[str, ...] | None = None, limit: int | None = None, **joint: Any
@@ -44,66 +45,69 @@ class Parser(InBatches):
         self.integration = Integration(**joint)
 
     def words(self, treebank: Treebank) -> Words:
-        """Forms, and the tags by the model's conventions."""
+        """Return forms and tags of a treebank under the model's conventions."""
         return words_of(under(self.model.meta, treebank), self.model.meta["tag"])
 
     def parse_words(self, words: Words) -> list[Parse]:
-        """One a sentence, in order; `value` is the score of its derivation or the sum of those of its fragments."""
+        """Parse all sentences, in order; `value` is the score of the derivation or the sum over its fragments."""
         number = self.model.tagger.number
-        return [_parse(found, number) for found in self.adaptive().parse(words)]
+        return [_parse(decoded, number) for decoded in self.adaptive().parse(words)]
 
     def adaptive(self) -> Adaptive:
-        """What makes and decodes its charts, with memory for one."""
+        """Return the adaptive parser, with memory for one chart at a time."""
         model = self.model
-        how = levels(self.spec.beams), self.spec.limit, self.integration.decoder
-        return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *how)
+        attempts = levels(self.spec.beams), self.spec.limit, self.integration.decoder
+        return Adaptive(model.tagger, model.made_grammar(), model.weights.astype(np.float64), *attempts)
 
 
-def _parse(found: Found, number: dict[str, int]) -> Parse:
-    """A tree of heads over what was found."""
+def _parse(decoded: Found, number: dict[str, int]) -> Parse:
+    """Return the parse of a decoding result: one tree of heads over its derivation or fragments."""
     heads, labels, root = [NO_HEAD], [-1], 0
-    for derivation in found.derivations:
+    for derivation in decoded.derivations:
         begin = len(heads) - 1
-        own = heads_of(derivation)
-        top = begin + own.index(0) + 1
-        heads += [begin + head if head else root for head in own]
+        own_heads = heads_of(derivation)
+        top = begin + own_heads.index(0) + 1
+        heads += [begin + head if head else root for head in own_heads]
         labels += [number[str(leaf.category)] for leaf in derivation.leaves()]
         root = root or top
-    work = {"edges": found.edges, "level": found.level, "refused": found.refused}
-    status, bound = "heuristic" if found.parsed else "limit", np.inf
-    if found.joint is not None:
-        status, bound = found.joint.status, found.joint.bound
-        work |= {"rounds": found.joint.rounds, "nodes": found.joint.nodes}
-    tree = np.array(heads, INDEX), found.value, bound
-    return Parse(*tree, status, work, labels=np.array(labels, INDEX), record=found)  # type: ignore[arg-type]
+    work = {"edges": decoded.edges, "level": decoded.level, "refused": decoded.refused}
+    status, bound = "heuristic" if decoded.parsed else "limit", np.inf
+    if decoded.joint is not None:
+        status, bound = decoded.joint.status, decoded.joint.bound
+        work |= {"rounds": decoded.joint.rounds, "nodes": decoded.joint.nodes}
+    tree = np.array(heads, INDEX), decoded.value, bound
+    return Parse(*tree, status, work, labels=np.array(labels, INDEX), record=decoded)  # type: ignore[arg-type]
 
 
 class CCG(Labelled):
-    """`treebound.core.system.System`."""
+    """CCG parsing as a system (`treebound.core.system.System`)."""
 
     settings, model, finder = Settings, CCGModel, Parser
     options = ("beams", "limit", *(field.name for field in fields(Integration)))
-    attributes = False  #: forms and tags are all that it sees of words
+    attributes = False  #: the models read forms and tags only
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are. InputError for a treebank that holds no derivations."""
+        """Return the settings unchanged. InputError for a treebank without derivations."""
         read_derivations(train, train.meta.get("tag", "xpos"))
         return super().fitted(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
-        """Of settings and the training treebank."""
+        """Return the key of a training run: a digest of the settings and the training treebank."""
         return key_for(settings, train)
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CCGModel:
-        """The model at the end of training; dev has no part in it."""
-        return train_model(settings, train, **how)
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> CCGModel:
+        """Train and return the final model. The development treebank is not used."""
+        return train_model(settings, train, **options)
 
     def report(self, model: CCGModel, dev: Treebank) -> str:
-        """Labelled and unlabelled F-score, supertag accuracy of the sentences that have a derivation; coverage."""
+        """Return a line of scores on dev: labelled and unlabelled F-score, supertag accuracy, coverage.
+
+        The first three count only sentences that have a complete derivation.
+        """
         parses = self.parser(model).parse(dev)
-        found = [parse.record for parse in parses]
-        scores = evaluate(read_derivations(dev, model.meta["tag"]), found).summary()
+        decoded = [parse.record for parse in parses]
+        scores = evaluate(read_derivations(dev, model.meta["tag"]), decoded).summary()
         figures = ", ".join(f"{name} {scores[name]:.2f}" for name in ("LF", "UF", "ST", "coverage"))
         left_out = sum(model.left_out.values())
-        said = f", {left_out} sentences of TRAIN left out" if left_out else ""
-        return f"dev {figures}{said}"
+        note = f", {left_out} sentences of TRAIN left out" if left_out else ""
+        return f"dev {figures}{note}"

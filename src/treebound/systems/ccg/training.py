@@ -1,10 +1,13 @@
-"""Training: first the supertagger, then the log-linear model of derivations, both by L-BFGS.
+"""Training of a CCG parser: first the supertagger, then the log-linear model of derivations, both by L-BFGS.
 
-The likelihood is that of the gold derivation among all of a chart (Clark & Curran 2007, section 5.1), whose lexical
-categories are the gold ones and those within the supertagger's beam, or that of one that has not seen it (`jackknife`).
-The beam of each sentence is the first one under which its chart keeps within the limit. Where no chart contains a
-derivation, as it is not in normal form, that of its lexical categories which shares most with it is learnt instead.
-Sentences that have none, and those whose charts are over the limit with every beam, are left out and counted.
+The likelihood of a sentence is the probability of its gold derivation among all derivations of a chart (Clark & Curran
+2007, section 5.1). The chart's lexical categories are the gold ones and those within the beam of the supertagger, or of
+a supertagger that has not seen the sentence (`jackknife`). Beams are tried in order until the chart keeps within the
+limit.
+
+If no chart contains the gold derivation, because it is not in normal form, the derivation over the same lexical
+categories that shares most with it is learnt instead. Sentences without one, and sentences whose charts exceed the
+limit with every beam, are left out and counted.
 """
 
 from __future__ import annotations
@@ -40,30 +43,30 @@ from treebound.treebanks.ccg.columns import derivations_of
 from treebound.treebanks.ccg.derivation import Derivation
 
 Tagged = Supertagged | Jackknifed
-SHOWN = 100  #: sentences after which it is told how far an evaluation is
+SHOWN = 100  #: sentences per step of the progress bar
 
 
 def key_for(settings: Settings, train: Treebank) -> str:
-    """Identifies a training; the dev treebank has no part in it."""
+    """Return the key of a training run: a digest of the settings and the training treebank."""
     return key_of(settings.as_dict(), [train])
 
 
 def train_model(
     settings: Settings, train: Treebank, *, checkpoint: Path | None = None, progress: Progress | None = None
 ) -> CCGModel:
-    """The model of a treebank whose columns hold derivations (`treebound.treebanks.ccg.columns`).
+    """Train a model on a treebank whose columns hold derivations (`treebound.treebanks.ccg.columns`).
 
-    InputError where they hold none, or none that the charts can contain.
+    InputError if the columns hold no derivations, or if none of them can be learnt.
     """
     meta, key = conventions(meta_of(train)), key_for(settings, train)
     derivations = read_derivations(train, meta["tag"])
     words = words_of(train, meta["tag"])
-    cutoff, kept, tag_history = min(cutoff for _, cutoff in levels(settings.beams)), list[Path](), list[dict]()
+    cutoff, checkpoints, tag_history = min(cutoff for _, cutoff in levels(settings.beams)), list[Path](), list[dict]()
 
     def learn(treebank: Treebank, fold: int | None = None) -> Supertagger:
-        """A supertagger of all sentences, or of those of the other folds."""
+        """Train a supertagger on all sentences, or on the sentences outside one fold."""
         if checkpoint:
-            kept.append(checkpoint.with_name(checkpoint.name + (".tags" if fold is None else f".tags.{fold}")))
+            checkpoints.append(checkpoint.with_name(checkpoint.name + (".tags" if fold is None else f".tags.{fold}")))
         tagger, history = train_supertagger(
             words_of(treebank, meta["tag"]),
             treebank.strings("deprel"),
@@ -71,7 +74,7 @@ def train_model(
             cutoff=cutoff,
             l2=settings.tag_l2,
             iterations=settings.tag_iterations,
-            kept=(kept[-1], key) if checkpoint else None,
+            kept=(checkpoints[-1], key) if checkpoint else None,
             progress=progress and partial(_of_fold, progress, fold),
         )
         tag_history.extend({"part": "supertagger", **record} for record in (history if fold is None else ()))
@@ -80,48 +83,51 @@ def train_model(
     tagger = learn(train)
     tagged = jackknifed(train, words, tagger, settings.training_folds, learn)
     grammar = Grammar.read_off(derivations, tagger.categories, settings.rules == "all")
-    seen = grammar.stated()
+    seen_rules = grammar.stated()
     task = Task.prepare(settings, grammar, tagger, words, derivations, progress, tagged)
     if not task.sentences:
         reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(task.left_out.items()))
-        raise InputError(f"no derivation can be learnt from ({reasons})", hint="look at --training-beams and -limit")
+        raise InputError(
+            f"no derivation can be learnt from ({reasons})", hint="check --training-beams and --training-limit"
+        )
     weights, history = task.fit(settings, Kept(checkpoint, key) if checkpoint else None, progress)
     jointly = checkpoint.with_name(checkpoint.name + ".joint") if checkpoint else None
     joint_history: list[dict] = []
     if settings.joint_epochs:
         training = JointTraining(task.charts, tagger, words, weights, task.examples())
         weights, tagger, joint_history = training.fit(settings, Kept(jointly, key) if jointly else None, progress)
-    for path in (checkpoint, jointly, *kept):
+    for path in (checkpoint, jointly, *checkpoints):
         if path is not None:
             path.unlink(missing_ok=True)
     records = tag_history + [
         {"part": "parser", "sentences": len(task.sentences), "rebuilt": task.rebuilt, **r} for r in history
     ]
     records += [{"part": "joint", **record} for record in joint_history]
-    return CCGModel(settings, meta, tagger, seen, weights, records, dict(sorted(task.left_out.items())), key)
+    return CCGModel(settings, meta, tagger, seen_rules, weights, records, dict(sorted(task.left_out.items())), key)
 
 
-def _of_fold(progress: Progress, fold: int | None, items: Iterable, what: str) -> Iterable:
-    return progress(items, what if fold is None else f"fold {fold + 1}, {what}")
+def _of_fold(progress: Progress, fold: int | None, items: Iterable, description: str) -> Iterable:
+    """Show progress with the number of the fold in front of the description."""
+    return progress(items, description if fold is None else f"fold {fold + 1}, {description}")
 
 
 def read_derivations(treebank: Treebank, tag: str) -> list[Derivation]:
-    """The derivations of a treebank. InputError where it holds none."""
+    """Return the derivations of a treebank. InputError if it holds none."""
     try:
         return derivations_of(treebank, tag)
     except ValueError as error:
-        hint = "give an .auto file; treebound convert --to ccg makes them"
+        hint = "give an .auto file; treebound convert --to ccg writes such files"
         raise InputError(f"no CCG derivations ({error})", hint=hint) from None
 
 
 @dataclass
 class Task:
-    """Sentences with the lexical categories of their charts, and the features of their derivations.
+    """The training data of the parser: sentences with the categories of their charts, and features of gold derivations.
 
-    counts    float64[2^bits] over all gold derivations
-    learnt    of every sentence its number, and the derivation that is learnt from
-    left_out  reason -> sentences
-    rebuilt   sentences whose derivations are others over the same lexical categories
+    counts    float64[2^bits], feature counts over all gold derivations;
+    learnt    (number of the sentence, derivation that is learnt), one for each of `sentences`;
+    left_out  reason -> number of sentences that are not learnt;
+    rebuilt   number of sentences that learn another derivation over the same lexical categories
     """
 
     charts: Charts
@@ -142,7 +148,7 @@ class Task:
         progress: Progress | None,
         tagged: Tagged | None = None,
     ) -> Task:
-        """Find the beam of every sentence; `tagged` gives charts their categories, by default the tagger itself."""
+        """Find a beam for every sentence; `tagged` chooses the categories of charts, by default the tagger itself."""
         size = 1 << settings.chart_bits
         task = cls(Charts(grammar, np.zeros(size), settings.training_limit), [], np.zeros(size))
         tagged = tagged or Supertagged(tagger, words)
@@ -156,10 +162,11 @@ class Task:
         return task
 
     def _add(self, settings: Settings, tagged: Tagged, s: int, gold: list[int], derivation: Derivation) -> None:
+        """Add a sentence with the first beam under which its chart keeps within the limit, or count it as left out."""
         derivation = self._reachable(tagged.words, s, np.array(gold, np.int32), derivation)
         for beta, cutoff in levels(settings.training_beams):
             sentence = sentence_of(tagged.words, s, with_gold(tagged.lattice(s, beta, cutoff), gold))
-            if self.charts.chart(sentence) is not None:  # it may add rules, and so number them anew
+            if self.charts.chart(sentence) is not None:  # may add rules, which changes their numbers
                 chart = gold_chart(self.charts.grammar, sentence, derivation)
                 count_features(self.charts.grammar, sentence, chart, self.counts)
                 self.sentences.append(sentence)
@@ -168,25 +175,27 @@ class Task:
         self.left_out["a chart over the limit"] += 1
 
     def _reachable(self, words: Words, s: int, gold: np.ndarray, derivation: Derivation) -> Derivation:
-        """The derivation, or if no chart contains it the one of its lexical categories that shares most with it."""
+        """Return the derivation if a chart can contain it, else the most similar one with the same categories."""
         sentence = sentence_of(words, s, Lattice(np.arange(len(gold) + 1, dtype=np.int32), gold))
         try:
             gold_chart(self.charts.grammar, sentence, derivation)
         except UnreachableError:
-            found = nearest(self.charts, words, s, gold, derivation)
-            if found is None:
+            similar = nearest(self.charts, words, s, gold, derivation)
+            if similar is None:
                 raise
             self.rebuilt += 1
-            return found
+            return similar
         return derivation
 
     def examples(self) -> list[Example]:
-        """What is learnt from, as joint training takes it."""
+        """Return the training examples in the form that joint training takes."""
         pairs = zip(self.learnt, self.sentences, strict=True)
         return [Example(number, sentence, derivation) for (number, derivation), sentence in pairs]
 
-    def fit(self, settings: Settings, kept: Kept | None, progress: Progress | None) -> tuple[np.ndarray, list[dict]]:
-        """float32[2^bits] weights, zero but for features of gold derivations, and a record a round."""
+    def fit(
+        self, settings: Settings, checkpoint: Kept | None, progress: Progress | None
+    ) -> tuple[np.ndarray, list[dict]]:
+        """Return float32[2^bits] weights and one record per round; features without gold counts keep weight 0."""
         used = np.flatnonzero(self.counts)
         observed, expected, evaluations = self.counts[used], np.zeros(len(self.counts)), 0
 
@@ -204,14 +213,14 @@ class Task:
                     total += packed.expect(expected)
             return total - float(w @ observed), expected[used] - observed
 
-        best, history = fit(objective, len(used), settings.l2, settings.iterations, kept)
+        best, history = fit(objective, len(used), settings.l2, settings.iterations, checkpoint)
         weights = np.zeros(len(self.counts), np.float32)
         weights[used] = best
         return weights, history
 
 
 def with_gold(choices: Lattice, gold: list[int]) -> Lattice:
-    """The lattice with the gold category of every word in it. O(C)."""
+    """Return the lattice with the gold category of every word added. O(C)."""
     word = np.repeat(np.arange(len(gold)), np.diff(choices.first))
     pairs = np.unique(np.concatenate([word << 32 | choices.tags, (np.arange(len(gold)) << 32) | np.array(gold)]))
     first = np.searchsorted(pairs >> 32, np.arange(len(gold) + 1))

@@ -1,8 +1,8 @@
-"""What the models see of words: forms, tags and their hashes, and the templates of the supertagger.
+"""Words as the models see them: forms, tags and their hashes, and the templates of the supertagger.
 
-A template is a string of atoms: `w`, `p`, `s`, `f`, `k` are the form, the tag, the last three and the first three
-letters and the shape of the word that is tagged, `w-1` the form of the word before it. The first line holds those of
-Clark & Curran (2004a), the second what words that were seen rarely need.
+A template is a sequence of atoms. `w`, `p`, `s`, `f` and `k` are form, tag, last three letters, first three letters and
+shape of the word that is tagged; `w-1` is the form of the word before it. The first line of TEMPLATES is the set of
+Clark & Curran (2004a), the second line adds templates for rare words.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ TEMPLATES = (
     "; w p-1; w p+1; p w-1; p w+1; p-1 p p+1; p p+1 p+2; p-2 p-1 p; s p; f p; k p; s p+1"
 )
 ATTRIBUTES = "wpsfk"
-REACH = 2  #: words to both sides that templates look at
+REACH = 2  #: largest distance of a template atom from the tagged word
 
 
 class Words(NamedTuple):
     """The words of some sentences.
 
-    offsets int64[S + 1]; form, tag: int64[W] hashes; attributes int64[len(ATTRIBUTES), W];
-    mark int8[W]: 1 punctuation, 2 verb, 0 any other, by the tag; strings: (form, tag) of every word
+    offsets     int64[S + 1];
+    form, tag   int64[W] hashes;
+    attributes  int64[len(ATTRIBUTES), W] hashes;
+    mark        int8[W], by the tag: 1 punctuation, 2 verb, 0 any other word;
+    strings     (form, tag) of every word
     """
 
     offsets: np.ndarray
@@ -39,20 +42,20 @@ class Words(NamedTuple):
     strings: list[tuple[str, str]]
 
     def part(self, i: int, j: int) -> Words:
-        """Those of the sentences from i to before j."""
+        """Return the words of the sentences from i to before j."""
         a, b = self.offsets[i], self.offsets[j]
         columns = self.form[a:b], self.tag[a:b], self.attributes[:, a:b], self.mark[a:b]
         return Words(self.offsets[i : j + 1] - a, *columns, self.strings[a:b])
 
 
 def words_of(treebank: Treebank, column: str) -> Words:
-    """The words of a treebank, tags from a column. O(W + vocabulary)."""
+    """Return the words of a treebank, with tags from a column. O(W + vocabulary)."""
     forms, tags = treebank.vocab["form"].strings, treebank.vocab[column].strings
     return _words(treebank.offsets, forms, treebank.columns["form"], tags, treebank.columns[column])
 
 
 def words_of_strings(sentences: Sequence[Sequence[tuple[str, str]]]) -> Words:
-    """The words (form, tag) of some sentences. O(W)."""
+    """Return the words of sentences that are lists of (form, tag). O(W)."""
     strings = [word for sentence in sentences for word in sentence]
     offsets = np.cumsum([0, *map(len, sentences)])
     each = np.arange(len(strings))
@@ -60,6 +63,7 @@ def words_of_strings(sentences: Sequence[Sequence[tuple[str, str]]]) -> Words:
 
 
 def _words(offsets: np.ndarray, forms: Sequence[str], form: np.ndarray, tags: Sequence[str], tag: np.ndarray) -> Words:
+    """Hash each distinct form and tag once and return the words."""
     of_forms = [[hash_string(f"{a}={value}") for value in map(_ATTRIBUTE[a], forms)] for a in "wsfk"]
     w, s, f, k = (np.array(hashes, np.int64)[form] for hashes in of_forms)
     p = np.array([hash_string(f"p={value}") for value in tags], np.int64)[tag]
@@ -69,14 +73,14 @@ def _words(offsets: np.ndarray, forms: Sequence[str], form: np.ndarray, tags: Se
 
 
 def mark_of(tag: str) -> int:
-    """1 for tags of punctuation, 2 for those of verbs: Penn's and universal ones."""
+    """Return 1 for tags of punctuation, 2 for tags of verbs, 0 for other tags; Penn and universal tags."""
     if tag in ("PUNCT", "LRB", "RRB") or not any(c.isalnum() for c in tag) or tag in ("-LRB-", "-RRB-"):
         return 1
     return 2 if tag.startswith(("VB", "MD")) or tag in ("VERB", "AUX") else 0
 
 
 def shape(form: str) -> str:
-    """Kinds of its characters, repeats dropped: `Xx` of Ankara, `X-d` of B-52."""
+    """Return the kinds of characters of a form, without consecutive repeats: `Xx` for Ankara, `X-d` for B-52."""
     out = ""
     for c in form:
         kind = "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c
@@ -88,12 +92,15 @@ _ATTRIBUTE = {"w": lambda x: x, "s": lambda x: x[-3:].lower(), "f": lambda x: x[
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Templates from a text that separates them by ';'."""
+    """Return the templates of a text, which `;` separates."""
     return tuple(" ".join(t.split()) for t in text.split(";") if t.strip())
 
 
 def contexts(words: Words, templates: tuple[str, ...]) -> np.ndarray:
-    """int64[W, T]: what every template sees around every word. Words beyond a sentence are a border. O(W atoms)."""
+    """Return int64[W, T], the hash of each template's view of every word. O(W atoms).
+
+    Positions outside the sentence are border symbols. ValueError for a template with an unknown or distant atom.
+    """
     rows = np.arange(len(words.form))
     begin = np.repeat(words.offsets[:-1], np.diff(words.offsets))
     end = np.repeat(words.offsets[1:], np.diff(words.offsets))
@@ -104,9 +111,9 @@ def contexts(words: Words, templates: tuple[str, ...]) -> np.ndarray:
             name, offset = atom[0], int(atom[1:] or 0)
             if name not in ATTRIBUTES or abs(offset) > REACH:
                 raise ValueError(f"template atom {atom!r}: expected one of {ATTRIBUTES}, at most {REACH} words away")
-            at = rows + offset
-            inside = (begin <= at) & (at < end)
-            values = words.attributes[ATTRIBUTES.index(name), np.where(inside, at, rows)]
+            position = rows + offset
+            inside = (begin <= position) & (position < end)
+            values = words.attributes[ATTRIBUTES.index(name), np.where(inside, position, rows)]
             border = np.int64(hash_string(f"border {offset}"))
             x = (x ^ np.where(inside, values, border)) * np.int64(M1)
         out[:, t] = x

@@ -1,1 +1,1 @@
-"""Labelled first-order model under hard constraints (Riedel & Clarke 2006)."""
+"""Labelled first-order model with hard constraints (Riedel & Clarke 2006)."""

@@ -1,8 +1,9 @@
-"""Scores and features of labelled arcs: hashed rows of weights, one column for every label.
+"""Scores and features of labelled arcs: hashed rows of weights with one column for every label.
 
-A feature x of an arc owns row x & mask of the weight table. Column 0 scores the arc whatever its label, column 1 + l
-scores it with label l, so that one memory access serves all labels. Every feature counts twice: by itself, and joined
-with the direction of the arc (features of one word) or its direction and distance (features of both).
+Feature x of an arc owns row x & mask of the weight table. Column 0 scores the arc whatever its label, column 1 + l
+scores it with label l, so that one memory access serves all labels. Every feature counts twice: by itself and joined
+with a variant. The variant is the direction of the arc for features of one word, direction and distance for features
+of both words.
 """
 
 from __future__ import annotations
@@ -17,20 +18,21 @@ _MIX = -7046029254386353131
 
 @kernel(inline="always")
 def _row(x, variant, mask):
-    """Row of feature x joined with a variant (0: by itself)."""
+    """Return the row of feature x joined with a variant; variant 0 is the feature by itself."""
     x = (x ^ (variant * 0x632BE59BD9B4E019)) * _MIX
     return (x ^ (x >> 29)) & mask
 
 
 @kernel
 def _add(weights, row, out):
+    """Add a row of weights to `out`."""
     for c in range(weights.shape[1]):
         out[c] += weights[row, c]
 
 
 @kernel
 def _word_scores(templates, tokens, n, weights, mask):
-    """float64[n + 1, 2, columns]: the one-word features of every word, for arcs to the left and to the right."""
+    """Return float64[n + 1, 2, columns], the one-word features of every word for arcs to the left and to the right."""
     out = np.zeros((n + 1, 2, weights.shape[1]))
     for w in range(n + 1):
         for t in range(len(templates.seed)):
@@ -43,7 +45,7 @@ def _word_scores(templates, tokens, n, weights, mask):
 
 @kernel
 def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
-    """float64[A, labels] scores. O(A labels (T + distance)).
+    """Return float64[A, labels], the scores of all arcs with all labels. O(A labels (T + distance)).
 
     arc_templates  (head, modifier, bigram, between) Templates
     weights        float32 or int32 [rows, 1 + labels]
@@ -78,6 +80,7 @@ def score_labelled_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
 
 @kernel
 def _emit(x, variant, columns, label, out, c):
+    """Append the two places of a feature in the flat weight table and return the new count."""
     slots, signs, sign, (_, mask) = out
     first = _row(x, variant, mask) * columns
     slots[c], slots[c + 1] = first, first + 1 + label
@@ -87,7 +90,7 @@ def _emit(x, variant, columns, label, out, c):
 
 @kernel
 def labelled_features(arc_templates, tokens, tag, labelled_arc, columns, out, c):
-    """Append the places in the flat weight table of the features of an arc (h, m, label); returns the new count."""
+    """Append the places of the features of an arc (h, m, label) in the flat weight table and return the new count."""
     h, m, label = labelled_arc
     t_head, t_mod, t_pair, t_between = arc_templates
     right = 1 if m > h else 0

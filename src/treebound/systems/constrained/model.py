@@ -1,8 +1,8 @@
-"""Labelled first-order model: s(i, j, l) for every arc and label, trained by single-best MIRA (McDonald et al. 2005).
+"""Labelled first-order model: scores s(i, j, l) of all arcs and labels, trained by single-best MIRA.
 
-The decoder in the loop is Chu-Liu-Edmonds on the best label of every arc, as published by Riedel & Clarke (2006,
-section 3.2), or any decoder of labelled problems: the integer program with its constraints is the case that they leave
-open.
+MIRA follows McDonald et al. (2005). The decoder in training is Chu-Liu-Edmonds on the best label of every arc, as in
+Riedel & Clarke (2006, section 3.2), or any decoder of labelled problems. One such decoder is the integer program with
+its constraints, a case that the paper leaves open.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from treebound.learning.updates import UPDATES, Learner
 from treebound.systems.constrained.features import labelled_features, score_labelled_arcs
 from treebound.systems.constrained.settings import Settings
 
-#: McDonald et al. (2005), table 1, and conjunctions of the attributes of both words (Riedel & Clarke 2006, section 4.3)
+#: templates of McDonald et al. (2005), table 1, with conjunctions of both words' attributes (Riedel & Clarke 2006, 4.3)
 HEAD = lines("h.form; h.tag; h.form h.tag; h.suffix h.tag; h.lemma; h-1.tag h.tag; h.tag h+1.tag; h.feats")
 MODIFIER = tuple(t.replace("h.", "m.").replace("h-", "m-").replace("h+", "m+") for t in HEAD)
 PAIR = lines("""
@@ -61,7 +61,7 @@ LabelledDecoder = Callable[[LabelledProblem, Words], Parse]
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class LabelledHeader(Header):
-    """What stands in the file of a labelled model beside its weights."""
+    """Header of a labelled model's file, which also holds the weights."""
 
     key: str
     spec: Settings
@@ -74,18 +74,19 @@ class LabelledHeader(Header):
     history: History
 
 
-#: bytes of an arc, for each label of the model, and for each label that the integer program sees
+#: bytes per arc, per arc and label of the model, and per arc and label that the integer program considers
 ARC, LABEL, CANDIDATE = 60, 16, 40
 FORMAT = Format("labelled model", 2, LabelledHeader, lambda _: {"rows": Layout(np.int64), "weights": Layout(np.int32)})
 
 
 class LabelledModel:
-    """Weights int32[2 ** bits, 1 + labels], `unit` of them to 1.0; scores are exact integers.
+    """A labelled model: weights int32[2 ** bits, 1 + labels], `unit` of them to 1.0, so that scores are exact integers.
 
-    meta         the conventions of the treebank that it was trained on
-    constraints  those it parses under beside those of trees, as a TOML text (`treebound.constraints.parse`)
-    lines        its templates, under the names of TEMPLATES
-    key          identifies what it was trained by and on
+    meta         conventions of the training treebank;
+    constraints  constraints for parsing in addition to those that make a tree, as a TOML text
+                 (`treebound.constraints.parse`);
+    lines        feature templates under the names of TEMPLATES;
+    key          digest of settings, templates, constraints and training treebank
     """
 
     def __init__(
@@ -111,24 +112,24 @@ class LabelledModel:
         self.templates = compile_arc(attributes, pair, head, mod, between)
 
     def scores(self, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(head, mod, float64[A, labels]) of all n^2 arcs of a sentence."""
+        """Return (head, mod, float64[A, labels]), all n^2 arcs of a sentence and their scores."""
         head, mod = all_arcs(len(tag) - 1)
         return head, mod, score_labelled_arcs(self.templates, rows, tag, head, mod, self.weights, self.mask)
 
     @property
     def longest(self) -> int:
-        """Words of the longest sentence whose arcs with labels are within the limit of memory."""
+        """Return the length in words of the longest sentence whose labelled arcs fit the memory limit."""
         return longest(ARC + LABEL * len(self.names) + CANDIDATE * min(self.spec.k, len(self.names)))
 
     def problem(self, table: TokenTable, i: int, k: int, single_root: bool = True) -> LabelledProblem:
-        """All arcs of sentence i with their k best labels."""
+        """Return the problem of sentence i: all arcs with their k best labels."""
         rows, tag = table.sentence(i)
         head, mod, scores = self.scores(rows, tag)
         inner = Problem(len(tag) - 1, head, mod, scores.max(axis=1), single_root=single_root, unit=self.unit)
         return best_labels(inner, scores, k, self.names)
 
     def save(self, path: str | Path) -> None:
-        """Write one file, atomically."""
+        """Write the model to one file, atomically."""
         fields = {"key": self.key, "spec": self.spec.as_dict(), "unit": self.unit, "names": list(self.names)}
         fields |= {"meta": self.meta, "attributes": sorted(self.attributes), "history": self.history}
         fields |= {"templates": self.lines, "constraints": self.constraints}
@@ -137,19 +138,19 @@ class LabelledModel:
 
     @classmethod
     def load(cls, path: str | Path) -> LabelledModel:
-        """Read what `save` wrote. ModelError for anything else."""
+        """Read a model file that `save` wrote. ModelError for any other file."""
         header, arrays = FORMAT.load(path)
-        spec, used, given = header.spec, arrays["rows"], arrays["weights"]
+        spec, used, stored = header.spec, arrays["rows"], arrays["weights"]
         weights = np.zeros((1 << spec.bits, 1 + len(header.names)), np.int32)
         rows = used.shape[0] if used.ndim == 1 else -1
-        if given.shape != (rows, weights.shape[1]) or (rows and not 0 <= used.min() <= used.max() < len(weights)):
+        if stored.shape != (rows, weights.shape[1]) or (rows and not 0 <= used.min() <= used.max() < len(weights)):
             raise ModelError("damaged labelled model file (rows out of range)", path=path, hint="train it again")
-        weights[used] = given
-        own = frozenset(header.attributes), header.history, header.meta.as_meta()
+        weights[used] = stored
+        trained_on = frozenset(header.attributes), header.history, header.meta.as_meta()
         try:
             hard.parse(header.constraints, path)
             return cls(
-                *(spec, weights, header.unit, header.names, *own),
+                *(spec, weights, header.unit, header.names, *trained_on),
                 constraints=header.constraints,
                 templates=header.templates,
                 key=header.key,
@@ -159,7 +160,7 @@ class LabelledModel:
 
 
 def words_of(sentence: Sentence) -> Words:
-    """Return what constraints see: forms, coarse tags as word classes, and the columns FEATS and LEMMA."""
+    """Return the words as constraints see them: forms, coarse tags as word classes, and the columns FEATS and LEMMA."""
     form, upos, feats, lemma = (sentence.strings(name) for name in ("form", "upos", "feats", "lemma"))
     return Words.of(form, upos, feats=feats, lemma=lemma)
 
@@ -172,33 +173,35 @@ def train_labelled(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> LabelledModel:
-    """The averaged model after the last epoch. O(epochs words n labels T).
+    """Train with MIRA and return the averaged model after the last epoch. O(epochs words n labels T).
 
-    decoder  best tree of a labelled problem under the weights so far; None: Chu-Liu-Edmonds over all labels
-    checkpoint  a file written after every epoch; training resumes from it and removes it at the end
+    decoder     finds the best tree of a labelled problem under the current weights; None uses Chu-Liu-Edmonds over all
+                labels
+    checkpoint  file written after every epoch; training resumes from it and removes it at the end
 
-    Loss: words with a wrong head or label. Step: min(C, (loss - margin) / squared norm of the difference).
+    The loss is the number of words with a wrong head or label. The step is min(C, (loss - margin) / squared norm of the
+    difference).
     """
     key = key_for(spec, train)
     rules = hard.text(spec.constraints) if spec.constraints else ""
     task = _Training(spec, train, decoder)
-    kept = Checkpoint(checkpoint, key, task.learner) if checkpoint else None
+    saved = Checkpoint(checkpoint, key, task.learner) if checkpoint else None
     order = loop.shuffled(spec.seed, len(train))
-    found = loop.train(task, spec.epochs, order, checkpoint=kept, progress=progress)
-    weights, unit = found.best
-    shaped = weights.reshape(task.model.weights.shape)
+    outcome = loop.train(task, spec.epochs, order, checkpoint=saved, progress=progress)
+    weights, unit = outcome.best
+    table = weights.reshape(task.model.weights.shape)
     known = task.model.names, task.model.attributes
-    return LabelledModel(spec, shaped, unit, *known, found.history, meta_of(train), constraints=rules, key=key)
+    return LabelledModel(spec, table, unit, *known, outcome.history, meta_of(train), constraints=rules, key=key)
 
 
 def key_for(spec: Settings, train: Treebank) -> str:
-    """Identifies a model by its settings, templates, constraints and treebank."""
+    """Return the key that identifies a model: a digest of settings, templates, constraints and treebank."""
     rules = hard.text(spec.constraints) if spec.constraints else ""
     return key_of(spec.as_dict(), [train], digest(TEMPLATES).encode(), rules.encode())
 
 
 class _Training:
-    """A labelled model in training, as `treebound.learning.loop` takes it."""
+    """A labelled model in training, in the form that `treebound.learning.loop` expects."""
 
     def __init__(self, spec: Settings, train: Treebank, decoder: LabelledDecoder | None):
         self.train, self.decoder, self.difference = train, decoder, Difference()
@@ -213,16 +216,16 @@ class _Training:
         self.table = TokenTable(train)
 
     def learn(self, order: np.ndarray, show: Show) -> dict:
-        """One epoch."""
+        """Train for one epoch and return its record."""
         wrong = sum(self._learn(i) for i in show(order))
         return {"train_errors": wrong / max(1, self.train.words)}
 
     def result(self) -> Averages:
-        """The averaged weights."""
+        """Return the averaged weights."""
         return self.learner.average()
 
     def _learn(self, i: int) -> int:
-        """Wrong heads and labels of a sentence, learnt from."""
+        """Learn from sentence i and return the number of words with a wrong head or label."""
         rows, tag = self.table.sentence(i)
         gold, gold_labels = self.train.heads(i), self.gold_labels[i]
         heads, labels = self._decoded(i, rows, tag)
@@ -234,15 +237,15 @@ class _Training:
         *of_an_arc, between = (len(templates.seed) for templates in model.templates)
         slots, signs, rates = self.difference.reserve(2 * len(errors) * (4 * sum(of_an_arc) + 2 * n * between))
         for m in errors.tolist():
-            right, other = (int(gold[m]), m, int(gold_labels[m - 1])), (int(heads[m]), m, int(labels[m]))
-            for arc, sign in ((right, 1.0), (other, -1.0)):
+            right, wrong = (int(gold[m]), m, int(gold_labels[m - 1])), (int(heads[m]), m, int(labels[m]))
+            for arc, sign in ((right, 1.0), (wrong, -1.0)):
                 out = Output(slots, signs, sign, Place(0, model.mask))
                 count = labelled_features(model.templates, rows, tag, arc, model.weights.shape[1], out, count)
         self.learner.update(slots, signs, rates, count, len(errors))
         return len(errors)
 
     def _decoded(self, i: int, rows: np.ndarray, tag: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Heads and labels int32[n + 1] of the best tree under the weights so far."""
+        """Return int32[n + 1] heads and labels of the best tree under the current weights."""
         model, n = self.model, len(tag) - 1
         head, mod, scores = model.scores(rows, tag)
         if self.decoder is None:
@@ -250,7 +253,7 @@ class _Training:
         inner = Problem(n, head, mod, scores.max(axis=1), single_root=self.single_root)
         problem = best_labels(inner, scores, model.spec.k, model.names)
         parse = self.decoder(problem, words_of(self.train[i]))
-        if parse.labels is None:  # no tree keeps the constraints
+        if parse.labels is None:  # no tree satisfies the constraints
             parse, labels = chu_liu_edmonds(problem)
             return parse.heads, labels
         return parse.heads, parse.labels
@@ -259,7 +262,7 @@ class _Training:
 def _best(
     head: np.ndarray, mod: np.ndarray, scores: np.ndarray, n: int, single_root: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Heads and labels int32[n + 1] of the best tree of all arcs. O(n^3)."""
+    """Return int32[n + 1] heads and labels of the best tree over all arcs. O(n^3)."""
     label = scores.argmax(axis=1)
     best = scores[np.arange(len(head)), label]
     table, labels = np.full((n + 1, n + 1), -np.inf), np.full((n + 1, n + 1), -1, np.int32)

@@ -1,4 +1,4 @@
-"""How a labelled model under hard constraints is trained."""
+"""Training settings of a labelled model with hard constraints."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from treebound.support.settings import Checked, Epochs, Rate, Seed, option
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """Of a labelled first-order model; the defaults are those of Riedel & Clarke (2006, section 5)."""
+    """Settings of a labelled first-order model, with the defaults of Riedel & Clarke (2006, section 5)."""
 
-    epochs: Epochs = option(5, "Passes over TRAIN; the last one is kept.")
+    epochs: Epochs = option(5, "Number of passes over TRAIN. The model of the last pass is stored.")
     bits: Annotated[int, Field(ge=4, le=28)] = option(
-        18, "Log2 of the number of rows of weights; a row has one for each label and one for all."
+        18, "Log2 of the number of weight rows. A row holds one weight for each label and one for all labels."
     )
-    C: Rate = option(0.01, "Largest step of the mira update.")
-    k: Annotated[int, Field(ge=1, le=1_000_000)] = option(5, "Labels of an arc that the integer program sees.")
-    seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")
+    C: Rate = option(0.01, "Largest step size of a MIRA update.")
+    k: Annotated[int, Field(ge=1, le=1_000_000)] = option(
+        5, "Number of best labels of each arc that the integer program considers."
+    )
+    seed: Seed = option(1, "Random seed for the order of sentences. Equal seeds give equal models.")
     constraints: str = option(
-        "", "Hard constraints on trees: of a corpus, as en_ewt, or a file of your own. [default: none but trees]"
+        "",
+        "Hard constraints on trees: the name of a corpus, for instance en_ewt, or a TOML file. "
+        "[default: only those that make a tree]",
     )
-    in_loop: bool = option(False, "Decode under the constraints in training as well. [default: in parsing alone]")
+    in_loop: bool = option(False, "Decode under the constraints in training, too. [default: only in parsing]")

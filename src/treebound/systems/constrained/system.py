@@ -1,4 +1,4 @@
-"""The labelled model under hard constraints as a system."""
+"""The labelled model with hard constraints as a system."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ OPTIONS = ("valid", "formulation", "start", "relaxation", "space", "time_limit",
 
 
 class Parser(Naming):
-    """A labelled model with the integer program under its constraints (Riedel & Clarke 2006, section 3).
+    """A labelled model and the integer program under its constraints (Riedel & Clarke 2006, section 3).
 
-    valid    rules of the validator of Universal Dependencies that trees keep beside the model's own constraints: a name
-             or file as for `treebound.constraints.ud.load`; None: no rules
-    options  the others of OPTIONS, as for `IncrementalProgram`
+    valid    rules of the validator of Universal Dependencies that trees must keep in addition to the model's own
+             constraints: a name or file for `treebound.constraints.ud.load`; None adds no rules
+    options  the other OPTIONS, passed to `IncrementalProgram`
     """
 
     def __init__(self, model: LabelledModel, valid: str | None = None, **options: Any):
@@ -39,6 +39,7 @@ class Parser(Naming):
         self.reads = tuple(name for name in ("upos", "xpos", "feats", "lemma") if name in self._seen())
 
     def _seen(self) -> set[str]:
+        """Return the columns that constraints and features may read."""
         return {"upos", self.model.meta["tag"], self.model.meta["coarse"], *self.model.attributes}
 
     def parse(
@@ -48,27 +49,29 @@ class Parser(Naming):
         progress: Progress | None = None,
         scheduler: str | None = None,
     ) -> list[Parse]:
-        """The best tree of each sentence that keeps the constraints; `heuristic` where none does: the best tree.
+        """Return the best tree of each sentence that satisfies the constraints.
 
-        InputError, before anything is parsed, for a sentence whose arcs would not fit the limit of memory.
+        If no tree does, return the best unconstrained tree with status `heuristic`. InputError is raised before parsing
+        if the arcs of a sentence would exceed the memory limit.
         """
         check_lengths(treebank, self.model.longest)
-        given = self, treebank, TokenTable(under(self.model.meta, treebank))
-        found = spread(_parsed, given, range(len(treebank)), workers=workers, scheduler=scheduler, short=True)
-        return list(progress(found, "parse") if progress else found)
+        shared = self, treebank, TokenTable(under(self.model.meta, treebank))
+        parses = spread(_parsed, shared, range(len(treebank)), workers=workers, scheduler=scheduler, short=True)
+        return list(progress(parses, "parse") if progress else parses)
 
     def parsed(self, treebank: Treebank, table: TokenTable, i: int) -> Parse:
-        """Sentence i."""
+        """Parse sentence i with the model's `k` best labels of every arc."""
         problem = self.model.problem(table, i, self.model.spec.k, self.model.meta["single_root"])
-        found = self.decoder.decode_labelled(problem, words_of(treebank[i]))
-        if found.labels is not None:
-            return replace(found, record=None)
+        parse = self.decoder.decode_labelled(problem, words_of(treebank[i]))
+        if parse.labels is not None:
+            return replace(parse, record=None)
         tree, labels = chu_liu_edmonds(problem)
         return replace(tree, labels=labels, bound=math.inf, status="heuristic")
 
 
-def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
-    parser, treebank, table = given
+def _parsed(shared: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
+    """Parse sentence i in a worker process; TooLargeError names the sentence."""
+    parser, treebank, table = shared
     try:
         return parser.parsed(treebank, table, i)
     except TooLargeError as error:
@@ -76,25 +79,26 @@ def _parsed(given: tuple[Parser, Treebank, TokenTable], i: int) -> Parse:
 
 
 class Constrained(Labelled):
-    """`treebound.core.system.System`."""
+    """The constrained model as a system (`treebound.core.system.System`)."""
 
     settings, model, finder, options = Settings, LabelledModel, Parser, OPTIONS
 
     def fitted(self, settings: Settings, train: Treebank) -> Settings:
-        """As they are. InputError for a treebank without labels, and for constraints that are none."""
+        """Return the settings unchanged. InputError for a treebank without labels or for invalid constraints."""
         _rules(settings)
         return super().fitted(settings, train)
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
-        """Of settings, constraints, templates and the training treebank."""
+        """Return the key of a training run: a digest of settings, constraints, templates and training treebank."""
         return key_for(settings, train)
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> LabelledModel:
-        """The model of the last epoch; dev is not looked at."""
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> LabelledModel:
+        """Train and return the model of the last epoch. The development treebank is not used."""
         decoder = IncrementalProgram(_rules(settings)).decode_labelled if settings.in_loop else None
-        return train_labelled(settings, train, decoder=decoder, **how)
+        return train_labelled(settings, train, decoder=decoder, **options)
 
 
 def _rules(settings: Settings) -> list[Any]:
+    """Return the constraints of the settings; without any, only those that make a tree."""
     name = settings.constraints
     return hard.parse(hard.text(name), name if Path(name).is_file() else f"{name}.toml") if name else list(hard.TREE)

@@ -1,1 +1,1 @@
-"""Parsers of others, trained and timed beside ours: one file each, on the packages of the extra `peers`."""
+"""Parsers of other projects, trained and timed for comparison; each has a module and needs the extra `peers`."""

@@ -1,4 +1,4 @@
-"""What a peer is."""
+"""The interface of a peer, a parser of another project, and helpers for its trees."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Tree = tuple[np.ndarray, list[str]]
 
 
 class Peer(Protocol):
-    """A parser of others.
+    """A parser of another project.
 
-    package  what has to be installed
-    module   what is imported
-    notes    what tables say about it: what it sees, which trees it builds
+    package  name of the distribution to install
+    module   name of the module to import
+    notes    description for tables: the columns that the parser reads and the trees that it builds
     """
 
     package: str
@@ -29,22 +29,22 @@ class Peer(Protocol):
     notes: str
 
     def train(self, train: Treebank, dev: Treebank, path: Path, *, seed: int, **settings: Any) -> None:
-        """Train with its usual settings but for `settings`, on one thread, and write a model file."""
+        """Train with the package's usual settings, overridden by `settings`, on one thread, and write a model file."""
 
     def load(self, path: Path) -> Callable[[Treebank], list[Tree]]:
-        """A parser from a model file, which sees forms and tags and nothing else of a treebank."""
+        """Read a model file and return a function that parses treebanks by their forms and tags alone."""
 
 
 def package(peer: Peer) -> Any:
-    """The module of an installed peer. InputError says how to get a missing one."""
+    """Return the module of an installed peer. InputError says how to install a missing one."""
     with needs("peers"):
         return import_module(peer.module)
 
 
 def single_rooted(heads: np.ndarray, single_root: bool) -> np.ndarray:
-    """Heads in which every root but the first hangs on the first, where a corpus allows one only; in place.
+    """Make the first root the only one if the corpus demands a single root, and return the heads, changed in place.
 
-    Also words without a head, which some parsers leave.
+    Words without a head, which some parsers leave, count as roots. Without `single_root` they become roots.
     """
     roots = np.flatnonzero(heads[1:] <= 0) + 1
     if len(roots):

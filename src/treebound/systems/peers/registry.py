@@ -1,4 +1,4 @@
-"""Packages: `PEERS[name].train(...)` writes a model file and `.load(path)` reads one; they are imported only then."""
+"""Registry of peers: `PEERS[name].train(...)` writes a model and `.load(path)` reads it; both import the package."""
 
 from __future__ import annotations
 

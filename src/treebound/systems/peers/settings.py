@@ -1,4 +1,4 @@
-"""How a parser of others is trained."""
+"""Training settings of a peer, a parser of another project."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from treebound.support.settings import Checked, Seed, SettingError, option
 
 @dataclass(frozen=True)
 class Settings(Checked):
-    """Of a package."""
+    """Settings that every peer takes."""
 
-    seed: Seed = option(1, "Of the order of sentences; equal seeds give equal models.")
+    seed: Seed = option(1, "Random seed for the order of sentences. Equal seeds give equal models.")
     options: tuple[str, ...] = option(
-        (), "What differs from the usual settings of the package, as iterations=3. [default: nothing]"
+        (), "Settings of the package to override, for instance iterations=3. [default: none]"
     )
 
     def numbers(self) -> dict[str, Any]:
-        """What its `train` takes."""
-        out: dict[str, Any] = {}
+        """Return the keyword arguments for the peer's `train`. SettingError for an option that is not NAME=VALUE."""
+        arguments: dict[str, Any] = {}
         for text in self.options:
             name, equals, value = text.partition("=")
             if not equals or not name.isidentifier():
-                raise SettingError("options", f"{text!r} is no setting", "give NAME=VALUE")
+                raise SettingError("options", f"{text!r} is not a setting", "write it as NAME=VALUE")
             try:
                 number = float(value)
-                out[name] = int(number) if number.is_integer() and "." not in value else number
+                arguments[name] = int(number) if number.is_integer() and "." not in value else number
             except ValueError:
-                out[name] = value
-        return out
+                arguments[name] = value
+        return arguments

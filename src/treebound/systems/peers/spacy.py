@@ -16,7 +16,7 @@ from treebound.support.atomic import replacing
 from treebound.support.extras import needs
 from treebound.systems.peers.peer import Tree, package, single_rooted
 
-#: the encoder and the parser of spaCy's quickstart for one CPU ("efficiency"), and the fine tag beside the form
+#: encoder and parser of spaCy's quickstart for a CPU ("efficiency"), with the fine tag as an additional attribute
 CONFIG: dict[str, Any] = {
     "nlp": {"lang": "xx", "pipeline": ["parser"]},
     "components": {
@@ -53,14 +53,17 @@ CONFIG: dict[str, Any] = {
 
 
 class SpaCy:
-    """The parser alone, from a blank pipeline: no vectors, the tags are given."""
+    """spaCy's parser alone, in a blank pipeline without vectors; it reads the treebank's tags."""
 
     package = "spacy"
     module = "spacy"
-    notes = "sees the same fine tags; greedy; projective, lifted arcs put back (Nivre & Nilsson 2005)"
+    notes = "sees the same fine tags; greedy; pseudo-projective (Nivre & Nilsson 2005)"
 
     def train(self, train: Treebank, dev: Treebank, path: Path, *, seed: int, **settings: Any) -> None:
-        """`settings`: epochs (at most 20), patience (epochs without a better dev UAS, 3), dropout (0.1)."""
+        """Train and write the epoch with the best unlabelled attachment score on dev.
+
+        `settings`: epochs (at most 20), patience (3 epochs without a better score end the training), dropout (0.1).
+        """
         spacy = package(self)
         with needs("peers"):
             from spacy.training import Example
@@ -89,26 +92,29 @@ class SpaCy:
             file.write(best)
 
     def load(self, path: Path) -> Callable[[Treebank], list[Tree]]:
-        """A parser from a model file."""
+        """Read a model file and return the function that parses treebanks. Raise InputError for any other file."""
         spacy = package(self)
         try:
             nlp = _blank(spacy).from_bytes(path.read_bytes())
-        except Exception as error:  # whatever its layers make of bytes that are none of theirs
+        except Exception as error:  # spaCy's layers raise errors of many types for bytes that they did not write
             raise InputError(f"not a spaCy model ({error})", path=path, hint="train it again") from None
         return lambda treebank: _parse(nlp, treebank)
 
 
 def _blank(spacy: Any) -> Any:
+    """Return a pipeline that holds an untrained parser."""
     return spacy.util.load_model_from_config(CONFIG, auto_fill=True)
 
 
 def _parse(nlp: Any, treebank: Treebank) -> list[Tree]:
+    """Parse the sentences of a treebank by their forms and tags."""
     single_root = bool(treebank.meta.get("single_root", True))
     column = str(treebank.meta.get("tag", "xpos"))
     return [_tree(doc, single_root) for doc in nlp.pipe(_doc(nlp, sentence, column) for sentence in treebank)]
 
 
 def _tree(doc: Any, single_root: bool) -> Tree:
+    """Return heads and labels of a parsed document."""
     heads = np.full(len(doc) + 1, NO_HEAD, INDEX)
     for token in doc:
         heads[token.i + 1] = 0 if token.head.i == token.i else token.head.i + 1
@@ -116,7 +122,10 @@ def _tree(doc: Any, single_root: bool) -> Tree:
 
 
 def _doc(nlp: Any, sentence: Sentence, column: str, annotated: bool = False) -> Any:
-    """Forms and tags, and the tree for training; one sentence, wherever the parser would rather end it."""
+    """Return a sentence as a document of forms and tags; `annotated` adds the tree.
+
+    Without a tree, sentence starts are fixed so that the parser does not split the sentence.
+    """
     with needs("peers"):
         from spacy.tokens import Doc
 
@@ -133,5 +142,6 @@ def _doc(nlp: Any, sentence: Sentence, column: str, annotated: bool = False) -> 
 
 
 def _accuracy(gold: Treebank, trees: list[Tree]) -> float:
-    found = np.concatenate([heads[1:] for heads, _ in trees])
-    return float(np.mean(found == gold.head))
+    """Return the share of words with the right head."""
+    heads_found = np.concatenate([heads[1:] for heads, _ in trees])
+    return float(np.mean(heads_found == gold.head))

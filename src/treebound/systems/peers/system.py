@@ -1,4 +1,4 @@
-"""Parsers of others as systems: what their package wrote, in a file of ours with the conventions of the treebank."""
+"""Peers as systems: the package's model is stored in a file of treebound, with the conventions of its treebank."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from treebound.systems.peers.settings import Settings
 
 @checked(config=ConfigDict(extra="forbid"), kw_only=True)
 class PeerHeader(Header):
-    """What stands beside what the package wrote."""
+    """Header of a peer's model file, which also holds the bytes that the package wrote."""
 
     key: str
     spec: Settings
@@ -37,7 +37,7 @@ class PeerHeader(Header):
 
 @dataclass(frozen=True)
 class Model:
-    """What a package wrote, whatever it is."""
+    """A trained model of a peer: the bytes that its package wrote, with settings and conventions."""
 
     kind: str
     spec: Settings
@@ -46,17 +46,18 @@ class Model:
     key: str
 
     def save(self, path: Path) -> None:
-        """Write one file, atomically."""
+        """Write the model to one file, atomically."""
         fields = {"key": self.key, "spec": self.spec.as_dict(), "meta": self.meta}
         _format(self.kind).save(path, fields, {"content": np.frombuffer(self.content, np.uint8)})
 
 
 def _format(kind: str) -> Format[PeerHeader]:
+    """Return the file format of a peer's models."""
     return Format(kind, 1, PeerHeader, lambda _: {"content": Layout(np.uint8)})
 
 
 class Parser(Naming):
-    """A loaded package. Trees are as it finds them: it gives no score, and proves nothing."""
+    """A loaded peer. Its parses have no score and no proof: value NaN, bound infinity, status `heuristic`."""
 
     names: Vocabulary
 
@@ -67,19 +68,20 @@ class Parser(Naming):
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
-        """By one thread, whatever the number of workers."""
-        own = under(self.model.meta, treebank)
-        own.meta["single_root"] = self.model.meta["single_root"]
-        return [self._named(tree) for tree in self._parse(own)]
+        """Parse all sentences on one thread, whatever the number of workers."""
+        input_treebank = under(self.model.meta, treebank)
+        input_treebank.meta["single_root"] = self.model.meta["single_root"]
+        return [self._named(tree) for tree in self._parse(input_treebank)]
 
     def _named(self, tree: Tree) -> Parse:
+        """Return a tree as a Parse whose labels are numbers into `names`."""
         heads, labels = tree
         numbers = np.array([-1, *(self.names.add(label) for label in labels)], np.int32)
         return Parse(heads, math.nan, math.inf, "heuristic", labels=numbers)
 
 
 class Peers(Labelled):
-    """`treebound.core.system.System` of one package."""
+    """Adapter that makes one peer a system (`treebound.core.system.System`)."""
 
     settings = Settings
 
@@ -88,11 +90,11 @@ class Peers(Labelled):
         self.peer: Peer = PEERS[name]
 
     def key(self, settings: Settings, train: Treebank, dev: Treebank) -> str:
-        """Of settings and treebanks."""
+        """Return the key that identifies a training run: a digest of settings, both treebanks and the peer's name."""
         return key_of(settings.as_dict(), (train, dev), self.name.encode())
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> Model:
-        """By the package, which tells nothing meanwhile."""
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> Model:
+        """Train the peer with its own package, which reports no progress, and return its model."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
             self.peer.train(train, dev, path, seed=settings.seed, **settings.numbers())
@@ -100,13 +102,13 @@ class Peers(Labelled):
             return Model(self.name, settings, path.read_bytes(), meta, key)
 
     def load(self, path: Path) -> Model:
-        """Read a model file."""
+        """Read a model file that `Model.save` wrote."""
         header, arrays = _format(self.name).load(path)
         meta = header.meta.as_meta()
         return Model(self.name, header.spec, arrays["content"].tobytes(), meta, header.key)
 
     def finder(self, model: Model) -> Parser:
-        """The package with what it wrote."""
+        """Return the parser of a model: the package loads the bytes that it wrote in training."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "model")
             path.write_bytes(model.content)

@@ -18,17 +18,18 @@ METHOD = "morphodita_parsito"
 
 
 class UDPipe:
-    """The parser alone: the tags are given. Embeddings of forms, tags and labels, learnt with the parser."""
+    """UDPipe's parser alone, which reads the treebank's tags and learns embeddings of forms, tags and labels."""
 
     package = "ufal.udpipe"
     module = "ufal.udpipe"
-    notes = "sees the same tags; greedy, projective unless told otherwise"
+    notes = "sees the same tags; greedy; projective by default"
 
     def train(self, train: Treebank, dev: Treebank, path: Path, *, seed: int, **settings: Any) -> None:
-        """`settings` are options of UDPipe's parser (iterations, hidden_layer, ...), over its defaults.
+        """Train UDPipe and write its model; `settings` override UDPipe's defaults (iterations, hidden_layer, ...).
 
-        Two defaults differ: the tags are taken as given, and the fine tags are embedded as well (20 numbers, as the
-        coarse ones), since these are what the other parsers see. It always starts from the same random numbers.
+        Two defaults of this method differ from UDPipe's. The treebank's tags are used, and fine tags have embeddings of
+        20 numbers like coarse tags, since the other parsers see both. The seed has no effect: UDPipe always starts from
+        the same random numbers. Raise InputError for options that UDPipe rejects.
         """
         udpipe = package(self)
         chosen = {"use_gold_tags": 1, "embedding_xpostag": 20, **settings}
@@ -44,7 +45,7 @@ class UDPipe:
             file.write(model)
 
     def load(self, path: Path) -> Callable[[Treebank], list[Tree]]:
-        """A parser from a model file."""
+        """Read a model file and return the function that parses treebanks. Raise InputError for any other file."""
         udpipe = package(self)
         model = udpipe.Model.load(str(path))
         if model is None:
@@ -69,6 +70,7 @@ class UDPipe:
 
 
 def _sentences(udpipe: Any, treebank: Treebank, annotated: bool) -> Any:
+    """Return the sentences of a treebank as UDPipe's objects."""
     out = udpipe.Sentences()
     for sentence in treebank:
         out.append(_sentence(udpipe, sentence, annotated))
@@ -76,12 +78,12 @@ def _sentences(udpipe: Any, treebank: Treebank, annotated: bool) -> Any:
 
 
 def _sentence(udpipe: Any, sentence: Sentence, annotated: bool) -> Any:
-    """Forms and tags, and the tree for training."""
+    """Return a sentence as UDPipe's object with forms and tags; `annotated` adds the tree."""
     out = udpipe.Sentence()
     for form, upos, xpos in zip(*map(sentence.strings, ("form", "upos", "xpos")), strict=True):
         word = out.addWord(form)
         word.upostag, word.xpostag = upos, xpos
     if annotated:
         for i, (head, label) in enumerate(zip(sentence.heads[1:].tolist(), sentence.strings("deprel"), strict=True), 1):
-            out.setHead(i, head, label if head else "root")  # where one root is required, so is its label
+            out.setHead(i, head, label if head else "root")  # UDPipe's single root must have the label `root`
     return out

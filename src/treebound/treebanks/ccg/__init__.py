@@ -1,1 +1,1 @@
-"""Combinatory Categorial Grammar: categories, rules, derivations, and treebanks translated into them."""
+"""Combinatory Categorial Grammar: categories, rules, derivations, and the translation of treebanks into derivations."""

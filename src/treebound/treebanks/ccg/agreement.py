@@ -1,9 +1,10 @@
-"""Head indices and lexicon against a table of somebody else's: `category TAB category with head indices`, one a line.
+"""Comparison of head indices and lexicon with a published table of lines `category TAB category with head indices`.
 
     python -m treebound.treebanks.ccg.agreement TABLE.txt [ccg.json]
 
-Such tables come with other tools for CCGbank (`english-head-indices.txt` of ccgtools). With the report of `treebound
-convert --to ccg`, categories count as often as words have them, and those that the table lacks are counted.
+Other tools for CCGbank come with such tables, for instance `english-head-indices.txt` of ccgtools. The optional report
+of `treebound convert --to ccg` weights categories by the number of their words, and shows how many categories the table
+lacks.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _INDEXED = re.compile(r"(.*?)(?:_(\d+))?")
 
 
 def read_table(path: str | Path) -> dict[Category, str]:
-    """Category -> the category with head indices. Raises InputError with file, line, reason."""
+    """Return category -> category with head indices. InputError with file, line and reason."""
     table: dict[Category, str] = {}
     try:
         for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
@@ -36,7 +37,10 @@ def read_table(path: str | Path) -> dict[Category, str]:
                 table[parse(category)] = indexed
             except ValueError:
                 raise InputError(
-                    f"not a category and its indices: {line[:60]!r}", path=path, line=number, hint="a tab between them"
+                    f"not a category and its indices: {line[:60]!r}",
+                    path=path,
+                    line=number,
+                    hint="separate them by a tab",
                 ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", path=path, hint="expected a table in UTF-8") from None
@@ -44,23 +48,23 @@ def read_table(path: str | Path) -> dict[Category, str]:
 
 
 def canonical(indexed: str) -> str:
-    """Indices in the order in which they are met, 0 the word's own; what kind of dependency it is (:B, :U) left out."""
+    """Renumber indices in order of occurrence, with 0 for the word itself, and drop the dependency kinds (:B, :U)."""
     numbers: dict[str, int] = {}
     out = []
     for token in _TOKEN.findall(re.sub(r":[A-Z]", "", indexed)):
         if token[0] in "/\\(":
             out.append(token)
             continue
-        found = _INDEXED.fullmatch(token)
-        assert found is not None
-        name, index = found.groups()
+        token_match = _INDEXED.fullmatch(token)
+        assert token_match is not None
+        name, index = token_match.groups()
         out.append(f"{name}_{numbers.setdefault(index, len(numbers) + 1) if index else 0}")
     return "".join(out)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of categories, and of words with them: how many have the same indices, differ, or are not in the table."""
+    """Counts of categories, and of words with them, whose indices are the same, differ, or are not in the table."""
 
     types: Counter[str]
     tokens: Counter[str]
@@ -68,7 +72,7 @@ class Agreement:
 
 
 def compare(table: dict[Category, str], counts: dict[str, int]) -> Agreement:
-    """Our indices of every category of the table; `counts`: words by category, of a corpus or empty."""
+    """Compare our indices of every category of the table; `counts` is category -> words of a corpus, or empty."""
     types, tokens = Counter[str](), Counter[str]()
     different = []
     frequency = {parse(text): count for text, count in counts.items()}
@@ -87,19 +91,19 @@ def compare(table: dict[Category, str], counts: dict[str, int]) -> Agreement:
 
 
 def main() -> None:
-    """Print the agreement, then every category whose indices differ, the most frequent first."""
+    """Print the agreement, then all categories whose indices differ, most frequent first."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("table")
-    parser.add_argument("report", nargs="?", help="ccg.json")
+    parser.add_argument("report", nargs="?", help="report of treebound convert --to ccg, for instance ccg.json")
     arguments = parser.parse_args()
     try:
         counts = json.loads(Path(arguments.report).read_text())["all"]["category_counts"] if arguments.report else {}
-        found = compare(read_table(arguments.table), counts)
+        agreement = compare(read_table(arguments.table), counts)
     except (TreeboundError, OSError, ValueError, KeyError) as error:
         sys.exit(f"error: {error}")
     for kind in ("same", "different", "not in the table"):
-        print(f"{kind}\t{found.types[kind]} categories\t{found.tokens[kind]} words")
-    for count, category, ours, theirs in found.different:
+        print(f"{kind}\t{agreement.types[kind]} categories\t{agreement.tokens[kind]} words")
+    for count, category, ours, theirs in agreement.different:
         print(f"{count}\t{category}\t{ours}\t{theirs}")
 
 

@@ -1,7 +1,7 @@
-"""CCG categories: atoms with a feature, functions, and how two of them are matched.
+"""CCG categories: atoms with a feature, functions, and matching of two categories.
 
-Notation of CCGbank (Hockenmaier & Steedman 2007, section 2.1): result first, `(S[dcl]\\NP)/NP`; `X[conj]` is the right
-part of a coordination that still waits for its left one.
+The notation is CCGbank's (Hockenmaier & Steedman 2007, section 2.1), with the result first: `(S[dcl]\\NP)/NP`.
+`X[conj]` is the right part of a coordination that still needs its left part.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable, Iterator
 
 _TOKEN = re.compile(r"\[conj\]|[()/\\]|[^()/\\\[\]\s]+(?:\[(?!conj\])[a-zA-Z]+\])?")
-#: features that say something about the sort of a noun phrase and never stand in the way of a combination
+#: features that never prevent a combination: they are empty, or mark the kind of a noun phrase
 _SILENT = frozenset(("", "nb", "X"))
 
 
 class Category:
     """An atom (`name`, `feature`) or a function (`result`, `slash`, `argument`); `conj` marks `X[conj]`.
 
-    Categories are interned: equal ones are the same object, so == and hash cost nothing. Made by `atom`, `functor`,
-    `parse` and the methods here, never directly.
+    Categories are interned: equal categories are the same object, so that == and hash are cheap. Create them by `atom`,
+    `functor`, `parse` and the methods below, never directly.
     """
 
     __slots__ = ("_text", "argument", "conj", "feature", "name", "result", "slash")
@@ -43,54 +43,54 @@ class Category:
 
     @property
     def is_atom(self) -> bool:
-        """No function."""
+        """Return whether the category is an atom, not a function."""
         return not self.slash
 
     @property
     def arity(self) -> int:
-        """Number of arguments: 2 of (S\\NP)/NP."""
+        """Return the number of arguments: 2 for (S\\NP)/NP."""
         return sum(1 for _ in self.arguments())
 
     @property
     def target(self) -> Category:
-        """The innermost result: S[dcl] of (S[dcl]\\NP)/NP."""
-        here = self
-        while here.slash:
-            here = here.result
-        return here
+        """Return the innermost result: S[dcl] for (S[dcl]\\NP)/NP."""
+        result = self
+        while result.slash:
+            result = result.result
+        return result
 
     @property
     def is_modifier(self) -> bool:
-        """X/X or X\\X, features and all."""
+        """Return whether the category is X/X or X\\X with equal features on both sides."""
         return bool(self.slash) and self.result is self.argument
 
     def arguments(self) -> Iterator[tuple[str, Category]]:
-        """(slash, argument) from the outermost to the innermost, in the order in which they are met."""
-        here = self
-        while here.slash:
-            yield here.slash, here.argument
-            here = here.result
+        """Yield (slash, argument) from the outermost to the innermost argument, the order in which they are taken."""
+        category = self
+        while category.slash:
+            yield category.slash, category.argument
+            category = category.result
 
     def results(self) -> Iterator[Category]:
-        """The category without its last 0, 1, 2 ... arguments: (S\\NP)/NP, S\\NP, S."""
-        here = self
-        yield here
-        while here.slash:
-            here = here.result
-            yield here
+        """Yield the category without its outermost 0, 1, 2 ... arguments: (S\\NP)/NP, S\\NP, S."""
+        result = self
+        yield result
+        while result.slash:
+            result = result.result
+            yield result
 
     def with_conj(self, conj: bool = True) -> Category:
-        """X[conj] of X; X of X[conj] with conj=False."""
+        """Return X[conj] for X, or X for X[conj] with conj=False."""
         if self.slash:
             return functor(self.result, self.slash, self.argument, conj)
         return atom(self.name, self.feature, conj)
 
     def bare(self) -> Category:
-        """Without features: S\\NP of S[dcl]\\NP. What modifiers are made of (section 4.3.3)."""
+        """Return the category without features: S\\NP for S[dcl]\\NP. Modifiers are built from it (section 4.3.3)."""
         return self.with_features(lambda name, feature: "")
 
     def with_features(self, rename: Callable[[str, str], str]) -> Category:
-        """Every atom's feature replaced by `rename(name, feature)`."""
+        """Return the category with each atom's feature replaced by `rename(name, feature)`."""
         if self.slash:
             return functor(
                 self.result.with_features(rename), self.slash, self.argument.with_features(rename), self.conj
@@ -104,52 +104,54 @@ _PARSED: dict[str, Category] = {}
 
 
 def atom(name: str, feature: str = "", conj: bool = False) -> Category:
-    """An atomic category, `atom("S", "dcl")` for instance."""
+    """Return an atomic category, for instance `atom("S", "dcl")`."""
     key = (name, feature, conj)
-    found = _ATOMS.get(key)
-    if found is None:
-        found = Category()
-        found.name, found.feature, found.slash, found.conj = name, feature, "", conj
-        found._text = name + (f"[{feature}]" if feature else "") + ("[conj]" if conj else "")
-        found = _ATOMS.setdefault(key, found)
-    return found
+    category = _ATOMS.get(key)
+    if category is None:
+        category = Category()
+        category.name, category.feature, category.slash, category.conj = name, feature, "", conj
+        category._text = name + (f"[{feature}]" if feature else "") + ("[conj]" if conj else "")
+        category = _ATOMS.setdefault(key, category)
+    return category
 
 
 def functor(result: Category, slash: str, argument: Category, conj: bool = False) -> Category:
-    """The function from `argument`, to the right (/) or to the left (\\), to `result`."""
+    """Return the function from `argument`, to the right (/) or to the left (\\), to `result`."""
     key = (result, slash, argument, conj)
-    found = _FUNCTORS.get(key)
-    if found is None:
-        found = Category()
-        found.result, found.slash, found.argument, found.conj = result, slash, argument, conj
-        found.name = found.feature = ""
-        found._text = f"{_bracketed(result)}{slash}{_bracketed(argument)}" + ("[conj]" if conj else "")
-        found = _FUNCTORS.setdefault(key, found)
-    return found
+    category = _FUNCTORS.get(key)
+    if category is None:
+        category = Category()
+        category.result, category.slash, category.argument, category.conj = result, slash, argument, conj
+        category.name = category.feature = ""
+        category._text = f"{_bracketed(result)}{slash}{_bracketed(argument)}" + ("[conj]" if conj else "")
+        category = _FUNCTORS.setdefault(key, category)
+    return category
 
 
 def _bracketed(category: Category) -> str:
+    """Return the text of a category, in brackets if it is a function."""
     return f"({category})" if category.slash else str(category)
 
 
 def parse(text: str) -> Category:
-    """The category of a text; a chain without brackets is read from the left. Raises ValueError. Time O(len(text))."""
-    found = _PARSED.get(text)
-    if found is None:
+    """Return the category of a text, with slashes read from the left. Raise ValueError. Time O(len(text))."""
+    category = _PARSED.get(text)
+    if category is None:
         tokens = _TOKEN.findall(text)
         if "".join(tokens) != text.strip() or not tokens:
             raise ValueError(f"not a category: {text!r}")
         try:
-            found, end = _chain(tokens, 0)
+            category, end = _chain(tokens, 0)
         except (IndexError, ValueError):
             raise ValueError(f"not a category: {text!r}") from None
         if end != len(tokens):
             raise ValueError(f"not a category: {text!r}")
-        _PARSED[text] = found
-    return found
+        _PARSED[text] = category
+    return category
 
 
 def _chain(tokens: list[str], i: int) -> tuple[Category, int]:
+    """Read pieces joined by slashes from token i; return the category and the next token's index."""
     left, i = _piece(tokens, i)
     while i < len(tokens) and tokens[i] in "/\\":
         slash = tokens[i]
@@ -161,6 +163,7 @@ def _chain(tokens: list[str], i: int) -> tuple[Category, int]:
 
 
 def _piece(tokens: list[str], i: int) -> tuple[Category, int]:
+    """Read an atom or a category in brackets from token i; return the category and the next token's index."""
     token = tokens[i]
     if token == "(":
         inside, i = _chain(tokens, i + 1)
@@ -173,37 +176,40 @@ def _piece(tokens: list[str], i: int) -> tuple[Category, int]:
     return atom(name, feature.rstrip("]")), i + 1
 
 
-def match(wanted: Category, given: Category) -> dict[str, str] | None:
-    """How two categories agree: what the open features of an atom's name stand for, or None if they do not agree.
+def match(first: Category, second: Category) -> dict[str, str] | None:
+    """Return the values that two categories assign to their open features, or None if they do not agree.
 
-    A feature agrees with itself and with no feature; `nb` and `X` count as none. All open features of one name in a
-    category are one variable, so that {"S": "dcl"} is the answer to (S\\NP, S[dcl]\\NP). Time O(size).
+    A feature agrees with itself and with no feature; `nb` and `X` count as no feature. All open features of one name in
+    a category are a single variable: (S\\NP, S[dcl]\\NP) gives {"S": "dcl"}. Time O(size).
     """
-    if wanted is given:
+    if first is second:
         return {}
     bound: dict[str, str] = {}
-    return bound if _match(wanted, given, bound) else None
+    return bound if _match(first, second, bound) else None
 
 
-def _match(wanted: Category, given: Category, bound: dict[str, str]) -> bool:
-    if wanted.conj or given.conj or wanted.slash != given.slash:
+def _match(first: Category, second: Category, bound: dict[str, str]) -> bool:
+    """Return whether two categories agree, and add the values of open features to `bound`."""
+    if first.conj or second.conj or first.slash != second.slash:
         return False
-    if wanted.slash:
-        return _match(wanted.result, given.result, bound) and _match(wanted.argument, given.argument, bound)
-    if wanted.name != given.name:
+    if first.slash:
+        return _match(first.result, second.result, bound) and _match(first.argument, second.argument, bound)
+    if first.name != second.name:
         return False
-    one, other = wanted.feature, given.feature
-    if one == other:
+    ours, theirs = first.feature, second.feature
+    if ours == theirs:
         return True
-    if one in _SILENT and other in _SILENT:
+    if ours in _SILENT and theirs in _SILENT:
         return True
-    if one in _SILENT or other in _SILENT:
-        return bound.setdefault(wanted.name, one if other in _SILENT else other) == (one if other in _SILENT else other)
+    if ours in _SILENT or theirs in _SILENT:
+        return bound.setdefault(first.name, ours if theirs in _SILENT else theirs) == (
+            ours if theirs in _SILENT else theirs
+        )
     return False
 
 
 def bind(category: Category, bound: dict[str, str]) -> Category:
-    """The category with its open features of S and N replaced by what they stand for; NP carries none over."""
+    """Return the category with the open features of S and N replaced by their values; NP passes on no features."""
     if not any(bound.get(name) for name in ("S", "N")):
         return category
     return category.with_features(

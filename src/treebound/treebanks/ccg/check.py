@@ -1,6 +1,6 @@
-"""The licensing checker: every step of a derivation by a rule, and its words those of the sentence.
+"""Check of derivations: a rule must license every step, and the words must be the words of the sentence.
 
-It shares the rules with the translators, and nothing else: what they meant to do is not asked.
+The check shares the rules with the translators, but it does not know what the translators intended.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from treebound.treebanks.ccg.rules import CONJUNCTIONS, PUNCTUATION
 
 @dataclass(frozen=True)
 class Translation:
-    """What became of a tree.
+    """The result of translating a tree.
 
-    derivation  or None where a construction is not covered
-    failure     that construction, "" where all is well
-    counts      of Penn trees: gaps by kind of trace, fronted quotations, forced coordinations
+    derivation  the derivation, or None if a construction is not covered
+    failure     name of the construction that is not covered; empty with a derivation
+    counts      for Penn trees: gaps by kind of trace, fronted quotations, forced coordinations
     """
 
     derivation: Derivation | None
@@ -29,13 +29,13 @@ class Translation:
 
 
 def checked(derivation: Derivation, words: Sequence[str], counts: Counter[str] | None = None) -> Translation:
-    """A translation whose derivation stands only if nothing is wrong with it."""
+    """Return a translation, without the derivation and with a failure if the derivation has a fault."""
     fault = next(faults(derivation, words), "")
     return Translation(None if fault else derivation, fault and f"not licensed: {fault}", counts or Counter())
 
 
 def faults(derivation: Derivation, words: Sequence[str] | None = None) -> Iterator[str]:
-    """What is wrong with a derivation, a line each; nothing if all its steps are licensed and its words are `words`."""
+    """Yield a line for every fault of a derivation: steps that no rule licenses, and words other than `words`."""
     if words is not None and [leaf.word for leaf in derivation.leaves()] != list(words):
         yield f"words {' '.join(leaf.word for leaf in derivation.leaves())!r} are not {' '.join(words)!r}"
     for node in derivation.nodes():
@@ -47,18 +47,22 @@ def faults(derivation: Derivation, words: Sequence[str] | None = None) -> Iterat
 
 
 def rule(node: Derivation) -> str:
-    """The rule that licenses a step, `ucp` for a forced coordination of unlike categories, or "" if none does."""
-    found = licence(tuple(child.category for child in node.children), node.category)
-    if not found and len(node.children) == 2 and node.category.conj:
+    """Return the rule that licenses a step: `ucp` for a forced coordination of unlike categories, "" without a rule."""
+    licensed_by = licence(tuple(child.category for child in node.children), node.category)
+    if not licensed_by and len(node.children) == 2 and node.category.conj:
         conj, right = node.children
-        bare = node.category.with_conj(False)
-        if conj.category in CONJUNCTIONS and right.category not in PUNCTUATION and match(bare, right.category) is None:
+        conjunct = node.category.with_conj(False)
+        if (
+            conj.category in CONJUNCTIONS
+            and right.category not in PUNCTUATION
+            and match(conjunct, right.category) is None
+        ):
             return "ucp"
-    return found
+    return licensed_by
 
 
 def forced(derivation: Derivation) -> list[str]:
-    """The coordinations of unlike categories (section 4.5), `conj PP => S[adj]\\NP[conj]` for instance."""
+    """Return the coordinations of unlike categories (section 4.5), for instance `conj PP => S[adj]\\NP[conj]`."""
     return [
         f"{' '.join(str(c.category) for c in node.children)} => {node.category}"
         for node in derivation.nodes()

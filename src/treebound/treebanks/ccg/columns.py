@@ -1,8 +1,9 @@
-"""Derivations as columns of a treebank: nothing is lost, and whatever takes a treebank takes derivations.
+"""Derivations as columns of a treebank, without loss, so that all tools for treebanks work on derivations.
 
-DEPREL holds the lexical category of a word, HEAD the word whose constituent takes that of this one (by the heads of the
-derivation), FEATS the steps that are made once the word is read, separated by `|`: a category X alone is a unary step
-to X; `X<` and `X>` combine the last two constituents to X, whose head is the left or the right one's.
+- DEPREL holds the lexical category of a word.
+- HEAD holds the word whose constituent takes this word's constituent, by the heads of the derivation.
+- FEATS holds the steps that follow the word, separated by `|`. A category X alone is a unary step to X. `X<` and `X>`
+  combine the last two constituents to X, whose head is the head of the left or the right one.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ NO_STEP = "_"
 
 
 def heads_of(derivation: Derivation) -> list[int]:
-    """The head of every word, from 1; 0 for the head of all. O(n)."""
+    """Return the head of every word, numbered from 1, with 0 for the head of the sentence. O(n)."""
     heads: list[int] = []
-    made: list[int] = []  # lexical heads of the constituents that are not taken yet
+    open_heads: list[int] = []  # lexical heads of the constituents without a parent so far
     for node in reversed(list(_right_first(derivation))):
         if not node.children:
             heads.append(0)
-            made.append(len(heads))
+            open_heads.append(len(heads))
         elif len(node.children) == 2:
-            right, left = made.pop(), made.pop()
-            head, other = (left, right) if node.head == 0 else (right, left)
-            heads[other - 1] = head
-            made.append(head)
+            right, left = open_heads.pop(), open_heads.pop()
+            head, dependent = (left, right) if node.head == 0 else (right, left)
+            heads[dependent - 1] = head
+            open_heads.append(head)
     return heads
 
 
 def steps_of(derivation: Derivation) -> list[str]:
-    """The value of FEATS of every word. O(n)."""
+    """Return the value of FEATS for every word. O(n)."""
     steps: list[list[str]] = []
     for node in reversed(list(_right_first(derivation))):
         if not node.children:
@@ -45,47 +46,51 @@ def steps_of(derivation: Derivation) -> list[str]:
 
 
 def _right_first(derivation: Derivation) -> list[Derivation]:
-    """All constituents, parents before children, right before left: backwards, children come before parents."""
-    stack, found = [derivation], []
+    """Return all constituents, parents before children, right before left; reversed, children come before parents."""
+    stack, order = [derivation], []
     while stack:
         node = stack.pop()
-        found.append(node)
+        order.append(node)
         stack.extend(node.children)
-    return found
+    return order
 
 
 @cache
 def _licence(children: tuple[Category, ...], category: Category) -> str:
+    """Return `licence(children, category)`, cached."""
     return licence(children, category)
 
 
 def derivation_of(words: Sequence[tuple[str, str, str, str]]) -> Derivation:
-    """The derivation over words (form, tag, category, steps). ValueError says what is wrong. O(n) for known steps."""
-    made: list[Derivation] = []
+    """Return the derivation over words (form, tag, category, steps). O(n) for known steps.
+
+    ValueError says what is wrong with the steps.
+    """
+    constituents: list[Derivation] = []
     for form, tag, category, steps in words:
-        made.append(Derivation(parse(category), word=form, tag=tag))
+        constituents.append(Derivation(parse(category), word=form, tag=tag))
         for step in steps.split("|") if steps != NO_STEP else ():
             binary = step[-1:] in ("<", ">")
             count, head = (2, int(step[-1] == ">")) if binary else (1, 0)
             result = parse(step[:-1] if binary else step)
-            if len(made) < count:
-                raise ValueError(f"step {step!r} combines constituents that are not there")
-            children = tuple(made[-count:])
-            del made[-count:]
+            if len(constituents) < count:
+                raise ValueError(f"step {step!r} combines constituents that do not exist")
+            children = tuple(constituents[-count:])
+            del constituents[-count:]
             rule = _licence(tuple(child.category for child in children), result)
-            made.append(Derivation(result, rule, head, children))
-    if len(made) != 1:
-        raise ValueError(f"the steps leave {len(made)} constituents, not one")
-    return made[0]
+            constituents.append(Derivation(result, rule, head, children))
+    if len(constituents) != 1:
+        raise ValueError(f"the steps leave {len(constituents)} constituents, not one")
+    return constituents[0]
 
 
 def derivations_of(treebank: Treebank, tag: str = "xpos") -> list[Derivation]:
-    """The derivations of all sentences. ValueError names the first one that has none."""
-    found = []
+    """Return the derivations of all sentences. ValueError names the first sentence without one."""
+    derivations = []
     for i, sentence in enumerate(treebank, 1):
         columns = (sentence.strings(name) for name in ("form", tag, "deprel", "feats"))
         try:
-            found.append(derivation_of(list(zip(*columns, strict=True))))
+            derivations.append(derivation_of(list(zip(*columns, strict=True))))
         except ValueError as error:
             raise ValueError(f"sentence {i}: {error}") from None
-    return found
+    return derivations

@@ -1,8 +1,8 @@
 """Predicate-argument dependencies of a derivation, and CCGbank's `.parg` files.
 
-A lexical category's arguments are slots, numbered from the innermost; the derivation says which words fill them, also
-over a distance: every part of a category has a head (`heads.indices`), rules make heads one, and at the end a slot's
-fillers are the words of its head (Hockenmaier & Steedman 2007, section 4.4).
+The arguments of a lexical category are slots, numbered from the innermost. The derivation determines the words that
+fill them, also at a distance. Every part of a category has a head (`heads.indices`), and rules unify heads. At the end,
+the fillers of a slot are the words of its head (Hockenmaier & Steedman 2007, section 4.4).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from treebound.treebanks.ccg.heads import OWN, Indexed, indices
 
 
 class Dependency(NamedTuple):
-    """A filled slot; words are numbered from 0.
+    """A filled slot of a lexical category; words are numbered from 0.
 
     head      word whose category has the slot
     category  that category
-    slot      number of the argument, 1 the innermost
-    filler    word that fills it
+    slot      number of the argument, 1 for the innermost
+    filler    word that fills the slot
     """
 
     head: int
@@ -33,7 +33,12 @@ class Dependency(NamedTuple):
 
 
 class _Head:
-    """The head of a part of a category: words, found through others that it is one with (`same`) or consists of."""
+    """The head of a part of a category.
+
+    words  word numbers
+    same   another head with which this one is unified, or None
+    parts  heads that this one consists of: the conjuncts of a coordination
+    """
 
     __slots__ = ("parts", "same", "words")
 
@@ -43,31 +48,33 @@ class _Head:
         self.parts = parts
 
     def root(self) -> _Head:
+        """Return the head that represents all heads unified with this one."""
         head = self
         while head.same is not None:
             head = head.same
         return head
 
     def fillers(self) -> set[int]:
-        """All words of the head; those of a coordination are its conjuncts'."""
-        found: set[int] = set()
+        """Return all words of the head; for a coordination, the words of its conjuncts."""
+        words: set[int] = set()
         seen: set[int] = set()
         stack = [self.root()]
         while stack:
             head = stack.pop()
             if id(head) not in seen:
                 seen.add(id(head))
-                found.update(head.words)
+                words.update(head.words)
                 stack.extend(part.root() for part in head.parts)
-        return found
+        return words
 
 
-def _unite(one: _Head, other: _Head) -> None:
-    one, other = one.root(), other.root()
-    if one is not other:
-        other.words += one.words
-        other.parts += one.parts
-        one.same = other
+def _unite(first: _Head, second: _Head) -> None:
+    """Unify two heads: from now on they are the same."""
+    first, second = first.root(), second.root()
+    if first is not second:
+        second.words += first.words
+        second.parts += first.parts
+        first.same = second
 
 
 class _Sign(NamedTuple):
@@ -80,7 +87,10 @@ class _Sign(NamedTuple):
 
 
 def dependencies(derivation: Derivation) -> list[Dependency]:
-    """The dependencies of a derivation, by head word, then slot, then filler. Time O(words x size of categories)."""
+    """Return the dependencies of a derivation, sorted by head word, slot and filler.
+
+    Time O(words x size of categories).
+    """
     slots: list[tuple[int, Category, int, _Head]] = []
     signs: dict[int, _Sign] = {}
     position = -1
@@ -95,16 +105,17 @@ def dependencies(derivation: Derivation) -> list[Dependency]:
             signs[id(node)] = _combined(node, [signs.pop(id(child)) for child in node.children])
         else:
             signs[id(node)] = _lexical(node.category, numbers[id(node)], slots)
-    found = {
+    filled = {
         Dependency(head, category, slot, filler)
         for head, category, slot, filler_head in slots
         for filler in filler_head.fillers()
         if filler != head
     }
-    return sorted(found, key=lambda d: (d.head, d.slot, d.filler))
+    return sorted(filled, key=lambda d: (d.head, d.slot, d.filler))
 
 
 def _lexical(category: Category, word: int, slots: list[tuple[int, Category, int, _Head]]) -> _Sign:
+    """Return the sign of a word and append its slots to `slots`."""
     heads: dict[int, _Head] = {OWN: _Head(word)}
 
     def sign(indexed: Indexed) -> _Sign:
@@ -113,20 +124,20 @@ def _lexical(category: Category, word: int, slots: list[tuple[int, Category, int
             return _Sign(indexed.category, head)
         return _Sign(indexed.category, head, sign(indexed.result), sign(indexed.argument))
 
-    whole = sign(indices(category))
-    here: _Sign | None = whole
+    lexical_sign = sign(indices(category))
+    sign_part: _Sign | None = lexical_sign
     slot = category.arity
-    while here is not None and here.argument is not None:
-        slots.append((word, category, slot, here.argument.head))
+    while sign_part is not None and sign_part.argument is not None:
+        slots.append((word, category, slot, sign_part.argument.head))
         slot -= 1
-        if here.category.is_modifier or here.head.root() is not whole.head.root():
-            break  # the arguments of what is modified are not the modifier's own
-        here = here.result
-    return whole
+        if sign_part.category.is_modifier or sign_part.head.root() is not lexical_sign.head.root():
+            break  # a modifier does not own the arguments of the phrase that it modifies
+        sign_part = sign_part.result
+    return lexical_sign
 
 
 def _open(category: Category) -> _Sign:
-    """A category that no word has made: its target has a head still to be found, and so has every argument."""
+    """Return the sign of a category that no word introduces: its target and every argument have heads without words."""
     if not category.slash:
         return _Sign(category, _Head())
     if category.is_modifier:
@@ -136,23 +147,24 @@ def _open(category: Category) -> _Sign:
     return _Sign(category, result.head, result, _open(category.argument))
 
 
-def _match(one: _Sign, other: _Sign) -> None:
-    """The two become one, part by part."""
-    _unite(one.head, other.head)
-    if one.result is not None and other.result is not None:
-        _match(one.result, other.result)
-    if one.argument is not None and other.argument is not None:
-        _match(one.argument, other.argument)
+def _match(first: _Sign, second: _Sign) -> None:
+    """Unify two signs part by part."""
+    _unite(first.head, second.head)
+    if first.result is not None and second.result is not None:
+        _match(first.result, second.result)
+    if first.argument is not None and second.argument is not None:
+        _match(first.argument, second.argument)
 
 
 def _as(sign: _Sign, category: Category) -> _Sign:
-    """The sign under a category of the same form, with its features filled in."""
+    """Return a sign under a category of the same form whose features are filled in."""
     if sign.result is None or sign.argument is None or not category.slash:
         return _Sign(category, sign.head)
     return _Sign(category, sign.head, _as(sign.result, category.result), _as(sign.argument, category.argument))
 
 
 def _combined(node: Derivation, signs: list[_Sign]) -> _Sign:
+    """Return the sign of a constituent from the signs of its children."""
     rule, category = node.rule, node.category
     if rule in ("fa", "ba"):
         return _applied(signs, rule == "fa", category)
@@ -170,13 +182,14 @@ def _combined(node: Derivation, signs: list[_Sign]) -> _Sign:
         return _raised(signs[0], category)
     if rule == "tc" and len(signs) == 1:
         return _changed(signs[0], category)
-    made = _open(category)
+    open_sign = _open(category)
     if rule == "ucp":
-        _unite(made.head, signs[1].head)
-    return made
+        _unite(open_sign.head, signs[1].head)
+    return open_sign
 
 
 def _applied(signs: list[_Sign], forward: bool, category: Category) -> _Sign:
+    """Return the sign of an application."""
     functor, argument = signs if forward else signs[::-1]
     assert functor.argument is not None
     assert functor.result is not None
@@ -185,16 +198,17 @@ def _applied(signs: list[_Sign], forward: bool, category: Category) -> _Sign:
 
 
 def _composed(signs: list[_Sign], forward: bool, category: Category) -> _Sign:
+    """Return the sign of a composition of any degree."""
     primary, secondary = signs if forward else signs[::-1]
     assert primary.argument is not None
     assert primary.result is not None
     carried: list[_Sign] = []
-    here: _Sign = secondary
-    while here.category.arity > primary.argument.category.arity and here.result is not None:
-        assert here.argument is not None
-        carried.append(here.argument)
-        here = here.result
-    _match(primary.argument, here)
+    inner: _Sign = secondary
+    while inner.category.arity > primary.argument.category.arity and inner.result is not None:
+        assert inner.argument is not None
+        carried.append(inner.argument)
+        inner = inner.result
+    _match(primary.argument, inner)
     chain = list(category.results())[: len(carried)]
     result = _as(primary.result, chain[-1].result if chain else category)
     for part, argument in zip(reversed(chain), reversed(carried), strict=True):
@@ -203,25 +217,27 @@ def _composed(signs: list[_Sign], forward: bool, category: Category) -> _Sign:
 
 
 def _substituted(signs: list[_Sign], forward: bool, category: Category) -> _Sign:
-    main, other = signs if forward else signs[::-1]
-    assert main.result is not None
-    assert main.argument is not None
-    assert other.result is not None
-    assert other.argument is not None
-    assert main.result.argument is not None
-    assert main.result.result is not None
-    _match(main.argument, other.argument)
-    _match(main.result.argument, other.result)
-    return _Sign(category, main.result.result.head, _as(main.result.result, category.result), main.argument)
+    """Return the sign of a substitution."""
+    primary, secondary = signs if forward else signs[::-1]
+    assert primary.result is not None
+    assert primary.argument is not None
+    assert secondary.result is not None
+    assert secondary.argument is not None
+    assert primary.result.argument is not None
+    assert primary.result.result is not None
+    _match(primary.argument, secondary.argument)
+    _match(primary.result.argument, secondary.result)
+    return _Sign(category, primary.result.result.head, _as(primary.result.result, category.result), primary.argument)
 
 
 def _coordinated(signs: list[_Sign], category: Category) -> _Sign:
-    """Both conjuncts want the same arguments; the whole is headed by both."""
+    """Return the sign of a coordination: both conjuncts share their arguments, and both head the whole."""
     left, right = signs
     return _both(left, right, category)
 
 
 def _both(left: _Sign, right: _Sign, category: Category) -> _Sign:
+    """Return the sign of two conjuncts, with arguments unified and heads joined."""
     if left.result is None or right.result is None or left.argument is None or right.argument is None:
         head = left.head if left.head.root() is right.head.root() else _Head(parts=(left.head, right.head))
         return _Sign(category, head)
@@ -233,26 +249,31 @@ def _both(left: _Sign, right: _Sign, category: Category) -> _Sign:
 
 
 def _raised(child: _Sign, category: Category) -> _Sign:
+    """Return the sign of a type-raised child."""
     target = _open(category.result)
     inner = _Sign(category.argument, target.head, target, _as(child, category.argument.argument))
     return _Sign(category, target.head, target, inner)
 
 
 def _changed(child: _Sign, category: Category) -> _Sign:
-    """N => NP keeps its head; what a reduced relative modifies is its subject, or what it lacks (section 4.6)."""
+    """Return the sign of a type-changed child.
+
+    N => NP keeps its head. A reduced relative clause modifies its own subject, or the argument that it lacks (section
+    4.6).
+    """
     if not category.slash:
         return _Sign(category, child.head)
-    made = _open(category)
+    open_sign = _open(category)
     missing = child.argument
-    if category.is_modifier and missing is not None and made.result is not None:
-        subject = made.result.argument if made.result.argument is not None else made.result
+    if category.is_modifier and missing is not None and open_sign.result is not None:
+        subject = open_sign.result.argument if open_sign.result.argument is not None else open_sign.result
         if subject.category.name == missing.category.name == "NP":
             _unite(missing.head, subject.head)
-    return made
+    return open_sign
 
 
 def write_parg(path: str | Path, sentences: Iterable[tuple[str, Derivation]]) -> None:
-    """Write the dependencies of named derivations as CCGbank's `.parg`, whole or not at all. Raises InputError."""
+    """Write the dependencies of named derivations as CCGbank's `.parg`, atomically. Raise InputError."""
     with writing(path) as file:
         for name, derivation in sentences:
             words = [escaped(leaf.word) for leaf in derivation.leaves()]

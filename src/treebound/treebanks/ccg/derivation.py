@@ -1,11 +1,11 @@
 r"""Derivations: trees of categories over words, in CCGbank's machine-readable format `.auto`.
 
-A derivation is two lines: `ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1`, and one bracketing in which a constituent is
-`(<T CATEGORY HEAD CHILDREN> child child )` and a word `(<L CATEGORY TAG TAG WORD INDEXED-CATEGORY>)`.
+A derivation is two lines: `ID=wsj_0001.1 PARSER=GOLD NUMPARSE=1`, and one bracketing in which a constituent is `(<T
+CATEGORY HEAD CHILDREN> child child )` and a word `(<L CATEGORY TAG TAG WORD INDEXED-CATEGORY>)`.
 
-Blanks separate the fields. CCGbank has no words with blanks and no way to write them; here, a blank within a word, a
-tag or a name is written as the four hexadecimal digits of its code: `10\u00a0000`. So is a backslash before what would
-be read as such a code. All other words stand as they are, `1\/2` of CCGbank included.
+Blanks separate the fields. CCGbank has no words with blanks and no way to write them. Here, a blank within a word, a
+tag or a name is written as the four hexadecimal digits of its code: `10\u00a0000`. A backslash is written as its code
+if it would otherwise be read as the beginning of a code. All other words stay unchanged, including `1\/2` of CCGbank.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from treebound.treebanks.ccg.rules import combine, is_raised, unary
 _NODE = re.compile(r"\(<T (\S+) ([01]) ([12])>|\(<L (\S+) (\S+) (\S+) (\S+) (\S+)>\)|\)(?!\S)|(\S+)")
 
 
-#: a character that is a blank to `str.split`, or a backslash before what would be read as a code
+#: a blank by the definition of `str.split`, or a backslash that would be read as the beginning of a code
 _ESCAPED = re.compile(r"\s|\\(?=u[0-9a-f]{4})")
-#: the characters that may be written by their codes; the quotation mark only where a name stands between two, in .parg
+#: the characters that codes may stand for; the quotation mark is coded only in the quoted names of .parg files
 _UNESCAPED = re.compile(r'[\s\\"]')
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
@@ -41,17 +41,17 @@ def unescaped(field: str) -> str:
 
 
 def _character(match: re.Match[str]) -> str:
-    """Return the character that `escaped` has written so; any other code stays as it is."""
+    """Return the character of a code that `escaped` writes; any other code is returned unchanged."""
     character = chr(int(match[1], 16))
     return character if _UNESCAPED.fullmatch(character) else match[0]
 
 
 @dataclass(eq=False, slots=True)
 class Derivation:
-    """A constituent: a word without children, a unary step with one, a combination with two.
+    """A constituent: a word without children, a unary step with one child, or a combination with two.
 
-    rule  of `rules.combine` or `rules.unary`, `lex` of a word; "" where no rule licenses the step
-    head  index of the child whose lexical head is this one's
+    rule  name in `rules.combine` or `rules.unary`; `lex` for a word; "" if no rule licenses the step
+    head  index of the child whose lexical head is the head of this constituent
     """
 
     category: Category
@@ -62,7 +62,7 @@ class Derivation:
     tag: str = ""
 
     def nodes(self) -> Iterator[Derivation]:
-        """All constituents, parents before children, left before right."""
+        """Yield all constituents, parents before children, left before right."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -70,13 +70,13 @@ class Derivation:
             stack.extend(reversed(node.children))
 
     def leaves(self) -> list[Derivation]:
-        """The words from left to right."""
+        """Return the words from left to right."""
         return [node for node in self.nodes() if not node.children]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A derivation of a file: its name (`wsj_0001.1`) and the line on which it stands."""
+    """A derivation in a file, with its name (`wsj_0001.1`) and its line number."""
 
     name: str
     derivation: Derivation
@@ -84,16 +84,16 @@ class Entry:
 
 
 def licence(children: tuple[Category, ...], category: Category) -> str:
-    """The first rule by which the children may become the category, or "". Time O(rules)."""
+    """Return the first rule that makes the category from the children, or "". Time O(rules)."""
     if len(children) == 1:
-        if any(found.result is category for found in unary(children[0])):
+        if any(licensed.result is category for licensed in unary(children[0])):
             return "tc"
         return "tr" if is_raised(category, children[0]) else ""
-    return next((found.rule for found in combine(*children) if found.result is category), "")
+    return next((licensed.rule for licensed in combine(*children) if licensed.result is category), "")
 
 
 def read(path: str | Path) -> Iterator[Entry]:
-    """The derivations of an `.auto` file, in order. Raises InputError with file, line, reason."""
+    """Yield the derivations of an `.auto` file, in order. Raise InputError with file, line and reason."""
     try:
         with compression.opened(path) as file:
             name = ""
@@ -106,7 +106,7 @@ def read(path: str | Path) -> Iterator[Entry]:
                         yield Entry(name or str(number), from_text(line), number)
                     except ValueError as error:
                         raise InputError(
-                            str(error), path=path, line=number, hint="correct it or leave it out"
+                            str(error), path=path, line=number, hint="correct or delete this derivation"
                         ) from None
                     name = ""
     except (*compression.READ_ERRORS, ValueError) as error:
@@ -114,13 +114,13 @@ def read(path: str | Path) -> Iterator[Entry]:
 
 
 def from_text(line: str) -> Derivation:
-    """The derivation of a line. Raises ValueError with column and reason. Time O(len(line)), no recursion."""
+    """Return the derivation of a line. ValueError with column and reason. Time O(len(line)), without recursion."""
     stack: list[tuple[Derivation, int, list[Derivation]]] = []
     done: Derivation | None = None
     for part in _NODE.finditer(line):
-        text, where = part.group(), part.start() + 1
+        text, column = part.group(), part.start() + 1
         if part.group(9) is not None or done is not None:
-            raise ValueError(f"column {where}: unexpected {text[:30]!r}")
+            raise ValueError(f"column {column}: unexpected {text[:30]!r}")
         if part.group(1) is not None:
             node = Derivation(parse(part.group(1)), "", int(part.group(2)))
             stack.append((node, int(part.group(3)), []))
@@ -129,12 +129,12 @@ def from_text(line: str) -> Derivation:
             node = Derivation(parse(part.group(4)), word=unescaped(part.group(7)), tag=unescaped(part.group(5)))
         else:
             if not stack:
-                raise ValueError(f"column {where}: closing bracket without an opening one")
-            node, wanted, children = stack.pop()
-            if len(children) != wanted:
-                raise ValueError(f"column {where}: {node.category} has {len(children)} children, not {wanted}")
-            if node.head >= wanted:
-                raise ValueError(f"column {where}: head {node.head} of {wanted} children")
+                raise ValueError(f"column {column}: closing bracket without an opening one")
+            node, expected, children = stack.pop()
+            if len(children) != expected:
+                raise ValueError(f"column {column}: {node.category} has {len(children)} children, not {expected}")
+            if node.head >= expected:
+                raise ValueError(f"column {column}: head {node.head} of {expected} children")
             node.children = tuple(children)
             node.rule = licence(tuple(child.category for child in children), node.category)
         if stack:
@@ -147,7 +147,7 @@ def from_text(line: str) -> Derivation:
 
 
 def to_text(derivation: Derivation, indexed: Callable[[Category], str] = str) -> str:
-    """The line of a derivation; `indexed` writes a lexical category with head indices (`heads.indexed`)."""
+    """Return the line of a derivation; `indexed` writes a lexical category with head indices (`heads.indexed`)."""
     out: list[str] = []
     stack: list[Derivation | None] = [derivation]
     while stack:
@@ -165,7 +165,7 @@ def to_text(derivation: Derivation, indexed: Callable[[Category], str] = str) ->
 
 
 def write(path: str | Path, entries: Iterable[Entry], indexed: Callable[[Category], str] = str) -> None:
-    """Write an `.auto` file, whole or not at all, compressed if its name says so. Raises InputError."""
+    """Write an `.auto` file atomically, compressed if its name ends accordingly. Raise InputError."""
     with compression.writing(path) as file:
         for entry in entries:
             text = f"ID={escaped(entry.name)} PARSER=GOLD NUMPARSE=1\n{to_text(entry.derivation, indexed)}\n"

@@ -1,4 +1,4 @@
-"""What translators share: how two constituents combine when one may hold a gap, and what adjuncts modify.
+"""Shared operations of the translators: combining two constituents that may hold a gap, and categories of adjuncts.
 
 Hockenmaier & Steedman (2007), sections 4.3.3, 6.2, 6.3.
 """
@@ -13,33 +13,33 @@ from treebound.treebanks.ccg.rules import combine, raised
 
 
 class Failure(Exception):
-    """A construction that the translation does not cover; the argument names it."""
+    """Raised for a construction that the translation does not cover; the argument names it."""
 
 
 def gap(category: Category) -> Derivation:
-    """A trace in the place of a constituent of this category."""
+    """Return a trace in place of a constituent of this category."""
     return Derivation(category, "gap")
 
 
 def join(left: Derivation, right: Derivation, planned: Category, name: str) -> Derivation:
-    """The two as the planned category, or as that category still in want of what the gaps below stand for.
+    """Combine two constituents to the planned category, or to that category minus the arguments of the gaps below.
 
-    A trace vanishes: its sister keeps the argument. Otherwise the rules are tried with the constituents as they are,
-    then with a complement type-raised over what takes it. Raises Failure(name).
+    A trace disappears: its sister keeps the argument. Otherwise the rules are tried with the constituents as they are,
+    then with a complement type-raised over the function that takes it. Raise Failure(name).
     """
     if left.rule == "gap":
         return right
     if right.rule == "gap":
         return left
-    for one, other in _variants(left, right):
-        for found in combine(one.category, other.category):
-            if found.rule not in ("conj", "coord", "funny") and wants(found.result, planned):
-                return Derivation(found.result, found.rule, found.head, (one, other))
+    for first, second in _variants(left, right):
+        for licence in combine(first.category, second.category):
+            if licence.rule not in ("conj", "coord", "funny") and wants(licence.result, planned):
+                return Derivation(licence.result, licence.rule, licence.head, (first, second))
     raise Failure(name)
 
 
 def wants(category: Category, planned: Category) -> bool:
-    """Whether a category is the planned one, up to two arguments that are still missing."""
+    """Return whether a category is the planned one, possibly with up to two missing arguments."""
     for i, result in enumerate(category.results()):
         if i > 2:
             break
@@ -49,29 +49,31 @@ def wants(category: Category, planned: Category) -> bool:
 
 
 def _variants(left: Derivation, right: Derivation) -> Iterator[tuple[Derivation, Derivation]]:
+    """Yield the pair of constituents, then the pair with one of them type-raised."""
     yield left, right
-    # an argument left of a function that has taken arguments beyond it: NP (S\NP)/NP
+    # an argument to the left of a function that still needs an outer argument: NP (S\NP)/NP
     for result in right.category.results():
         if result.slash == "\\" and match(result.argument, left.category) is not None:
             yield _raise(left, result.result, True), right
-    # an argument right of a function that still wants a later one: ((S\NP)/PP)/NP PP
+    # an argument to the right of a function that still needs an outer argument: ((S\NP)/PP)/NP PP
     for result in left.category.results():
         if result.slash == "/" and match(result.argument, right.category) is not None:
             yield left, _raise(right, result.result, False)
 
 
 def _raise(child: Derivation, target: Category, forward: bool) -> Derivation:
+    """Return the child type-raised over a target category."""
     return Derivation(raised(child.category, target.bare(), forward), "tr", 0, (child,))
 
 
 def topic(child: Derivation) -> Derivation:
-    """A fronted constituent over the clause that misses it: S/(S/X)."""
-    whole = parse("S")
-    return Derivation(functor(whole, "/", functor(whole, "/", child.category)), "tc", 0, (child,))
+    """Return a fronted constituent as a function over the clause that lacks it: S/(S/X)."""
+    clause = parse("S")
+    return Derivation(functor(clause, "/", functor(clause, "/", child.category)), "tc", 0, (child,))
 
 
 def stripped(category: Category) -> Category:
-    """What an adjunct of this category modifies: without the arguments to come, and without features."""
+    """Return the category X of an adjunct X|X of this category: without outstanding arguments and without features."""
     while category.slash == "/" and not category.is_modifier:
         category = category.result
     if category.slash == "\\" and not category.is_modifier and category.result.slash == "\\":
@@ -84,7 +86,7 @@ def stripped(category: Category) -> Category:
 
 
 def _bare(category: Category) -> Category:
-    """Without features; predicative adjectives keep theirs, which their modifiers share in CCGbank."""
+    """Return the category without features, except for predicative adjectives, whose modifiers keep them in CCGbank."""
     if category is parse("S[adj]\\NP"):
         return category
     return category.bare()

@@ -1,6 +1,10 @@
-"""Penn trees -> CCG derivations (Hockenmaier & Steedman 2007), rule by rule.
+"""Translation of Penn trees into CCG derivations (Hockenmaier & Steedman 2007), rule by rule.
 
-`tree` what is translated; the steps of preprocessing in their order: `tags`, `clauses`, `coordination`, `nouns`;
-`roles` heads, complements, adjuncts and the categories of constituents; `assign` the categories from the root down;
-`close` prepositional complements where they are not marked, `clusters` of arguments; `translate` all of it for a tree.
+- `tree`: the trees that are translated.
+- `tags`, `clauses`, `coordination`, `nouns`: the steps of preprocessing, in this order.
+- `roles`: heads, complements, adjuncts and the categories of constituents.
+- `assign`: categories, assigned from the root down.
+- `close`: prepositional complements in treebanks that do not mark them.
+- `clusters`: argument clusters.
+- `translate`: the translation of a tree in all steps.
 """

@@ -1,7 +1,7 @@
-"""Categories from the root down, binarised on the way (sections 4.2-4.5); gaps come back up from below.
+"""Assignment of categories from the root down, with binarisation (sections 4.2-4.5); gaps are passed up.
 
-What stands left of a head branches off first, from the outside in, then what stands right of it; a clause's final
-punctuation before everything.
+The children to the left of a head branch off first, from the outside in, then the children to its right. The final
+punctuation of a clause branches off before all other children.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _SILENT = ("*T*", "*RNR*")
 
 
 class Assignment:
-    """One tree's categories; `counts` says what was done on the way: gaps by kind, forced coordinations."""
+    """The assignment of categories to one tree; `counts` records gaps by kind and forced coordinations."""
 
     def __init__(self, counts: Counter[str]) -> None:
         self.counts = counts
 
     def build(self, node: Tree, category: Category) -> Derivation:
-        """The derivation of a constituent that is to be of a category. Raises Failure."""
+        """Return the derivation of a constituent that must have the given category. Raise Failure."""
         if node.is_leaf:
             return self._leaf(node, category)
         if node.is_trace:
@@ -63,14 +63,16 @@ class Assignment:
         if kind and (category.slash or category.target.name != "PP"):
             return self._comparison(node, category, kind)
         if node.mark == "range":
-            first, rest = node.children
-            inner = self.build(rest, category.result)
+            first, remainder = node.children
+            inner = self.build(remainder, category.result)
             return join(self.build(first, functor(category, "/", category.result)), inner, category, "range")
-        h = head(node)
-        return self.around(node, category, node.children[:h], node.children[h], node.children[h + 1 :])
+        head_index = head(node)
+        return self.around(
+            node, category, node.children[:head_index], node.children[head_index], node.children[head_index + 1 :]
+        )
 
     def _comparison(self, node: Tree, category: Category, kind: str) -> Derivation:
-        """More than thirty, at least ten (section 5.2)."""
+        """Return the derivation of a quantity, for instance "more than thirty" or "at least ten" (section 5.2)."""
         first, second = node.children
         if kind == "comparative":
             left, right = self.build(first, S_ADJ), self.build(second, functor(category, "\\", S_ADJ))
@@ -79,15 +81,21 @@ class Assignment:
         return join(left, right, category, kind)
 
     def _pied_piped(self, node: Tree, category: Category) -> Derivation:
-        """In which: the preposition modifies as ever, the pronoun takes it and then the clause (section 6.2.3)."""
+        """Return the derivation of a pied-piped phrase, for instance "in which" (section 6.2.3).
+
+        The preposition is a modifier, as in other phrases; the pronoun takes the preposition and then the clause.
+        """
         preposition, pronoun = node.children
         result = category.result
-        wanted = functor(result if result.is_modifier else parse("PP"), "/", NP)
-        first = self.build(preposition, wanted)
-        return join(first, self.build(pronoun, functor(category, "\\", wanted)), category, "pied-piping")
+        preposition_category = functor(result if result.is_modifier else parse("PP"), "/", NP)
+        first = self.build(preposition, preposition_category)
+        return join(first, self.build(pronoun, functor(category, "\\", preposition_category)), category, "pied-piping")
 
     def child(self, node: Tree, category: Category) -> Derivation:
-        """`build` for all but heads: a clause of another category is built as what it is and type-changed."""
+        """Return the derivation of a child that is not the head.
+
+        A clause of another category is built as its own category and then type-changed.
+        """
         if _is_clause(node) and node.mark != "quoting" and not node.is_trace:
             own = natural(node)
             if match(category, own) is None and own is not PP:
@@ -95,6 +103,7 @@ class Assignment:
         return self.build(node, category)
 
     def _leaf(self, node: Tree, category: Category) -> Derivation:
+        """Return the derivation of a word or trace."""
         if node.kind:
             self.counts[f"{node.kind} as a gap"] += 1
             return gap(category)
@@ -103,7 +112,7 @@ class Assignment:
         return Derivation(category, word=node.word, tag=node.tag)
 
     def _changed(self, child: Derivation, category: Category) -> Derivation:
-        """The child, type-changed where it has to be."""
+        """Return the child, type-changed if its category differs. Raise Failure if no rule changes it."""
         if child.rule == "gap" or match(category, child.category) is not None:
             return child
         if category in UNARY.get(child.category, ()):
@@ -113,6 +122,7 @@ class Assignment:
     def around(
         self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str = ""
     ) -> Derivation:
+        """Return the derivation of a head with its children to the left and to the right."""
         name = f"{node.label} -> "
         if right and right[-1].label in PUNCTUATION and (right[-1].label == "." or not left or node.label != "S"):
             inner = self.around(node, category, left, main, right[:-1])
@@ -126,106 +136,117 @@ class Assignment:
     def _left(
         self, node: Tree, category: Category, left: list[Tree], main: Tree, right: list[Tree], name: str
     ) -> Derivation:
-        child, rest = left[0], left[1:]
+        """Return the derivation after branching off the leftmost child."""
+        child, remaining = left[0], left[1:]
         if child.label in PUNCTUATION and not child.mark:
-            return self._absorbed(self.around(node, category, rest, main, right), child, True)
-        if node.mark == "measure" and not rest and not right:
+            return self._absorbed(self.around(node, category, remaining, main, right), child, True)
+        if node.mark == "measure" and not remaining and not right:
             first = self.build(child, functor(category, "/", _NUMBER))
             return join(first, self.build(main, _NUMBER), category, name + "measure")
         if main.label in ("NOUN", "NN", "NNS", "NNP", "NNPS", "CD") or node.mark == "determined":
-            if child.label in DETERMINERS - {"PDT"} and node.label in ("NP", "WHNP") and not _has_determiner(rest):
-                return self._determined(node, category, self._determiner(child, category), rest, main, right)
+            if child.label in DETERMINERS - {"PDT"} and node.label in ("NP", "WHNP") and not _has_determiner(remaining):
+                return self._determined(node, category, self._determiner(child, category), remaining, main, right)
             if is_possessive(child) and node.label in ("NP", "WHNP"):
-                return self._determined(node, category, self._possessive(child, category), rest, main, right)
+                return self._determined(node, category, self._possessive(child, category), remaining, main, right)
         if main.label == "POS":
             owner = self.build(child, NP)
             return join(
-                owner, self.around(node, functor(category, "\\", NP), rest, main, right), category, name + "POS"
+                owner, self.around(node, functor(category, "\\", NP), remaining, main, right), category, name + "POS"
             )
         if complement(node, main, child, True):
-            wanted = natural(child)
-            if node.label in ("S", "SINV") and wanted.slash and wanted.target is parse("S[ng]"):
-                wanted = NP
-            body = self.around(node, functor(category, "\\", wanted), rest, main, right)
-            argument = self.child(child, wanted)
+            argument_category = natural(child)
+            if node.label in ("S", "SINV") and argument_category.slash and argument_category.target is parse("S[ng]"):
+                argument_category = NP
+            body = self.around(node, functor(category, "\\", argument_category), remaining, main, right)
+            argument = self.child(child, argument_category)
             return join(argument, body, category, name + f"complement {child.label}")
-        if rest and rest[0].label == "," and _is_nominal_clause(child):
-            body = self.around(node, category, rest[1:], main, right)
+        if remaining and remaining[0].label == "," and _is_nominal_clause(child):
+            body = self.around(node, category, remaining[1:], main, right)
             return join(
-                self._appositive(child, rest[0], functor(_S, "/", _S), True), body, category, name + "appositive"
+                self._appositive(child, remaining[0], functor(_S, "/", _S), True), body, category, name + "appositive"
             )
-        body = self.around(node, category, rest, main, right)
+        body = self.around(node, category, remaining, main, right)
         return self._modified(node, category, child, body, True, name)
 
     def _right(self, node: Tree, category: Category, main: Tree, right: list[Tree], name: str) -> Derivation:
-        child, rest = right[-1], right[:-1]
+        """Return the derivation after branching off the rightmost child."""
+        child, remaining = right[-1], right[:-1]
         if child.label in PUNCTUATION and not child.mark:
-            return self._absorbed(self.around(node, category, [], main, rest), child, False)
+            return self._absorbed(self.around(node, category, [], main, remaining), child, False)
         if child.index and _shares(main, child.index):
-            body = self.around(node, category, [], main, rest)
-            wanted = self._wanted(child, category)
+            body = self.around(node, category, [], main, remaining)
+            argument_category = self._complement_category(child, category)
             if complement(node, main, child, False):
-                return join(body, self.child(child, wanted), category, name + "right node raising")
+                return join(body, self.child(child, argument_category), category, name + "right node raising")
             return self._modified(node, category, child, body, False, name)
         if complement(node, main, child, False):
-            argument = self.child(child, self._wanted(child, category))
-            wanted = self._wanted(child, category) if argument.rule == "gap" else argument.category
+            argument = self.child(child, self._complement_category(child, category))
+            argument_category = (
+                self._complement_category(child, category) if argument.rule == "gap" else argument.category
+            )
             if main.label not in _WH and not child.has("NULLWH") and not child.has("STRANDED"):
-                wanted = self._wanted(child, category)
-            body = self.around(node, functor(category, "/", wanted), [], main, rest)
+                argument_category = self._complement_category(child, category)
+            body = self.around(node, functor(category, "/", argument_category), [], main, remaining)
             return join(body, argument, category, name + f"complement {child.label}")
-        if rest and rest[-1].label == "," and _is_nominal_clause(child):
-            body = self.around(node, category, [], main, rest[:-1])
+        if remaining and remaining[-1].label == "," and _is_nominal_clause(child):
+            body = self.around(node, category, [], main, remaining[:-1])
             basis = stripped(category)
-            adjunct = self._appositive(child, rest[-1], functor(basis, "\\", basis), False)
+            adjunct = self._appositive(child, remaining[-1], functor(basis, "\\", basis), False)
             return join(body, adjunct, category, name + "appositive")
         own = natural(main) if child.mark == "quoting" and main.label in CLAUSES else category
-        body = self.around(node, own, [], main, rest)
+        body = self.around(node, own, [], main, remaining)
         return self._modified(node, category, child, body, False, name)
 
-    def _wanted(self, child: Tree, category: Category) -> Category:
-        """The category of a complement; below there and expletive it, a verb phrase's own subject is that as well."""
-        wanted = natural(child)
+    def _complement_category(self, child: Tree, category: Category) -> Category:
+        """Return the category of a complement; a stranded preposition still needs a noun phrase."""
+        complement_category = natural(child)
         if child.label == "PP" and child.has("STRANDED"):
-            return functor(wanted, "/", NP)
-        return wanted
+            return functor(complement_category, "/", NP)
+        return complement_category
 
     def _determiner(self, child: Tree, category: Category) -> Derivation:
+        """Return a determiner NP[nb]/N, or X/N for a noun phrase of category X."""
         result = parse("NP[nb]") if category is NP else category
         return self.build(child, functor(result, "/", N))
 
     def _possessive(self, child: Tree, category: Category) -> Derivation:
+        """Return a possessive noun phrase as a determiner."""
         result = parse("NP[nb]") if category is NP else category
         return self.build(child, functor(result, "/", N))
 
     def _determined(
         self, node: Tree, category: Category, first: Derivation, rest: list[Tree], main: Tree, right: list[Tree]
     ) -> Derivation:
+        """Return a noun phrase of a determiner and a noun."""
         inner = Tree("NOUN", children=[*rest, main, *right])
         return join(first, self.around(inner, N, rest, main, right), category, "noun phrase with a determiner")
 
-    def _absorbed(self, inner: Derivation, mark: Tree, left: bool) -> Derivation:
+    def _absorbed(self, inner: Derivation, mark: Tree, on_left: bool) -> Derivation:
+        """Return a constituent with a punctuation mark beside it."""
         word = Derivation(punctuation(mark), word=mark.word, tag=mark.tag)
         if inner.rule == "gap":
             raise Failure("punctuation beside a trace alone")
-        pair = (word, inner) if left else (inner, word)
-        return Derivation(inner.category, "lp" if left else "rp", 1 if left else 0, pair)
+        pair = (word, inner) if on_left else (inner, word)
+        return Derivation(inner.category, "lp" if on_left else "rp", 1 if on_left else 0, pair)
 
     def _modified(
-        self, node: Tree, category: Category, child: Tree, body: Derivation, left: bool, name: str
+        self, node: Tree, category: Category, child: Tree, body: Derivation, on_left: bool, name: str
     ) -> Derivation:
-        """A constituent with an adjunct X/X or X\\X, where X is what is modified without features (section 4.3.3)."""
+        """Return a constituent with an adjunct X/X or X\\X (section 4.3.3).
+
+        X is the category of the constituent without its features.
+        """
         if child.mark == "quoting":
             quoted = functor(_S, "\\", _S) if body.category.slash else functor(_DCL, "\\", body.category)
             return join(body, self.build(child, quoted), category, name + "quoting clause")
-        if child.has("TPC") and left and body.category.slash == "/":
+        if child.has("TPC") and on_left and body.category.slash == "/":
             own = self.build(child, body.category.argument)
             return join(topic(own), body, category, name + "topic")
-        slash = "/" if left else "\\"
+        slash = "/" if on_left else "\\"
         basis = stripped(category)
-        wanted = functor(basis, slash, basis)
+        adjunct_category = functor(basis, slash, basis)
         if basis.is_modifier and basis.slash == slash and basis.result.is_modifier and basis.result.result.is_modifier:
-            wanted = basis  # modifiers of modifiers of modifiers compose
+            adjunct_category = basis  # a modifier of modifiers of modifiers has their category and composes with them
         if (
             child.label in ("CC", "CONJP")
             and child.is_leaf
@@ -233,31 +254,33 @@ class Assignment:
             and body.category is N
         ):
             conj = Derivation(parse("conj"), word=child.word, tag=child.tag)
-            return Derivation(N, "funny", 1, (conj, body)) if left else self._fail("conjunction behind a noun")
-        adjunct = self._adjunct(child, wanted, left)
-        pair = (adjunct, body) if left else (body, adjunct)
+            return Derivation(N, "funny", 1, (conj, body)) if on_left else self._fail("conjunction behind a noun")
+        adjunct = self._adjunct(child, adjunct_category, on_left)
+        pair = (adjunct, body) if on_left else (body, adjunct)
         return join(*pair, category, name + f"adjunct {child.label}")
 
     def _fail(self, name: str) -> Derivation:
+        """Raise Failure in the place of an expression."""
         raise Failure(name)
 
-    def _adjunct(self, child: Tree, wanted: Category, left: bool = False) -> Derivation:
-        if child.label in ("ADJP", "UCP") and wanted.slash and wanted.result is NP and not left:
+    def _adjunct(self, child: Tree, adjunct_category: Category, on_left: bool = False) -> Derivation:
+        """Return the derivation of an adjunct; adjective phrases behind noun phrases are type-changed."""
+        if child.label in ("ADJP", "UCP") and adjunct_category.slash and adjunct_category.result is NP and not on_left:
             own = natural(child) if child.label == "UCP" else S_ADJ
-            if wanted in UNARY.get(own, ()):
-                return self._changed(self.build(child, own), wanted)
-        return self.child(child, wanted)
+            if adjunct_category in UNARY.get(own, ()):
+                return self._changed(self.build(child, own), adjunct_category)
+        return self.child(child, adjunct_category)
 
-    def _appositive(self, child: Tree, comma: Tree, wanted: Category, left: bool) -> Derivation:
-        """A noun phrase set off by a comma as a modifier: NP , => S/S (section 4.6)."""
+    def _appositive(self, child: Tree, comma: Tree, adjunct_category: Category, on_left: bool) -> Derivation:
+        """Return a noun phrase set off by a comma as a modifier: NP , => S/S (section 4.6)."""
         own = self.child(child, NP)
         mark = Derivation(punctuation(comma), word=comma.word, tag=comma.tag)
-        if wanted not in BINARY.get((NP, mark.category) if left else (mark.category, NP), ()):
-            raise Failure(f"noun phrase beside a comma as {wanted}")
-        return Derivation(wanted, "tc", 0 if left else 1, (own, mark) if left else (mark, own))
+        if adjunct_category not in BINARY.get((NP, mark.category) if on_left else (mark.category, NP), ()):
+            raise Failure(f"noun phrase beside a comma as {adjunct_category}")
+        return Derivation(adjunct_category, "tc", 0 if on_left else 1, (own, mark) if on_left else (mark, own))
 
     def _coordination(self, node: Tree, category: Category) -> Derivation:
-        """Conjuncts and conjunctions, right-branching: X X[conj] => X (section 4.5)."""
+        """Return the derivation of conjuncts and conjunctions, right-branching: X X[conj] => X (section 4.5)."""
         if clusters.is_gapped(node):
             return clusters.build(self, node, category)
         children = list(node.children)
@@ -269,13 +292,13 @@ class Assignment:
                 mark = children.pop()
             if mark.label in ("CC", "CONJP", ":", ",", "IN", "TO", "RB", "SYM") and children:
                 result = self._conjoined(mark, result)
-                while children and children[-1].label in PUNCTUATION:  # a comma before the conjunction
+                while children and children[-1].label in PUNCTUATION:  # the comma in "a, and b"
                     result = self._absorbed(result, children.pop(), True)
                 if not children:
                     return result
-                left = self._conjunct(children.pop(), category)
-                result = self._paired(left, result)
-            elif mark.label in ("CC", "CONJP", "DT", "RB", "IN"):  # both, either, neither
+                left_conjunct = self._conjunct(children.pop(), category)
+                result = self._paired(left_conjunct, result)
+            elif mark.label in ("CC", "CONJP", "DT", "RB", "IN"):  # "both", "either", "neither"
                 modifier = self.build(mark, functor(result.category.bare(), "/", result.category.bare()))
                 result = join(modifier, result, category, "correlative conjunction")
             elif mark.label in PUNCTUATION:
@@ -285,14 +308,14 @@ class Assignment:
         return result
 
     def conjoin(self, parts: list[Derivation | Tree]) -> Derivation:
-        """Finished conjuncts, with the conjunctions and commas between them, right-branching."""
+        """Coordinate finished conjuncts, given with the conjunctions and commas between them, right-branching."""
         result: Derivation | None = None
         for part in reversed(parts):
             if isinstance(part, Tree):
                 if result is None:
                     raise Failure("coordination without a conjunct")
-                bare = result.category.conj and part.label in PUNCTUATION
-                result = self._absorbed(result, part, True) if bare else self._conjoined(part, result)
+                absorbs = result.category.conj and part.label in PUNCTUATION
+                result = self._absorbed(result, part, True) if absorbs else self._conjoined(part, result)
             elif result is None:
                 result = part
             elif not result.category.conj:
@@ -303,12 +326,13 @@ class Assignment:
         return result
 
     def _conjunct(self, node: Tree, category: Category) -> Derivation:
-        own = natural(node)
+        """Return the derivation of a conjunct, in its own category if it is unlike the planned one."""
+        natural_category = natural(node)
         if (
-            match(category, own) is not None
+            match(category, natural_category) is not None
             or node.is_leaf
             or node.label[:2] == "WH"
-            or _same_verb(category, own)
+            or _same_verb(category, natural_category)
             or category is _FRAGMENT
         ):
             return self.build(node, category)
@@ -316,10 +340,11 @@ class Assignment:
             try:
                 return self.build(node, category)
             except Failure:
-                return self.build(node, own)
-        return self.build(node, own)
+                return self.build(node, natural_category)
+        return self.build(node, natural_category)
 
     def _conjoined(self, mark: Tree, right: Derivation) -> Derivation:
+        """Return a conjunction with its right conjunct: conj X => X[conj]."""
         if mark.children:
             conj = self._multiword(mark)
         else:
@@ -330,6 +355,7 @@ class Assignment:
         return Derivation(right.category.with_conj(), "conj", 1, (conj, right))
 
     def _multiword(self, mark: Tree) -> Derivation:
+        """Return a conjunction of several words."""
         words = mark.words()
         conj = parse("conj")
         result = Derivation(conj, word=words[-1].word, tag=words[-1].tag)
@@ -339,16 +365,20 @@ class Assignment:
         return result
 
     def _paired(self, left: Derivation, right: Derivation) -> Derivation:
-        bare = right.category.with_conj(False)
+        """Return a left conjunct with X[conj]; if their categories are unlike, X[conj] is forced and counted."""
+        conjunct = right.category.with_conj(False)
         if left.rule == "gap":
             raise Failure("a conjunct is a trace alone")
-        if match(left.category, bare) is not None:
+        if match(left.category, conjunct) is not None:
             return Derivation(left.category, "coord", 0, (left, right))
         self.counts["unlike coordination"] += 1
         return Derivation(left.category, "coord", 0, (left, _forced(right, left.category)))
 
     def _parenthetical(self, node: Tree, category: Category) -> Derivation:
-        """A dash or bracket takes what follows and makes a modifier of it (section 5.2)."""
+        """Return a parenthetical as a modifier (section 5.2).
+
+        The opening dash or bracket takes the content as argument, unless the content can be a modifier itself.
+        """
         children = list(node.children)
         opening = children[0].label in (":", "-LRB-", ",")
         inner = children[1:] if opening else children
@@ -360,9 +390,11 @@ class Assignment:
         body = inner[0] if len(inner) == 1 else _together(inner)
         modifies = body.mark == "quoting" or body.label in ("PP", "ADVP", "SBAR") or category in (NP, N)
         if opening and children[0].label != "," and not modifies:
-            own = self.build(body, natural(body))
-            first = Derivation(functor(category, "/", own.category), word=children[0].word, tag=children[0].tag)
-            result = join(first, own, category, "parenthetical")
+            content_part = self.build(body, natural(body))
+            first = Derivation(
+                functor(category, "/", content_part.category), word=children[0].word, tag=children[0].tag
+            )
+            result = join(first, content_part, category, "parenthetical")
         else:
             result = self._adjunct(body, category)
             if opening:
@@ -373,19 +405,22 @@ class Assignment:
 
 
 def _same_verb(category: Category, own: Category) -> bool:
-    """Two verb phrases of the same feature, whatever arguments they share with others outside the coordination."""
+    """Return whether two categories are verb phrases with the same feature.
+
+    They may differ in arguments that they share with others outside the coordination.
+    """
     return category.target is own.target and category.target.name == "S" and category.target.feature != "adj"
 
 
 def _together(inner: list[Tree]) -> Tree:
-    """What stands in brackets without a label of its own."""
+    """Return the constituents of a bracket without a label as a single constituent."""
     labels = [c.label for c in inner]
     label = "S" if "VP" in labels else labels[0] if labels[0] in ("NP", "PP", "ADVP", "ADJP", "SBAR", "S") else "FRAG"
     return Tree(label, children=inner)
 
 
 def _forced(right: Derivation, category: Category) -> Derivation:
-    """The right part of an unlike coordination: conj Y => X[conj] (section 4.5)."""
+    """Return the right part of an unlike coordination: conj Y => X[conj] (section 4.5)."""
     if right.rule == "lp":
         mark, inner = right.children
         return Derivation(category.with_conj(), "lp", 1, (mark, _forced(inner, category)))
@@ -393,6 +428,7 @@ def _forced(right: Derivation, category: Category) -> Derivation:
 
 
 def _is_clause(node: Tree) -> bool:
+    """Return whether a constituent is a clause that may be type-changed."""
     if node.label in ("S", "SINV", "SQ", "VP", "RRC"):
         return True
     return node.label == "SBAR" and all(
@@ -401,21 +437,22 @@ def _is_clause(node: Tree) -> bool:
 
 
 def _shares(main: Tree, index: int) -> bool:
-    """Whether the conjuncts hold traces of a constituent to their right (section 6.3)."""
+    """Return whether the conjuncts hold traces of a constituent to their right (section 6.3)."""
     return main.mark == "group" and any(node.kind == "*RNR*" and node.index == index for node in main.nodes())
 
 
 def _is_nominal_clause(node: Tree) -> bool:
-    """An adverbial clause that is a noun phrase alone: (S-ADV (NP-SBJ *) (NP-PRD ...))."""
+    """Return whether an adverbial clause consists of a noun phrase alone: (S-ADV (NP-SBJ *) (NP-PRD ...))."""
     return node.label == "S" and node.mark != "quoting" and natural(node) is NP
 
 
 def _has_determiner(nodes: list[Tree]) -> bool:
+    """Return whether one of the constituents is a determiner or possessive."""
     return any(c.label in ("DT", "PRP$") or is_possessive(c) for c in nodes)
 
 
 def punctuation(node: Tree) -> Category:
-    """The category of a punctuation mark is its tag (section 4.3.4)."""
+    """Return the category of a punctuation mark, which is its tag (section 4.3.4)."""
     if node.word == ";":
         return parse(";")
     return parse(PUNCTUATION.get(node.label, ":"))

@@ -8,7 +8,7 @@ from treebound.treebanks.ccg.penn.roles import CLAUSES, PUNCTUATION, complement,
 from treebound.treebanks.ccg.penn.tags import HAVE, VERBS
 from treebound.treebanks.ccg.penn.tree import Tree, clean, labels
 
-#: null elements that say nothing about categories
+#: null elements that have no influence on categories
 _IGNORED = frozenset(("*U*", "*?*", "*NOT*", "*PPA*", "*ICH*", "*EXP*"))
 _OPENERS = labels("such rather instead together along because away due prior thanks contrary ahead apart aside")
 _ADVERBS = labels("about over under around just even only")
@@ -16,7 +16,7 @@ _SMALL = labels("NP ADJP PP ADVP VP UCP")
 
 
 def prepare(tree: Tree, counts: Counter[str]) -> Tree:
-    """All steps of this module, in their order; changes the tree in place."""
+    """Run all steps of this module, in their order; the tree changes in place."""
     _mark_expletives(tree)
     _mark_extraposed(tree)
     _drop_null_elements(tree)
@@ -29,6 +29,7 @@ def prepare(tree: Tree, counts: Counter[str]) -> Tree:
 
 
 def _mark_expletives(tree: Tree) -> None:
+    """Mark expletive noun phrases and remove their traces; constituents that they refer to become complements."""
     for node in tree.nodes():
         if node.label == "NP" and any(t.kind == "*EXP*" for c in node.children for t in c.nodes()):
             node.functions |= {"EXPL"}
@@ -42,7 +43,7 @@ def _mark_expletives(tree: Tree) -> None:
 
 
 def _mark_extraposed(tree: Tree) -> None:
-    """What is coindexed with *ICH* is an adjunct where it stands (section 6.5)."""
+    """Mark the antecedent of an *ICH* trace as an adjunct at its surface position (section 6.5)."""
     moved = {node.index for node in tree.nodes() if node.kind == "*ICH*" and node.index}
     for node in tree.nodes():
         if node.children and node.index in moved:
@@ -50,8 +51,12 @@ def _mark_extraposed(tree: Tree) -> None:
 
 
 def _drop_null_elements(tree: Tree) -> None:
+    """Remove null elements that leave no gap.
+
+    NULLWH marks a clause that loses a null relative pronoun, STRANDED a prepositional phrase that loses its object.
+    """
     for node in tree.nodes():
-        kept = []
+        children = []
         for child in node.children:
             if child.is_trace:
                 kind = child.trace().kind
@@ -64,19 +69,19 @@ def _drop_null_elements(tree: Tree) -> None:
                     if node.label == "PP":
                         node.functions |= {"STRANDED"}
                     continue
-            kept.append(child)
-        node.children = kept
+            children.append(child)
+        node.children = children
     clean(tree)
 
 
 def _quotations(tree: Tree, counts: Counter[str]) -> None:
-    """A fronted or interrupted quotation is the head; the clause that quotes modifies it (S[dcl]\\S[dcl])."""
+    """Make a fronted or interrupted quotation the head, modified by the quoting clause (S[dcl]\\S[dcl])."""
     for node in tree.nodes():
         if node.label not in ("S", "SINV", "SQ"):
             continue
         fronted = next((c for c in node.children if c.index and c.label in CLAUSES and not c.has("SBJ")), None)
-        rest = [c for c in node.children if c is not fronted]
-        if fronted is not None and _remove(rest, fronted.index):
+        others = [c for c in node.children if c is not fronted]
+        if fronted is not None and _remove(others, fronted.index):
             counts["*T* of quotations"] += 1
             first = node.children.index(fronted)
             inner = node.children[first + 1 :]
@@ -90,7 +95,8 @@ def _quotations(tree: Tree, counts: Counter[str]) -> None:
             node.label = "S"
         elif node.label == "SINV":
             _fronted_predicate(node)
-    for node in tree.nodes():  # the quotation around a parenthetical: (S The firm (PRN , he said *T*-1 ,) grew)-1
+    # a quotation around a parenthetical: (S The firm (PRN , he said *T*-1 ,) grew)-1
+    for node in tree.nodes():
         if node.label == "PRN":
             subject = next((i for i, c in enumerate(node.children) if c.has("SBJ")), -1)
             verb = next((i for i, c in enumerate(node.children) if c.label == "VP"), -1)
@@ -104,24 +110,27 @@ def _quotations(tree: Tree, counts: Counter[str]) -> None:
 
 
 def _fronted_predicate(node: Tree) -> None:
-    """Behind the scenes is a plan: the verb takes its predicate to the left, its subject to the right."""
+    """Make a fronted predicate a complement of the verb, as in "Behind the scenes is a plan".
+
+    The verb then takes its predicate to the left and its subject to the right.
+    """
     for child in node.children:
         if not child.index or child.is_leaf:
             continue
         for inner in node.nodes():
-            rest = [
+            others = [
                 c
                 for c in inner.children
                 if not (c.is_trace and c.trace().kind == "*T*" and c.trace().index == child.index)
             ]
-            if len(rest) < len(inner.children):
-                inner.children = rest
+            if len(others) < len(inner.children):
+                inner.children = others
                 child.mark = "complement"
                 return
 
 
 def _remove(nodes: list[Tree], index: int) -> bool:
-    """Take the trace of a clause with this index (0: any) out of the nodes; whether one was found."""
+    """Remove the first trace of a clause with this index (0: any index); return whether there was one."""
     for top in nodes:
         for node in top.nodes():
             for child in node.children:
@@ -136,14 +145,14 @@ def _remove(nodes: list[Tree], index: int) -> bool:
 
 
 def _mark_path(top: Tree, end: Tree) -> None:
-    """Mark what leads from a clause to the verb whose quotation is gone."""
+    """Mark the nodes on the path from a clause to the verb that has lost its quotation."""
     for node in top.nodes():
         if any(inner is end for inner in node.nodes()):
             node.mark = "quoting"
 
 
 def _perfects(tree: Tree) -> None:
-    """Participles below have are past participles, all others passive (section 6.1)."""
+    """Mark verb phrases below have with PERFECT: their participles are not passive (section 6.1)."""
     for node in tree.nodes():
         if node.label != "VP":
             continue
@@ -154,7 +163,7 @@ def _perfects(tree: Tree) -> None:
             for child in node.children:
                 if child.label == "VP" or (child.label == "UCP"):
                     child.functions |= {"PERFECT"}
-    for node in tree.nodes():  # (SINV Had (NP he) (VP known))
+    for node in tree.nodes():  # inverted clauses: (SINV Had (NP he) (VP known))
         first = next((c for c in node.children if c.is_leaf and c.label in VERBS), None)
         if node.label in ("SINV", "SQ") and first is not None and first.word.lower() in HAVE:
             for child in node.children:
@@ -163,7 +172,10 @@ def _perfects(tree: Tree) -> None:
 
 
 def _small_clauses(tree: Tree) -> None:
-    """The parts of a small clause, or below a raising verb, become complements of what governs it (section 5.3)."""
+    """Attach the parts of a small clause to its governor, as complements (section 5.3).
+
+    The same happens to the parts of a clause below a raising verb.
+    """
     for node in tree.nodes():
         if node.label not in ("VP", "PP", "SBAR"):
             continue
@@ -193,7 +205,7 @@ def _small_clauses(tree: Tree) -> None:
 
 
 def _multiword_prepositions(tree: Tree) -> None:
-    """Because of, such as, rather than, out of: the first word takes a prepositional phrase (section 5.2)."""
+    """Split because of, such as, rather than, out of: the first word takes a prepositional phrase (section 5.2)."""
     for node in tree.nodes():
         children = node.children
         if node.label != "PP" or len(children) < 3 or not (children[0].is_leaf and children[1].is_leaf):
@@ -205,7 +217,7 @@ def _multiword_prepositions(tree: Tree) -> None:
 
 
 def _finite(node: Tree) -> bool:
-    """Whether a clause's verb is finite; one that is bare is not."""
+    """Return whether the verb of a clause is finite; a bare verb form is not finite unless it is a subjunctive."""
     from treebound.treebanks.ccg.penn.roles import feature
 
     main = node.children[head(node)]
@@ -219,11 +231,11 @@ def _finite(node: Tree) -> bool:
 
 
 def _traces_of_adjuncts(tree: Tree) -> None:
-    """Traces of adjuncts are ignored (section 6.2.4); what is left are gaps of complements."""
+    """Remove the traces of adjuncts (section 6.2.4); the remaining traces are gaps of complements."""
     for node in tree.nodes():
         if not node.children or node.is_leaf:
             continue
-        kept = []
+        children = []
         for child in node.children:
             if child.is_trace and child.trace().kind in ("*T*", "*RNR*") and not child.has("SBJ"):
                 main = node.children[head(node)]
@@ -233,11 +245,11 @@ def _traces_of_adjuncts(tree: Tree) -> None:
                     node, main, child, node.children.index(child) < node.children.index(main)
                 ):
                     continue
-            kept.append(child)
-        if kept:
-            node.children = kept
+            children.append(child)
+        if children:
+            node.children = children
     clean(tree)
-    for node in tree.nodes():  # a preposition that is stranded by a gap stays close to its verb
+    for node in tree.nodes():  # a preposition that a gap strands is a complement of its verb
         if node.label == "VP":
             for child in node.children:
                 if child.label == "PP" and any(

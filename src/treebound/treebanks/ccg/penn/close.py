@@ -1,9 +1,9 @@
-"""Prepositional complements where a treebank does not mark them (-CLR): verb and preposition pairs of one that does.
+"""Prepositional complements for treebanks that do not mark them (-CLR), by pairs of verb and preposition.
 
     python -m treebound.treebanks.ccg.penn.close TREES.mrg ... > src/treebound/treebanks/ccg/penn/close_pairs.txt
 
-The pairs in `close_pairs.txt` are those of which at least half of the prepositional phrases in the Penn Treebank sample
-are marked; `*` as the verb: at least half of all phrases with this preposition that carry no adverbial tag.
+`close_pairs.txt` lists the pairs whose prepositional phrases are marked at least half of the time in the Penn Treebank
+sample. With `*` as the verb, at least half of all phrases with the preposition and without an adverbial tag are marked.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from treebound.treebanks.ccg.penn.tree import Tree, from_node
 
 _MARKED = ("CLR", "PUT", "DTV", "PRD")
 _ADVERBIAL = ("ADV", "BNF", "DIR", "EXT", "LOC", "MNR", "PRP", "TMP", "LGS")
-#: below this share of marked prepositional phrases a treebank counts as one that does not mark them
+#: share of marked prepositional phrases below which a treebank counts as unmarked
 RARE = 0.02
 
 
 @cache
 def pairs() -> frozenset[tuple[str, str]]:
-    """(verb, preposition) of `close_pairs.txt`; verbs as `stem` makes them, or `*`."""
+    """Return the pairs (verb, preposition) of `close_pairs.txt`; a verb is the result of `stem`, or `*`."""
     text = files(__package__).joinpath("close_pairs.txt").read_text(encoding="utf-8")
     return frozenset((verb, preposition) for verb, preposition in map(str.split, text.splitlines()))
 
 
 def mark(tree: Tree) -> None:
-    """Mark the prepositional phrases that are complements by the pairs; changed in place."""
+    """Mark the prepositional phrases that are complements by the pairs; the tree changes in place."""
     known = pairs()
     for verb, phrase, preposition in _phrases(tree):
         if not phrase.has(*_MARKED, *_ADVERBIAL) and ((verb, preposition) in known or ("*", preposition) in known):
@@ -40,7 +40,7 @@ def mark(tree: Tree) -> None:
 
 
 def stem(verb: str) -> str:
-    """A verb form without its ending, the same for most forms of most verbs."""
+    """Return a verb form without its ending; most forms of most verbs have the same stem."""
     verb = verb.lower()
     for ending in ("ing", "ied", "ies", "ed", "es", "e", "s"):
         if verb.endswith(ending) and len(verb) - len(ending) >= 3:
@@ -49,7 +49,7 @@ def stem(verb: str) -> str:
 
 
 def _phrases(tree: Tree) -> Iterator[tuple[str, Tree, str]]:
-    """(stem of the verb, prepositional phrase, preposition) for every one below a verb."""
+    """Yield (stem of the verb, prepositional phrase, preposition) for every prepositional phrase below a verb."""
     for node in tree.nodes():
         verb = next((c for c in node.children if c.is_leaf and c.label[:2] == "VB"), None)
         for child in node.children if node.label == "VP" and verb is not None else ():
@@ -58,7 +58,7 @@ def _phrases(tree: Tree) -> Iterator[tuple[str, Tree, str]]:
 
 
 def learn(trees: Iterable[Tree]) -> list[tuple[str, str]]:
-    """The pairs of a treebank that marks complements, sorted."""
+    """Return the sorted pairs of a treebank that marks complements."""
     marked, every = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for tree in trees:
         for verb, phrase, preposition in _phrases(tree):
@@ -70,7 +70,7 @@ def learn(trees: Iterable[Tree]) -> list[tuple[str, str]]:
 
 
 def main(paths: list[str]) -> None:
-    """Write the pairs of bracketed files to standard output."""
+    """Read bracketed files and write their pairs to standard output."""
     nodes = (node for path in paths for node in brackets.parse(Path(path).read_text(encoding="utf-8"), traces=True))
     for verb, preposition in learn(from_node(node) for node in nodes if isinstance(node, brackets.Node)):
         print(verb, preposition)

@@ -1,4 +1,4 @@
-"""Preprocessing: conjuncts and conjunctions become constituents of their own (sections 4.5, 5.2, 7.4-7.5)."""
+"""Preprocessing: grouping of conjuncts and conjunctions as constituents of their own (sections 4.5, 5.2, 7.4-7.5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLASSES = [
 
 
 def group(tree: Tree) -> None:
-    """Insert a constituent marked `group` around the conjuncts of every coordination; changed in place."""
+    """Insert a constituent marked `group` around the conjuncts of every coordination; the tree changes in place."""
     for node in list(tree.nodes()):
         if node.is_leaf or node.label in ("CONJP", "PRN") or node.mark == "group":
             continue
@@ -32,33 +32,35 @@ def group(tree: Tree) -> None:
 
 
 def _is_conjunction(node: Tree) -> bool:
+    """Return whether a constituent is a conjunction."""
     return node.label in _CONJUNCTIONS
 
 
-def like(one: Tree, other: Tree) -> bool:
-    """Whether two constituents may be conjuncts of each other by their labels."""
-    if one.label == other.label:
+def like(first: Tree, second: Tree) -> bool:
+    """Return whether two constituents may be conjuncts of each other, by their labels."""
+    if first.label == second.label:
         return True
-    if one.label in VERBS and other.label in VERBS:
+    if first.label in VERBS and second.label in VERBS:
         return True
-    if {one.label, other.label} <= {"VP", *VERBS}:
+    if {first.label, second.label} <= {"VP", *VERBS}:
         return True
-    return any(one.label in c and other.label in c for c in _CLASSES)
+    return any(first.label in c and second.label in c for c in _CLASSES)
 
 
 def _group_node(node: Tree) -> None:
+    """Group the conjuncts around the last conjunction of a constituent."""
     children = node.children
     marks = [i for i, c in enumerate(children) if _is_conjunction(c)]
     if not marks:
         marks = [i for i, c in enumerate(children) if c.label in PUNCTUATION][:1] or [0]
-    at = max(marks)
-    if at == len(children) - 1 or at == 0:
+    position = max(marks)
+    if position == len(children) - 1 or position == 0:
         return
-    last = at + 1
+    last = position + 1
     while last < len(children) - 1 and (children[last].label in PUNCTUATION or _is_adverbial(children[last], children)):
         last += 1
     right = children[last]
-    first = at - 1
+    first = position - 1
     while first >= 0 and (children[first].label in PUNCTUATION or children[first].label == "HYPH"):
         first -= 1
     if first < 0:
@@ -73,7 +75,7 @@ def _group_node(node: Tree) -> None:
         else:
             first = candidates[0]
     if node.label in ("NP", "NOUN", "QP") and all(c.is_leaf for c in (children[first], right)):
-        return  # left to the noun level
+        return  # `nouns.level` coordinates nouns
     begin = first
     while begin >= 2 and (children[begin - 1].label in (",", ":", *_CONJUNCTIONS)):
         before = begin - 1
@@ -91,20 +93,23 @@ def _group_node(node: Tree) -> None:
 
 
 def _is_adverbial(node: Tree, siblings: list[Tree]) -> bool:
-    """An adverb between a conjunction and its conjunct (section 5.2, footnote 12)."""
+    """Return whether a constituent is an adverb between a conjunction and its conjunct (section 5.2, footnote 12)."""
     return node.label in ("ADVP", "RB", "PRN") and not all(
         c.label in ("ADVP", "RB", "RBR", "CC", "CONJP", *PUNCTUATION) for c in siblings
     )
 
 
 def _group_list(node: Tree) -> None:
-    """Appositives and lists: NP , NP is a coordination by its comma (section 7.5); clauses by ; or a comma."""
+    """Group appositives and lists without a conjunction.
+
+    Noun phrases are joined by a comma (section 7.5), clauses and verb phrases by a comma, semicolon or colon.
+    """
     children = node.children
     label = node.label
     if label == "NP":
         if children[0].label != "NP" or is_possessive(children[0]):
             return
-        at = next(
+        position = next(
             (
                 i
                 for i, c in enumerate(children)
@@ -112,16 +117,16 @@ def _group_list(node: Tree) -> None:
             ),
             0,
         )
-        if not at:
+        if not position:
             return
-        end = at
+        end = position
         while end + 2 < len(children) and children[end + 1].label in (",", ":") and children[end + 2].label == "NP":
             end += 2
-        begin = at - 2
+        begin = position - 2
         if begin < 0 or children[begin].label != "NP":
-            if all(c.label not in PUNCTUATION for c in children[: at - 1]):
-                _wrap(node, 0, at - 1)
-                _insert(node, 0, 2 + end - at)
+            if all(c.label not in PUNCTUATION for c in children[: position - 1]):
+                _wrap(node, 0, position - 1)
+                _insert(node, 0, 2 + end - position)
             return
         _insert(node, begin, end)
         return
@@ -136,12 +141,13 @@ def _group_list(node: Tree) -> None:
 
 
 def _wrap(node: Tree, begin: int, end: int) -> None:
+    """Join the children begin .. end - 1 in a noun phrase if there are several."""
     if end - begin > 1:
         node.children[begin:end] = [Tree("NP", children=node.children[begin:end])]
 
 
 def _insert(node: Tree, begin: int, end: int) -> None:
-    """The children begin .. end of a node in a group of their own; the node itself where they are all it has."""
+    """Group the children begin .. end of a node; if they are all its children, the node itself becomes the group."""
     inside = node.children[begin : end + 1]
     conjuncts: list[Tree] = []
     for child in inside:
@@ -161,13 +167,14 @@ def _insert(node: Tree, begin: int, end: int) -> None:
 
 
 def _separates(node: Tree) -> bool:
-    """A conjunction, a comma, or what comes before the first conjunct: both."""
+    """Return whether a constituent is a conjunction, a punctuation mark, or a correlative such as both."""
     if node.label in PUNCTUATION or _is_conjunction(node):
         return True
     return [leaf.word.lower() in _CORRELATIVES for leaf in node.words()] == [True]
 
 
 def _is_prefix(before: Tree, child: Tree, conjuncts: list[Tree], node: Tree) -> bool:
+    """Return whether a constituent is an adverb that belongs to the conjunct behind it."""
     if before.label not in ("ADVP", "RB", "PRN") or child.label in PUNCTUATION or _is_conjunction(child):
         return False
     return (

@@ -1,4 +1,4 @@
-"""Preprocessing: the noun level, coordinated nouns, quantities, money, dates (sections 5.2, 7.3-7.4)."""
+"""Preprocessing: the noun level, coordinated nouns, quantities, money and dates (sections 5.2, 7.3-7.4)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MONTHS = labels(
 
 
 def level(tree: Tree) -> None:
-    """Insert a NOUN between every noun phrase and its bare nouns; changed in place."""
+    """Insert a NOUN between every noun phrase and its bare nouns; the tree changes in place."""
     for node in list(tree.nodes()):
         if node.label == "QP":
             _quantity(node)
@@ -29,6 +29,7 @@ def level(tree: Tree) -> None:
 
 
 def _noun_phrase(node: Tree) -> None:
+    """Insert a NOUN into one noun phrase, around the nouns and their modifiers behind the determiner."""
     children = node.children
     if is_possessive(node) and len(children) > 2:
         node.children = [Tree("NP", children=children[:-1]), children[-1]]
@@ -63,7 +64,7 @@ def _noun_phrase(node: Tree) -> None:
     ):
         end += 1
     after = children[end + 1 :]
-    if len(after) == 2 and after[0].label == "CC" and after[1].label in ("RB", "RBR", "JJR"):  # a week or so
+    if len(after) == 2 and after[0].label == "CC" and after[1].label in ("RB", "RBR", "JJR"):  # "a week or so"
         end = len(children) - 1
     noun = Tree("NOUN", children=children[begin : end + 1])
     for child in noun.children:
@@ -74,32 +75,36 @@ def _noun_phrase(node: Tree) -> None:
 
 
 def _is_bare(node: Tree) -> bool:
+    """Return whether a constituent can be part of a NOUN: a nominal word, a quantity or a NOUN."""
     return (node.is_leaf and node.label in (_NOMINAL - {"PRP"})) or node.label in ("NOUN", "QP", "$")
 
 
 def _noun(node: Tree) -> None:
-    """Nouns joined by a conjunction (section 7.4): two heads are conjuncts, other nouns wait for the head."""
+    """Analyse a noun: dates, money and nouns joined by a conjunction (section 7.4).
+
+    If both sides of the conjunction are heads, they become conjuncts. Other nouns stay modifiers of the head.
+    """
     _date(node)
     _money(node)
     children = node.children
-    for at, child in enumerate(children):
-        if child.label != "CC" or not 0 < at < len(children) - 1:
+    for position, child in enumerate(children):
+        if child.label != "CC" or not 0 < position < len(children) - 1:
             continue
-        left, right = children[at - 1], children[at + 1 :]
-        if left.label == "," and at > 1:
-            left = children[at - 2]
+        left, right = children[position - 1], children[position + 1 :]
+        if left.label == "," and position > 1:
+            left = children[position - 2]
         heads = [c for c in right if c.label in NOUNS or c.label == "NOUN"]
-        if not heads and all(c.label in ("RB", "JJR", "RBR", "JJ", "ADVP") for c in right):  # a week or so
-            node.children[at:] = [Tree("ADVP", children=children[at:])]
+        if not heads and all(c.label in ("RB", "JJR", "RBR", "JJ", "ADVP") for c in right):  # "a week or so"
+            node.children[position:] = [Tree("ADVP", children=children[position:])]
             return
         if not heads or heads[-1] is not right[-1]:
             continue
         same = left.label in NOUNS and (left.label in ("NNS", "NNPS") or len(right) == 1 or right[0].label[:2] == "JJ")
-        if same and _is_list(children[:at]):
-            _conjoin(node, at)
+        if same and _is_list(children[:position]):
+            _conjoin(node, position)
             return
         if same:
-            first = Tree("NOUN", children=children[:at])
+            first = Tree("NOUN", children=children[:position])
             second = Tree("NOUN", children=right)
             for part in (first, second):
                 _noun(part)
@@ -109,13 +114,14 @@ def _noun(node: Tree) -> None:
 
 
 def _is_list(children: list[Tree]) -> bool:
+    """Return whether the children are a list of nouns with a comma."""
     return any(c.label == "," for c in children) and all(
         c.label in NOUNS or c.label in (",", "JJ", "NOUN", "ADJP") for c in children
     )
 
 
-def _conjoin(node: Tree, at: int) -> None:
-    """Nouns in a list: N , N , conj N."""
+def _conjoin(node: Tree, position: int) -> None:
+    """Group the nouns of a list: N , N , conj N."""
     parts: list[Tree] = []
     current: list[Tree] = []
     for child in node.children:
@@ -132,7 +138,7 @@ def _conjoin(node: Tree, at: int) -> None:
 
 
 def _date(node: Tree) -> None:
-    """Nov. 29: the month takes the day."""
+    """Make a date such as Nov. 29 a constituent, in which the month takes the day."""
     children = node.children
     for i in range(len(children) - 1):
         if children[i].word in MONTHS and children[i + 1].label == "CD":
@@ -143,45 +149,47 @@ def _date(node: Tree) -> None:
 
 
 def _money(node: Tree) -> None:
-    """$ 5 million: the sign takes the sum; before a noun, one constituent of its own."""
+    """Make a sum such as $ 5 million a constituent, in which the currency sign takes the number."""
     children = node.children
-    at = next((i for i, c in enumerate(children) if c.label in ("$", "#") and c.is_leaf), -1)
-    if at < 0 or at + 1 == len(children) or node.mark == "measure":
+    sign = next((i for i, c in enumerate(children) if c.label in ("$", "#") and c.is_leaf), -1)
+    if sign < 0 or sign + 1 == len(children) or node.mark == "measure":
         return
-    end = at + 1
+    end = sign + 1
     while end < len(children) and children[end].label in ("CD", "QP"):
         end += 1
-    if end == at + 1:
+    if end == sign + 1:
         return
-    rest = children[at + 1 : end]
+    numbers = children[sign + 1 : end]
     measure = Tree(
-        "NOUN", children=[children[at], rest[0] if len(rest) == 1 else Tree("NOUN", children=rest)], mark="measure"
+        "NOUN",
+        children=[children[sign], numbers[0] if len(numbers) == 1 else Tree("NOUN", children=numbers)],
+        mark="measure",
     )
-    if end - at == len(children):
+    if end - sign == len(children):
         node.children, node.mark = measure.children, "measure"
     else:
-        node.children[at:end] = [measure]
+        node.children[sign:end] = [measure]
 
 
 def _quantity(node: Tree) -> None:
-    """More than, at least, up to ... before numbers; the rest of the sum behind a currency sign (section 5.2)."""
+    """Group "more than", "at least", "up to" ... before numbers, and sums with a currency sign (section 5.2)."""
     children = node.children
-    if len(children) > 2 and children[-2].label == "CC" and children[-1].label in ("RB", "RBR", "JJR"):  # or more
+    if len(children) > 2 and children[-2].label == "CC" and children[-1].label in ("RB", "RBR", "JJR"):  # "or more"
         node.children[-2:] = [Tree("ADVP", children=children[-2:])]
         children = node.children
     sign = next((i for i, c in enumerate(children) if c.word in ("$", "#", "C$", "US$", "A$", "HK$")), -1)
     if sign >= 0 and sign + 1 < len(children) and all(c.label == "CD" for c in children[sign + 1 :]):
-        rest = children[sign + 1 :]
-        amount = rest[0] if len(rest) == 1 else Tree("NOUN", children=rest)
+        numbers = children[sign + 1 :]
+        amount = numbers[0] if len(numbers) == 1 else Tree("NOUN", children=numbers)
         node.children[sign:] = [Tree("NOUN", children=[children[sign], amount], mark="measure")]
         if len(node.children) == 1:
             node.label, node.children, node.mark = "NOUN", node.children[0].children, "measure"
             return
-    at = next((i for i, c in enumerate(node.children) if c.label == "TO" and i), -1)
-    if 0 < at < len(node.children) - 1 and any(c.label in ("CD", "QP", *NOUNS) for c in node.children[:at]):
-        after = node.children[at + 1 :]
+    position = next((i for i, c in enumerate(node.children) if c.label == "TO" and i), -1)
+    if 0 < position < len(node.children) - 1 and any(c.label in ("CD", "QP", *NOUNS) for c in node.children[:position]):
+        after = node.children[position + 1 :]
         second = after[0] if len(after) == 1 else Tree("QP", children=after)
-        node.children[at:] = [Tree("QP", children=[node.children[at], second], mark="range")]
+        node.children[position:] = [Tree("QP", children=[node.children[position], second], mark="range")]
     words = [c.word.lower() for c in node.children]
     for i, word in enumerate(words[:-2]):
         following = words[i + 1]

@@ -1,4 +1,4 @@
-"""Heads, complements and adjuncts, and the categories that constituents have of themselves (sections 4.1, 4.3, 7.1)."""
+"""Heads, complements and adjuncts, and the categories that constituents have by themselves (sections 4.1, 4.3, 7.1)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ PUNCTUATION = {",": ",", ".": ".", ":": ":", "-LRB-": "LRB", "-RRB-": "RRB", "``
 NOUNS = labels("NN NNS NNP NNPS")
 DETERMINERS = labels("DT PRP$ WP$ PDT")
 CLAUSES = labels("S SINV SQ SBARQ SBAR")
-#: function tags that make an adjunct of a noun phrase or clause below a verb
+#: function tags of noun phrases and clauses below a verb that are adjuncts
 _ADVERBIAL = labels("ADV BNF DIR EXT LOC MNR PRP TMP VOC")
-#: and those that make a complement of a prepositional phrase
+#: function tags of prepositional phrases that are complements
 _CLOSE = labels("CLR PUT PRD DTV")
 _SUBORDINATORS = labels("whether if")
 
-_HEADS: dict[str, tuple[bool, str]] = {  # from the left?, labels in order of preference; | separates the ranks
+#: label -> (whether to search from the left, labels of heads in order of preference, with ranks separated by |)
+_HEADS: dict[str, tuple[bool, str]] = {
     "NP": (False, "NOUN | NP | NN NNS NNP NNPS CD JJ JJR JJS PRP EX DT POS VBG RB | QP ADJP $ | WHNP PP S SBAR"),
     "NOUN": (False, "NN NNS NNP NNPS NOUN | CD JJ JJS JJR VBG VBN FW QP NP | $ RB SYM LS DT PRP UH IN"),
     "VP": (True, "TO MD VB VBD VBG VBN VBP VBZ | VP | ADJP NN NNS NP JJ PP"),
@@ -42,12 +43,13 @@ _HEADS: dict[str, tuple[bool, str]] = {  # from the left?, labels in order of pr
     "PRN": (True, "S SINV SBAR NP PP ADJP ADVP VP"),
 }
 _RANKS = {
-    label: (left, [frozenset(rank.split()) for rank in text.split("|")]) for label, (left, text) in _HEADS.items()
+    label: (from_left, [frozenset(rank.split()) for rank in text.split("|")])
+    for label, (from_left, text) in _HEADS.items()
 }
 
 
 def head(node: Tree) -> int:
-    """Index of the head child."""
+    """Return the index of the head child."""
     marked = [i for i, c in enumerate(node.children) if c.has("SHARED")]
     if marked:
         return marked[0]
@@ -57,30 +59,33 @@ def head(node: Tree) -> int:
         return max(i for i, c in enumerate(node.children) if c.label not in PUNCTUATION and c.label != "PRN")
     if node.label == "PP":
         return _preposition(node)
-    left, ranks = _RANKS.get(node.label, (True, []))
+    from_left, ranks = _RANKS.get(node.label, (True, []))
     order = list(range(len(node.children)))
-    if not left:
+    if not from_left:
         order.reverse()
     for rank in ranks:
         for i in order:
             child = node.children[i]
             if child.label in rank and not _spurious(node, child):
                 return i
-    rest = [i for i in order if node.children[i].label not in PUNCTUATION and not node.children[i].kind]
-    return rest[0] if rest else order[0]
+    candidates = [i for i in order if node.children[i].label not in PUNCTUATION and not node.children[i].kind]
+    return candidates[0] if candidates else order[0]
 
 
 def _preposition(node: Tree) -> int:
-    """The last of the prepositions that a prepositional phrase begins with; `just after`, `up from`."""
+    """Return the index of the head of a prepositional phrase: its first preposition.
+
+    Without a preposition it is the first child that is no punctuation mark and no trace.
+    """
     children = node.children
-    found = next((i for i, c in enumerate(children) if c.is_leaf and c.label in ("IN", "TO", "VBG", "VBN", "FW")), -1)
-    if found >= 0:
-        return found
+    index = next((i for i, c in enumerate(children) if c.is_leaf and c.label in ("IN", "TO", "VBG", "VBN", "FW")), -1)
+    if index >= 0:
+        return index
     return next((i for i, c in enumerate(children) if c.label not in PUNCTUATION and not c.is_trace), 0)
 
 
 def _spurious(node: Tree, child: Tree) -> bool:
-    """No head, whatever its label: subjects, adverbial noun phrases, traces where there are words."""
+    """Return whether a child cannot be the head, whatever its label: subjects, adverbial noun phrases, traces ..."""
     if child.is_trace or child.label in ("CC", "CONJP") or child.mark in ("range", "comparative", "superlative"):
         return True
     if node.has("QUOTED") and node.label == "S":
@@ -96,7 +101,7 @@ def _spurious(node: Tree, child: Tree) -> bool:
 
 
 def special(node: Tree) -> str:
-    """`comparative` more than, `superlative` at least, or neither."""
+    """Return `comparative` for "more than", `superlative` for "at least", or an empty string."""
     words = [c.word.lower() for c in node.children]
     if len(words) != 2 or not all(words):
         return ""
@@ -106,12 +111,12 @@ def special(node: Tree) -> str:
 
 
 def is_possessive(node: Tree) -> bool:
-    """A noun phrase that ends in 's."""
+    """Return whether a noun phrase ends in 's."""
     return bool(node.children) and node.children[-1].label == "POS"
 
 
 def feature(node: Tree) -> str:
-    """Feature of a verb phrase by the tag of its first verb (section 4.3.2)."""
+    """Return the feature of a verb phrase, by the tag of its first verb (section 4.3.2)."""
     head_verb = verb(node)
     if head_verb is None:
         return "adj" if any(c.label in ("ADJP", "JJ") for c in node.children) else "dcl"
@@ -121,7 +126,7 @@ def feature(node: Tree) -> str:
 
 
 def natural(node: Tree) -> Category:
-    """The category that a constituent has as a complement or on its own (sections 4.3.1-2)."""
+    """Return the category that a constituent has as a complement or by itself (sections 4.3.1-2)."""
     label = node.label
     if node.is_trace:
         label, node = _of_trace(node)
@@ -156,10 +161,12 @@ def natural(node: Tree) -> Category:
 
 
 def _of_trace(node: Tree) -> tuple[str, Tree]:
+    """Return the label that determines the category of a trace, and the trace itself."""
     return ("S" if node.label == "SBAR" else node.label if node.children else "NP"), node
 
 
 def _expletive(node: Tree) -> str:
+    """Return the feature of an expletive noun phrase: `thr` for there, `expl` for it, else an empty string."""
     words = node.words()
     if len(words) == 1 and words[0].label == "EX":
         return "thr"
@@ -167,11 +174,13 @@ def _expletive(node: Tree) -> str:
 
 
 def _fragment(node: Tree) -> Category:
+    """Return the category of a fragment: S[frg], or the category of its only constituent."""
     inner = [c for c in node.children if c.label not in PUNCTUATION]
     return natural(inner[0]) if len(inner) == 1 and inner[0].children else parse("S[frg]")
 
 
 def _clause(node: Tree) -> Category:
+    """Return the category of a clause by itself."""
     inner = [c for c in node.children if c.label not in PUNCTUATION and not (c.is_leaf and c.kind)]
     if node.label == "SBARQ":
         return parse("S[wq]")
@@ -183,7 +192,7 @@ def _clause(node: Tree) -> Category:
         return _subordinate(node, inner)
     main = node.children[head(node)]
     if node.has("QUOTED") and natural(main).is_atom:
-        return parse("S[dcl]")  # where is it, he asked: a statement about a question
+        return parse("S[dcl]")  # "where is it, he asked" is a statement about a question
     if main.label in ("S", "SINV", "SBAR", "SQ", "SBARQ"):
         return natural(main)
     category = natural(main) if main.label in ("VP", "ADJP", "NP", "PP", "ADVP", "UCP", "FRAG") or main.mark else None
@@ -198,6 +207,7 @@ def _clause(node: Tree) -> Category:
 
 
 def _subordinate(node: Tree, inner: list[Tree]) -> Category:
+    """Return the category of a subordinate clause by its first word."""
     first = inner[0]
     body = next((c for c in reversed(inner) if c.label in CLAUSES), None)
     if first.label in ("WHNP", "WHPP", "WHADVP", "WHADJP"):
@@ -214,8 +224,8 @@ def _subordinate(node: Tree, inner: list[Tree]) -> Category:
     return parse("S[em]")
 
 
-def complement(parent: Tree, main: Tree, child: Tree, left: bool) -> bool:
-    """Whether a child is a complement of the head of its parent (section 4.1); else it is an adjunct."""
+def complement(parent: Tree, main: Tree, child: Tree, on_left: bool) -> bool:
+    """Return whether a child is a complement of the head of its parent (section 4.1); otherwise it is an adjunct."""
     label = parent.label
     if child.mark == "complement" or child.has("PRD"):
         return child.mark != "adjunct"
@@ -226,22 +236,26 @@ def complement(parent: Tree, main: Tree, child: Tree, left: bool) -> bool:
     if label in ("S", "SINV", "SQ"):
         if child.has("SBJ"):
             return True
-        return label != "S" and not left and (child.label in ("VP", "ADJP") or (child.label == "NP" and _verbal(child)))
+        return (
+            label != "S" and not on_left and (child.label in ("VP", "ADJP") or (child.label == "NP" and _verbal(child)))
+        )
     if label in ("PP", "WHPP"):
-        return (child.label == "NP") if left else main.is_leaf and child.label != "RB"
+        return (child.label == "NP") if on_left else main.is_leaf and child.label != "RB"
     if label in ("SBAR", "SBARQ"):
-        return not left and child.label in (*CLAUSES, "VP", "NP", "FRAG", "ADJP", "PP")
+        return not on_left and child.label in (*CLAUSES, "VP", "NP", "FRAG", "ADJP", "PP")
     if label == "WHNP":
-        return not left and main.label in ("WDT", "WP$", "WP", "WRB", "WHNP") and natural(child) is N
+        return not on_left and main.label in ("WDT", "WP$", "WP", "WRB", "WHNP") and natural(child) is N
     if label == "ADJP":
-        return (not left and child.label in ("PP", "S", "SBAR") and _first(child) not in ("than", "as")) or (
-            left and child.label == "NP"
+        return (not on_left and child.label in ("PP", "S", "SBAR") and _first(child) not in ("than", "as")) or (
+            on_left and child.label == "NP"
         )
     if label == "ADVP":
-        return (not left and child.label in ("PP", "S") and _first(child) != "than") or (left and child.label == "NP")
+        return (not on_left and child.label in ("PP", "S") and _first(child) != "than") or (
+            on_left and child.label == "NP"
+        )
     if label == "NOUN":
         return (
-            not left
+            not on_left
             and child.label in ("PP", "SBAR")
             and child.children[0].label[:2] != "WH"
             and (child.label == "PP" or natural(child).target.feature in ("em", "dcl", "qem", "bem"))
@@ -250,11 +264,13 @@ def complement(parent: Tree, main: Tree, child: Tree, left: bool) -> bool:
 
 
 def _first(node: Tree) -> str:
+    """Return the first word of a constituent, in lower case, or an empty string."""
     words = node.words()
     return words[0].word.lower() if words else ""
 
 
 def _verbal(child: Tree) -> bool:
+    """Return whether a child of a verb phrase is a complement of the verb."""
     if child.label == "PP":
         return child.has(*_CLOSE)
     if child.label in ("NP", "S", "SBAR", "SQ", "SBARQ", "SINV", "FRAG", "UCP", "X", "WHNP"):

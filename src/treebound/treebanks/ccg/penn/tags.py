@@ -1,4 +1,4 @@
-"""Preprocessing, first step: tags and labels that are wrong or missing (section 5.1)."""
+"""Preprocessing, first step: correction of tags and labels that are wrong or missing (section 5.1)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LABELS = {
     "WHADJP": "WHNP",
     "MDP": "VP",
 }
-#: CRAFT's hyphens and affixes inside words, and symbols
+#: tags of CRAFT for affixes inside words, symbols and others, and the Penn tags that replace them
 _TAGS = {"AFX": "JJ", "ADD": "NNP", "GW": "NN", "XX": "NN", "NFP": ":", "PRP$": "PRP$", "WP$": "WP$"}
 
 
 def fix(tree: Tree) -> None:
-    """Correct labels and tags by the verb form and what stands around it; changed in place."""
+    """Correct labels and tags by verb forms and context; the tree changes in place."""
     for node in tree.nodes():
         if node.is_leaf:
             node.label = _TAGS.get(node.label, node.label)
@@ -45,7 +45,7 @@ def fix(tree: Tree) -> None:
 
 
 def _fix_hyphens(node: Tree) -> None:
-    """The parts of a word that is split at its hyphens are nouns, not phrases (CRAFT)."""
+    """Relabel the parts of a word that is split at its hyphens from phrases to nouns (CRAFT)."""
     if node.label in ("ADJP", "NOUN") and any(c.label == "HYPH" for c in node.children):
         for child in node.children:
             if child.label == "NP" and not any(c.label in ("DT", "PRP$", "NP") for c in child.children):
@@ -53,7 +53,7 @@ def _fix_hyphens(node: Tree) -> None:
 
 
 def verb(node: Tree) -> Tree | None:
-    """The head verb of a verb phrase: its first verb, below it or below its first verb phrase."""
+    """Return the head verb of a verb phrase: its first verb, in the phrase itself or in its first verb phrase."""
     while True:
         nested = None
         for child in node.children:
@@ -70,7 +70,7 @@ VERBS = labels("MD TO VB VBD VBG VBN VBP VBZ")
 
 
 def _fix_verb_phrase(node: Tree) -> None:
-    """A verb below an auxiliary cannot be finite: a participle below have and be, a bare form below modals and to."""
+    """Correct finite tags below an auxiliary: a participle below have and be, a bare form below modals and to."""
     first = next((c for c in node.children if c.is_leaf and c.label in VERBS), None)
     if first is None:
         return
@@ -88,7 +88,7 @@ def _fix_verb_phrase(node: Tree) -> None:
 
 
 def _fix_reduced(node: Tree) -> None:
-    """A verb without a subject of its own is no past tense: (NP (NP men) (VP (VBD asked)))."""
+    """Correct past tenses without a subject to participles: (NP (NP men) (VP (VBD asked)))."""
     null = node.label == "S" and any(c.has("SBJ") and c.is_trace and c.trace().kind == "*" for c in node.children)
     reduced = node.label == "NP" and len(node.children) > 1
     for phrase in node.children if null or reduced else ():
@@ -98,7 +98,10 @@ def _fix_reduced(node: Tree) -> None:
 
 
 def _fix_participle(node: Tree) -> None:
-    """The verb of a main clause or below a complementiser is no participle: (SBAR that (S they (VP (VBN worried)))."""
+    """Correct participles of main clauses, and of clauses below a complementiser, to past tenses.
+
+    An example is (SBAR that (S they (VP (VBN worried)))).
+    """
     phrase = next((c for c in node.children if c.label == "VP"), None)
     first = next((c for c in phrase.children if c.is_leaf and c.label in VERBS), None) if phrase is not None else None
     if phrase is None or first is None or first.label != "VBN":
@@ -109,7 +112,7 @@ def _fix_participle(node: Tree) -> None:
 
 
 def _fix_finite(node: Tree) -> None:
-    """The verb of a clause with a subject of its own is finite, where its form allows."""
+    """Correct bare verb forms of clauses with a subject to finite ones."""
     phrase = next((c for c in node.children if c.label == "VP"), None)
     head = None if phrase is None else verb(phrase)
     if head is not None and head.label == "VB" and node.mark != "small" and head.word.lower() != "be":

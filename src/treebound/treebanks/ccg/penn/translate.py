@@ -1,4 +1,4 @@
-"""Penn trees -> CCG derivations: the whole algorithm (section 6.6), a tree at a time."""
+"""Translation of a Penn tree into a CCG derivation: the whole algorithm (section 6.6)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from treebound.treebanks.ccg.penn.tree import Tree, clean, from_node
 
 
 def translate(node: Node, unmarked: bool = False) -> Translation:
-    """The derivation of a bracketing with its traces (`brackets.parse(text, traces=True)`); quotation marks left out.
+    """Return the derivation of a bracketing with its traces, without quotation marks. Time O(words x depth).
 
+    node      a tree that `brackets.parse(text, traces=True)` returned
     unmarked  the treebank does not mark prepositional complements (-CLR): find them by verb and preposition
 
-    A derivation is returned only if `check.faults` finds nothing wrong with it. Time O(words x depth).
+    A derivation is returned only if `check.faults` finds no fault in it.
     """
     counts: Counter[str] = Counter()
     tree = clean(from_node(node))
@@ -37,7 +38,7 @@ def translate(node: Node, unmarked: bool = False) -> Translation:
 
 
 def prepare(tree: Tree, counts: Counter[str]) -> Tree:
-    """All preprocessing (section 5); changes the tree in place."""
+    """Run all steps of preprocessing (section 5) on a tree, which changes in place, and return it."""
     tags.fix(tree)
     clauses.prepare(tree, counts)
     coordination.group(tree)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from treebound.treebanks.brackets import Node
 
 _INDEX = re.compile(r"([-=])(\d+)")
-#: wrappers that say where a sentence stands, not what it is (CRAFT)
+#: wrappers that give the position of a sentence in a document, not its kind (CRAFT)
 _WRAPPERS = frozenset(("", "TOP", "ROOT", "CAPTION", "HEADING", "TITLE", "S1"))
 _QUOTES = frozenset(("``", "''"))
 
@@ -18,11 +18,12 @@ _QUOTES = frozenset(("``", "''"))
 class Tree:
     """A constituent, a word, or a trace (label -NONE-).
 
-    functions  SBJ, PRD ...; index: number that a trace refers to; copy: number of the constituent that this one is
-               parallel to (gapping, `NP=1`)
-    kind       of a trace: *T*, *RNR*, *ICH*, *EXP*, * ...; its `index` is that of its antecedent
-    mark       what preprocessing found out: `group` conjuncts with their conjunctions, `noun` the noun level,
-               `quoting` a clause around a fronted quotation ...
+    functions  function tags: SBJ, PRD ...;
+    index      number by which traces refer to this constituent; for a trace, the number of its antecedent;
+    copy       number of the constituent to which this one is parallel (gapping, `NP=1`);
+    kind       kind of a trace: *T*, *RNR*, *ICH*, *EXP*, * ...;
+    mark       result of preprocessing: `group` for conjuncts with their conjunctions, `quoting` for a clause around a
+               fronted quotation, `complement`, `adjunct` ...
     """
 
     label: str
@@ -37,26 +38,26 @@ class Tree:
 
     @property
     def is_leaf(self) -> bool:
-        """A word or a trace."""
+        """Return whether the node is a word or a trace."""
         return not self.children
 
     @property
     def is_trace(self) -> bool:
-        """A trace, or a constituent that holds nothing else."""
+        """Return whether the node is a trace, or a constituent that contains only a trace."""
         node = self
         while len(node.children) == 1:
             node = node.children[0]
         return bool(node.kind)
 
     def trace(self) -> Tree:
-        """The trace of a constituent that holds nothing else."""
+        """Return the trace of a constituent that contains only a trace."""
         node = self
         while node.children:
             node = node.children[0]
         return node
 
     def nodes(self) -> Iterator[Tree]:
-        """All nodes, parents first, left before right."""
+        """Yield all nodes, parents first, left before right."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -64,11 +65,11 @@ class Tree:
             stack.extend(reversed(node.children))
 
     def words(self) -> list[Tree]:
-        """The words from left to right, without traces."""
+        """Return the words from left to right, without traces."""
         return [node for node in self.nodes() if node.is_leaf and not node.kind]
 
     def has(self, *functions: str) -> bool:
-        """Whether it carries one of the function tags."""
+        """Return whether the constituent carries at least one of the function tags."""
         return not self.functions.isdisjoint(functions)
 
     def __str__(self) -> str:
@@ -78,12 +79,12 @@ class Tree:
 
 
 def labels(text: str) -> frozenset[str]:
-    """A set of labels, or words, written as one text."""
+    """Return the set of labels, or words, in a text that blanks separate."""
     return frozenset(text.split())
 
 
 def from_node(node: Node) -> Tree:
-    """The tree of a bracketing, without wrappers and quotation marks (section 5.1)."""
+    """Return the tree of a bracketing, without wrappers and quotation marks (section 5.1)."""
     tree = _convert(node)
     while tree.label in _WRAPPERS and len(tree.children) == 1:
         tree = tree.children[0]
@@ -94,6 +95,7 @@ def from_node(node: Node) -> Tree:
 
 
 def _convert(node: Node) -> Tree:
+    """Return the tree of a bracketing, without quotation marks."""
     if node.word is not None:
         if node.label == "-NONE-":
             kind, index = _trace(node.word)
@@ -107,20 +109,24 @@ def _convert(node: Node) -> Tree:
 
 
 def _trace(text: str) -> tuple[str, int]:
+    """Return kind and index of a trace, with the kinds of other treebanks in Penn's notation."""
     kind, _, index = text.partition("-")
     kind = {"*PRO*": "*", "*0*": "0", "*?": "*?*"}.get(kind, kind)
     return kind or "0", int(index) if index.isdigit() else 0
 
 
 def _adopt_indices(tree: Tree) -> None:
-    """CRAFT writes a trace's index on its phrase: (NP-SBJ-1 (-NONE- *T*)) is (NP-SBJ (-NONE- *T*-1))."""
+    """Move the index of a phrase to the trace inside it, where the Penn Treebank has it.
+
+    CRAFT writes (NP-SBJ-1 (-NONE- *T*)) for (NP-SBJ (-NONE- *T*-1)).
+    """
     for node in tree.nodes():
         if len(node.children) == 1 and node.children[0].kind and not node.children[0].index and node.index:
             node.children[0].index, node.index = node.index, 0
 
 
 def clean(tree: Tree) -> Tree:
-    """The tree without constituents that nothing is left of; changed in place."""
+    """Remove constituents without words and traces, in place, and return the tree."""
     for node in reversed(list(tree.nodes())):
         node.children = [c for c in node.children if c.children or c.word or c.kind]
     return tree
