@@ -14,7 +14,7 @@ import numpy as np
 class Step:
     """A linear bound on the score of trees.
 
-    Every family that the chart does not score exactly is bounded by one of the following fields.
+    Every family that the chart does not score exactly is bounded by `shares`, by `slope`, or by `child` and `parent`.
 
     - `shares`: a mapping from a family to numbers, aligned with `problem.parts[family]`. The parts are products of
       arcs. The shape of the array depends on the family, as described below.

@@ -49,7 +49,9 @@ def longest(size: int) -> int:
 
 
 def check_memory(subject: str, size: int, hint: str) -> None:
-    """Raise TooLargeError if the tables of `subject` take more bytes than the limit; `hint` tells the user what to do."""
+    """Raise TooLargeError if the tables of `subject` take more bytes than the limit; `hint` tells the user how to
+    proceed.
+    """
     if not within_limit(size):
         limit = f"{_limit.get():g} GiB"
         raise TooLargeError(f"{subject} would take about {size / GIB:,.1f} GiB of memory, more than {limit}", hint=hint)

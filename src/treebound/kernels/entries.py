@@ -1,7 +1,7 @@
-"""The entries of a table that are not zero, and a bit for each place that tells where they stand.
+"""Compact storage of a table: its entries that are not zero, and one bit per entry that tells whether it is zero.
 
-Files of models and of unfinished training hold nothing else of their tables. Kernels move bytes, whatever numbers they
-are: an entry is zero if all its bits are.
+Files of models and of unfinished training store their tables in this form only. Kernels copy bytes without regard to
+the type of number: an entry is zero if all its bits are zero.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ import numpy as np
 
 from treebound.support.jit import kernel
 
-WORDS = {4: np.uint32, 8: np.uint64}  #: bytes of an entry -> the type by which it is moved
+WORDS = {4: np.uint32, 8: np.uint64}  #: the type as which an entry is copied, by its size in bytes
 
 
 def taken(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (kept, entries) of a table of numbers of four or eight bytes.
+    """Return (bits, entries) of a table of numbers of four or eight bytes. O(size).
 
-    kept     uint8[size // 8 + 1]: bits as `numpy.packbits` writes them, set where an entry is not zero; then one more
-             bit, which is set and marks the end
-    entries  [E] of the type of the table
-
-    O(size).
+    - Bits: uint8[size // 8 + 1], in the order of `numpy.packbits`. A bit is set if the entry is not zero. One further
+      bit, which is always set, marks the end.
+    - Entries: [E], the entries that are not zero, of the type of the table.
     """
     words = table.view(WORDS[table.itemsize])
     kept = np.zeros(len(table) // 8 + 1, np.uint8)
@@ -30,11 +28,9 @@ def taken(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def restored(kept: np.ndarray, entries: np.ndarray, size: int) -> np.ndarray:
-    """Return a table of `size` numbers of the type of `entries`.
+    """Return a table of `size` numbers of the type of `entries`. O(size).
 
-    kept     uint8[size // 8 + 1], entries  [E]: as of `taken`; that they fit together is not checked
-
-    O(size).
+    `kept` uint8[size // 8 + 1] and `entries` [E] are the results of `taken`. Their consistency is not checked.
     """
     table: np.ndarray = np.zeros(size, entries.dtype)
     words = WORDS[entries.itemsize]
@@ -44,7 +40,7 @@ def restored(kept: np.ndarray, entries: np.ndarray, size: int) -> np.ndarray:
 
 @kernel
 def _mark(table, kept):
-    """OUT kept. Return the number of entries that are not zero."""
+    """Write the bits of `kept` and return the number of entries that are not zero."""
     count = 0
     for place in range(len(table)):
         if table[place] != 0:
@@ -56,7 +52,7 @@ def _mark(table, kept):
 
 @kernel
 def _take(table, entries):
-    """OUT entries: those of the table that are not zero."""
+    """Write the entries of the table that are not zero to `entries`."""
     count = 0
     for place in range(len(table)):
         if table[place] != 0:
@@ -66,7 +62,7 @@ def _take(table, entries):
 
 @kernel
 def _restore(kept, entries, table):
-    """OUT table, which is zero: its other entries."""
+    """Write the entries to a table of zeros, at the positions that the bits of `kept` mark."""
     entry = np.uint64(0)
     for byte in range(len(kept)):
         bits = np.int64(kept[byte])
