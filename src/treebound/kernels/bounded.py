@@ -1,6 +1,6 @@
 """Factors that no backbone scores, and their linear bounds (Qian & Liu 2013, sections 3.2 and 5.1).
 
-A product factor with score phi over the variables v_1 .. v_r has one of these bounds:
+A product factor with score phi over the variables v_1 .. v_r has one of two bounds:
     phi >= 0:  share_1 z_1 + ... + share_r z_r            shares >= 0 that sum to phi
     phi <  0:  share (r - 1) - share (z_1 + ... + z_r)    0 <= share <= -phi
 

@@ -135,12 +135,12 @@ def eisner(score, single_root, heads):
     - `heads`: int32[n + 1]; heads[1:] of the best tree are written. Unchanged if there is no tree. Ties go to the
       leftmost split.
 
-    Spans follow Eisner (1996), Figure 3. `right[i, j]` is head i with its modifiers up to j, and `left[i, j]` is head j
-    with its modifiers down to i. `to_right` and `to_left` contain the arc between i and j as well. Spans that begin at
-    i are completed from the shortest to the longest. Each complete span is immediately joined with all spans that
-    continue it. This is one pass over a row, which the processor vectorises. The split of a span is only searched for
-    if the span is part of the best tree, because storing the splits of all spans would take longer than computing the
-    maxima.
+    The spans follow Eisner (1996), Figure 3. In `right[i, j]`, word i is the head, and its modifiers reach up to j. In
+    `left[i, j]`, word j is the head, and its modifiers reach down to i. The spans `to_right` and `to_left` contain the
+    arc between i and j as well. Spans that begin at i are completed from the shortest to the longest. Each complete
+    span is immediately joined with all spans that continue it. This is one pass over a row, which the processor
+    vectorises. The split of a span is only searched for if the span is part of the best tree, because storing the
+    splits of all spans would take longer than computing the maxima.
     """
     n = len(score) - 1
     right, to_right = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)
@@ -176,9 +176,7 @@ def eisner(score, single_root, heads):
         heads[root] = 0
     elif right[0, n] <= NEG_TEST:
         return False
-    stack = np.empty(
-        (2 * n + 4, 3), np.int32
-    )  # spans to be expanded: head, other end, whether the span contains the arc between them
+    stack = np.empty((2 * n + 4, 3), np.int32)  # spans to be expanded: head, other end, whether their arc is inside
     stack[0, 0], stack[0, 1], stack[0, 2] = root, least, 0
     stack[1, 0], stack[1, 1], stack[1, 2] = root, n, 0
     top = 2

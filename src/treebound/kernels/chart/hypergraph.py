@@ -34,8 +34,8 @@ class Hypergraph(NamedTuple):
     weight: np.ndarray
 
 
-#: the graph for non-projective trees, which arborescences find without a hypergraph; it has the type of a graph, so that
-#: kernels are compiled once for both kinds of trees
+#: the graph for non-projective trees, which arborescences find without a hypergraph; it has the type of a graph, so
+#: that kernels are compiled once for both kinds of trees
 _NO_ITEMS = np.empty(0, np.int32)
 NO_GRAPH = Hypergraph(_NO_ITEMS, _NO_ITEMS, _NO_ITEMS, _NO_ITEMS, np.empty(0))
 

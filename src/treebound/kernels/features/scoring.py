@@ -464,8 +464,8 @@ def _score(wide, families, f, words, tokens, n, weights, mask, out):
 def score_sentence(templates, tokens, tag, allowed, single_root, projective, weights, mask):
     """Return all scores that a decoder needs for a sentence, in one call.
 
-    - `templates`: (array, wide). The array contains the packed templates of arcs, then of families. `wide` is None if all
-      families are in USUAL, and any other value if not.
+    - `templates`: (array, wide). The array contains the packed templates of arcs, then of families. `wide` is None if
+      all families are in USUAL, and any other value if not.
     - `allowed`: bool[n + 1, n + 1] candidate arcs, head first.
 
     Return (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words int32[parts, 4],

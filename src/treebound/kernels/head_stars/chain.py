@@ -32,7 +32,7 @@ class ChainScratch:
     - `best`: float64[K, COUNTS]. The best score of a side up to a modifier, by the number of chosen modifiers.
     - `back`, `back_count`: int32[K, COUNTS]. The previous modifier, and the number of modifiers up to it.
     - `sides`: float64[2, COUNTS]. The best score of a whole side, by the number of modifiers.
-    - `ends`: int32[2, COUNTS]. The last modifier of that side.
+    - `ends`: int32[2, COUNTS]. The last modifier of the side.
     - `chosen`: int8[K]. The result of all functions here: the modifiers of the best set.
     """
 
@@ -134,14 +134,12 @@ def best_free(k, status, gain, count_score, chosen):
 
 
 @kernel
-def best_chain(k, left, status, gain, trans, end, scratch):
-    """Return the score of the best set by gains, transitions and ends along both sides; write scratch.chosen.
-    O(k^2).
-    """
+def best_chain(k, left_count, status, gain, trans, end, scratch):
+    """Return the score of the best set by gains, transitions and ends of both sides; write scratch.chosen. O(k^2)."""
     best, back, chosen = scratch.best, scratch.back, scratch.chosen
     total = 0.0
     for side in range(2):
-        low, high = (0, left) if side == 0 else (left, k)
+        low, high = (0, left_count) if side == 0 else (left_count, k)
         for j in range(low, high):
             chosen[j] = 0
             if status[j] == OUT:
@@ -186,7 +184,7 @@ def best_chain(k, left, status, gain, trans, end, scratch):
 
 
 @kernel
-def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
+def best_counted_chain(k, left_count, status, gain, trans, end, count_score, scratch):
     """Return the score of the best set, like `best_chain`, including the score of the number of modifiers. O(k^2 last).
 
     `count_score` is as in `best_free`.
@@ -198,7 +196,7 @@ def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
     sides[:] = 2.0 * NEG
     ends[:] = -1
     for side in range(2):
-        low, high = (0, left) if side == 0 else (left, k)
+        low, high = (0, left_count) if side == 0 else (left_count, k)
         for j in range(low, high + 1):
             # j = high stands for the end of the side
             if j < high:
@@ -241,7 +239,7 @@ def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
                         best[j, d] = t
                         back[j, d] = -1
     total = 2.0 * NEG
-    of_left, of_right = 0, 0
+    count_left, count_right = 0, 0
     for c in range(size):
         if sides[0, c] <= NEG_TEST:
             continue
@@ -249,10 +247,10 @@ def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
             t = sides[0, c] + sides[1, d] + count_score[min(c + d, last)]
             if t > total:
                 total = t
-                of_left, of_right = c, d
+                count_left, count_right = c, d
     if total > NEG_TEST:
         for side in range(2):
-            c = of_left if side == 0 else of_right
+            c = count_left if side == 0 else count_right
             i = ends[side, c]
             while i >= 0:
                 chosen[i] = 1

@@ -137,12 +137,12 @@ def star_scratch(index, tables):
 @kernel
 def modifiers_of(h, index, parts, tables, alive, scratch):
     """Return the Modifiers of head h. O(k^2), with triples O(k^3)."""
-    k, left = _candidates(h, index, alive, scratch)
+    k, left_count = _candidates(h, index, alive, scratch)
     last, constant = _counts(h, parts, tables, scratch.count_score)
     adjacent = len(tables.adjacent) > 0 and parts.adjacent[index.start[h]] < parts.adjacent[index.start[h + 1]]
     chained = adjacent or (h > 0 and len(tables.outermost) + len(tables.grand_sibling) > 0)
     if chained:
-        _neighbours(h, index, parts, tables.adjacent if adjacent else tables.adjacent[:0], (k, left), scratch)
+        _neighbours(h, index, parts, tables.adjacent if adjacent else tables.adjacent[:0], (k, left_count), scratch)
     candidates = index.start[h + 1] - index.start[h]
     sets = False
     shift, combs = 0.0, 0
@@ -160,7 +160,7 @@ def modifiers_of(h, index, parts, tables, alive, scratch):
             scratch.sets.pairs[-1, :k, :k] = 0.0
             scratch.share[:k, :k] = 0.0
     return Modifiers(
-        h, k, left, scratch.place, candidates, scratch.count_score[: last + 1], constant, chained, sets, shift,
+        h, k, left_count, scratch.place, candidates, scratch.count_score[: last + 1], constant, chained, sets, shift,
         tables.tri_sibling, parts.tri_sibling[h], scratch.comb[:combs], scratch.comb_items[:combs],
     )  # fmt: skip
 
@@ -171,10 +171,10 @@ def _candidates(h, index, alive, scratch):
 
     Write scratch.item, place, base and spread.
     """
-    k, left = 0, 0
+    k, left_count = 0, 0
     for b in range(index.start[h], index.start[h + 1]):
         if b == index.right[h]:
-            left = k
+            left_count = k
         if alive[b]:
             m = index.mod[b]
             scratch.item[k] = b
@@ -187,8 +187,8 @@ def _candidates(h, index, alive, scratch):
                     break
             k += 1
     if index.right[h] == index.start[h + 1]:
-        left = k
-    return k, left
+        left_count = k
+    return k, left_count
 
 
 @kernel(inline="always")
@@ -215,12 +215,12 @@ def _neighbours(h, index, parts, adjacent, size, scratch):
     `size` is the result of `_candidates`.
     """
     trans, item = scratch.chain.trans, scratch.item
-    k, left = size
+    k, left_count = size
     for j in range(k):
         first = parts.adjacent[item[j]]
         trans[j, 0] = adjacent[first] if len(adjacent) > 0 else 0.0
-        first += 1 - (index.start[h] if j < left else index.right[h])
-        for i in range(0 if j < left else left, j):
+        first += 1 - (index.start[h] if j < left_count else index.right[h])
+        for i in range(0 if j < left_count else left_count, j):
             trans[j, i + 1] = adjacent[first + item[i]] if len(adjacent) > 0 else 0.0
 
 
@@ -305,22 +305,22 @@ def worth_under(o, a, index, parts, tables, mods, u, scratch):
     O(k).
     """
     h, g = mods.head, index.head[a]
-    k, left = mods.size, mods.left
+    k, left_count = mods.size, mods.left
     status, gain, end = scratch.status, scratch.gain, scratch.chain.end
     first_grandchild, first_outermost = parts.grandchild[a], parts.outermost[a]
     possible = True
     for j in range(k):
         b = scratch.item[j]
-        if j < left:
+        if j < left_count:
             rank = b - index.start[h]
-            fits = rank < parts.below[a, 0]
+            allowed = rank < parts.below[a, 0]
         else:
             rank = b - index.right[h]
-            fits = rank < parts.below[a, 1]
+            allowed = rank < parts.below[a, 1]
             rank += parts.below[a, 0]
         value = -u[b]
         state = scratch.base[j]
-        if not fits or index.mod[b] == g:
+        if not allowed or index.mod[b] == g:
             possible = possible and state != IN
             state = OUT
         else:
@@ -345,17 +345,21 @@ def follow_under(o, a, index, parts, tables, mods, scratch):
     trans, trans_x, scores = scratch.chain.trans, scratch.chain.trans_x, tables.grand_sibling
     if not mods.chained or len(scores) == 0:
         return trans
-    left, item, status = mods.left, scratch.item, scratch.status
-    most_left = parts.below[a, 0]
+    left_count, item, status = mods.left, scratch.item, scratch.status
+    below_left = parts.below[a, 0]
     for j in range(mods.size):
         if status[o, j] == OUT:
             continue
-        side = index.start[mods.head] if j < left else index.right[mods.head]
+        side = index.start[mods.head] if j < left_count else index.right[mods.head]
         rank = item[j] - side
-        p = parts.grand_sibling[a] + rank * (rank + 1) // 2 + (0 if j < left else most_left * (most_left + 1) // 2)
+        p = (
+            parts.grand_sibling[a]
+            + rank * (rank + 1) // 2
+            + (0 if j < left_count else below_left * (below_left + 1) // 2)
+        )
         trans_x[j, 0] = trans[j, 0] + scores[p]
         p += 1 - side
-        for i in range(0 if j < left else left, j):
+        for i in range(0 if j < left_count else left_count, j):
             if status[o, i] != OUT:
                 trans_x[j, i + 1] = trans[j, i + 1] + scores[p + item[i]]
     return trans_x

@@ -1,6 +1,6 @@
 """Head stars: the largest score of one word, the arc into it and its modifiers (Koo et al. 2010, head automata).
 
-A star is a head h with the arc x into it (none for the root) and the set M of arcs out of it. The multiplier u_a
+A star is a head h with the arc x into it (none for the root) and the set M of arcs out of h. The multiplier u_a
 belongs to arc a as the arc of a modifier, and w_a to arc a as the arc into a head. For every tree z
 
     score of the parts at all heads  <=  sum_a (u_a + w_a) z_a + sum_h S_h,
