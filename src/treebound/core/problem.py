@@ -176,18 +176,18 @@ def _checked(
     head, mod = (_integers(name, x, 1) for name, x in (("head", head), ("mod", mod)))
     if len(head) != len(mod):
         raise InputError(f"head has {len(head)} entries and mod {len(mod)}", hint="give both ends of every arc")
-    wrong = (head < 0) | (head > n) | (mod < 1) | (mod > n) | (head == mod)
-    if np.any(wrong):
-        a = int(np.argmax(wrong))
+    invalid = (head < 0) | (head > n) | (mod < 1) | (mod > n) | (head == mod)
+    if np.any(invalid):
+        a = int(np.argmax(invalid))
         raise InputError(
             f"arc {a} goes from {head[a]} to {mod[a]} in a sentence of {n} words",
             hint="heads are 0..n, modifiers 1..n, and no word is its own head",
         )
     key = head.astype(np.int64) * (n + 1) + mod
     order = np.argsort(key, kind="stable")
-    twice = np.flatnonzero(np.diff(key[order]) == 0)
-    if len(twice):
-        a, b = order[twice[0]], order[twice[0] + 1]
+    repeated = np.flatnonzero(np.diff(key[order]) == 0)
+    if len(repeated):
+        a, b = order[repeated[0]], order[repeated[0] + 1]
         raise InputError(f"arcs {a} and {b} are both {head[a]} -> {mod[a]}", hint="give every arc once")
     arc = _scores("arc", arc, len(head), unit)
     if not isinstance(parts, Mapping):
@@ -241,9 +241,9 @@ def _table(family: str, table: Any, n: int, rank: np.ndarray, mod: np.ndarray, u
         lowest, highest = 0, max(n, arcs - 1)
     else:
         lowest, highest = NONE_OUTER if family == "outermost-grandchild" else NONE, arcs - 1
-    wrong = ((rows < lowest) | (rows > highest)).any(axis=1)
-    if np.any(wrong):
-        p = int(np.argmax(wrong))
+    invalid = ((rows < lowest) | (rows > highest)).any(axis=1)
+    if np.any(invalid):
+        p = int(np.argmax(invalid))
         raise InputError(
             f"{name}: part {p} names {rows[p].tolist()}", hint=f"there are {arcs} arcs; an empty slot is {NONE}"
         )
@@ -303,15 +303,15 @@ def _scores(name: str, array_like: Any, size: int, unit: float) -> np.ndarray:
     if array.shape != (size,) or array.dtype.kind not in "iuf":
         raise InputError(f"{name} is {array.dtype}{list(array.shape)}", hint=f"give an array of {size} numbers")
     array = np.array(array, SCORE)
-    wrong = np.isnan(array) | (array == np.inf)
-    if np.any(wrong):
-        i = int(np.argmax(wrong))
+    invalid = np.isnan(array) | (array == np.inf)
+    if np.any(invalid):
+        i = int(np.argmax(invalid))
         raise InputError(f"{name}[{i}] is {array[i]}", hint="scores are numbers; -inf forbids")
     if unit:
         finite = array > -np.inf
-        broken = finite & (np.rint(np.where(finite, array, 0.0)) != array)
-        if np.any(broken):
-            i = int(np.argmax(broken))
+        fractional = finite & (np.rint(np.where(finite, array, 0.0)) != array)
+        if np.any(fractional):
+            i = int(np.argmax(fractional))
             raise InputError(f"{name}[{i}] is {array[i]}, not an integer", hint="set unit = 0.0 for real scores")
     return _frozen(array)
 

@@ -169,8 +169,8 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
     c = 0
     for i in range(len(phi)):
         x, y, p, s = e[i], f[i], phi[i], share[i]
-        both = alive[x] and alive[y]
-        if both and not certain[x] and not certain[y]:
+        both_alive = alive[x] and alive[y]
+        if both_alive and not certain[x] and not certain[y]:
             number[c], e[c], f[c], phi[c], share[c] = number[i], x, y, p, s
             c += 1
             continue
@@ -181,17 +181,17 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
             weight[x] += s
             weight[y] += s
             constant -= s
-        first_decided = certain[x] if both else alive[y]  # x is certain, or x is dead
-        if both:
+        first_decided = certain[x] if both_alive else alive[y]  # x is certain, or x is dead
+        if both_alive:
             z = y if first_decided else x
             theta[z] += p
             weight[z] += p
         if len(settled) > 0:
             # the exact share: everything on the variable that is not certain, or everything on the dead variable
             if p >= 0.0:
-                settled[number[i]] = p if first_decided != both else 0.0
+                settled[number[i]] = p if first_decided != both_alive else 0.0
             else:
-                settled[number[i]] = -p if both else 0.0
+                settled[number[i]] = -p if both_alive else 0.0
     return Pairs(number[:c], e[:c], f[:c], phi[:c], share[:c]), constant
 
 
@@ -306,9 +306,9 @@ def set_pair(pairs, i, share, weight):
     """Set the share of pair i, clipped to its range; return the change of the bound's constant."""
     phi = pairs.phi[i]
     top = phi if phi >= 0.0 else -phi
-    new = min(top, max(0.0, share))
-    delta = new - pairs.share[i]
-    pairs.share[i] = new
+    new_share = min(top, max(0.0, share))
+    delta = new_share - pairs.share[i]
+    pairs.share[i] = new_share
     if phi >= 0.0:
         weight[pairs.e[i]] += delta
         weight[pairs.f[i]] -= delta
@@ -370,22 +370,22 @@ def move_products(products, z, on, alpha, unit, weight):
                     share[j] -= t
                     weight[var[j]] -= t
                     released += t
-            off = r - on[i]
+            unselected = r - on[i]
             for j in range(lo, hi):
                 if z[var[j]] == 0:
-                    t = released / off
+                    t = released / unselected
                     if unit > 0.0:
                         t = np.floor(t)
                     share[j] += t
                     weight[var[j]] += t
                     released -= t
-                    off -= 1
+                    unselected -= 1
         elif on[i] != r - 1:
-            new = share[lo] + (alpha if on[i] == r else -alpha * (r - 1 - on[i]))
-            new = min(-phi[i], max(0.0, new))
-            delta = new - share[lo]
+            new_share = share[lo] + (alpha if on[i] == r else -alpha * (r - 1 - on[i]))
+            new_share = min(-phi[i], max(0.0, new_share))
+            delta = new_share - share[lo]
             if delta != 0.0:
-                share[lo] = new
+                share[lo] = new_share
                 for j in range(lo, hi):
                     weight[var[j]] -= delta
                 constant += delta * (r - 1)
@@ -502,13 +502,13 @@ def ascend(pairs, products, theta, z, weight):
     first, var, _, phi, _ = products
     for i in range(len(phi)):
         lo, hi = first[i], first[i + 1]
-        off = -1
+        unselected = -1
         for j in range(lo, hi):
             if z[var[j]] == 0:
-                off = j
+                unselected = j
         if phi[i] >= 0.0:
-            if off < 0:
+            if unselected < 0:
                 for j in range(lo, hi):
                     weight[var[j]] += phi[i]
         else:
-            weight[var[off if off >= 0 else lo]] += phi[i]
+            weight[var[unselected if unselected >= 0 else lo]] += phi[i]

@@ -21,55 +21,56 @@ def taken(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     - Entries: [E], the entries that are not zero, of the type of the table.
     """
     words = table.view(WORDS[table.itemsize])
-    kept = np.zeros(len(table) // 8 + 1, np.uint8)
-    entries = np.empty(_mark(words, kept), words.dtype)
-    _take(words, entries)
-    return kept, entries.view(table.dtype)
+    nonzero = np.zeros(len(table) // 8 + 1, np.uint8)
+    entries = np.empty(_mark(words, nonzero), words.dtype)
+    _collect(words, entries)
+    return nonzero, entries.view(table.dtype)
 
 
-def restored(kept: np.ndarray, entries: np.ndarray, size: int) -> np.ndarray:
+def restored(nonzero: np.ndarray, entries: np.ndarray, size: int) -> np.ndarray:
     """Return a table of `size` numbers of the type of `entries`. O(size).
 
-    `kept` uint8[size // 8 + 1] and `entries` [E] are the results of `taken`. Their consistency is not checked.
+    `nonzero` uint8[size // 8 + 1] (the bits) and `entries` [E] are the results of `taken`. Their consistency is not
+    checked.
     """
     table: np.ndarray = np.zeros(size, entries.dtype)
     words = WORDS[entries.itemsize]
-    _restore(kept, entries.view(words), table.view(words))
+    _restore(nonzero, entries.view(words), table.view(words))
     return table
 
 
 @kernel
-def _mark(table, kept):
-    """Write the bits of `kept` and return the number of entries that are not zero."""
+def _mark(table, nonzero):
+    """Write the bits of `nonzero` and return the number of entries that are not zero."""
     count = 0
-    for place in range(len(table)):
-        if table[place] != 0:
-            kept[place >> 3] |= np.uint8(128 >> (place & 7))
+    for index in range(len(table)):
+        if table[index] != 0:
+            nonzero[index >> 3] |= np.uint8(128 >> (index & 7))
             count += 1
-    kept[len(table) >> 3] |= np.uint8(128 >> (len(table) & 7))
+    nonzero[len(table) >> 3] |= np.uint8(128 >> (len(table) & 7))
     return count
 
 
 @kernel
-def _take(table, entries):
+def _collect(table, entries):
     """Write the entries of the table that are not zero to `entries`."""
     count = 0
-    for place in range(len(table)):
-        if table[place] != 0:
-            entries[count] = table[place]
+    for index in range(len(table)):
+        if table[index] != 0:
+            entries[count] = table[index]
             count += 1
 
 
 @kernel
-def _restore(kept, entries, table):
-    """Write the entries to a table of zeros, at the positions that the bits of `kept` mark."""
+def _restore(nonzero, entries, table):
+    """Write the entries to a table of zeros, at the positions that the bits of `nonzero` mark."""
     entry = np.uint64(0)
-    for byte in range(len(kept)):
-        bits = np.int64(kept[byte])
-        place = 8 * byte
+    for byte in range(len(nonzero)):
+        bits = np.int64(nonzero[byte])
+        index = 8 * byte
         while bits != 0:
-            if bits & 128 and place < len(table):
-                table[np.uint64(place)] = entries[entry]
+            if bits & 128 and index < len(table):
+                table[np.uint64(index)] = entries[entry]
                 entry += np.uint64(1)
             bits = (bits << 1) & 255
-            place += 1
+            index += 1

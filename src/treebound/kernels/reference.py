@@ -54,10 +54,10 @@ def where_none(otherwise: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def dispatch(first: Any, *others: Any) -> Any:
-            return (otherwise if first is None else function)(first, *others)
+        def dispatch(first: Any, *arguments: Any) -> Any:
+            return (otherwise if first is None else function)(first, *arguments)
 
-        def choose(first: Any, *others: Any) -> Any:
+        def choose(first: Any, *arguments: Any) -> Any:
             return otherwise if first is types.none else function
 
         overload(dispatch, strict=False)(choose)

@@ -187,8 +187,8 @@ def fold_spans(spans, adjacent, alive, certain, theta, weight):
     c = 0
     for i in range(len(phi)):
         s, b, p, q = spans_s[i], spans_b[i], phi[i], share[i]
-        both = alive[s] and alive[b]
-        if both and not certain[s] and not certain[b]:
+        both_alive = alive[s] and alive[b]
+        if both_alive and not certain[s] and not certain[b]:
             spans_s[c], spans_b[c], phi[c], share[c] = s, b, p, q
             c += 1
             continue
@@ -199,10 +199,10 @@ def fold_spans(spans, adjacent, alive, certain, theta, weight):
             constant -= q
         else:  # no tree has a variable of a dead arc, so its coefficient needs no change
             _shift(adjacent, s, b, -q if alive[s] else 0.0, q - p if alive[b] else 0.0, weight)
-        if both:
-            other = b if certain[s] else s
-            theta[other] += p
-            weight[other] += p
+        if both_alive:
+            free_arc = b if certain[s] else s
+            theta[free_arc] += p
+            weight[free_arc] += p
     return Spans(spans_s[:c], spans_b[:c], phi[:c], share[:c]), constant
 
 
@@ -288,9 +288,9 @@ def move_spans(spans, adjacent, direction, alpha, weight):
         if direction[i] == 0:
             continue
         s, b, phi = spans.s[i], spans.b[i], spans.phi[i]
-        new = min(abs(phi), max(0.0, spans.share[i] + direction[i] * alpha))
-        delta = new - spans.share[i]
-        spans.share[i] = new
+        new_share = min(abs(phi), max(0.0, spans.share[i] + direction[i] * alpha))
+        delta = new_share - spans.share[i]
+        spans.share[i] = new_share
         if phi >= 0.0:
             _shift(adjacent, s, b, delta, -delta, weight)
         else:

@@ -74,8 +74,8 @@ def scoring_of(problem: Problem) -> Scoring:
     index, parts = index_of(problem)
     stars = stars_of(index, {f: t for f, t in problem.parts.items() if f in AT_HEADS})
     arcs, score = joined(problem.parts, [f for f in problem.parts if f not in AT_HEADS])
-    factor, place = np.nonzero(arcs >= 0)
-    arc = arcs[factor, place]
+    factor, column = np.nonzero(arcs >= 0)
+    arc = arcs[factor, column]
     order = np.argsort(arc, kind="stable")
     factors = Factors(arcs, score, np.searchsorted(arc[order], np.arange(problem.arcs + 1)), factor[order])
     return Scoring(index, parts, problem.arc, stars, factors)
@@ -154,10 +154,10 @@ def gain(scoring, tree, b, c):
         change += _select(scoring, tree, c)
     touched = (h, g, m, p, r)
     for i in range(5):
-        new = True
+        first_time = True
         for j in range(i):
-            new = new and touched[j] != touched[i]
-        if new:
+            first_time = first_time and touched[j] != touched[i]
+        if first_time:
             x = touched[i]
             star = score_head(index, scoring.part_index, scoring.stars, tree.z, tree.into, tree.taken, x)
             change += star - tree.value[x]

@@ -109,14 +109,14 @@ def _enter(index, top, cycle, root_last, arc_max, scratch):
     arg, arg_root = -1, -1
     for k in range(top + min(cycle, 1), top + 1 + cycle):
         part = scratch.path[k]
-        off = scratch.dual[part]
+        dual = scratch.dual[part]
         w = scratch.first[part]
         while True:
             e = index.into_start[w]
             for i in range(index.into_start[w], arc_end[w]):
                 a = arc[i]
                 u = index.head[a]
-                x = remainder[i] - off
+                x = remainder[i] - dual
                 if component[u] == c:
                     if len(arc_max) > 0:
                         arc_max[a] = x
@@ -176,7 +176,7 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
     head, component = index.head, scratch.component
     pick, state, path = scratch.pick, scratch.state, scratch.path
     _begin(index, weight, scratch)
-    made = n + 1  # components so far
+    components = n + 1  # number of components so far
     roots = 0
     for s in range(1, n + 1):
         if state[component[s]] == DONE:
@@ -211,11 +211,11 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
             k = top
             while path[k] != u:
                 k -= 1
-            _merge(k, top, made, scratch)
-            made += 1
+            _merge(k, top, components, scratch)
+            components += 1
             cycle = top + 1 - k
             top = k
-    return made
+    return components
 
 
 @kernel
@@ -236,17 +236,17 @@ def arborescence(index, weight, n, single_root, arcs, arc_max, scratch):
     component, parent, pick, dual = scratch.component, scratch.parent, scratch.pick, scratch.dual
     bounds = len(arc_max) > 0
     # the first try usually finds a tree with a single root, with fewer contractions and better bounds
-    made, root_last = 0, False
+    components, root_last = 0, False
     for root_last in (False, True):
         if bounds:
             arc_max[:] = NEG
-        made = _contract(index, weight, n, root_last, 1 if single_root else n, arc_max, scratch)
-        if made != 0:
+        components = _contract(index, weight, n, root_last, 1 if single_root else n, arc_max, scratch)
+        if components != 0:
             break
-    if made <= 0:
+    if components <= 0:
         return NEG
     # expand the cycles, the last one first: the arc into a cycle replaces the arc of the member that it enters
-    for t in range(made - 1, n, -1):
+    for t in range(components - 1, n, -1):
         w = mod[pick[t]]
         while parent[w] != t:
             w = parent[w]

@@ -36,15 +36,17 @@ def _log_sum(x, y, first, last):
 
 
 @kernel(inline="always")
-def _flow(x_terms, y_terms, first, last, whole, p, to_x, to_y):
-    """Distribute the probability p of a log sum `whole` over its terms; add the probabilities to `to_x` and `to_y`."""
+def _flow(x_terms, y_terms, first, last, log_total, p, to_x, to_y):
+    """Distribute the probability p of a log sum, `log_total`, over its terms; add the probabilities to `to_x` and
+    `to_y`.
+    """
     if p == 0.0:
         return
-    if abs(whole) > COARSE:  # sum again relative to the largest, so that shares sum to 1
-        whole, total = _sums(x_terms, y_terms, first, last)
+    if abs(log_total) > COARSE:  # sum again relative to the largest, so that shares sum to 1
+        log_total, total = _sums(x_terms, y_terms, first, last)
         p /= total
     for k in range(first, last):
-        difference = x_terms[k] + y_terms[k] - whole
+        difference = x_terms[k] + y_terms[k] - log_total
         if difference > -np.inf:
             share = p * np.exp(difference)
             to_x[k] += share
@@ -60,49 +62,49 @@ def projective_arc_marginals(score, single_root, marginal):
     """
     n = len(score) - 1
     marginal[:] = 0.0
-    whole, ends = np.full((n + 1, n + 1), -np.inf), np.full((n + 1, n + 1), -np.inf)  # C(h, e) at [h, e] and [e, h]
+    complete, ends = np.full((n + 1, n + 1), -np.inf), np.full((n + 1, n + 1), -np.inf)  # C(h, e) at [h, e] and [e, h]
     half = np.full((n + 1, n + 1), -np.inf)  # I(h, m)
     for h in range(n + 1):
-        whole[h, h] = ends[h, h] = 0.0
-    least = 1 if single_root else 0
-    for width in range(1, n + 1 - least):
-        for i in range(least, n + 1 - width):
+        complete[h, h] = ends[h, h] = 0.0
+    first_word = 1 if single_root else 0
+    for width in range(1, n + 1 - first_word):
+        for i in range(first_word, n + 1 - width):
             j = i + width
-            inner = _log_sum(whole[i], whole[j, 1:], i, j)
+            inner = _log_sum(complete[i], complete[j, 1:], i, j)
             half[i, j] = inner + score[i, j]
-            whole[i, j] = ends[j, i] = _log_sum(half[i], ends[j], i + 1, j + 1)
+            complete[i, j] = ends[j, i] = _log_sum(half[i], ends[j], i + 1, j + 1)
             if i > 0:
                 half[j, i] = inner + score[j, i]
-                whole[j, i] = ends[i, j] = _log_sum(half[j], ends[i], i, j)
-    p_whole, p_ends = (
+                complete[j, i] = ends[i, j] = _log_sum(half[j], ends[i], i, j)
+    p_spans, p_ends = (
         np.zeros((n + 1, n + 1)),
         np.zeros((n + 1, n + 1)),
     )  # probabilities of C(h, e), as two terms
     if single_root:
-        both, roots = np.full(n + 1, -np.inf), score[0]
+        both_sides, roots = np.full(n + 1, -np.inf), score[0]
         for m in range(1, n + 1):
-            both[m] = whole[m, 1] + whole[m, n]
-        log_z = _log_sum(roots, both, 1, n + 1)
+            both_sides[m] = complete[m, 1] + complete[m, n]
+        log_z = _log_sum(roots, both_sides, 1, n + 1)
         if log_z == -np.inf:
             return log_z
         p_root = np.zeros(n + 1)
-        _flow(roots, both, 1, n + 1, log_z, 1.0, marginal[0], p_root)
+        _flow(roots, both_sides, 1, n + 1, log_z, 1.0, marginal[0], p_root)
         for m in range(1, n + 1):
-            p_whole[m, 1] += p_root[m]
-            p_whole[m, n] += p_root[m]
+            p_spans[m, 1] += p_root[m]
+            p_spans[m, n] += p_root[m]
     else:
-        log_z = whole[0, n]
+        log_z = complete[0, n]
         if log_z == -np.inf:
             return log_z
-        p_whole[0, n] = 1.0
-    for width in range(n - least, 0, -1):
-        for i in range(least, n + 1 - width):
+        p_spans[0, n] = 1.0
+    for width in range(n - first_word, 0, -1):
+        for i in range(first_word, n + 1 - width):
             j = i + width
-            _flow(half[i], ends[j], i + 1, j + 1, whole[i, j], p_whole[i, j] + p_ends[j, i], marginal[i], p_ends[j])
+            _flow(half[i], ends[j], i + 1, j + 1, complete[i, j], p_spans[i, j] + p_ends[j, i], marginal[i], p_ends[j])
             if i > 0:
-                _flow(half[j], ends[i], i, j, whole[j, i], p_whole[j, i] + p_ends[i, j], marginal[j], p_ends[i])
+                _flow(half[j], ends[i], i, j, complete[j, i], p_spans[j, i] + p_ends[i, j], marginal[j], p_ends[i])
             p = marginal[i, j] + (marginal[j, i] if i > 0 else 0.0)
             if p > 0.0:
-                inner = _log_sum(whole[i], whole[j, 1:], i, j)
-                _flow(whole[i], whole[j, 1:], i, j, inner, p, p_whole[i], p_whole[j, 1:])
+                inner = _log_sum(complete[i], complete[j, 1:], i, j)
+                _flow(complete[i], complete[j, 1:], i, j, inner, p, p_spans[i], p_spans[j, 1:])
     return log_z

@@ -422,7 +422,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
     span = np.full(parts.adjacent[A], -1, np.int32)  # S(s, b) at the adjacent-sibling part of (s, b)
     none = np.empty((A, 2), np.float64)
     # shared by all arcs into one head: ranks of its modifiers, the items of the modifiers, and their own scores
-    rank_of, tail, own = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32), np.empty(n + 1)
+    rank_of, tail, own_score = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32), np.empty(n + 1)
     for a in range(A):
         done[a, mod[a]] = 0
         for side in range(2):
@@ -464,7 +464,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
             for i in range(rank if paired else 0):
                 if span[np.uint64(pair + 1 + i)] >= 0:
                     rank_of[count], tail[count] = i, span[np.uint64(pair + 1 + i)]
-                    own[count] = adjacent[np.uint64(pair + 1 + i)] if scored else 0.0
+                    own_score[count] = adjacent[np.uint64(pair + 1 + i)] if scored else 0.0
                     count += 1
             contexts = into_start[h + 1] - into_start[h] if h > 0 else 1
             for q in range(contexts):
@@ -486,7 +486,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
                 if w > NEG_TEST:
                     for c in range(count):
                         i = rank_of[np.uint64(c)]
-                        w_s = w + own[np.uint64(c)]
+                        w_s = w + own_score[np.uint64(c)]
                         if triple >= 0:
                             w_s += triples[np.uint64(triple + 1 + i)]
                         edges = _edge(out, edges, half[np.uint64(first_part + i)], tail[np.uint64(c)], b, w_s)
@@ -505,7 +505,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
                         break
                     if done[np.uint64(lower), np.uint64(e)] >= 0:
                         rank_of[count], tail[count] = lower - b0, done[np.uint64(lower), np.uint64(e)]
-                        own[count] = none[lower, side] if m == e else 0.0
+                        own_score[count] = none[lower, side] if m == e else 0.0
                         count += 1
                 for q in range(into_start[h], into_start[h + 1]):
                     a = into[q]
@@ -521,7 +521,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
                         i = rank_of[np.uint64(c)]
                         if i >= below:
                             break
-                        w = own[np.uint64(c)]
+                        w = own_score[np.uint64(c)]
                         if has_outermost:
                             w += outermost[np.uint64(first_outermost + i)]
                         edges = _edge(out, edges, half[np.uint64(first_half + i)], tail[np.uint64(c)], A, w)

@@ -57,13 +57,13 @@ def oracle_scratch(crossing, graph, n, A):
     )
 
 
-def _no_tree(trees, index, weight, single_root, chosen, most):
+def _no_tree(trees, index, weight, single_root, chosen, arc_max):
     return NEG
 
 
 @where_none(_no_tree)
-def _arborescence(trees, index, weight, single_root, chosen, most):
-    return arborescence(index, weight, len(index.right) - 1, single_root, chosen, most, trees)
+def _arborescence(trees, index, weight, single_root, chosen, arc_max):
+    return arborescence(index, weight, len(index.right) - 1, single_root, chosen, arc_max, trees)
 
 
 @kernel

@@ -35,15 +35,15 @@ def dense_arborescence(score, single_root, heads):
     for m in range(1, n + 1):
         roots += heads[m] == 0
     # the best tree usually has a single root, unless several words prefer the root
-    made = 0
+    components = 0
     if not single_root or roots < 2:
-        made = _contract(score, False, 1 if single_root else n, parent, pick)
-    if made == 0:
-        made = _contract(score, True, 1, parent, pick)
-    if made <= 0:
+        components = _contract(score, False, 1 if single_root else n, parent, pick)
+    if components == 0:
+        components = _contract(score, True, 1, parent, pick)
+    if components <= 0:
         return False
     # expand the cycles, the last one first: the arc into a cycle replaces the arc of the member that it enters
-    for t in range(made - 1, n, -1):
+    for t in range(components - 1, n, -1):
         w = pick[t, 1]
         while parent[w] != t:
             w = parent[w]
@@ -70,7 +70,7 @@ def _contract(score, root_last, most_roots, parent, pick):
     dual, state, path = np.empty(2 * n + 1), np.full(2 * n + 1, NEW, np.int8), np.empty(2 * n + 1, np.int32)
     state[0] = DONE
     parent[:] = -1
-    made = n + 1  # components so far
+    components = n + 1  # number of components so far
     roots = 0
     for s in range(1, n + 1):
         if state[component[s]] == DONE:
@@ -97,30 +97,30 @@ def _contract(score, root_last, most_roots, parent, pick):
                 top += 1
                 path[top] = u
                 continue
-            k = top  # u is on the path: the cycle from u to c becomes component `made`, in the row of u
+            k = top  # u is on the path: the cycle from u to c becomes a new component, in the row of u
             while path[k] != u:
                 k -= 1
             best, best_word = row[row_of[u]], word[row_of[u]]
             best -= dual[u]
             for j in range(k, top + 1):
                 part = path[j]
-                parent[part] = made
+                parent[part] = components
                 if j > k:
                     _take_better(best, best_word, row[row_of[part]], word[row_of[part]], dual[part])
                     next_word[last[path[j - 1]]] = first[part]
-            row_of[made], first[made], last[made] = row_of[u], first[u], last[c]
-            w, order = first[made], 0
+            row_of[components], first[components], last[components] = row_of[u], first[u], last[c]
+            w, order = first[components], 0
             while True:
-                component[w], rank[w] = made, order
+                component[w], rank[w] = components, order
                 best[w] = NEG  # no arc of the component enters it
-                if w == last[made]:
+                if w == last[components]:
                     break
                 w = next_word[w]
                 order += 1
-            path[k] = made
+            path[k] = components
             top = k
-            made += 1
-    return made
+            components += 1
+    return components
 
 
 @kernel(inline="always")

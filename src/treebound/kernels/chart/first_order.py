@@ -147,8 +147,8 @@ def eisner(score, single_root, heads):
     left, to_left = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)
     # [j]: the best joins so far for a span from i to j: between two heads, of head i, and of head j
     facing, of_first, of_last = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
-    least = 1 if single_root else 0  # the arc of a single root is chosen at the end
-    for i in range(n, least - 1, -1):
+    first_word = 1 if single_root else 0  # the arc of a single root is chosen at the end
+    for i in range(n, first_word - 1, -1):
         facing[:] = NEG
         of_first[:] = NEG
         of_last[:] = NEG
@@ -177,7 +177,7 @@ def eisner(score, single_root, heads):
     elif right[0, n] <= NEG_TEST:
         return False
     stack = np.empty((2 * n + 4, 3), np.int32)  # spans to be expanded: head, other end, whether their arc is inside
-    stack[0, 0], stack[0, 1], stack[0, 2] = root, least, 0
+    stack[0, 0], stack[0, 1], stack[0, 2] = root, first_word, 0
     stack[1, 0], stack[1, 1], stack[1, 2] = root, n, 0
     top = 2
     while top > 0:
@@ -213,12 +213,12 @@ def _join(best, span, row):
 @kernel
 def _first_best(first_spans, second_spans):
     """Return the first index at which the sum of two arrays of span scores is largest."""
-    place, best = 0, first_spans[0] + second_spans[0]
+    index, best = 0, first_spans[0] + second_spans[0]
     for k in range(1, len(first_spans)):
         x = first_spans[k] + second_spans[k]
         if x > best:
-            place, best = k, x
-    return place
+            index, best = k, x
+    return index
 
 
 @kernel

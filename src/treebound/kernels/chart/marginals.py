@@ -48,17 +48,17 @@ def log_inside_outside(graph, score, inner, outer, marginal):
     for i in range(items - 1, 0, -1):
         if outer[i] == 0.0:
             continue
-        whole = inner[i]
-        if abs(whole) > COARSE:  # sum again relative to the best edge, so that shares sum to 1
+        log_total = inner[i]
+        if abs(log_total) > COARSE:  # sum again relative to the best edge, so that shares sum to 1
             top = -np.inf
             for e in range(first[i], first[i + 1]):
                 top = max(top, weight[e] + score[var[e]] + inner[left[e]] + inner[right[e]])
             total = 0.0
             for e in range(first[i], first[i + 1]):
                 total += np.exp(weight[e] + score[var[e]] + inner[left[e]] + inner[right[e]] - top)
-            whole, outer[i] = top, outer[i] / total
+            log_total, outer[i] = top, outer[i] / total
         for e in range(first[i], first[i + 1]):
-            p = weight[e] + score[var[e]] + inner[left[e]] + inner[right[e]] - whole
+            p = weight[e] + score[var[e]] + inner[left[e]] + inner[right[e]] - log_total
             if p > -np.inf:
                 flow = outer[i] * np.exp(p)
                 marginal[var[e]] += flow

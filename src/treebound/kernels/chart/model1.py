@@ -58,7 +58,7 @@ class Chart(NamedTuple):
 
 
 @kernel
-def _split(x, y, lo, hi):
+def _best_gap(x, y, lo, hi):
     """Return (value, gap) of the best gap lo < j <= hi between two rows of C. O(hi - lo)."""
     top = NEG_TEST
     arg = NOTHING
@@ -86,16 +86,16 @@ def _complete(index, parts, chart, a, j):
     """Return (value, b) of C(a, j) for a half span of at least two words. O(k)."""
     A = len(index.head)
     h = index.mod[a] if a < A else 0
-    b0, count, at = _side(index, parts, a, h, j > h)
+    b0, count, first_item = _side(index, parts, a, h, j > h)
     second = len(chart.outermost) > 0 and a < A
-    below = parts.outermost[a] + 2 + (at - parts.grandchild[a]) if second else 0
+    below = parts.outermost[a] + 2 + (first_item - parts.grandchild[a]) if second else 0
     top = NEG_TEST
     arg = NOTHING
     for i in range(count):
         b = b0 + i
         if index.mod[b] >= j if j > h else index.mod[b] < j:
             break
-        v = chart.incomplete[at + i] + chart.complete[b, j]
+        v = chart.incomplete[first_item + i] + chart.complete[b, j]
         if second:
             v += chart.outermost[below + i]
         if v > top:
@@ -108,14 +108,14 @@ def _complete(index, parts, chart, a, j):
 def _meeting(index, chart, a, b):
     """Return (value, gap) of I(a, b) in Model 0, without the scores of its own parts. O(n)."""
     h, m = index.head[b], index.mod[b]
-    return _split(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
+    return _best_gap(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
 
 
 @kernel
 def _between(index, chart, s, b):
     """Return (value, gap) of S(s, b). O(n)."""
     x, y = index.mod[s], index.mod[b]
-    return _split(chart.complete[s], chart.complete[b], min(x, y), max(x, y))
+    return _best_gap(chart.complete[s], chart.complete[b], min(x, y), max(x, y))
 
 
 @kernel
@@ -125,7 +125,7 @@ def _next_sibling(index, parts, chart, a, b):
     """
     A = len(index.head)
     h, m = index.head[b], index.mod[b]
-    b0, _, at = _side(index, parts, a, h, m > h)
+    b0, _, first_item = _side(index, parts, a, h, m > h)
     rank = b - b0
     gap = h + 1 if m > h else h
     value = chart.complete[b, gap]
@@ -140,7 +140,7 @@ def _next_sibling(index, parts, chart, a, b):
     arg = NOTHING
     if scored:
         for i in range(rank):
-            v = chart.incomplete[at + i] + chart.siblings[pair + 1 + i] + chart.adjacent[pair + 1 + i]
+            v = chart.incomplete[first_item + i] + chart.siblings[pair + 1 + i] + chart.adjacent[pair + 1 + i]
             if a < A:
                 v += chart.grand_sibling[triple + 1 + i]
             if v > value:
@@ -166,7 +166,7 @@ def _fill_complete(index, parts, chart, n, d, single_root):
 
 
 @kernel
-def _score_of(index, parts, chart, a, b):
+def _own_score(index, parts, chart, a, b):
     """Return (index of I(a, b), grandchild(a, b) + arc b); the index is NOTHING if b does not fit below a. O(1)."""
     A = len(index.head)
     if a == A:
@@ -195,13 +195,13 @@ def _best_root(index, chart, n, single_root):
 
 
 @kernel
-def _put(stack, i, kind, a, x):
+def _push(stack, i, kind, a, x):
     """Write an item that is still to be expanded."""
     stack[i, 0], stack[i, 1], stack[i, 2] = kind, a, x
 
 
 @kernel
-def _tree(index, parts, chart, n, single_root, third):
+def _reconstruct(index, parts, chart, n, single_root, third):
     """Return (value, arcs int32[n]) from filled tables, without arcs if there is no tree. O(n (n + k)).
 
     `third` is True for Model 1.
@@ -214,12 +214,12 @@ def _tree(index, parts, chart, n, single_root, third):
         return NEG, out[:0]
     count = 0
     stack = np.empty((4 * n + 8, 3), np.int32)
-    _put(stack, 0, COMPLETE, A, n + 1)
+    _push(stack, 0, COMPLETE, A, n + 1)
     top = 1
     if root != NOTHING:
         out[0], count = root, 1
-        _put(stack, 0, COMPLETE, root, 1)
-        _put(stack, 1, COMPLETE, root, n + 1)
+        _push(stack, 0, COMPLETE, root, 1)
+        _push(stack, 1, COMPLETE, root, n + 1)
         top = 2
     while top > 0:
         top -= 1
@@ -228,13 +228,13 @@ def _tree(index, parts, chart, n, single_root, third):
             h = mod[a] if a < A else 0
             if x != h and x != h + 1:
                 _, b = _complete(index, parts, chart, a, x)
-                _put(stack, top, INCOMPLETE, a, b)
-                _put(stack, top + 1, COMPLETE, b, x)
+                _push(stack, top, INCOMPLETE, a, b)
+                _push(stack, top + 1, COMPLETE, b, x)
                 top += 2
         elif kind == SIBLINGS:
             _, gap = _between(index, chart, a, x)
-            _put(stack, top, COMPLETE, a, gap)
-            _put(stack, top + 1, COMPLETE, x, gap)
+            _push(stack, top, COMPLETE, a, gap)
+            _push(stack, top + 1, COMPLETE, x, gap)
             top += 2
         else:
             out[count] = x
@@ -242,16 +242,16 @@ def _tree(index, parts, chart, n, single_root, third):
             if third:
                 _, s, gap = _next_sibling(index, parts, chart, a, x)
                 if s == NOTHING:
-                    _put(stack, top, COMPLETE, x, gap)
+                    _push(stack, top, COMPLETE, x, gap)
                     top += 1
                 else:
-                    _put(stack, top, INCOMPLETE, a, s)
-                    _put(stack, top + 1, SIBLINGS, s, x)
+                    _push(stack, top, INCOMPLETE, a, s)
+                    _push(stack, top + 1, SIBLINGS, s, x)
                     top += 2
             else:
                 _, gap = _meeting(index, chart, a, x)
-                _put(stack, top, COMPLETE, a, gap)
-                _put(stack, top + 1, COMPLETE, x, gap)
+                _push(stack, top, COMPLETE, a, gap)
+                _push(stack, top + 1, COMPLETE, x, gap)
                 top += 2
     return value, out
 
@@ -290,11 +290,11 @@ def model0(index, parts, arc, grandchild):
                 continue
             for q in range(index.into_start[h], index.into_start[h + 1]):
                 a = index.into[q]
-                place, score = _score_of(index, parts, chart, a, b)
+                item, score = _own_score(index, parts, chart, a, b)
                 if score > NEG_TEST:
-                    chart.incomplete[place] = score + _meeting(index, chart, a, b)[0]
+                    chart.incomplete[item] = score + _meeting(index, chart, a, b)[0]
         _fill_complete(index, parts, chart, n, d, single_root)
-    return _tree(index, parts, chart, n, single_root, False)
+    return _reconstruct(index, parts, chart, n, single_root, False)
 
 
 @kernel
@@ -340,8 +340,8 @@ def model1(index, parts, arc, scores):
                 continue
             for q in range(index.into_start[h], index.into_start[h + 1]):
                 a = index.into[q]
-                place, score = _score_of(index, parts, chart, a, b)
+                item, score = _own_score(index, parts, chart, a, b)
                 if score > NEG_TEST:
-                    chart.incomplete[place] = score + _next_sibling(index, parts, chart, a, b)[0]
+                    chart.incomplete[item] = score + _next_sibling(index, parts, chart, a, b)[0]
         _fill_complete(index, parts, chart, n, d, single_root)
-    return _tree(index, parts, chart, n, single_root, True)
+    return _reconstruct(index, parts, chart, n, single_root, True)

@@ -76,20 +76,20 @@ def _add_words(templates, tokens, n, rows, direction, weights, place, out):
     `rows` int32[1, N] contains the rows of n words and of the root.
     """
     N, L = out.shape
-    known = np.full((3, n + 1 + PAD), -1, np.int32)
-    alone = np.empty((1, min(N, 2 * (n + 1))), np.int32)
-    variant = np.empty(alone.shape[1], np.int64)
+    number = np.full((3, n + 1 + PAD), -1, np.int32)
+    distinct = np.empty((1, min(N, 2 * (n + 1))), np.int32)
+    variant = np.empty(distinct.shape[1], np.int64)
     count = 0
     for i in range(N):
-        if known[direction[i], rows[0, i]] < 0:
-            known[direction[i], rows[0, i]] = count
-            alone[0, count], variant[count] = rows[0, i], direction[i]
+        if number[direction[i], rows[0, i]] < 0:
+            number[direction[i], rows[0, i]] = count
+            distinct[0, count], variant[count] = rows[0, i], direction[i]
             count += 1
     total = np.zeros((count, L), out.dtype)
-    _add_rows(templates, tokens, alone, variant, weights, place, total)
-    each = total.reshape(count * L)
+    _add_rows(templates, tokens, distinct, variant, weights, place, total)
+    flat = total.reshape(count * L)
     for i in range(N):
-        add_row(out, i, each, known[direction[i], rows[0, i]] * L, L)
+        add_row(out, i, flat, number[direction[i], rows[0, i]] * L, L)
 
 
 @kernel

@@ -77,13 +77,13 @@ def _add(typing: Any, total: Any, row: Any, array: Any, start: Any, width: Any) 
         begin, _ = _data(context, builder, array, args[2])
         first, begin = builder.gep(out, [builder.mul(args[1], columns)]), builder.gep(begin, [args[3]])
         with cgutils.for_range_slice(builder, args[4].type(0), args[4], args[4].type(LANES)) as (y, _):
-            place, now = _vector(builder, first, y, total.dtype)
-            _, more = _vector(builder, begin, y, array.dtype)
+            place, current = _vector(builder, first, y, total.dtype)
+            _, addend = _vector(builder, begin, y, array.dtype)
             if total.dtype != array.dtype:
                 real = isinstance(total.dtype, types.Float)
                 widen = builder.sext if not real else builder.fpext if array.dtype == types.float32 else builder.sitofp
-                more = widen(more, now.type)
-            sums = (builder.fadd if isinstance(total.dtype, types.Float) else builder.add)(now, more)
+                addend = widen(addend, current.type)
+            sums = (builder.fadd if isinstance(total.dtype, types.Float) else builder.add)(current, addend)
             builder.store(sums, place, align=total.dtype.bitwidth // 8)
         return context.get_dummy_value()
 

@@ -58,25 +58,25 @@ def _find_arcs(patterns, q, places, index, row):
 
     The result is CLOSED if no head is outside, and MISSING if an arc is no candidate.
     """
-    open_ = CLOSED
+    open_arc = CLOSED
     lo = patterns.arc_first[q]
     for k in range(lo, patterns.arc_first[q + 1]):
         m = places[patterns.mod[k]]
         if patterns.head[k] == OUTSIDE:
-            open_ = k - lo
+            open_arc = k - lo
             continue
         h = 0 if patterns.head[k] == ROOT else places[patterns.head[k]]
         row[k - lo] = _arc(index, h, m)
         if row[k - lo] < 0:
             return MISSING
-    return open_
+    return open_arc
 
 
 @kernel
-def pattern_parts(patterns, which, places, index):
+def pattern_parts(patterns, pattern, places, index):
     """Return the parts of the matches in a sentence whose arcs are all candidates. O(parts k).
 
-    - `which`: int32[M]. The pattern of each match.
+    - `pattern`: int32[M]. The pattern of each match.
     - `places`: int32[M, R]. The words of each match, 1..n; R = MAX_WORDS.
 
     Return (arcs int32[F, MAX_ARCS], words int32[F, R + 3]). Arcs are padded with NONE. A row of `words` has the words
@@ -88,26 +88,26 @@ def pattern_parts(patterns, which, places, index):
     words = np.zeros((max(M, 1), R + 3), np.int32)
     c = 0
     for i in range(M):
-        p = which[i]
+        p = pattern[i]
         for q in range(patterns.product_first[p], patterns.product_first[p + 1]):
             row = np.full(MAX_ARCS, NONE, np.int32)
-            open_ = _find_arcs(patterns, q, places[i], index, row)
-            if open_ == MISSING:
+            open_arc = _find_arcs(patterns, q, places[i], index, row)
+            if open_arc == MISSING:
                 continue
             first, last = 0, 1  # heads outside: one part for each
-            if open_ >= 0:
-                m = places[i, patterns.mod[patterns.arc_first[q] + open_]]
+            if open_arc >= 0:
+                m = places[i, patterns.mod[patterns.arc_first[q] + open_arc]]
                 first, last = index.into_start[m], index.into_start[m + 1]
             for j in range(first, last):
                 h = 0
-                if open_ >= 0:
+                if open_arc >= 0:
                     h = index.head[index.into[j]]
-                    inside = False
+                    is_inside = False
                     for s in range(patterns.size[p]):
-                        inside |= places[i, s] == h
-                    if inside:
+                        is_inside |= places[i, s] == h
+                    if is_inside:
                         continue
-                    row[open_] = index.into[j]
+                    row[open_arc] = index.into[j]
                 if c == len(arcs):
                     arcs = np.concatenate((arcs, np.full_like(arcs, NONE)))
                     words = np.concatenate((words, np.zeros_like(words)))

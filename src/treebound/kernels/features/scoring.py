@@ -380,7 +380,7 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
     variant = np.empty(F, np.int64)
     pair_of = np.empty(F, np.int32)
     side_at = np.empty(F, np.int8)
-    known = np.full((n + 1) * (n + 3), -1, np.int32)
+    pair_number = np.full((n + 1) * (n + 3), -1, np.int32)
     pair_rows = np.zeros((4, min(F, (n + 1) * (n + 3))), np.int32)
     pair_variants = np.empty((min(F, (n + 1) * (n + 3)), 3), np.int64)
     pairs = 0
@@ -392,9 +392,9 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
         rows[x_slot, p], rows[y_slot, p], rows[z_slot, p] = _row(i, n), _row(j, n), _row(k, n)
         # at most one of i and j is empty, and it is the same slot in all parts of a family
         cell = i * (n + 3) + (j if j >= 0 else n - j) if i >= 0 else j * (n + 3) + n - i
-        q = known[cell]
+        q = pair_number[cell]
         if q < 0:
-            q = known[cell] = pairs
+            q = pair_number[cell] = pairs
             pair_rows[x_slot, pairs], pair_rows[y_slot, pairs] = rows[x_slot, p], rows[y_slot, p]
             for s in range(3):
                 pair_variants[pairs, s] = pair_variant(i, j, s)
@@ -413,7 +413,7 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
 
 
 @kernel
-def _silence(code, words, out):
+def _clear_impossible(code, words, out):
     """Set the score to 0 for parts that contain an arc and its reverse, which no tree has. O(F).
 
     Only listings for non-projective trees contain them.
@@ -473,8 +473,8 @@ def score_sentence(templates, tokens, tag, allowed, single_root, projective, wei
     follow one another in `arcs`.
     """
     array, wide = templates
-    arc_templates, place = unpacked_arcs(array)
-    families = unpacked_families(array, place)
+    arc_templates, end = unpacked_arcs(array)
+    families = unpacked_families(array, end)
     n = len(tag) - 1
     index = index_arcs(n, allowed)
     parts = index_parts(index, single_root, projective)
@@ -495,10 +495,10 @@ def score_sentence(templates, tokens, tag, allowed, single_root, projective, wei
         table = arcs[cells : cells + width * (hi - lo)].reshape((hi - lo, width))
         cells += width * (hi - lo)
         _fill(wide, code, index, parts, table, words[lo:hi])
-        known = _with_runs(tokens, n) if code == COMB else tokens
-        _score(wide, families, f, words[lo:hi], known, n, weights, mask, scores[lo:hi])
+        family_tokens = _with_runs(tokens, n) if code == COMB else tokens
+        _score(wide, families, f, words[lo:hi], family_tokens, n, weights, mask, scores[lo:hi])
         if not projective:
-            _silence(code, words[lo:hi], scores[lo:hi])
+            _clear_impossible(code, words[lo:hi], scores[lo:hi])
     return index, parts, arc, first, arcs, words, scores
 
 

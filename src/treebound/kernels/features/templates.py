@@ -63,10 +63,10 @@ def packed_families(families: FamilyTemplates) -> np.ndarray:
 
 
 @kernel
-def unpacked(array, at):
-    """Return (Templates, end) of the group that begins at index `at` of a packed array."""
-    T, K = array[at], array[at + 1]
-    seed = at + 2
+def unpacked(array, begin):
+    """Return (Templates, end) of the group that begins at index `begin` of a packed array."""
+    T, K = array[begin], array[begin + 1]
+    seed = begin + 2
     start = seed + T
     slot = start + T + 1
     offset, attr, end = slot + K, slot + 2 * K, slot + 3 * K
@@ -76,18 +76,18 @@ def unpacked(array, at):
 @kernel
 def unpacked_arcs(array):
     """Return ((head, modifier, pair, between or far) Templates, end) of the groups at the start of a packed array."""
-    head, at = unpacked(array, np.int64(0))
-    modifier, at = unpacked(array, at)
-    pair, at = unpacked(array, at)
-    last, at = unpacked(array, at)
-    return (head, modifier, pair, last), at
+    head, end = unpacked(array, np.int64(0))
+    modifier, end = unpacked(array, end)
+    pair, end = unpacked(array, end)
+    last, end = unpacked(array, end)
+    return (head, modifier, pair, last), end
 
 
 @kernel
-def unpacked_families(array, at):
-    """Return the FamilyTemplates that begin at index `at` of a packed array."""
-    F = array[at]
-    code = at + 1
+def unpacked_families(array, begin):
+    """Return the FamilyTemplates that begin at index `begin` of a packed array."""
+    F = array[begin]
+    code = begin + 1
     slot = code + F
     part_first = slot + 4 * F
     pair_first = part_first + F + 1

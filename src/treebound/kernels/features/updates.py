@@ -178,15 +178,15 @@ def best_heads(templates, tokens, tag, weights, mask, k, within):
             table[mod[a] - low, head[a]] = scores[a]
         for m in range(low, end):
             remaining = table[m - low]
-            least = -np.inf
+            threshold = -np.inf
             for i in range(k):
                 best = 0  # not by numpy's argmax: compiled code that has it imports scipy
                 for h in range(1, n + 1):
                     if remaining[h] > remaining[best]:
                         best = h
                 if i == 0:
-                    least = remaining[best] - within
-                if remaining[best] < least:
+                    threshold = remaining[best] - within
+                if remaining[best] < threshold:
                     break
                 allowed[best, m] = True
                 remaining[best] = -np.inf

@@ -100,12 +100,12 @@ def best_free(k, status, gain, count_score, chosen):
         return total
     # modifiers are added best first: the best set of a size consists of the best modifiers
     top = 2.0 * NEG
-    taken, best_taken = 0, 0
+    steps, best_steps = 0, 0
     while True:
         if count < last:
             if total + count_score[count] > top:
                 top = total + count_score[count]
-                best_taken = taken
+                best_steps = steps
         else:
             remaining_gain = 0.0
             for j in range(k):
@@ -123,13 +123,13 @@ def best_free(k, status, gain, count_score, chosen):
                 arg = j
         if arg < 0:
             break
-        taken += 1
-        chosen[arg] = 1 + taken  # the order, so that the last ones can be dropped
+        steps += 1
+        chosen[arg] = 1 + steps  # the order, so that the last ones can be dropped
         total += gain[arg]
         count += 1
     for j in range(k):
         if chosen[j] > 1:
-            chosen[j] = chosen[j] <= 1 + best_taken
+            chosen[j] = chosen[j] <= 1 + best_steps
     return top
 
 

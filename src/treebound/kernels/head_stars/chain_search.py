@@ -107,15 +107,15 @@ def _slacks(depth, f, mods, scratch):
         members, dead = free_members(items, state)
         if dead or members < 2:
             continue
-        taken = 0
+        chosen_count = 0
         for i in items:
             if i < 0:
                 break
-            taken += state[i] == FREE and chosen[i] == 1
+            chosen_count += state[i] == FREE and chosen[i] == 1
         t = 0.0
-        if score > 0.0 and taken < members:
-            t = score * taken / members
-        elif score < 0.0 and taken == members:
+        if score > 0.0 and chosen_count < members:
+            t = score * chosen_count / members
+        elif score < 0.0 and chosen_count == members:
             t = -score
         if t > 0.0:
             slack += t
@@ -152,13 +152,13 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
         upper = np.inf
         steps = ROOT_STEPS if nodes == 1 else NODE_STEPS
         while True:
-            now = _bound(depth, f, mods, worth, scratch)
-            if now <= NEG_TEST:
+            current_bound = _bound(depth, f, mods, worth, scratch)
+            if current_bound <= NEG_TEST:
                 backtrack = True
                 break
-            upper = min(upper, now)
+            upper = min(upper, current_bound)
             slack, moved = _slacks(depth, f, mods, scratch)
-            score = now - slack
+            score = current_bound - slack
             if unit > 0.0:
                 score = np.rint(score)
             if score > value and score > NEG_TEST:
@@ -169,7 +169,7 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
             if backtrack or moved == 0 or steps == 0:
                 break
             steps -= 1
-            alpha = (now - value if value > NEG_TEST else abs(now)) / moved
+            alpha = (current_bound - value if value > NEG_TEST else abs(current_bound)) / moved
             for p in range(f):
                 i = free[p]
                 for q in range(p):
@@ -178,19 +178,19 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
                         _improve(pairs[i, j], alpha, i, j, scratch.share, chosen)
         if not backtrack:
             if nodes >= node_limit:
-                return value, open_bound(depth, upper, value, unit, sets.bound, sets.other), nodes
+                return value, open_bound(depth, upper, value, unit, sets.bound, sets.untried), nodes
             arg = free[0]
             for p in range(f):
                 if slack_of[free[p]] > slack_of[arg]:
                     arg = free[p]
             into = branch_on(depth, arg, chosen[arg] == 1, upper, sets)
         else:
-            depth = go_back(depth, value, unit, sets.bound, sets.other)
+            depth = go_back(depth, value, unit, sets.bound, sets.untried)
             if depth < 0:
                 return value, value, nodes
             arg = sets.branch[depth]
-            into = sets.other[depth]
-            sets.other[depth] = NONE
+            into = sets.untried[depth]
+            sets.untried[depth] = NONE
         begin_child(depth, k, sets)
         depth += 1
         if into == OUT:

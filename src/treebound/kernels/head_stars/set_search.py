@@ -36,8 +36,8 @@ class SetScratch:
     - `linear`: float64[K + 1, K]. The own score of a free modifier, given the modifiers that are in.
     - `constant`: float64[K + 1]. The score of the modifiers that are in.
     - `bound`: float64[K + 1]. The bound of the node.
-    - `branch`, `other`: int32[K + 1], int8[K + 1]. The modifier on which the node branches, and the state that is still
-      to be tried (NONE if both were tried).
+    - `branch`, `untried`: int32[K + 1], int8[K + 1]. The modifier on which the node branches, and the state not yet
+      tried (NONE if both were tried).
     - `free`: int32[K]. The free modifiers.
     - `weight`, `high`, `low`: float64[K]. The share of the bound, and the most and the least that a modifier can add.
     """
@@ -48,7 +48,7 @@ class SetScratch:
     constant: np.ndarray
     bound: np.ndarray
     branch: np.ndarray
-    other: np.ndarray
+    untried: np.ndarray
     free: np.ndarray
     weight: np.ndarray
     high: np.ndarray
@@ -118,24 +118,24 @@ def branch_on(depth, v, include_first, upper, sets):
     first = IN if include_first else OUT
     sets.branch[depth] = v
     sets.bound[depth] = upper
-    sets.other[depth] = OUT if first == IN else IN
+    sets.untried[depth] = OUT if first == IN else IN
     return first
 
 
 @kernel
-def go_back(depth, value, unit, bound, other):
+def go_back(depth, value, unit, bound, untried):
     """Return the last depth above this one whose untried child may be better than `value`, or -1. O(depth)."""
     for d in range(depth - 1, -1, -1):
-        if other[d] != NONE and beats(bound[d], value, unit):
+        if untried[d] != NONE and beats(bound[d], value, unit):
             return d
     return -1
 
 
 @kernel
-def open_bound(depth, upper, value, unit, bound, other):
+def open_bound(depth, upper, value, unit, bound, untried):
     """Return an upper bound of all sets if the search is cut off at a node with bound `upper`. O(depth)."""
     for d in range(depth):
-        if other[d] != NONE:
+        if untried[d] != NONE:
             upper = max(upper, bound[d])
     if unit > 0.0:
         upper = np.floor(upper + ROUNDING)
@@ -295,20 +295,20 @@ def _settle(depth, f, count, mods, sets):
     count_score = mods.count_score
     last = len(count_score) - 1
     # the change of the count's score by one more modifier
-    most, least = 0.0, 0.0
+    largest_change, smallest_change = 0.0, 0.0
     if last > 0:
-        most, least = 2.0 * NEG, -2.0 * NEG
+        largest_change, smallest_change = 2.0 * NEG, -2.0 * NEG
         for c in range(count, count + f):
             t = count_score[min(c + 1, last)] - count_score[min(c, last)]
-            most = max(most, t)
-            least = min(least, t)
+            largest_change = max(largest_change, t)
+            smallest_change = min(smallest_change, t)
     settled = False
     for p in range(f):
         i = sets.free[p]
-        if sets.high[i] + most <= 0.0:
+        if sets.high[i] + largest_change <= 0.0:
             sets.state[depth, i] = OUT
             settled = True
-        elif sets.low[i] + least >= 0.0:
+        elif sets.low[i] + smallest_change >= 0.0:
             _take(depth, i, mods, sets)
             settled = True
     return settled
@@ -409,7 +409,7 @@ def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
             upper = min(upper, _with_best(better, depth, f, mods, worth, scratch))
         if tied and beats(upper, value, unit):
             if nodes >= node_limit:
-                return value, open_bound(depth, upper, value, unit, sets.bound, sets.other), nodes
+                return value, open_bound(depth, upper, value, unit, sets.bound, sets.untried), nodes
             arg = -1
             span = -1.0
             for p in range(f):
@@ -419,12 +419,12 @@ def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
                     arg = i
             into = branch_on(depth, arg, sets.weight[arg] > 0.0, upper, sets)
         else:
-            depth = go_back(depth, value, unit, sets.bound, sets.other)
+            depth = go_back(depth, value, unit, sets.bound, sets.untried)
             if depth < 0:
                 return value, value, nodes
             arg = sets.branch[depth]
-            into = sets.other[depth]
-            sets.other[depth] = NONE
+            into = sets.untried[depth]
+            sets.untried[depth] = NONE
         begin_child(depth, k, sets)
         if triples:
             _copy(k, sets.pairs[depth], sets.pairs[depth + 1])

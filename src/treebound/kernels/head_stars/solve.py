@@ -85,9 +85,9 @@ def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scr
             continue
         _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch)
         if mods.sets:
-            cut_off, used = _search_sets(index, parts, tables, mods, multipliers.parent, stars, node_limit, scratch)
+            cut_off, searched = _search_sets(index, parts, tables, mods, multipliers.parent, stars, node_limit, scratch)
             overflows += cut_off
-            nodes += used
+            nodes += searched
     return overflows, nodes
 
 
@@ -176,10 +176,10 @@ def _search_sets(index, parts, tables, mods, w, stars, node_limit, scratch):
         extra = mods.constant - w[a]
         floor = value[h] - extra if value[h] > NEG_TEST else NEG
         if mods.chained and len(tables.tri_sibling) == 0:
-            v, limit, used = search_chain(mods, worth, floor, unit, node_limit, scratch)
+            v, limit, searched = search_chain(mods, worth, floor, unit, node_limit, scratch)
         else:
-            v, limit, used = search_modifiers(mods, worth, floor, unit, node_limit, scratch)
-        nodes += used
+            v, limit, searched = search_modifiers(mods, worth, floor, unit, node_limit, scratch)
+        nodes += searched
         if v > floor:
             value[h] = v + extra
             x[h] = a
