@@ -15,8 +15,8 @@ class Confidence:
     """Margins, marginals and best trees that describe how certain a parse is; each is present only if it was requested.
 
     - `margins`: float64[n + 1] in the unit of `Parse.value`. The margin of a word is the score of the tree minus the
-      score of the best tree without the word's arc. It is inf if no other tree exists, and nan if it is not proved and
-      at index 0.
+      score of the best tree without the word's arc. It is inf if every tree has the arc, and nan at index 0 or if it is
+      not proved.
     - `marginals`: float64[n + 1]. The probability of the word's arc in the log-linear model; nan at index 0 or if
       unknown.
     - `trees`: the best trees in order; the first is the tree itself.

@@ -282,7 +282,9 @@ def _merged(rows: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _integers(name: str, array_like: Any, dimensions: int) -> np.ndarray:
-    """Return an int32 copy of an array of integers. Raises InputError for other dtypes, shapes or too large numbers."""
+    """Return an int32 copy of an array of integers. Raises InputError for other dtypes and shapes, and numbers above 32
+    bits.
+    """
     array = _array(name, array_like)
     if array.size == 0 and array.ndim == 1:
         array = array.reshape((0,) * dimensions).astype(INDEX)

@@ -76,10 +76,8 @@ def projective_arc_marginals(score, single_root, marginal):
             if i > 0:
                 half[j, i] = inner + score[j, i]
                 complete[j, i] = ends[i, j] = _log_sum(half[j], ends[i], i, j)
-    p_spans, p_ends = (
-        np.zeros((n + 1, n + 1)),
-        np.zeros((n + 1, n + 1)),
-    )  # probabilities of C(h, e), as two terms
+    # the probability of C(h, e) is p_spans[h, e] + p_ends[e, h]
+    p_spans, p_ends = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     if single_root:
         both_sides, roots = np.full(n + 1, -np.inf), score[0]
         for m in range(1, n + 1):

@@ -72,7 +72,9 @@ def _best_gap(x, y, lo, hi):
 
 @kernel
 def _side(index, parts, a, h, rightward):
-    """Return (first arc of h on a side, number of arcs that fit below a, index of I(a, .) for the first one)."""
+    """Return (first arc of h on a side, number of arcs on that side that fit below a, index of I(a, .) of the first
+    arc).
+    """
     A = len(index.head)
     if a == A:
         return 0, index.start[1], parts.grandchild[A]  # the root: all modifiers to its right
