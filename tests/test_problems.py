@@ -227,7 +227,7 @@ def table(family: str, rows: Any, score: Any) -> dict:
         ({"n": 2.0}, "n = 2.0"),
         ({"unit": np.nan}, "unit = nan"),
         ({"unit": -1.0}, "unit = -1.0"),
-        ({"unit": 1.0, "arc": [1.0, 2.5, 3.0, 4.0]}, r"arc\[1\] is 2.5, no integer"),
+        ({"unit": 1.0, "arc": [1.0, 2.5, 3.0, 4.0]}, r"arc\[1\] is 2.5, not an integer"),
         ({"unit": 1.0, "arc": [1.0, 2.0**60, 3.0, 4.0]}, "sum to"),
         ({"arc": [1.0, -1e30, 3.0, 4.0]}, "sum to"),
         ({"parts": [1]}, "parts is a list"),

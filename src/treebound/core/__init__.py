@@ -1,1 +1,1 @@
-"""Types that everything speaks. Imports numpy alone."""
+"""Types that all other packages use. The package depends on numpy only."""

@@ -1,4 +1,6 @@
-"""The proof of a bound, which a search leaves and a checker reads: a search tree whose nodes linear bounds close."""
+"""The proof of a bound: a search tree whose nodes are closed by linear bounds. A search writes it and a checker reads
+it.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,28 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Step:
-    """One linear bound. Every family that the chart does not score exactly is bounded in one of these ways.
+    """A linear bound on the score of trees.
 
-    shares  family -> numbers, aligned with `problem.parts[family]`. The parts are products of arcs.
-            [F], for two arcs: a part (e, f) with score phi >= 0 is bounded by share z_e + (phi - share) z_f with share
-            in 0..phi, one with phi < 0 by share (1 - z_e - z_f) with share in 0..-phi.
-            [F, r]: one with phi >= 0 by the sum of share_i z_i, shares >= 0 with the sum phi; one with phi < 0 by
-            share (r - 1) - share (sum of z_i), share in 0..-phi in column 0. Empty slots (NONE) have no share.
-            [F] for `grand-sibling` (a, s, b), projective trees: e is the arc a, f the adjacent-sibling part (s, b)
-    shift   [A] or None: shift[a] is added to arc a = (h, m), h > 0, and subtracted from the scores of all grandchild
-            parts ((g, h), (h, m)) before they are bounded by shares. No tree's score changes: h has exactly one head
-    slope   [n + 1] or None, for `valency`: f(count) <= slope * count + the most of f(c) - slope * c
-    child, parent  [A] each, or both None: the multipliers u and w of `evaluation.stars.Stars`, for every family that is
-            not bounded otherwise
+    Every family that the chart does not score exactly is bounded by `shares`, by `slope`, or by `child` and `parent`.
+
+    - `shares`: a mapping from a family to numbers, aligned with `problem.parts[family]`. The parts are products of
+      arcs. The shape of the array depends on the family, as described below.
+    - `shift`: [A] or None. shift[a] is added to arc a = (h, m), h > 0, and subtracted from the scores of all grandchild
+      parts ((g, h), (h, m)). This happens before these parts are bounded by shares. The score of every tree stays the
+      same, because h has exactly one head.
+    - `slope`: [n + 1] or None, for `valency`: f(count) <= slope * count + max_c (f(c) - slope * c).
+    - `child`, `parent`: [A] each, or both None. The multipliers u and w of `evaluation.stars.Stars`, for all families
+      that no other field bounds.
+
+    Shapes of the arrays in `shares`:
+
+    - [F], for parts (e, f) of two arcs. If phi >= 0, the bound is share z_e + (phi - share) z_f, with share in 0..phi.
+      If phi < 0, the bound is share (1 - z_e - z_f), with share in 0..-phi.
+    - [F, r], for parts of r arcs. If phi >= 0, the bound is the sum of share_i z_i, with shares >= 0 that sum to phi.
+      If phi < 0, the bound is share (r - 1) - share (sum of z_i), with share in 0..-phi in column 0. Empty slots (NONE)
+      have no share.
+    - [F], for parts (a, s, b) of `grand-sibling` in projective trees. Here e is the arc a, and f is the
+      adjacent-sibling part (s, b).
     """
 
     shares: dict[str, np.ndarray]
@@ -34,12 +45,12 @@ class Step:
 
 @dataclass(frozen=True)
 class CertNode:
-    """One node of the search tree: its parent's trees, less those that the decision rules out.
+    """A node of the search tree: the trees of its parent that agree with one decision about an arc.
 
-    parent  its place in `Certificate.nodes`, before this one; -1 at the root, which comes first
-    arc     the arc decided on; -1 at the root
-    value   0: trees without the arc; 1: trees with it
-    steps   bounds, in the order in which they are to be applied
+    - `parent`: index of the parent in `Certificate.nodes`, before this node; -1 for the root, which comes first.
+    - `arc`: the arc of the decision; -1 for the root.
+    - `value`: 0 for the trees without the arc, 1 for the trees with it.
+    - `steps`: bounds, in the order in which they are applied.
     """
 
     parent: int
@@ -50,11 +61,13 @@ class CertNode:
 
 @dataclass(frozen=True)
 class Certificate:
-    """A search tree. A node is closed when none of its trees can exceed the bound; else it needs two children, one for
-    each value of the same arc. Children of a closed node do no harm.
+    """A search tree that proves an upper bound.
 
-    exact_families  families that are left to the chart (projective trees) instead of being bounded; `arc` may be named
-                    or not
+    A node is closed if none of its trees can exceed the bound. Any other node needs two children, one for each value of
+    the same arc. Children of a closed node are permitted.
+
+    - `exact_families`: families that the chart scores exactly (projective trees) instead of being bounded. Naming `arc`
+      is optional.
     """
 
     nodes: list[CertNode]

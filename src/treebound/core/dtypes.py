@@ -1,7 +1,8 @@
-"""The dtypes of every array that crosses a module boundary, in one place.
+"""The dtypes of every array that crosses a module boundary.
 
-``INDEX`` numbers tokens, arcs and parts; ``SCORE`` holds scores and bounds. Scores of a trained model are integers
-(weights in fixed point) stored in float64, which is exact up to 2**53, so that sums and bounds carry no rounding error.
+``INDEX`` is for numbers of tokens, arcs and parts. ``SCORE`` is for scores and bounds. Scores of a trained model are
+integers (weights in fixed point) stored in float64, which is exact up to 2**53. Sums and bounds therefore have no
+rounding error.
 """
 
 import numpy as np

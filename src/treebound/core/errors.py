@@ -1,4 +1,7 @@
-"""Errors that a user can do something about. The command line prints them as one line and exits with 1."""
+"""Errors whose cause the user can correct.
+
+The command line prints such an error as one line and exits with status 1.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from pathlib import Path
 
 
 class TreeboundError(Exception):
-    """Base of all expected errors: ``[file:line: ]reason; what to do``."""
+    """Base class of all expected errors, with a message of the form ``[file:line: ]reason; what to do``."""
 
     def __init__(self, reason: str, *, path: str | Path | None = None, line: int | None = None, hint: str = ""):
         self.reason, self.path, self.line, self.hint = reason, path, line, hint
@@ -14,7 +17,7 @@ class TreeboundError(Exception):
         super().__init__(f"{where}{reason}" + (f"; {hint}" if hint else ""))
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that a notebook shows: the message, as on the command line, and no stack of internals."""
+        """Return the lines that a notebook shows: the message of the command line, without a stack trace."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -23,12 +26,12 @@ class InputError(TreeboundError):
 
 
 class FetchError(TreeboundError):
-    """A corpus that cannot be had: no mirror, no network, wrong checksum."""
+    """A corpus that cannot be obtained: no mirror, no network, or a wrong checksum."""
 
 
 class ModelError(TreeboundError):
-    """A model file that is truncated, foreign, damaged or of another version."""
+    """A model file that is truncated, damaged, of another format or of another version."""
 
 
 class UnsupportedError(InputError):
-    """A decoder was asked for factor families or a tree space that it does not support."""
+    """A request for factor families or a tree space that the decoder does not support."""

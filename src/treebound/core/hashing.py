@@ -6,7 +6,7 @@ import hashlib
 
 
 def hash_string(string: str) -> int:
-    """A signed 64-bit hash that is the same on every machine."""
+    """Return a signed 64-bit hash of a string, the same on every machine."""
     return int.from_bytes(
         hashlib.blake2b(string.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
     )

@@ -1,4 +1,4 @@
-"""Labelled problems: every candidate arc with the few labels that it may carry."""
+"""Labelled problems: every candidate arc has a few candidate labels."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ NO_LABEL = -1
 
 @dataclass(frozen=True)
 class LabelledProblem:
-    """maximise the sum of the scores of labelled arcs over labelled trees.
+    """Labelled arcs with scores: maximise the sum of the scores of the labelled arcs over labelled trees.
 
-    problem  the arcs; `problem.arc` is the score of each with its best label
-    label    int32[A, k] label ids, the best first (bestk(i, j) of Riedel & Clarke 2006); NO_LABEL fills up
-    score    float64[A, k] their scores; -inf forbids, and stands under NO_LABEL
-    names    label id -> label
+    - `problem`: the arcs; `problem.arc` is the score of each arc with its best label.
+    - `label`: int32[A, k] label numbers, the best first (bestk(i, j) of Riedel & Clarke 2006). Empty slots are
+      NO_LABEL.
+    - `score`: float64[A, k] scores of the labels. -inf forbids a label and marks the empty slots.
+    - `names`: the label of each label number.
     """
 
     problem: Problem
@@ -32,21 +33,30 @@ class LabelledProblem:
         arcs, label, score = self.problem.arcs, np.asarray(self.label), np.asarray(self.score)
         if label.shape != score.shape or label.ndim != 2 or len(label) != arcs or label.dtype.kind not in "iu":
             shapes = f"{label.dtype}{list(label.shape)} and {score.dtype}{list(score.shape)}"
-            raise InputError(f"label and score are {shapes}", hint=f"give integers and scores, {arcs} rows of k")
+            raise InputError(
+                f"label and score are {shapes}", hint=f"give integers and scores in arrays of {arcs} rows and k columns"
+            )
         if np.any((label < NO_LABEL) | (label >= len(self.names))):
-            raise InputError(f"label has numbers beyond the {len(self.names)} names", hint=f"{NO_LABEL} is no label")
+            raise InputError(
+                f"label has numbers beyond the {len(self.names)} names", hint=f"use {NO_LABEL} for an empty slot"
+            )
         if np.any(np.isnan(score) | (score == np.inf)) or np.any((label == NO_LABEL) & (score > -np.inf)):
-            raise InputError("score has NaN, inf or a score without a label", hint="-inf forbids, and fills up")
+            raise InputError(
+                "score has NaN, inf or a score without a label", hint="use -inf to forbid a label and for empty slots"
+            )
 
 
 def unlabelled(problem: Problem) -> LabelledProblem:
-    """A problem whose arcs all carry the same label."""
+    """Return a labelled problem in which all arcs have the same single label."""
     label = np.zeros((problem.arcs, 1), np.int32)
     return LabelledProblem(problem, label, problem.arc[:, None], ("_",))
 
 
 def best_labels(problem: Problem, scores: np.ndarray, k: int, names: tuple[str, ...]) -> LabelledProblem:
-    """The k best labels of every arc, from float64[A, labels]; ties go to the lower label. O(A labels log labels)."""
+    """Return a labelled problem with the k best labels of every arc, from scores float64[A, labels].
+
+    Ties go to the lower label. O(A labels log labels).
+    """
     k = min(k, scores.shape[1])
     label = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)
     score = np.take_along_axis(scores, label, axis=1)
@@ -54,9 +64,9 @@ def best_labels(problem: Problem, scores: np.ndarray, k: int, names: tuple[str, 
 
 
 def best_variables(problem: LabelledProblem, q: int) -> LabelledProblem:
-    """Only the q best labelled arcs into every word (Riedel & Clarke 2006, section 5.3); ties go to the lower arc.
+    """Keep only the q best labelled arcs into every word (Riedel & Clarke 2006, section 5.3), and forbid all others.
 
-    The other slots are forbidden. There may be no tree left.
+    Ties go to the lower arc. The result may have no tree.
     """
     keep = np.zeros(problem.score.shape, np.bool_)
     for m in range(1, problem.problem.n + 1):

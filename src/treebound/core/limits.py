@@ -1,7 +1,7 @@
-"""The memory that one sentence may take: a stated limit, compared with an estimate before any of it is taken.
+"""The memory limit of one sentence, which is compared with an estimate before any memory is allocated.
 
-The limit is a number of the project and not the free memory of a machine, so that a sentence is refused everywhere or
-nowhere. Estimates are made from numbers of words, arcs and parts, in integers of any size.
+The limit is a fixed number and not the free memory of the machine. A sentence is therefore refused on every machine or
+on none. Estimates are computed from the numbers of words, arcs and parts, in integers of any size.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contextvars import ContextVar
 from treebound.core.errors import InputError
 
 GIB = 2**30
-#: GiB of the tables of one sentence, unless an option says otherwise: two workers then fit a laptop of 8 GiB
+#: default limit in GiB for the tables of one sentence: two workers then fit into a laptop with 8 GiB
 MEMORY = 2.0
-#: bytes of a part, its place and its score in a statement and in a search, with what sorting them takes
+#: bytes per part: its arcs and its score, in the stated problem and in a search, and the memory for sorting them
 PART = 64
 #: arcs, parts, items and edges are numbered in int32
 LARGEST_INDEX = 2**31 - 1
@@ -25,12 +25,12 @@ _limit: ContextVar[float] = ContextVar("treebound_memory", default=MEMORY)
 
 
 class TooLargeError(InputError):
-    """A sentence would take more memory than the limit, or has more parts than can be numbered."""
+    """A sentence would exceed the memory limit or has more parts than can be numbered."""
 
 
 @contextmanager
 def memory_limit(gib: float) -> Iterator[None]:
-    """Set the limit in GiB for what runs inside."""
+    """Set the memory limit, in GiB, inside a `with` block."""
     token = _limit.set(float(gib))
     try:
         yield
@@ -39,17 +39,19 @@ def memory_limit(gib: float) -> Iterator[None]:
 
 
 def within_limit(size: int) -> bool:
-    """Whether tables of `size` bytes may be made."""
+    """Return whether tables of `size` bytes are within the memory limit."""
     return size <= _limit.get() * GIB
 
 
 def longest(size: int) -> int:
-    """Words of the longest sentence whose tables are within the limit if every pair of words takes `size` bytes."""
+    """Return the number of words of the longest sentence within the limit, at `size` bytes for every pair of words."""
     return math.isqrt(int(min(_limit.get() * GIB, 2.0**62) / size))  # no array has more bytes
 
 
 def check_memory(subject: str, size: int, hint: str) -> None:
-    """Raise TooLargeError if the tables of `subject` take more bytes than the limit; `hint` says what to do."""
+    """Raise TooLargeError if the tables of `subject` take more bytes than the limit; `hint` tells the user how to
+    proceed.
+    """
     if not within_limit(size):
         limit = f"{_limit.get():g} GiB"
         raise TooLargeError(f"{subject} would take about {size / GIB:,.1f} GiB of memory, more than {limit}", hint=hint)
@@ -59,13 +61,13 @@ def check_count(subject: str, count: int) -> None:
     """Raise TooLargeError if `subject` has more elements than int32 can number."""
     if count > LARGEST_INDEX:
         reason = f"{subject} has {count:,} elements, more than {LARGEST_INDEX:,}"
-        raise TooLargeError(reason, hint="give fewer arcs: they are numbered in 32 bits")
+        raise TooLargeError(reason, hint="give fewer arcs; arcs and parts are numbered in 32 bits")
 
 
 def check_parts(n: int, counts: Mapping[str, int]) -> None:
-    """Raise TooLargeError if parts of the families of `counts` do not fit the limit, or cannot be numbered."""
+    """Raise TooLargeError if the parts counted in `counts` exceed the memory limit or cannot be numbered."""
     for family, count in counts.items():
         check_count(f"the family {family} of {n:,} words", count)
     total = sum(counts.values())
-    what = f"{n:,} words with {total:,} parts ({', '.join(sorted(counts))})"
-    check_memory(what, PART * total, "allow fewer arcs, or raise the limit of memory")
+    subject = f"{n:,} words with {total:,} parts ({', '.join(sorted(counts))})"
+    check_memory(subject, PART * total, "allow fewer arcs, or raise the memory limit")

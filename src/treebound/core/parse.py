@@ -1,4 +1,4 @@
-"""What a decoder returns: a tree and how much is proved about it."""
+"""The result of a decoder: a tree and how much is proved about it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ Status = Literal["optimal", "gap", "heuristic", "limit", "infeasible"]
 
 @dataclass(frozen=True)
 class Confidence:
-    """How sure a tree is, as far as it was asked for.
+    """Margins, marginals and best trees that describe how certain a parse is; each is present only if it was requested.
 
-    margins    float64[n + 1]: score of the tree minus that of the best tree without the word's arc, in the unit of
-               `Parse.value`; inf where there is no other tree, nan (and at index 0) where it is not proved
-    marginals  float64[n + 1]: probability of the word's arc in the log-linear model; nan at index 0 or where unknown
-    trees      the best trees in order, the tree itself first
-    complete   it is proved that no other tree scores more than the last of `trees`
+    - `margins`: float64[n + 1] in the unit of `Parse.value`. The margin of a word is the score of the tree minus the
+      score of the best tree without the word's arc. It is inf if every tree has the arc, and nan at index 0 or if it is
+      not proved.
+    - `marginals`: float64[n + 1]. The probability of the word's arc in the log-linear model; nan at index 0 or if
+      unknown.
+    - `trees`: the best trees in order; the first is the tree itself.
+    - `complete`: True if it is proved that no other tree scores more than the last of `trees`.
     """
 
     margins: np.ndarray | None = None
@@ -29,20 +31,29 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Parse:
-    """One tree with its certificate.
+    """A tree with its score and what is proved about it.
 
-    heads   int32[n + 1], heads[0] = -1
-    value   score of the tree under the problem (in the problem's integer units where it has them)
-    bound   proved upper bound on the score of every tree; equals `value` when optimal; inf when nothing is proved
-    status  optimal: proved; gap: a search that ended with bound > value; limit: a node or DP-call limit was hit, or no
-            tree was met that is allowed; heuristic: the decoder proves nothing; infeasible: no tree exists (heads are
-            then all 0). Integer programs prove up to the tolerance of a solver in floating point, not exactly
-    work    dp_calls, nodes, root_solved and whatever else the decoder counts
-    seconds wall seconds by phase: features, then backbone (writing its hypergraph) and search, or decode for decoders
-            that do not split their time
-    labels  int32[n + 1] numbers of labels, -1 for the root (`Model.label_names`), where the model has any
-    record  what the decoder was asked to remember of its search (`branch_and_bound.record.SearchRecord`)
-    confidence  margins, marginals and the k best trees, where they were asked for (`treebound.decoders.confidence`)
+    - `heads`: int32[n + 1], heads[0] = -1.
+    - `value`: score of the tree under the problem, in the problem's integer units if it has them.
+    - `bound`: proved upper bound on the score of every tree. It equals `value` when optimal, and is inf when nothing is
+      proved.
+    - `status`: what is proved; see the list below.
+    - `work`: counters of the decoder: `dp_calls`, `nodes`, `root_solved` and others.
+    - `seconds`: wall seconds by phase. The phases are `features`, then `backbone` (writing the hypergraph) and
+      `search`. Decoders that do not separate the last two report `decode`.
+    - `labels`: int32[n + 1] label numbers, -1 for the root (`Model.label_names`); None if the model has no labels.
+    - `record`: the stored search, if the decoder was set to record it (`branch_and_bound.record.SearchRecord`).
+    - `confidence`: margins, marginals and the k best trees, if requested (`treebound.decoders.confidence`).
+
+    Values of `status`:
+
+    - `optimal`: the tree is proved to be the best one.
+    - `gap`: the search ended with bound > value.
+    - `limit`: the search reached a limit of nodes or dynamic-program calls, or met no allowed tree.
+    - `heuristic`: the decoder proves nothing.
+    - `infeasible`: no tree exists. All heads are then 0.
+
+    Integer programs prove optimality only up to the floating-point tolerance of the solver.
     """
 
     heads: np.ndarray
@@ -57,9 +68,9 @@ class Parse:
 
     @classmethod
     def best(cls, heads: np.ndarray, value: float) -> Parse:
-        """Return an optimal tree that one run of a dynamic program found, in a sixth of the constructor's time.
+        """Return an optimal tree found by one run of a dynamic program, in a sixth of the constructor's time.
 
-        The fields that are left out have their defaults, which are attributes of the class.
+        The remaining fields have their defaults, which are attributes of the class.
         """
         parse: Parse = object.__new__(cls)
         fields = parse.__dict__
@@ -71,17 +82,20 @@ class Parse:
         return parse
 
     def with_labels(self, labels: np.ndarray) -> Parse:
-        """The same with labels, sharing the rest; many times a second, so faster than `dataclasses.replace`."""
+        """Return a copy with labels, which shares all other fields.
+
+        Parsers call it many times per second; it is faster than `dataclasses.replace`.
+        """
         parse = object.__new__(Parse)
         parse.__dict__.update(self.__dict__, labels=labels)
         return parse
 
     @property
     def gap(self) -> float:
-        """bound - value; 0.0 when optimal."""
+        """Return bound - value, which is 0.0 when the tree is optimal."""
         return max(0.0, self.bound - self.value)
 
     @property
     def certified(self) -> bool:
-        """True if the tree is proved to be the best one."""
+        """Return whether the tree is proved to be the best one."""
         return self.status == "optimal"

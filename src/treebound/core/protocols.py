@@ -1,4 +1,4 @@
-"""What a decoder and the score of a tree must offer."""
+"""The interfaces of a decoder and of the score of a tree."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from treebound.core.spaces import Space
 
 @runtime_checkable
 class Decoder(Protocol):
-    """A decoder declares what it supports and refuses the rest by name; it never changes the request.
+    """A decoder that declares the families it supports and refuses all others by name. It never changes the problem.
 
-    name      as registered
-    space     the trees it searches
-    exact     True if status `optimal` is a proof (limits may still give `limit`)
-    supports  factor families that it scores
-    cite      author (year), section
+    - `name`: the registered name.
+    - `space`: the set of trees that the decoder searches.
+    - `exact`: True if status `optimal` is a proof. Limits may still give status `limit`.
+    - `supports`: the factor families that the decoder scores.
+    - `cite`: author (year) and section of the paper.
     """
 
     name: str
@@ -29,25 +29,30 @@ class Decoder(Protocol):
     cite: str
 
     def decode(self, problem: Problem) -> Parse:
-        """Best tree of `problem`. Raises UnsupportedError for families outside `supports`."""
+        """Return the best tree of `problem`. Raises UnsupportedError for families outside `supports`."""
         ...
 
 
 @runtime_checkable
 class TreeScore(Protocol):
-    """How single trees are scored: what climbing, sampling, reranking and learning from pairs of trees ask for.
+    """A score of single trees, for hill climbing, sampling, reranking and learning from pairs of trees.
 
-    heads are int32[n + 1], heads[0] = -1.
+    Heads are int32[n + 1] with heads[0] = -1.
     """
 
     def score(self, heads: np.ndarray) -> float:
-        """Score of a tree; -inf for one that the problem does not allow."""
+        """Return the score of a tree, or -inf if the problem does not allow the tree."""
         ...
 
     def change(self, heads: np.ndarray, m: int, h: int) -> float:
-        """score(heads with h for m) - score(heads), from what the move touches. Both must be trees."""
+        """Return the change of the score when word m gets head h, computed from the affected parts only.
+
+        The heads before and after the change must be trees.
+        """
         ...
 
     def difference(self, a: np.ndarray, b: np.ndarray) -> Any:
-        """The features of a that b has not, and the other way round, in the form that the scorer's learner takes."""
+        """Return the features that only tree a has and the ones that only b has, in the form that the scorer's learner
+        takes.
+        """
         ...

@@ -1,4 +1,7 @@
-"""Name -> thing, with an error that lists what there is. One per kind: decoders, factor families, corpora, learners."""
+"""Registries of named items, such as decoders, factor families and systems.
+
+An unknown name is an error whose message lists all names.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,17 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Registration order is kept: it is the order of rows in tables and of cases in contract tests."""
+    """A mapping from names to items of one kind, in the order of registration.
+
+    The order determines the rows of tables and the cases of contract tests.
+    """
 
     def __init__(self, kind: str):
         self.kind = kind
         self._items: dict[str, T] = {}
 
     def register(self, name: str, item: T) -> T:
-        """Add `item`; a second registration of a name is an error."""
+        """Add and return `item`. Raises ValueError if the name is already registered."""
         if name in self._items:
             raise ValueError(f"{self.kind} {name!r} is registered twice")
         self._items[name] = item

@@ -1,4 +1,7 @@
-"""The spaces of trees, by name. Imports nothing: settings that only name one are read in no time."""
+"""The names of the spaces of trees.
+
+The module imports nothing from the package, so that settings that only name a space load fast.
+"""
 
 from typing import Literal
 

@@ -1,7 +1,7 @@
-"""Arrays that grow at their end and leave memory when they are large: in a temporary file that has no name.
+"""Arrays that grow at their end; a large array is moved from memory to an unnamed temporary file.
 
-The file is mapped into memory, so that an array of it is like any other. The operating system drops the file when the
-process ends, however it ends.
+The file is mapped into memory, so the array can be used like any other. The operating system deletes the file when the
+process ends, even after a crash.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 
 from treebound.core.errors import TreeboundError
 
-LARGEST = 1 << 18  #: bytes of an array that stays in memory
-_maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()  # of all arrays in files
+LARGEST = 1 << 18  #: largest size in bytes of an array that stays in memory
+_maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()  # the maps of all arrays in files
 
 
 class Spool:
-    """Numbers of one type that are appended, then read as one array."""
+    """A growing array: numbers of one type are appended and then read as one array."""
 
     def __init__(self, dtype: type[np.generic]):
         self.dtype = np.dtype(dtype)
@@ -28,7 +28,7 @@ class Spool:
         self._file: BinaryIO | None = None
 
     def extend(self, numbers: np.ndarray) -> None:
-        """Append numbers. Raises TreeboundError where there is no space for the temporary file."""
+        """Append numbers. Raises TreeboundError if the temporary file cannot be written."""
         content = np.ascontiguousarray(numbers, self.dtype).tobytes()
         if self._file is None and len(self._memory) + len(content) <= LARGEST:
             self._memory += content
@@ -43,7 +43,7 @@ class Spool:
             raise _no_space(error) from None
 
     def array(self) -> np.ndarray:
-        """Return all numbers, read-only. Nothing can be appended any more."""
+        """Return all numbers as a read-only array. No numbers can be appended afterwards."""
         if self._file is None:
             numbers = np.frombuffer(self._memory, self.dtype)
             numbers.flags.writeable = False
@@ -59,7 +59,7 @@ class Spool:
 
 
 def release() -> None:
-    """Take the pages of arrays in files out of this process's memory; what is read next comes back from the file."""
+    """Release the memory of arrays in files; pages are read from the file when they are used next."""
     if hasattr(mmap, "MADV_DONTNEED"):
         for pages in _maps:
             pages.madvise(mmap.MADV_DONTNEED)

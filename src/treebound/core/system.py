@@ -1,4 +1,4 @@
-"""What a system must offer: something that is trained on a treebank and then annotates others."""
+"""The interface of a system: it is trained on a treebank and then annotates other treebanks."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Progress = Callable[[Iterable, str], Iterable]
 
 
 class Model(Protocol):
-    """What training gives."""
+    """The result of training a system."""
 
     def save(self, path: Path) -> None:
-        """Write one file, atomically; the same model gives the same bytes."""
+        """Write the model to one file, atomically. The same model always gives the same bytes."""
 
 
 class Parser(Protocol):
-    """A model that finds trees.
+    """A loaded model that finds trees.
 
-    reads  the columns beside forms that it looks at
+    - `reads`: the columns, besides the forms, that the parser uses.
     """
 
     @property
@@ -31,18 +31,22 @@ class Parser(Protocol):
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
-        """One Parse a sentence, in order; the same for any number of workers. The value is nan where there is none."""
+        """Return one Parse per sentence, in order.
+
+        The result does not depend on the number of workers. The value of a parse is nan if the system computes no
+        score.
+        """
 
     def label_names(self, parse: Parse) -> list[str]:
-        """The n labels of a parse; `_` where the model has none."""
+        """Return the n labels of a parse, or `_` for each word if the model has no labels."""
 
 
 class System(Protocol):
-    """A system is a package under `treebound.systems` with one of these, and a line in `treebound.systems.registry`.
+    """The interface that a package under `treebound.systems` implements and `treebound.systems.registry` lists.
 
-    settings    the frozen class of its settings, a `treebound.support.settings.Checked`
-    trees       whether it learns trees; what does not is trained on treebanks without any as well
-    attributes  whether it looks at more of words than forms and tags
+    - `settings`: the frozen class of its settings, a `treebound.support.settings.Checked`.
+    - `trees`: whether the system learns trees. A system that learns none can be trained on treebanks without trees.
+    - `attributes`: whether the system uses other attributes of words than forms and tags.
     """
 
     @property
@@ -53,10 +57,14 @@ class System(Protocol):
     def attributes(self) -> bool: ...
 
     def fitted(self, settings: Any, train: Treebank) -> Any:
-        """The settings as far as they fit a treebank. InputError where there is nothing to learn."""
+        """Return the settings, reduced to those that the treebank supports. Raises InputError if there is nothing to
+        learn.
+        """
 
     def key(self, settings: Any, train: Treebank, dev: Treebank) -> str:
-        """Identifies what `train` would give, before it is trained and in its file; empty: nothing does."""
+        """Return a key that identifies the model before it is trained and in its file; an empty string if there is no
+        key.
+        """
 
     def train(
         self,
@@ -67,13 +75,16 @@ class System(Protocol):
         checkpoint: Path | None = None,
         progress: Progress | None = None,
     ) -> Any:
-        """A `Model`: the same bytes for the same settings and treebanks."""
+        """Train a `Model`. The same settings and treebanks give the same bytes."""
 
     def load(self, path: Path) -> Any:
-        """A `Model` from its file. ModelError for any other file."""
+        """Read a `Model` from its file. Raises ModelError for any other file."""
 
     def parser(self, model: Any, **options: Any) -> Parser:
-        """What parses by a model. UnsupportedError for what predicts no trees; InputError for an unknown option."""
+        """Return the parser of a model.
+
+        Raises UnsupportedError if the model predicts no trees, and InputError for an unknown option.
+        """
 
     def report(self, model: Any, dev: Treebank) -> str:
-        """What is said of a model once it is trained: how good it is on dev, in a few words."""
+        """Return a short text about the quality of a trained model on the development treebank."""

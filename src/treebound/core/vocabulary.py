@@ -1,4 +1,4 @@
-"""A bijection between strings and consecutive ids."""
+"""A one-to-one mapping between strings and consecutive numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class Vocabulary:
-    """Strings numbered in the order of first appearance; O(1) both ways."""
+    """Strings numbered in the order of first appearance. Lookup is O(1) in both directions."""
 
     __slots__ = ("_ids", "strings")
 
@@ -17,7 +17,7 @@ class Vocabulary:
             self.add(s)
 
     def add(self, string: str) -> int:
-        """Id of `string`, which is appended if it is new."""
+        """Return the number of `string`, which is appended if it is new."""
         i = self._ids.get(string)
         if i is None:
             i = self._ids[string] = len(self.strings)
@@ -25,7 +25,7 @@ class Vocabulary:
         return i
 
     def get(self, string: str, default: int = -1) -> int:
-        """Id of `string`, or `default` where it is unknown."""
+        """Return the number of `string`, or `default` if the string is unknown."""
         return self._ids.get(string, default)
 
     def __getitem__(self, i: int) -> str:

@@ -1,1 +1,1 @@
-"""Compiled kernels of decoders and features: arrays and NamedTuples in and out."""
+"""Compiled kernels of decoders and features. Their arguments and results are arrays and NamedTuples."""

@@ -1,15 +1,18 @@
-"""Factors that no backbone scores, and their linear bounds (Qian & Liu 2013, section 3.2 and section 5.1).
+"""Factors that no backbone scores, and their linear bounds (Qian & Liu 2013, sections 3.2 and 5.1).
 
-A product factor with score phi over the variables v_1 .. v_r is bounded by
+A product factor with score phi over the variables v_1 .. v_r has one of two bounds:
     phi >= 0:  share_1 z_1 + ... + share_r z_r            shares >= 0 that sum to phi
     phi <  0:  share (r - 1) - share (z_1 + ... + z_r)    0 <= share <= -phi
-and a score f(s) of the number s of a word's modifiers by an affine majorant, any slope b giving
-    f(s) <= max_c (f(c) - b c)  +  b s.
-All are linear in the variables, so a tree that maximises the bound is one call to the backbone. A bound is tight at its
-best share (slope). With integer scores all shares are integers, and every bound is an exact integer.
 
-Variables are arcs 0 .. A - 1; A stands for none; A + 1 + p is adjacent-sibling part p, where a backbone scores those.
-Pairs are most factors and are kept apart, as two columns. Oracle: tests/test_bounded.py enumerates all trees.
+A score f(s) of the number s of a word's modifiers is bounded by an affine majorant, for any slope b:
+    f(s) <= max_c (f(c) - b c)  +  b s
+
+All bounds are linear in the variables, so one call to the backbone finds the tree that maximises them. A bound is tight
+at its best share (or slope). With integer scores, all shares are integers, and every bound is an exact integer.
+
+Variables 0 .. A - 1 are arcs. Variable A means "no variable". Variable A + 1 + p is adjacent-sibling part p, if a
+backbone scores these parts. Most factors are pairs; they are stored separately, as two columns. Oracle:
+tests/test_bounded.py enumerates all trees.
 """
 
 from __future__ import annotations
@@ -25,10 +28,10 @@ from treebound.support.jit import kernel
 class Pairs(NamedTuple):
     """Product factors of two variables.
 
-    number  int32[F]  the factor's place in the vector of all shares
-    e, f    int32[F]  its variables
-    phi     float64[F]
-    share   float64[F] of e where phi >= 0 (f has the rest)
+    - `number`: int32[F]. The index of the factor's share in the vector of all shares.
+    - `e`, `f`: int32[F]. The variables of the factor.
+    - `phi`: float64[F]. The score of the factor.
+    - `share`: float64[F]. If phi >= 0, the share of e; the share of f is phi - share.
     """
 
     number: np.ndarray
@@ -41,11 +44,11 @@ class Pairs(NamedTuple):
 class Products(NamedTuple):
     """Product factors of any number of variables.
 
-    first   int32[F + 1]  factor i has the variables var[first[i] : first[i + 1]]
-    var     int32[K]
-    number  int32[K]      place of each share in the vector of all shares
-    phi     float64[F]
-    share   float64[K]    where phi < 0, the first share of a factor is its only one
+    - `first`: int32[F + 1]. Factor i has the variables var[first[i] : first[i + 1]].
+    - `var`: int32[K].
+    - `number`: int32[K]. The index of each share in the vector of all shares.
+    - `phi`: float64[F]. The score of the factor.
+    - `share`: float64[K]. If phi < 0, a factor has only one share, the first.
     """
 
     first: np.ndarray
@@ -58,8 +61,9 @@ class Products(NamedTuple):
 class Counts(NamedTuple):
     """Scores of the number of modifiers of a word (valency).
 
-    first   int32[n + 2]  word h with c modifiers scores score[first[h] + c]; the last entry stands for "or more"
-    score   float64[*]
+    - `first`: int32[n + 2]. Word h with c modifiers has the score score[first[h] + c]. The last entry of a word means
+      "this many modifiers or more".
+    - `score`: float64[*].
     """
 
     first: np.ndarray
@@ -68,7 +72,7 @@ class Counts(NamedTuple):
 
 @kernel
 def make_pairs(arcs, phi, unit):
-    """Pairs of the factors arcs int32[F, 2] that score something, with even shares. O(F)."""
+    """Return the Pairs of the factors arcs int32[F, 2] whose score is not 0, with even shares. O(F)."""
     F = len(phi)
     number = np.empty(F, np.int32)
     e = np.empty(F, np.int32)
@@ -88,7 +92,10 @@ def make_pairs(arcs, phi, unit):
 
 @kernel
 def make_products(arcs, phi, unit, start):
-    """Products of the factors arcs int32[F, r] (negative: no arc) that score something; shares numbered from start."""
+    """Return the Products of the factors arcs int32[F, r] whose score is not 0, with even shares.
+
+    Negative arc numbers are empty slots. Shares are numbered from `start`.
+    """
     F, r = arcs.shape
     first = np.empty(F + 1, np.int32)
     var = np.empty(F * r, np.int32)
@@ -108,13 +115,13 @@ def make_products(arcs, phi, unit, start):
                 k += 1
         size = k - begin
         if phi[i] > 0.0:
-            left = phi[i]
+            remainder = phi[i]
             for j in range(begin, k):
                 part = phi[i] / size
                 if unit > 0.0:
                     part = np.floor(part)
-                share[j] = part if j < k - 1 else left
-                left -= part
+                share[j] = part if j < k - 1 else remainder
+                remainder -= part
         score[c] = phi[i]
         c += 1
         first[c] = k
@@ -123,7 +130,7 @@ def make_products(arcs, phi, unit, start):
 
 @kernel
 def apply_shares(pairs, products, weight):
-    """Add the bounds' coefficients to float64[V] weight; returns the sum of their constants. O(F)."""
+    """Add the coefficients of the bounds to float64[V] `weight`; return the sum of their constants. O(F)."""
     constant = 0.0
     for i in range(len(pairs.phi)):
         s = pairs.share[i]
@@ -149,19 +156,21 @@ def apply_shares(pairs, products, weight):
 
 @kernel
 def fold_pairs(pairs, alive, certain, theta, weight, settled):
-    """Drop pairs of dead variables, fold those of certain ones into the other's score, in place; (Pairs, constant).
+    """Drop pairs with a dead variable and fold pairs with a certain variable into the score of the other variable, in
+    place.
 
-    alive, certain  bool[V]
-    settled  float64[all shares] (or empty) receives the share that bounds a dropped factor exactly from now on
-    constant  what the bound's constant changes by. O(F).
+    - `alive`, `certain`: bool[V].
+    - `settled`: float64[all shares], or empty. The share that bounds a dropped factor exactly is written to it.
+
+    Return (Pairs, change of the bound's constant). O(F).
     """
     number, e, f, phi, share = pairs
     constant = 0.0
     c = 0
     for i in range(len(phi)):
         x, y, p, s = e[i], f[i], phi[i], share[i]
-        both = alive[x] and alive[y]
-        if both and not certain[x] and not certain[y]:
+        both_alive = alive[x] and alive[y]
+        if both_alive and not certain[x] and not certain[y]:
             number[c], e[c], f[c], phi[c], share[c] = number[i], x, y, p, s
             c += 1
             continue
@@ -172,23 +181,27 @@ def fold_pairs(pairs, alive, certain, theta, weight, settled):
             weight[x] += s
             weight[y] += s
             constant -= s
-        first_decided = certain[x] if both else alive[y]  # x is certain, or x is dead
-        if both:
+        first_decided = certain[x] if both_alive else alive[y]  # x is certain, or x is dead
+        if both_alive:
             z = y if first_decided else x
             theta[z] += p
             weight[z] += p
         if len(settled) > 0:
-            # all on the other arc of a certain one, all on the dead arc
+            # the exact share: everything on the variable that is not certain, or everything on the dead variable
             if p >= 0.0:
-                settled[number[i]] = p if first_decided != both else 0.0
+                settled[number[i]] = p if first_decided != both_alive else 0.0
             else:
-                settled[number[i]] = -p if both else 0.0
+                settled[number[i]] = -p if both_alive else 0.0
     return Pairs(number[:c], e[:c], f[:c], phi[:c], share[:c]), constant
 
 
 @kernel
 def fold_products(products, alive, certain, theta, weight, settled):
-    """As `fold_pairs`: certain variables leave a product, a product of one variable is its score. O(K)."""
+    """Drop or shorten products with dead or certain variables, in place; arguments and results as in `fold_pairs`.
+    O(K).
+
+    Certain variables are removed from a product. A product of one variable becomes the score of this variable.
+    """
     first, var, number, phi, share = products
     constant = 0.0
     c = 0
@@ -221,21 +234,21 @@ def fold_products(products, alive, certain, theta, weight, settled):
                     if certain[var[j]]:
                         weight[var[j]] += s
                         constant -= s
-            # the record keeps the share of a negative factor where its first variable was
-            tag = number[lo]
+            # the vector of all shares stores the share of a negative factor at the number of its first variable
+            share_number = number[lo]
             begin = k
             for j in range(lo, hi):
                 if not certain[var[j]]:
                     var[k], number[k], share[k] = var[j], number[j], share[j]
                     k += 1
             if p < 0.0:
-                number[begin], share[begin] = tag, s
+                number[begin], share[begin] = share_number, s
             phi[c] = p
             c += 1
             first[c] = k
             lo = hi
             continue
-        # decided, or the score of a single variable
+        # the factor is decided, or it is the score of a single variable
         for j in range(lo, hi):
             weight[var[j]] -= share[j] if p >= 0.0 else -s
         if p < 0.0:
@@ -256,9 +269,10 @@ def fold_products(products, alive, certain, theta, weight, settled):
 
 @kernel
 def visit_pairs(pairs, z, direction):
-    """At the tree z int8[V]: (score of the pairs that fire, number of shares that can lower the bound).
+    """Return (score of the pairs that fire, number of shares whose change can lower the bound) at the tree z int8[V].
+    O(F).
 
-    OUT direction int8[F]: 1 raise the share, -1 lower it, 0 the bound is tight. O(F).
+    Write `direction` int8[F]: 1 if the share has to be raised, -1 if it has to be lowered, 0 if the bound is tight.
     """
     _, e, f, phi, share = pairs
     score = 0.0
@@ -289,12 +303,12 @@ def visit_pairs(pairs, z, direction):
 
 @kernel(inline="always")
 def set_pair(pairs, i, share, weight):
-    """Give pair i another share (put into its range); returns what the bound's constant changes by."""
+    """Set the share of pair i, clipped to its range; return the change of the bound's constant."""
     phi = pairs.phi[i]
     top = phi if phi >= 0.0 else -phi
-    new = min(top, max(0.0, share))
-    delta = new - pairs.share[i]
-    pairs.share[i] = new
+    new_share = min(top, max(0.0, share))
+    delta = new_share - pairs.share[i]
+    pairs.share[i] = new_share
     if phi >= 0.0:
         weight[pairs.e[i]] += delta
         weight[pairs.f[i]] -= delta
@@ -306,7 +320,10 @@ def set_pair(pairs, i, share, weight):
 
 @kernel
 def visit_products(products, z, on):
-    """As `visit_pairs`; OUT on int32[F]: number of a factor's variables that are on. O(K)."""
+    """Return (score, number of shares) as `visit_pairs` does. O(K).
+
+    Write `on` int32[F]: the number of a factor's variables that are selected in z.
+    """
     first, var, _, phi, share = products
     score = 0.0
     moved = 0
@@ -333,9 +350,10 @@ def visit_products(products, z, on):
 
 @kernel
 def move_products(products, z, on, alpha, unit, weight):
-    """A subgradient step of length alpha on the shares; returns what the bound's constant changes by. O(K).
+    """Make a subgradient step of length alpha on the shares; return the change of the bound's constant. O(K).
 
-    phi >= 0: variables that are on give up to alpha each, those that are off receive it in even parts.
+    If phi >= 0, every selected variable gives up to alpha of its share. The other variables receive equal parts of the
+    sum.
     """
     first, var, _, phi, share = products
     constant = 0.0
@@ -345,29 +363,29 @@ def move_products(products, z, on, alpha, unit, weight):
         if phi[i] >= 0.0:
             if on[i] == 0 or on[i] == r:
                 continue
-            given = 0.0
+            released = 0.0
             for j in range(lo, hi):
                 if z[var[j]] == 1:
                     t = min(share[j], alpha)
                     share[j] -= t
                     weight[var[j]] -= t
-                    given += t
-            off = r - on[i]
+                    released += t
+            unselected = r - on[i]
             for j in range(lo, hi):
                 if z[var[j]] == 0:
-                    t = given / off
+                    t = released / unselected
                     if unit > 0.0:
                         t = np.floor(t)
                     share[j] += t
                     weight[var[j]] += t
-                    given -= t
-                    off -= 1
+                    released -= t
+                    unselected -= 1
         elif on[i] != r - 1:
-            new = share[lo] + (alpha if on[i] == r else -alpha * (r - 1 - on[i]))
-            new = min(-phi[i], max(0.0, new))
-            delta = new - share[lo]
+            new_share = share[lo] + (alpha if on[i] == r else -alpha * (r - 1 - on[i]))
+            new_share = min(-phi[i], max(0.0, new_share))
+            delta = new_share - share[lo]
             if delta != 0.0:
-                share[lo] = new
+                share[lo] = new_share
                 for j in range(lo, hi):
                     weight[var[j]] -= delta
                 constant += delta * (r - 1)
@@ -376,7 +394,7 @@ def move_products(products, z, on, alpha, unit, weight):
 
 @kernel
 def add_slack(pairs, products, z, gap):
-    """gap[v] += what the bounds of the factors of variable v exceed their scores by at the tree z. O(K)."""
+    """Add to gap[v] the slack of every factor of variable v: its bound minus its score at the tree z. O(K)."""
     for i in range(len(pairs.phi)):
         x, y, p, s = z[pairs.e[i]], z[pairs.f[i]], pairs.phi[i], pairs.share[i]
         slack = 0.0
@@ -409,7 +427,9 @@ def add_slack(pairs, products, z, gap):
 
 @kernel
 def range_counts(index, alive, certain, low, high):
-    """OUT int32[n + 1] low, high: how many modifiers each word can have. O(A)."""
+    """Write int32[n + 1] `low` and `high`: the smallest and largest number of modifiers that each word can have.
+    O(A).
+    """
     low[:] = 0
     high[:] = 0
     for a in range(len(index.head)):
@@ -420,17 +440,19 @@ def range_counts(index, alive, certain, low, high):
 
 @kernel
 def majorants(counts, slope, low, high, best):
-    """Sum over words of max_c (f(c) - slope c) over low <= c <= high; OUT best int32[n + 1]: the c that attains it."""
+    """Return the sum over words of max_c (f(c) - slope c), low <= c <= high; write `best` int32[n + 1], the maximising
+    c.
+    """
     total = 0.0
     for h in range(len(counts.first) - 1):
-        at, size = counts.first[h], counts.first[h + 1] - counts.first[h]
+        begin, size = counts.first[h], counts.first[h + 1] - counts.first[h]
         if size == 0:
             continue
         top = NEG
-        # beyond the table f is constant: only the ends of that range can win
+        # f is constant beyond the table, so the maximum over that range is at one of its ends
         c = low[h]
         while c <= high[h]:
-            x = counts.score[at + min(c, size - 1)] - slope[h] * c
+            x = counts.score[begin + min(c, size - 1)] - slope[h] * c
             if x > top:
                 top = x
                 best[h] = c
@@ -444,13 +466,15 @@ def majorants(counts, slope, low, high, best):
 
 @kernel
 def visit_counts(counts, number, best):
-    """At a tree whose words have number int32[n + 1] modifiers: (score, squared length of the subgradient). O(n)."""
+    """Return (score, squared length of the subgradient) at a tree; number int32[n + 1] counts the modifiers of words.
+    O(n).
+    """
     score = 0.0
     moved = 0
     for h in range(len(counts.first) - 1):
-        at, size = counts.first[h], counts.first[h + 1] - counts.first[h]
+        begin, size = counts.first[h], counts.first[h + 1] - counts.first[h]
         if size > 0:
-            score += counts.score[at + min(number[h], size - 1)]
+            score += counts.score[begin + min(number[h], size - 1)]
             d = number[h] - best[h]
             moved += d * d
     return score, moved
@@ -458,10 +482,11 @@ def visit_counts(counts, number, best):
 
 @kernel
 def ascend(pairs, products, theta, z, weight):
-    """Arc weights of the paper's lower bound pi at its best p for the tree z (section 3.4).
+    """Write the arc weights of the paper's lower bound pi at its best p for the tree z (section 3.4). O(K).
 
-    phi >= 0 that fires:  phi (z_1 + ... + z_r - (r - 1));  phi < 0 that does not: phi z_i for one i that is off.
-    pi is the score at z and never more than the score of any tree, so its best tree scores at least as much. O(K).
+    A factor with phi >= 0 that fires contributes phi (z_1 + ... + z_r - (r - 1)). A factor with phi < 0 that does not
+    fire contributes phi z_i for one variable i that is not selected. At z, pi equals the score. It never exceeds the
+    score of a tree, so the best tree under pi scores at least as much as z.
     """
     weight[:] = theta
     for i in range(len(pairs.phi)):
@@ -477,13 +502,13 @@ def ascend(pairs, products, theta, z, weight):
     first, var, _, phi, _ = products
     for i in range(len(phi)):
         lo, hi = first[i], first[i + 1]
-        off = -1
+        unselected = -1
         for j in range(lo, hi):
             if z[var[j]] == 0:
-                off = j
+                unselected = j
         if phi[i] >= 0.0:
-            if off < 0:
+            if unselected < 0:
                 for j in range(lo, hi):
                     weight[var[j]] += phi[i]
         else:
-            weight[var[off if off >= 0 else lo]] += phi[i]
+            weight[var[unselected if unselected >= 0 else lo]] += phi[i]

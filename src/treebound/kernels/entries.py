@@ -1,7 +1,7 @@
-"""The entries of a table that are not zero, and a bit for each place that tells where they stand.
+"""Compact storage of a table: its entries that are not zero, and one bit per entry that tells whether it is zero.
 
-Files of models and of unfinished training hold nothing else of their tables. Kernels move bytes, whatever numbers they
-are: an entry is zero if all its bits are.
+Files of models and of unfinished training store their tables in this form only. Kernels copy bytes without regard to
+the type of number: an entry is zero if all its bits are zero.
 """
 
 from __future__ import annotations
@@ -10,70 +10,67 @@ import numpy as np
 
 from treebound.support.jit import kernel
 
-WORDS = {4: np.uint32, 8: np.uint64}  #: bytes of an entry -> the type by which it is moved
+WORDS = {4: np.uint32, 8: np.uint64}  #: the type as which an entry is copied, by its size in bytes
 
 
 def taken(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (kept, entries) of a table of numbers of four or eight bytes.
+    """Return (bits, entries) of a table of numbers of four or eight bytes. O(size).
 
-    kept     uint8[size // 8 + 1]: bits as `numpy.packbits` writes them, set where an entry is not zero; then one more
-             bit, which is set and marks the end
-    entries  [E] of the type of the table
-
-    O(size).
+    - Bits: uint8[size // 8 + 1], in the order of `numpy.packbits`. A bit is set if the entry is not zero. One further
+      bit, which is always set, marks the end.
+    - Entries: [E], the entries that are not zero, of the type of the table.
     """
     words = table.view(WORDS[table.itemsize])
-    kept = np.zeros(len(table) // 8 + 1, np.uint8)
-    entries = np.empty(_mark(words, kept), words.dtype)
-    _take(words, entries)
-    return kept, entries.view(table.dtype)
+    nonzero = np.zeros(len(table) // 8 + 1, np.uint8)
+    entries = np.empty(_mark(words, nonzero), words.dtype)
+    _collect(words, entries)
+    return nonzero, entries.view(table.dtype)
 
 
-def restored(kept: np.ndarray, entries: np.ndarray, size: int) -> np.ndarray:
-    """Return a table of `size` numbers of the type of `entries`.
+def restored(nonzero: np.ndarray, entries: np.ndarray, size: int) -> np.ndarray:
+    """Return a table of `size` numbers of the type of `entries`. O(size).
 
-    kept     uint8[size // 8 + 1], entries  [E]: as of `taken`; that they fit together is not checked
-
-    O(size).
+    `nonzero` uint8[size // 8 + 1] (the bits) and `entries` [E] are the results of `taken`. Their consistency is not
+    checked.
     """
     table: np.ndarray = np.zeros(size, entries.dtype)
     words = WORDS[entries.itemsize]
-    _restore(kept, entries.view(words), table.view(words))
+    _restore(nonzero, entries.view(words), table.view(words))
     return table
 
 
 @kernel
-def _mark(table, kept):
-    """OUT kept. Return the number of entries that are not zero."""
+def _mark(table, nonzero):
+    """Write the bits of `nonzero` and return the number of entries that are not zero."""
     count = 0
-    for place in range(len(table)):
-        if table[place] != 0:
-            kept[place >> 3] |= np.uint8(128 >> (place & 7))
+    for index in range(len(table)):
+        if table[index] != 0:
+            nonzero[index >> 3] |= np.uint8(128 >> (index & 7))
             count += 1
-    kept[len(table) >> 3] |= np.uint8(128 >> (len(table) & 7))
+    nonzero[len(table) >> 3] |= np.uint8(128 >> (len(table) & 7))
     return count
 
 
 @kernel
-def _take(table, entries):
-    """OUT entries: those of the table that are not zero."""
+def _collect(table, entries):
+    """Write the entries of the table that are not zero to `entries`."""
     count = 0
-    for place in range(len(table)):
-        if table[place] != 0:
-            entries[count] = table[place]
+    for index in range(len(table)):
+        if table[index] != 0:
+            entries[count] = table[index]
             count += 1
 
 
 @kernel
-def _restore(kept, entries, table):
-    """OUT table, which is zero: its other entries."""
+def _restore(nonzero, entries, table):
+    """Write the entries to a table of zeros, at the positions that the bits of `nonzero` mark."""
     entry = np.uint64(0)
-    for byte in range(len(kept)):
-        bits = np.int64(kept[byte])
-        place = 8 * byte
+    for byte in range(len(nonzero)):
+        bits = np.int64(nonzero[byte])
+        index = 8 * byte
         while bits != 0:
-            if bits & 128 and place < len(table):
-                table[np.uint64(place)] = entries[entry]
+            if bits & 128 and index < len(table):
+                table[np.uint64(index)] = entries[entry]
                 entry += np.uint64(1)
             bits = (bits << 1) & 255
-            place += 1
+            index += 1

@@ -1,6 +1,7 @@
-"""What compiled functions are spared: structs handed on by reference, what `None` rules out, versions of one type.
+"""Tools for compiled functions: structs passed by reference, optional first arguments, and read-only arrays.
 
-A NamedTuple is handed on as all that it holds: every call counts the references of all its arrays up and down.
+A NamedTuple is passed by value with everything that it contains: every call increments and decrements the reference
+counts of all its arrays. A struct passed by reference avoids this cost.
 """
 
 from __future__ import annotations
@@ -20,23 +21,24 @@ Class = TypeVar("Class", bound=type)
 
 @structref.register
 class Reference(types.StructRef):  # type: ignore[name-defined]
-    """The type of such structs in compiled code: what their fields are, not which class they are of."""
+    """The numba type of structs passed by reference. It depends on the types of the fields, not on the class."""
 
     def preprocess_fields(self, fields):
-        """Fields of any value of their types."""
+        """Return the fields with types that admit any value, instead of literal types."""
         return tuple((name, types.unliteral(kind)) for name, kind in fields)  # type: ignore[attr-defined]
 
 
 def by_reference(declared: Class) -> Class:
-    """Let compiled functions make instances of a dataclass, which stay in compiled code."""
+    """Register a dataclass so that compiled functions can construct instances, which exist in compiled code only."""
     structref.define_constructor(declared, Reference, [field.name for field in fields(declared)])
     return declared
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A read-only view, of the array of a checked problem or of anybody.
+    """Return a read-only view of an array.
 
-    For numba, whether an array may be written is part of its type: a kernel is compiled for every mixture that it gets.
+    For numba, whether an array is writable is part of its type. Without this function, kernels would be compiled again
+    for every combination of writable and read-only arguments.
     """
     view = array.view()
     view.flags.writeable = False
@@ -44,20 +46,21 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def where_none(otherwise: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A plain function for compiled code whose first argument may be None: `otherwise` takes its place then.
+    """Decorate a function whose first argument may be None; `otherwise` is called in that case.
 
-    Of `if x is None`, numba compiles what can not be reached as well, with all that is called there.
+    The result can be called from compiled code. With a plain `if x is None`, numba compiles the unreachable branch as
+    well, and all functions that it calls.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def either(first: Any, *others: Any) -> Any:
-            return (otherwise if first is None else function)(first, *others)
+        def dispatch(first: Any, *arguments: Any) -> Any:
+            return (otherwise if first is None else function)(first, *arguments)
 
-        def chosen(first: Any, *others: Any) -> Any:
+        def choose(first: Any, *arguments: Any) -> Any:
             return otherwise if first is types.none else function
 
-        overload(either, strict=False)(chosen)
-        return either
+        overload(dispatch, strict=False)(choose)
+        return dispatch
 
     return declare

@@ -1,14 +1,17 @@
-"""Pairs of siblings on one side of their head, bounded by the adjacent siblings of a tree.
+"""Bounds of pairs of siblings on one side of their head, by the adjacent siblings of a tree.
 
-A backbone that scores adjacent siblings knows, for every modifier in a tree, the next modifier on the same side. Let s
-be nearer to the head than b. Then the tree has both s and b exactly if
+A backbone that scores adjacent siblings determines, for every modifier in a tree, the next modifier on the same side.
+Let s be nearer to the head than b. The tree has both s and b exactly if X = 1 and Y = 1:
     X = 1, the next modifier after s is b or nearer:   X = sum of adjacent(s, t) over s < t <= b
     Y = 1, the modifier before b is s or farther:      Y = sum of adjacent(t, b) over s <= t < b
+
 A score phi of the pair has these bounds, which are linear in the arcs z and in the adjacent pairs:
     phi >= 0:  share X + (phi - share) Y               0 <= share <= phi
     phi <  0:  share (1 - z_s - z_b) + (phi + share) adjacent(s, b)      0 <= share <= -phi
-X is at most z_s and Y at most z_b, so the first bound is never above that of `treebound.kernels.bounded`. The second
-one is exact where s and b are adjacent, for every share. A positive pair is exact unless there is a modifier between.
+
+X is at most z_s and Y at most z_b. The first bound is therefore never above the bound of `treebound.kernels.bounded`.
+The second bound is exact for every share if s and b are adjacent. A positive pair is exact unless the tree has a
+modifier between s and b.
 
 The variable of the adjacent pair (s, b) is first[b] + s. Oracle: tests/test_sibling_spans.py enumerates all trees.
 """
@@ -22,14 +25,14 @@ import numpy as np
 from treebound.kernels.bounded import Pairs, make_products
 from treebound.support.jit import kernel
 
-FAR = 1 << 30  #: the arc after the last one, larger than every number of an arc
+FAR = 1 << 30  #: "no next arc", a number larger than every arc number
 
 
 class Adjacency(NamedTuple):
     """Variables of adjacent pairs of arcs, which a backbone scores.
 
-    first  int64[A]  the pair of arc s and arc b is variable first[b] + s; empty if there are no such variables
-    start  int32[A]  first arc of the same head and side as each arc
+    - `first`: int64[A]. The pair of arc s and arc b is variable first[b] + s. Empty if there are no pair variables.
+    - `start`: int32[A]. The first arc with the same head and side as each arc.
     """
 
     first: np.ndarray
@@ -37,7 +40,10 @@ class Adjacency(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Pairs of siblings on one side of their head: s int32[F] is nearer than b int32[F]; see the module for `share`."""
+    """Pairs of siblings on one side of their head; s int32[F] is nearer than b int32[F].
+
+    The docstring of the module explains `phi` and `share`, float64[F].
+    """
 
     s: np.ndarray
     b: np.ndarray
@@ -46,7 +52,10 @@ class Spans(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """The modifiers next to each arc of a tree: int32[A], FAR and -1 where there is none or the arc is not chosen."""
+    """The next (`after`) and previous (`before`) modifier of each arc of a tree, int32[A].
+
+    The values are FAR and -1 if there is no neighbour or if the arc is not in the tree.
+    """
 
     after: np.ndarray
     before: np.ndarray
@@ -71,7 +80,7 @@ def adjacency(index, parts):
 def split_siblings(adjacent, arcs, phi, unit):
     """Return the sibling parts whose score is not 0, with even shares: (Pairs across the head, Spans). O(F).
 
-    arcs, phi  int32[F, 2], float64[F] in the order of `PartTable`
+    `arcs` int32[F, 2] and `phi` float64[F] are in the order of `PartTable`.
     """
     F = len(phi)
     e, f, score, share = np.empty(F, np.int32), np.empty(F, np.int32), np.empty(F), np.empty(F)
@@ -82,12 +91,12 @@ def split_siblings(adjacent, arcs, phi, unit):
         a, b = arcs[i, 0], arcs[i, 1]
         if adjacent.start[a] == adjacent.start[b]:
             k -= 1
-            at = k
+            row = k
         else:
-            at = c
+            row = c
             c += 1
         half = max(0.0, phi[i] / 2)
-        e[at], f[at], score[at], share[at] = a, b, phi[i], np.floor(half) if unit > 0.0 else half
+        e[row], f[row], score[row], share[row] = a, b, phi[i], np.floor(half) if unit > 0.0 else half
     number = np.arange(c).astype(np.int32)
     return Pairs(number, e[:c], f[:c], score[:c], share[:c]), Spans(e[k:], f[k:], score[k:], share[k:])
 
@@ -96,7 +105,7 @@ def split_siblings(adjacent, arcs, phi, unit):
 def as_runs(adjacent, arcs):
     """Return the variables int32[F, r - 1] of the adjacent pairs of combs int32[F, r], -1 in empty slots.
 
-    All arcs of a comb are chosen exactly if all its adjacent pairs are.
+    A tree has all arcs of a comb exactly if it has all adjacent pairs of the comb.
     """
     F, r = arcs.shape
     out = np.full((F, max(0, r - 1)), -1, np.int32)
@@ -112,8 +121,8 @@ def as_runs(adjacent, arcs):
 def adjacent_factors(index, parts, arc, sibling, comb, unit):
     """Build the factors that a search bounds by adjacent pairs: (Adjacency, theta float64[V], Pairs, Products, Spans).
 
-    arc            float64[A] scores
-    sibling, comb  (arcs int32[F, r], scores float64[F]) as in `PartTable`
+    - `arc`: float64[A] scores.
+    - `sibling`, `comb`: (arcs int32[F, r], scores float64[F]) as in `PartTable`.
     """
     adjacent = adjacency(index, parts)
     A = len(index.head)
@@ -132,7 +141,7 @@ def apply_spans(spans, adjacent, weight):
         return 0.0
     first, start = adjacent
     constant = 0.0
-    of_s, of_b = np.zeros(len(weight)), np.zeros(len(weight))  # the share at s, and the rest at b
+    of_s, of_b = np.zeros(len(weight)), np.zeros(len(weight))  # the share of s, and the remainder for b
     for i in range(len(spans.phi)):
         s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]
         v = np.uint64(first[b] + s)
@@ -143,7 +152,7 @@ def apply_spans(spans, adjacent, weight):
             weight[s] -= share
             weight[b] -= share
             constant += share
-    beyond = np.zeros(len(first))  # of each arc s: the shares of its pairs with arcs from b on
+    beyond = np.zeros(len(first))  # for each arc s, the sum of the shares of its pairs with arcs from b on
     for b in range(len(first) - 1, -1, -1):
         total = 0.0
         for s in range(start[b], b):
@@ -156,7 +165,7 @@ def apply_spans(spans, adjacent, weight):
 
 @kernel
 def _shift(adjacent, s, b, of_s, of_b, weight):
-    """Add of_s to X of the pair (s, b), and of_b to its Y. O(b - s)."""
+    """Add of_s to the coefficient of X of the pair (s, b), and of_b to the coefficient of its Y. O(b - s)."""
     first = adjacent.first
     if of_s != 0.0:
         for t in range(s + 1, b + 1):
@@ -168,18 +177,18 @@ def _shift(adjacent, s, b, of_s, of_b, weight):
 
 @kernel
 def fold_spans(spans, adjacent, alive, certain, theta, weight):
-    """Drop spans of dead arcs and fold those of certain arcs into the other arc's score, in place.
+    """Drop spans with a dead arc and fold spans with a certain arc into the score of the other arc, in place.
 
-    alive, certain  bool[V]
-    Returns (Spans, change of the bound's constant). O(F), and O(b - s) for each span that is dropped.
+    `alive` and `certain` are bool[V]. Return (Spans, change of the bound's constant). O(F), plus O(b - s) for each span
+    that is dropped.
     """
     spans_s, spans_b, phi, share = spans
     constant = 0.0
     c = 0
     for i in range(len(phi)):
         s, b, p, q = spans_s[i], spans_b[i], phi[i], share[i]
-        both = alive[s] and alive[b]
-        if both and not certain[s] and not certain[b]:
+        both_alive = alive[s] and alive[b]
+        if both_alive and not certain[s] and not certain[b]:
             spans_s[c], spans_b[c], phi[c], share[c] = s, b, p, q
             c += 1
             continue
@@ -188,12 +197,12 @@ def fold_spans(spans, adjacent, alive, certain, theta, weight):
             weight[s] += q
             weight[b] += q
             constant -= q
-        else:  # variables of a dead arc are in no tree: their coefficients may stay
+        else:  # no tree has a variable of a dead arc, so its coefficient needs no change
             _shift(adjacent, s, b, -q if alive[s] else 0.0, q - p if alive[b] else 0.0, weight)
-        if both:
-            other = b if certain[s] else s
-            theta[other] += p
-            weight[other] += p
+        if both_alive:
+            free_arc = b if certain[s] else s
+            theta[free_arc] += p
+            weight[free_arc] += p
     return Spans(spans_s[:c], spans_b[:c], phi[:c], share[:c]), constant
 
 
@@ -211,7 +220,9 @@ def neighbours_of(A):
 
 @kernel
 def lay_neighbours(adjacent, chosen, size, z, neighbours):
-    """Put the tree of the chosen variables, which is laid into z, into empty neighbours. O(arcs of its heads)."""
+    """Write the neighbours of a tree to empty `neighbours`; z marks the chosen variables of the tree. O(arcs of its
+    heads).
+    """
     after, before = neighbours
     for i in range(size):
         b = chosen[i]
@@ -227,7 +238,7 @@ def lay_neighbours(adjacent, chosen, size, z, neighbours):
 
 @kernel
 def lift_neighbours(chosen, size, neighbours):
-    """Take a tree out of the neighbours again. O(n)."""
+    """Remove a tree from `neighbours`, which is empty afterwards. O(n)."""
     after, before = neighbours
     for i in range(size):
         if chosen[i] < len(after):
@@ -236,9 +247,9 @@ def lift_neighbours(chosen, size, neighbours):
 
 @kernel
 def visit_spans(spans, z, neighbours, direction):
-    """Score the spans at a tree: (score of those that fire, number of shares that can lower the bound).
+    """Return (score of the spans that fire, number of shares whose change can lower the bound) at a tree. O(F).
 
-    OUT direction int8[F]: 1 raise the share, -1 lower it, 0 the bound is tight. O(F).
+    Write `direction` int8[F]: 1 if the share has to be raised, -1 if it has to be lowered, 0 if the bound is tight.
     """
     after, before = neighbours
     score = 0.0
@@ -269,15 +280,17 @@ def visit_spans(spans, z, neighbours, direction):
 
 @kernel
 def move_spans(spans, adjacent, direction, alpha, weight):
-    """A subgradient step of length alpha on the shares; return the change of the bound's constant. O(F + moved n)."""
+    """Make a subgradient step of length alpha on the shares; return the change of the bound's constant. O(F + moved
+    n).
+    """
     constant = 0.0
     for i in range(len(spans.phi)):
         if direction[i] == 0:
             continue
         s, b, phi = spans.s[i], spans.b[i], spans.phi[i]
-        new = min(abs(phi), max(0.0, spans.share[i] + direction[i] * alpha))
-        delta = new - spans.share[i]
-        spans.share[i] = new
+        new_share = min(abs(phi), max(0.0, spans.share[i] + direction[i] * alpha))
+        delta = new_share - spans.share[i]
+        spans.share[i] = new_share
         if phi >= 0.0:
             _shift(adjacent, s, b, delta, -delta, weight)
         else:
@@ -290,7 +303,7 @@ def move_spans(spans, adjacent, direction, alpha, weight):
 
 @kernel
 def add_span_slack(spans, z, neighbours, gap):
-    """Add to gap[a] the slack of every span of arc a: its bound at the tree less its score. O(F)."""
+    """Add to gap[a] the slack of every span of arc a: its bound minus its score at the tree. O(F)."""
     after, before = neighbours
     for i in range(len(spans.phi)):
         s, b, phi, share = spans.s[i], spans.b[i], spans.phi[i], spans.share[i]
@@ -311,7 +324,7 @@ def add_span_slack(spans, z, neighbours, gap):
 
 @kernel
 def spread_slack(adjacent, gap):
-    """Give the slack of every adjacent pair to its arcs, among which a search branches. O(V)."""
+    """Add the slack of every adjacent pair to its two arcs, because a search branches on arcs. O(V)."""
     for b in range(len(adjacent.first)):
         for s in range(adjacent.start[b], b):
             v = np.uint64(adjacent.first[b] + s)

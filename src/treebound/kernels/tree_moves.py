@@ -1,9 +1,10 @@
-"""The score of a tree as its words get other heads, one at a time: only what a move touches is scored again.
+"""The score of a tree while its words change their heads one at a time; only parts that a move affects are scored anew.
 
-The score of a tree is that of its arcs, of the stars of its heads (`kernels.head_stars.scoring.score_head`) and of
-factors over any arcs. Giving m another head changes the stars of the old head, of the new one and of m alone.
+The score of a tree is the sum of the scores of its arcs, of the stars of its heads
+(`kernels.head_stars.scoring.score_head`) and of factors over any arcs. A new head for word m changes only the stars of
+the old head, of the new head and of m.
 
-Oracle: tests/test_tree_score.py scores every tree of long walks from scratch.
+Oracle: tests/test_tree_score.py makes long sequences of moves and scores every tree from scratch.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ from treebound.kernels.head_stars.tables import NO_ARCS, StarTables, star_tables
 from treebound.kernels.reference import read_only
 from treebound.support.jit import kernel
 
-#: families of one head and the arc into it that speak of what is selected alone
+#: families at one head, and the arc into it, whose parts depend on selected arcs only
 STAR_FAMILIES = ("grandchild", "sibling", "tri-sibling", "comb", "valency")
-#: those that speak of what is not selected, too: where trees may cross, only head automata score them exactly
+#: families whose parts also depend on arcs that are not selected; for non-projective trees, only head automata score
+#: them exactly
 AUTOMATON_FAMILIES = ("adjacent-sibling", "outermost-grandchild", "grand-sibling")
 AT_HEADS = frozenset({*STAR_FAMILIES, *AUTOMATON_FAMILIES})
 NO_PARTS = read_only(np.zeros((0, 2), np.int32)), read_only(np.zeros(0))
 
 
 class Factors(NamedTuple):
-    """Products over any arcs: int32[F, r] arcs (then NONE), float64[F] scores; and which of them an arc belongs to.
+    """Products over any arcs: int32[F, r] arcs (padded with NONE) and float64[F] scores, with an index by arc.
 
-    first, factor  int64[A + 1], int64[*]: factors of arc a are factor[first[a] : first[a + 1]]
+    `first` int64[A + 1] and `factor` int64[*]: the factors of arc a are factor[first[a] : first[a + 1]].
     """
 
     arcs: np.ndarray
@@ -43,7 +45,7 @@ class Factors(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What a problem's trees are scored by: arcs float64[A], stars, factors of the families that are not `AT_HEADS`."""
+    """The scores of a problem: arcs float64[A], stars, and factors of the families that are not in `AT_HEADS`."""
 
     arc_index: ArcIndex
     part_index: PartIndex
@@ -53,12 +55,12 @@ class Scoring(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A tree that moves are made on.
+    """A tree whose words can be moved to other heads.
 
-    into   int32[n + 1]  the arc into each word, NONE at 0
-    z      int8[A]       its arcs
-    value  float64[n + 1]  scores of its stars
-    taken  int32[n + 1]  scratch
+    - `into`: int32[n + 1]. The arc into each word, NONE at 0.
+    - `z`: int8[A]. 1 for the arcs of the tree.
+    - `value`: float64[n + 1]. The scores of its stars.
+    - `taken`: int32[n + 1]. Scratch.
     """
 
     into: np.ndarray
@@ -68,39 +70,47 @@ class Tree(NamedTuple):
 
 
 def scoring_of(problem: Problem) -> Scoring:
-    """What a problem in canonical form, of finite scores, is scored by. O(arcs + parts)."""
+    """Return the Scoring of a problem in canonical form with finite scores. O(arcs + parts)."""
     index, parts = index_of(problem)
     stars = stars_of(index, {f: t for f, t in problem.parts.items() if f in AT_HEADS})
     arcs, score = joined(problem.parts, [f for f in problem.parts if f not in AT_HEADS])
-    factor, place = np.nonzero(arcs >= 0)
-    arc = arcs[factor, place]
+    factor, column = np.nonzero(arcs >= 0)
+    arc = arcs[factor, column]
     order = np.argsort(arc, kind="stable")
     factors = Factors(arcs, score, np.searchsorted(arc[order], np.arange(problem.arcs + 1)), factor[order])
     return Scoring(index, parts, problem.arc, stars, factors)
 
 
 def stars_of(index: ArcIndex, tables: Mapping[str, PartTable], unit: float = 0.0) -> StarTables:
-    """The tables of families `AT_HEADS` as the kernels of head stars take them. unit > 0: all scores are integers."""
+    """Return the tables of the families in `AT_HEADS`, as the kernels of head stars take them.
+
+    If unit > 0, all scores are integers.
+    """
     scores = {family: table.score for family, table in tables.items()}
     return star_tables(index, scores, tables["comb"].arcs if "comb" in tables else NO_ARCS, unit)
 
 
 def joined(tables: Mapping[str, PartTable], families: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """(int32[F, r], float64[F]), read-only: arcs and scores of the families there are, one family after another."""
-    there = [tables[f] for f in families if f in tables and len(tables[f])]
-    if not there:
+    """Return the arcs int32[F, r] and scores float64[F] of several families, one family after another, read-only.
+
+    Families without parts are skipped.
+    """
+    present = [tables[f] for f in families if f in tables and len(tables[f])]
+    if not present:
         return NO_PARTS
-    arcs, score = there[0].arcs, there[0].score
-    if len(there) > 1:
-        width = max(t.arcs.shape[1] for t in there)
-        wide = [np.pad(t.arcs, ((0, 0), (0, width - t.arcs.shape[1])), constant_values=NONE) for t in there]
-        arcs, score = np.concatenate(wide), np.concatenate([t.score for t in there])
+    arcs, score = present[0].arcs, present[0].score
+    if len(present) > 1:
+        width = max(t.arcs.shape[1] for t in present)
+        wide = [np.pad(t.arcs, ((0, 0), (0, width - t.arcs.shape[1])), constant_values=NONE) for t in present]
+        arcs, score = np.concatenate(wide), np.concatenate([t.score for t in present])
     return read_only(arcs), read_only(score)
 
 
 @kernel
 def lay_out(scoring, arcs):
-    """(Tree of the arcs into all words, int32[n]; its score). O(A + n d^3), d the largest number of modifiers."""
+    """Return (Tree with the arcs int32[n] into all words, its score). O(A + n d^3), d the largest number of
+    modifiers.
+    """
     index = scoring.arc_index
     n = len(index.right) - 1
     into, z, taken = np.full(n + 1, NONE, np.int32), np.zeros(len(index.head), np.int8), np.empty(n + 1, np.int32)
@@ -116,7 +126,7 @@ def lay_out(scoring, arcs):
 
 @kernel
 def move(scoring, tree, b):
-    """Take arc b into its word; the change of the score. O(d^3), and the factors of two arcs."""
+    """Replace the arc into a word by arc b; return the change of the score. O(d^3), plus the factors of two arcs."""
     m = scoring.arc_index.mod[b]
     a = tree.into[m]
     change = _select(scoring, tree, b)
@@ -129,37 +139,41 @@ def move(scoring, tree, b):
 
 @kernel
 def gain(scoring, tree, b, c):
-    """What arc b, and c unless it is NONE, would add to the score in the place of the arcs into their words."""
+    """Return the change of the score if arc b, and arc c unless it is NONE, replaced the arcs into their words.
+
+    The tree is the same afterwards.
+    """
     index = scoring.arc_index
     h, g, m = index.head[tree.into[index.mod[b]]], index.head[b], index.mod[b]
-    one = tree.into[m]
+    old_b = tree.into[m]
     change = _select(scoring, tree, b)
-    two, p, r = NONE, m, m
+    old_c, p, r = NONE, m, m
     if c != NONE:
-        p, r = index.head[c], index.mod[c]  # r leaves 0, which is g
-        two = tree.into[r]
+        p, r = index.head[c], index.mod[c]  # word r leaves the root, which is g
+        old_c = tree.into[r]
         change += _select(scoring, tree, c)
     touched = (h, g, m, p, r)
     for i in range(5):
-        new = True
+        first_time = True
         for j in range(i):
-            new = new and touched[j] != touched[i]
-        if new:
+            first_time = first_time and touched[j] != touched[i]
+        if first_time:
             x = touched[i]
             star = score_head(index, scoring.part_index, scoring.stars, tree.z, tree.into, tree.taken, x)
             change += star - tree.value[x]
-    tree.z[b], tree.z[one], tree.into[m] = 0, 1, one
+    tree.z[b], tree.z[old_b], tree.into[m] = 0, 1, old_b
     if c != NONE:
-        tree.z[c], tree.z[two], tree.into[r] = 0, 1, two
+        tree.z[c], tree.z[old_c], tree.into[r] = 0, 1, old_c
     return change
 
 
 @kernel
 def change_of(scoring, tree, heads, m, h):
-    """What head h for word m adds to the score of the tree int32[n + 1] heads; -inf where no such arc is a candidate.
+    """Return the change of the score of a tree int32[n + 1] when word m gets head h, or -inf if that arc is no
+    candidate.
 
-    `tree` is moved to `heads` first, which costs little where that is the tree before this one. nan where `heads` has
-    an arc that is no candidate.
+    First, `tree` is moved to `heads`, which is fast if the previous call had similar heads. The result is nan if
+    `heads` has an arc that is no candidate.
     """
     index = scoring.arc_index
     b = arc_between(index, h, m)
@@ -170,7 +184,7 @@ def change_of(scoring, tree, heads, m, h):
             a = arc_between(index, heads[x], x)
             if a == NONE:
                 return np.nan
-            # to be scored once all words have their heads: until then there is no tree
+            # nan marks stars to be scored when all words have their new heads, because only then there is a tree
             tree.value[index.head[tree.into[x]]] = tree.value[index.head[a]] = tree.value[x] = np.nan
             _select(scoring, tree, a)
     for y in range(len(heads)):
@@ -181,7 +195,7 @@ def change_of(scoring, tree, heads, m, h):
 
 @kernel
 def arc_between(index, h, m):
-    """The arc from h to m, NONE where it is no candidate. O(heads of m)."""
+    """Return the arc from h to m, or NONE if it is no candidate. O(heads of m)."""
     for i in range(index.into_start[m], index.into_start[m + 1]):
         if index.head[index.into[i]] == h:
             return index.into[i]
@@ -190,21 +204,21 @@ def arc_between(index, h, m):
 
 @kernel
 def _fired(factors, z, a):
-    """Score of the factors of arc a whose other arcs are all selected."""
+    """Return the score of the factors of arc a whose other arcs are all selected."""
     score = 0.0
     for i in range(factors.first[a], factors.first[a + 1]):
         f = factors.factor[i]
-        every = True
+        complete = True
         for c in factors.arcs[f]:
-            every = every and (c < 0 or c == a or z[c] == 1)
-        if every:
+            complete = complete and (c < 0 or c == a or z[c] == 1)
+        if complete:
             score += factors.score[f]
     return score
 
 
 @kernel
 def _select(scoring, tree, b):
-    """Select arc b instead of the one into its word; change of the score without stars."""
+    """Select arc b instead of the current arc into its word; return the change of the score without stars."""
     arc, factors = scoring.arc, scoring.factors
     m = scoring.arc_index.mod[b]
     a = tree.into[m]

@@ -1,1 +1,1 @@
-"""Arcs and parts by arithmetic: numbering, places in tables, what a head's modifiers score."""
+"""Arcs and parts by arithmetic: their numbers, their rows in tables, and the parts that a tree selects."""

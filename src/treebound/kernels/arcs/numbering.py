@@ -1,4 +1,4 @@
-"""Candidate arcs in their canonical order, with the index arrays that every other kernel walks."""
+"""Candidate arcs in canonical order, with the index arrays that all other kernels use."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from treebound.support.jit import kernel
 
 
 class ArcIndex(NamedTuple):
-    """Arcs sorted by head; within a head left modifiers near to far, then right modifiers near to far.
+    """Arcs sorted by head; within a head, left modifiers near to far, then right modifiers near to far.
 
-    head, mod   int32[A]
-    start       int32[n + 2]  arcs of head h are start[h] .. start[h + 1] - 1
-    right       int32[n + 1]  first arc of h to a modifier on its right
-    into        int32[A]      arcs grouped by modifier, heads ascending
-    into_start  int32[n + 2]  arcs into m are into[into_start[m] : into_start[m + 1]]
+    - `head`, `mod`: int32[A].
+    - `start`: int32[n + 2]. The arcs of head h are start[h] .. start[h + 1] - 1.
+    - `right`: int32[n + 1]. The first arc of h to a modifier on its right.
+    - `into`: int32[A]. Arcs grouped by modifier, heads ascending.
+    - `into_start`: int32[n + 2]. The arcs into m are into[into_start[m] : into_start[m + 1]].
     """
 
     head: np.ndarray
@@ -29,7 +29,7 @@ class ArcIndex(NamedTuple):
 
 @kernel
 def index_arcs(n, allowed):
-    """ArcIndex of the arcs with allowed[h, m] (bool[n + 1, n + 1]). O(n^2)."""
+    """Return the ArcIndex of all arcs with allowed[h, m] (bool[n + 1, n + 1]). O(n^2)."""
     count = 0
     for h in range(n + 1):
         for m in range(1, n + 1):
@@ -70,7 +70,7 @@ def index_arcs(n, allowed):
 
 @kernel
 def arcs_of_tree(index, heads):
-    """int32[n]: the arc into each word of a tree, -1 where the tree uses an arc that is not a candidate. O(arcs)."""
+    """Return int32[n]: the arc into each word of a tree, or -1 if the tree's arc is not a candidate. O(arcs)."""
     n = len(heads) - 1
     out = np.full(n, -1, np.int32)
     for m in range(1, n + 1):
@@ -81,7 +81,7 @@ def arcs_of_tree(index, heads):
 
 
 def heads_of(index: ArcIndex, arcs: np.ndarray) -> np.ndarray:
-    """int32[n + 1]: the heads of the tree made of `arcs`; all 0 for no arcs."""
+    """Return int32[n + 1]: the heads of the tree made of `arcs`, or 0 for all words if there are no arcs."""
     heads = np.zeros(len(index.right), np.int32)
     heads[0] = -1
     heads[index.mod[arcs]] = index.head[arcs]

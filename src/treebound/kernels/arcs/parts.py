@@ -1,7 +1,8 @@
-"""Parts of each factor family: how many, which arcs, which words; and which of them a tree selects.
+"""Parts of each factor family: their number, their arcs, their words, and the parts that a tree selects.
 
-Part order is the one of docs/architecture.md; pointers are arithmetic on the arc order, nothing is searched or hashed.
-The codes are those of `treebound.factors`. Families beyond second order are listed by `kernels.arcs.wide_parts`.
+Parts are ordered as docs/architecture.md describes. The number of a part is computed from the numbers of its arcs,
+without searching or hashing. Family codes are the codes of `treebound.factors`. Families beyond second order are listed
+by `kernels.arcs.wide_parts`.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from treebound.support.jit import kernel
 
 ARC, ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, GRANDCHILD, SIBLING = range(5)
 HEAD_BIGRAM, GREAT_GRANDCHILD, TRI_SIBLING, COMB, GRAND_SIBLING, VALENCY, PATTERN = range(5, 12)
-#: families that the usual models have: what lists others is compiled for those who list them
+#: families of the usual models; kernels that list other families are compiled only if a model uses them
 USUAL = (ARC, ADJACENT_SIBLING, OUTERMOST_GRANDCHILD, GRANDCHILD, SIBLING, COMB, PATTERN)
-#: columns of `PartTable.arcs`, by code
+#: number of columns of `PartTable.arcs`, by family code
 WIDTH = (1, 2, 2, 2, 2, 2, 3, 3, 8, 3, 2, 6)
 
 
 class PartIndex(NamedTuple):
-    """Where the parts of an arc or of a head begin.
+    """The first part of each arc or head, by family.
 
-    below    int32[A, 2]  how many arcs of m, to its left and right, can hang below arc (h, m): those that do not cross
-             it, or all of them where trees may be non-projective (an arc back to h included, so that ranks are
-             arithmetic; a part with it never fires)
-    adjacent, outermost, grandchild, grand_sibling  int64[A + 1]  first part of each arc
-    sibling, tri_sibling, valency                   int64[n + 2]  first part of each head
-    single_root, projective  the trees that the parts are for
+    - `below`: int32[A, 2]. The number of arcs of m, to its left and to its right, that can be combined with arc (h, m).
+      In projective trees, these are the arcs that do not cross (h, m). In non-projective trees, these are all arcs of
+      m. They include an arc back to h, so that ranks can be computed; a part with that arc never fires.
+    - `adjacent`, `outermost`, `grandchild`, `grand_sibling`: int64[A + 1]. The first part of each arc.
+    - `sibling`, `tri_sibling`, `valency`: int64[n + 2]. The first part of each head.
+    - `single_root`, `projective`: the set of trees for which parts are numbered.
     """
 
     below: np.ndarray
@@ -56,7 +57,7 @@ class PartIndex(NamedTuple):
 
 @kernel
 def index_parts(index, single_root, projective=True):
-    """PartIndex. O(arcs * modifiers)."""
+    """Build the PartIndex of an ArcIndex. O(arcs * modifiers)."""
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
     n = len(right) - 1
@@ -70,20 +71,20 @@ def index_parts(index, single_root, projective=True):
     valency = np.zeros(n + 2, np.int64)
     for a in range(A):
         h, m = head[a], mod[a]
-        left = right[m] - start[m]
-        rest = start[m + 1] - right[m]
+        left_count = right[m] - start[m]
+        right_count = start[m + 1] - right[m]
         if projective and h < m:
-            left = 0
-            while start[m] + left < right[m] and mod[start[m] + left] > h:
-                left += 1
+            left_count = 0
+            while start[m] + left_count < right[m] and mod[start[m] + left_count] > h:
+                left_count += 1
         elif projective:
-            rest = 0
-            while right[m] + rest < start[m + 1] and mod[right[m] + rest] < h:
-                rest += 1
-        below[a, 0], below[a, 1] = left, rest
-        grandchild[a + 1] = grandchild[a] + left + rest
-        outermost[a + 1] = outermost[a] + left + rest + 2
-        grand_sibling[a + 1] = grand_sibling[a] + (left * (left + 1) + rest * (rest + 1)) // 2
+            right_count = 0
+            while right[m] + right_count < start[m + 1] and mod[right[m] + right_count] < h:
+                right_count += 1
+        below[a, 0], below[a, 1] = left_count, right_count
+        grandchild[a + 1] = grandchild[a] + left_count + right_count
+        outermost[a + 1] = outermost[a] + left_count + right_count + 2
+        grand_sibling[a + 1] = grand_sibling[a] + (left_count * (left_count + 1) + right_count * (right_count + 1)) // 2
         if h == 0 and single_root:
             adjacent[a + 1] = adjacent[a]
         else:
@@ -110,9 +111,10 @@ def index_parts(index, single_root, projective=True):
 
 @kernel
 def count_parts(code, index, parts):
-    """Number of parts of a family. O(1), but for those that are counted by listing: see `kernels.arcs.wide_parts`.
+    """Return the number of parts of a family.
 
-    The parts of PATTERN depend on the words, not on the arcs alone: none are counted, or listed, here.
+    O(1), except for families whose parts are counted by listing them; see `kernels.arcs.wide_parts`. The result for
+    PATTERN is 0, because its parts depend on the words and are listed elsewhere.
     """
     A = len(index.head)
     none = np.empty((0, 8), np.int32)
@@ -131,7 +133,7 @@ def count_parts(code, index, parts):
 
 @kernel
 def count_usual_parts(code, index, parts):
-    """As `count_parts`, of a family in USUAL."""
+    """Return the number of parts of a family in USUAL, like `count_parts`."""
     A = len(index.head)
     none = np.empty((0, 8), np.int32)
     if code == ADJACENT_SIBLING:
@@ -149,7 +151,7 @@ def count_usual_parts(code, index, parts):
 
 @kernel
 def list_parts(code, index, parts):
-    """(arcs int32[F, r], words int32[F, 4]) of a family, as `fill_parts` writes them. O(F)."""
+    """Return (arcs int32[F, r], words int32[F, 4]) of all parts of a family, as written by `fill_parts`. O(F)."""
     F = count_parts(code, index, parts)
     arcs = np.empty((F, WIDTH[code]), np.int32)
     words = np.empty((F, 4), np.int32)
@@ -159,11 +161,11 @@ def list_parts(code, index, parts):
 
 @kernel
 def fill_parts(code, index, parts, arcs, words):
-    """Write the parts of a family: arcs int32[F, r] as in `PartTable`, words int32[F, 4], NONE in empty slots. O(F).
+    """Write the parts of a family: arcs int32[F, r] as in `PartTable`, and words int32[F, 4]. O(F).
 
-    Words: (h, s, m) for siblings - s nearer to h for adjacent ones, s left of m for all pairs - and (g, h, m) for
-    grandchildren, m NONE / NONE_OUTER where there is none; those of the other families are described where they are
-    listed.
+    Empty slots are NONE. The words of siblings are (h, s, m): for adjacent siblings, s is nearer to h, and for all
+    pairs, s is left of m. The words of grandchildren are (g, h, m); m is NONE or NONE_OUTER if there is no grandchild.
+    The functions that list the other families describe their words.
     """
     if code == HEAD_BIGRAM:
         head_bigrams(index, parts, arcs, words)
@@ -181,7 +183,7 @@ def fill_parts(code, index, parts, arcs, words):
 
 @kernel
 def fill_usual_parts(code, index, parts, arcs, words):
-    """As `fill_parts`, for a family in USUAL."""
+    """Write the parts of a family in USUAL, like `fill_parts`."""
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
     p = 0
@@ -229,7 +231,7 @@ def fill_usual_parts(code, index, parts, arcs, words):
 
 @kernel
 def below_rank(index, parts, a, c):
-    """Rank of arc c = (m, g) among the arcs that can hang below a = (h, m), or -1. O(1)."""
+    """Return the rank of arc c = (m, g) among the arcs that can be combined with a = (h, m), or -1. O(1)."""
     m = index.mod[a]
     if c < index.right[m]:
         r = c - index.start[m]
@@ -240,7 +242,7 @@ def below_rank(index, parts, a, c):
 
 @kernel
 def sibling_rank(index, i, j):
-    """Rank of the pair i < j of arcs of one head among that head's sibling parts. O(1)."""
+    """Return the rank of the pair i < j of arcs of one head among the sibling parts of this head. O(1)."""
     h = index.head[i]
     k = index.start[h + 1] - index.start[h]
     x = i - index.start[h]
@@ -250,8 +252,9 @@ def sibling_rank(index, i, j):
 
 @kernel
 def _modifiers(index, arc_into):
-    """(first int32[n + 2], arcs int32[n], pairs) of a tree: arcs out of h, ascending by modifier, are arcs[first[h] :
-    first[h + 1]]; pairs of arcs with one head are so many. O(n).
+    """Return (first int32[n + 2], arcs int32[n], number of pairs of arcs with the same head) of a tree. O(n).
+
+    The arcs out of head h, by ascending modifier, are arcs[first[h] : first[h + 1]].
     """
     n = len(arc_into)
     first = np.zeros(n + 2, np.int32)
@@ -272,9 +275,9 @@ def _modifiers(index, arc_into):
 
 @kernel
 def parts_of_tree(code, index, parts, arc_into):
-    """int32[*]: the parts of a family that a tree selects; arc_into as of `arcs_of_tree`.
+    """Return int32[*]: the parts of a family that a tree selects; `arc_into` is the result of `arcs_of_tree`.
 
-    O(n d) by arithmetic; for the products beyond pairs of one head or chain O(F): see `products_of_tree`.
+    O(n d), where d is the number of modifiers of a head. O(F) for the families that `products_of_tree` handles.
     """
     if code in (HEAD_BIGRAM, GREAT_GRANDCHILD, TRI_SIBLING, COMB):
         return products_of_tree(list_parts(code, index, parts)[0], arc_into, len(index.head))

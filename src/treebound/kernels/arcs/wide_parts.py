@@ -1,8 +1,8 @@
-"""Parts beyond second order, of neighbouring words' heads, and of counts: which arcs and which words.
+"""Parts beyond second order, parts of the heads of neighbouring words, and valency parts.
 
-Every function here lists the parts of one family into (arcs int32[F, r], words int32[F, 4]) and returns how many there
-are; into tables without rows it only counts. Orders are those of docs/architecture.md. Oracle: `parts` of
-tests/strategies.py.
+Every function here that lists a family writes its parts to (arcs int32[F, r], words int32[F, 4]) and returns their
+number. If no formula gives the number of parts, the function only counts when the tables have no rows. Parts are
+ordered as docs/architecture.md describes. Oracle: `parts` of tests/strategies.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from treebound.support.jit import kernel
 
 @kernel(inline="always")
 def _cross(head, mod, a, b):
-    """Arcs a and b cross when drawn above the words, the root standing at position 0."""
+    """Return whether arcs a and b cross when drawn above the words, with the root at position 0."""
     low_a, high_a = min(head[a], mod[a]), max(head[a], mod[a])
     low_b, high_b = min(head[b], mod[b]), max(head[b], mod[b])
     return (low_a < low_b and low_b < high_a and high_a < high_b) or (
@@ -30,7 +30,7 @@ def _write(words, p, w0, w1, w2, w3):
 
 @kernel
 def head_bigrams(index, parts, arcs, words):
-    """Arcs into two neighbouring words that can stand together; words (head of m, m, head of m + 1, m + 1). O(F)."""
+    """List pairs of compatible arcs into two neighbouring words; words (head of m, m, head of m + 1, m + 1). O(F)."""
     head, mod, into, into_start = index.head, index.mod, index.into, index.into_start
     p = 0
     for m in range(1, len(index.right) - 1):
@@ -53,7 +53,7 @@ def head_bigrams(index, parts, arcs, words):
 
 @kernel
 def great_grandchildren(index, parts, arcs, words):
-    """Chains a -> g -> h -> m; words (a, g, h, m). O(grandchild parts * arcs of a word)."""
+    """List chains of arcs a -> g -> h -> m; words (a, g, h, m). O(grandchild parts * arcs of a word)."""
     head, mod = index.head, index.mod
     p = 0
     for a1 in range(len(head)):
@@ -63,8 +63,8 @@ def great_grandchildren(index, parts, arcs, words):
             for a2 in range(first, first + parts.below[a1, side]):
                 h = mod[a2]
                 for half in range(2):
-                    low = index.start[h] if half == 0 else index.right[h]
-                    for a3 in range(low, low + parts.below[a2, half]):
+                    begin = index.start[h] if half == 0 else index.right[h]
+                    for a3 in range(begin, begin + parts.below[a2, half]):
                         if mod[a3] == a or (parts.projective and _cross(head, mod, a1, a3)):
                             continue
                         if len(words) > 0:
@@ -76,7 +76,7 @@ def great_grandchildren(index, parts, arcs, words):
 
 @kernel
 def tri_siblings(index, parts, arcs, words):
-    """Three modifiers of one word; words (h, x, y, z), x < y < z. O(F)."""
+    """List sets of three modifiers of one head; words (h, x, y, z), x < y < z. O(F)."""
     mod, start = index.mod, index.start
     p = 0
     for h in range(1, len(index.right)):
@@ -92,7 +92,7 @@ def tri_siblings(index, parts, arcs, words):
 
 @kernel
 def combs(index, parts, arcs, words):
-    """Runs of consecutive words below one head; words (h, nearest, farthest, NONE). O(arcs)."""
+    """List runs of consecutive words with one head; words (h, nearest, farthest, NONE). O(arcs)."""
     mod = index.mod
     p = 0
     for h in range(1, len(index.right)):
@@ -114,7 +114,7 @@ def combs(index, parts, arcs, words):
 
 @kernel
 def grand_siblings(index, parts, arcs, words):
-    """An arc with an adjacent-sibling part below it; words (g, h, s or NONE, m). O(F)."""
+    """List arcs combined with an adjacent-sibling part of their modifier; words (g, h, s or NONE, m). O(F)."""
     head, mod = index.head, index.mod
     p = 0
     for a in range(len(head)):
@@ -131,7 +131,7 @@ def grand_siblings(index, parts, arcs, words):
 
 @kernel
 def valencies(index, parts, arcs, words):
-    """Numbers of modifiers of a word; (word, count) in place of arcs, and words (h, count, NONE, NONE). O(F)."""
+    """List numbers of modifiers of each word; (word, count) in place of arcs, words (h, count, NONE, NONE). O(F)."""
     p = 0
     for h in range(1, len(index.right)):
         for c in range(parts.valency[h + 1] - parts.valency[h]):
@@ -143,7 +143,7 @@ def valencies(index, parts, arcs, words):
 
 @kernel(inline="always")
 def grand_sibling_rank(index, parts, a, s, b):
-    """Rank of (a, s or NONE, b) among the parts of arc a. O(1)."""
+    """Return the rank of (a, s or NONE, b) among the grand-sibling parts of arc a. O(1)."""
     h = index.mod[a]
     if b < index.right[h]:
         offset, first = 0, index.start[h]
@@ -154,22 +154,22 @@ def grand_sibling_rank(index, parts, a, s, b):
 
 @kernel
 def products_of_tree(arcs, arc_into, size):
-    """int32[*]: the parts (rows of int32[F, r], padded with NONE) all of whose arcs a tree selects. O(F).
+    """Return int32[*]: the parts (rows of int32[F, r], padded with NONE) whose arcs are all in a tree. O(F).
 
-    size  number of candidate arcs; arc_into as of `arcs_of_tree`
+    `size` is the number of candidate arcs; `arc_into` is the result of `arcs_of_tree`.
     """
-    on = np.zeros(size + 1, np.bool_)
-    on[arc_into] = True
-    on[size] = True  # where NONE = -1 points
+    selected = np.zeros(size + 1, np.bool_)
+    selected[arc_into] = True
+    selected[size] = True  # the entry that the index NONE = -1 reads
     out = np.empty(len(arcs), np.int32)
     c = 0
     for p in range(len(arcs)):
-        every = True
+        complete = True
         for i in range(arcs.shape[1]):
-            if not on[arcs[p, i]]:
-                every = False
+            if not selected[arcs[p, i]]:
+                complete = False
                 break
-        if every:
+        if complete:
             out[c] = p
             c += 1
     return out[:c].copy()

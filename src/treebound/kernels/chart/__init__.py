@@ -1,1 +1,1 @@
-"""Dynamic programs as hypergraphs, arborescences, marginals."""
+"""Dynamic programs as hypergraphs, arborescences, and marginals."""

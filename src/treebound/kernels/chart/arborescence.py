@@ -1,10 +1,13 @@
-"""Maximum spanning arborescence over sparse arcs: Chu & Liu (1965), Edmonds (1967), with a bound for every arc.
+"""Maximum spanning arborescence over sparse arcs (Chu & Liu 1965; Edmonds 1967), with an upper bound for every arc.
 
-Components are grown along a path, as in Gabow, Galil, Spencer & Tarjan (1986): a component takes its best entering arc
-and walks to that arc's head; where the walk meets itself, the cycle becomes one component. What a component's best arc
-scored is its dual variable: it is taken from every arc that enters the component, and what is left of an arc in the end
-is minus its reduced cost. A single root needs no constant on root arcs: where the best tree has several, a component
-takes a root arc only if nothing else enters it. That is what an infinite constant would do, and integers stay exact.
+Components grow along a path, as in Gabow, Galil, Spencer & Tarjan (1986). A component takes its best entering arc, and
+the path continues at the head of this arc. If the path reaches itself, the cycle becomes one component. The score of a
+component's best arc is its dual variable. It is subtracted from every arc that enters the component. The final
+remainder of an arc is minus its reduced cost.
+
+A single root needs no constant on root arcs. If the best tree has several root arcs, the search is repeated, and a
+component takes a root arc only if no other arc enters it. This has the effect of an infinite constant, and integers
+remain exact.
 
 Oracle: tests/test_arborescence.py enumerates all trees.
 """
@@ -21,20 +24,21 @@ from treebound.support.jit import kernel
 
 
 class ArborescenceScratch(NamedTuple):
-    """Working memory of `arborescence`; its contents mean nothing between calls.
+    """Working memory of `arborescence`; its contents have no meaning between calls.
 
-    Components 0..n are the words (0 the root), the others are contracted cycles, in order of contraction.
+    Components 0..n are the words (0 is the root). The other components are contracted cycles, in order of contraction.
 
-    arc, left   int32[A], float64[A]  arcs by modifier that still enter its component, what is left of them
-    arc_end     int32[n + 1]  end of the arcs of each word
-    component   int32[n + 1]  component of each word
-    next_word   int32[n + 1]  words of a component as a list
-    first, last int32[2 n + 1]  ends of that list
-    parent      int32[2 n + 1]  component into which a component was contracted, or -1
-    pick        int32[2 n + 1]  arc that the component takes
-    dual        float64[2 n + 1]
-    state       int8[2 n + 1]   NEW, ON_PATH, DONE
-    path        int32[2 n + 1]
+    - `arc`, `left`: int32[A], float64[A]. For each word, the arcs into it from outside its component, and what remains
+      of their scores.
+    - `arc_end`: int32[n + 1]. The end of the arcs of each word.
+    - `component`: int32[n + 1]. The component of each word.
+    - `next_word`: int32[n + 1]. The words of a component as a linked list.
+    - `first`, `last`: int32[2 n + 1]. The ends of this list.
+    - `parent`: int32[2 n + 1]. The component into which a component was contracted, or -1.
+    - `pick`: int32[2 n + 1]. The arc that the component takes.
+    - `dual`: float64[2 n + 1]. The dual variable of each component.
+    - `state`: int8[2 n + 1]. NEW, ON_PATH or DONE.
+    - `path`: int32[2 n + 1]. The components on the path.
     """
 
     arc: np.ndarray
@@ -56,7 +60,7 @@ NEW, ON_PATH, DONE = range(3)
 
 @kernel
 def arborescence_scratch(n, A):
-    """Scratch for sentences of up to n words and A arcs."""
+    """Return scratch for sentences of up to n words and A arcs."""
     return ArborescenceScratch(
         np.empty(A, np.int32),
         np.empty(A, np.float64),
@@ -75,7 +79,7 @@ def arborescence_scratch(n, A):
 
 @kernel(inline="always")
 def _begin(index, weight, scratch):
-    """Every word is a component, entered by its arcs that are not forbidden. O(A)."""
+    """Make every word a component with its arcs that are not forbidden. O(A)."""
     scratch.component[0] = 0
     scratch.state[0] = DONE
     for w in range(1, len(index.right)):
@@ -93,31 +97,32 @@ def _begin(index, weight, scratch):
 
 @kernel(inline="always")
 def _enter(index, top, cycle, root_last, arc_max, scratch):
-    """(best arc that enters the component on top of the path, -1: none; what is left of it).
+    """Return (best arc that enters the component on top of the path, or -1; the remainder of its score). O(arcs into
+    it).
 
-    cycle: parts of the component if it was just contracted, above it on the path. Their duals are taken from their
-    arcs, and arcs inside are put away. O(arcs into it).
+    If the component was just contracted, `cycle` is the number of its parts, which follow it on the path. Their duals
+    are then subtracted from their arcs, and arcs inside the component are removed.
     """
-    arc, left, arc_end, component = scratch.arc, scratch.left, scratch.arc_end, scratch.component
+    arc, remainder, arc_end, component = scratch.arc, scratch.left, scratch.arc_end, scratch.component
     c = scratch.path[top]
     best, best_root = NEG_TEST, NEG_TEST
     arg, arg_root = -1, -1
     for k in range(top + min(cycle, 1), top + 1 + cycle):
         part = scratch.path[k]
-        off = scratch.dual[part]
+        dual = scratch.dual[part]
         w = scratch.first[part]
         while True:
             e = index.into_start[w]
             for i in range(index.into_start[w], arc_end[w]):
                 a = arc[i]
                 u = index.head[a]
-                x = left[i] - off
+                x = remainder[i] - dual
                 if component[u] == c:
                     if len(arc_max) > 0:
                         arc_max[a] = x
                     continue
                 arc[e] = a
-                left[e] = x
+                remainder[e] = x
                 e += 1
                 if u == 0 and root_last:
                     if x > best_root:
@@ -137,7 +142,7 @@ def _enter(index, top, cycle, root_last, arc_max, scratch):
 
 @kernel(inline="always")
 def _merge(k, top, t, scratch):
-    """Path k .. top becomes component t, in place k; the parts stay above it until it has taken its arc. O(words)."""
+    """Contract path[k .. top] into component t at position k; its parts follow it until it takes its arc. O(words)."""
     first, last, path = scratch.first, scratch.last, scratch.path
     first[t], last[t] = first[path[k]], last[path[k]]
     for j in range(k, top + 1):
@@ -160,23 +165,25 @@ def _merge(k, top, t, scratch):
 
 @kernel
 def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
-    """Contract until every component is reached from the root.
+    """Contract cycles until the root reaches every component.
 
-    root_last: components take a root arc only if nothing else enters them.
-    OUT: arc_max (if not empty) of arcs inside components: minus their reduced cost.
-    Returns how many components there were in all, words included; 0 for more than most_roots root arcs, -1 for no tree.
+    If `root_last`, components take a root arc only if no other arc enters them. If `arc_max` is not empty, minus the
+    reduced cost of arcs inside components is written to it.
+
+    Return the number of all components, including words; 0 if there are more than most_roots root arcs, -1 if no tree
+    exists.
     """
     head, component = index.head, scratch.component
     pick, state, path = scratch.pick, scratch.state, scratch.path
     _begin(index, weight, scratch)
-    made = n + 1  # components so far
+    components = n + 1  # number of components so far
     roots = 0
     for s in range(1, n + 1):
         if state[component[s]] == DONE:
             continue
         path[0] = component[s]
         top = 0
-        cycle = 0  # parts of the component on top if it was just contracted: they lie above it on the path
+        cycle = 0  # number of parts of the component on top if it was just contracted; they follow it on the path
         while True:
             c = path[top]
             if state[c] == NEW:
@@ -204,41 +211,42 @@ def _contract(index, weight, n, root_last, most_roots, arc_max, scratch):
             k = top
             while path[k] != u:
                 k -= 1
-            _merge(k, top, made, scratch)
-            made += 1
+            _merge(k, top, components, scratch)
+            components += 1
             cycle = top + 1 - k
             top = k
-    return made
+    return components
 
 
 @kernel
 def arborescence(index, weight, n, single_root, arcs, arc_max, scratch):
-    """Score of the best tree, projective or not, NEG if there is none.
+    """Return the score of the best tree, projective or not, or NEG if there is none.
 
-    index     ArcIndex
-    weight    float64[>= A]; NEG forbids an arc (forced arcs: forbid the other arcs into the word)
-    arcs      int32[n] OUT: the arc into each word; untouched if there is no tree
-    arc_max   float64[>= A] OUT: no tree through the arc scores more than this: value minus reduced cost, so the value
-              itself for arcs of the best tree, NEG for forbidden ones; empty: not wanted
-    scratch   ArborescenceScratch
-    Ties go to the lower head within a component. Integers give exact integers. O(A) a contraction, O(A n) at worst;
-    two to four passes over the arcs are usual. Changes nothing but OUT and scratch.
+    - `index`: ArcIndex.
+    - `weight`: float64[>= A]; NEG forbids an arc. To force an arc, forbid the other arcs into its word.
+    - `arcs`: int32[n], written: the arc into each word. Unchanged if there is no tree.
+    - `arc_max`: float64[>= A], written unless empty. No tree with the arc scores more than this bound, which is the
+      value minus the reduced cost. It is the value itself for arcs of the best tree, and NEG for forbidden arcs.
+    - `scratch`: ArborescenceScratch.
+
+    Ties go to the lower head within a component. Integers give exact integers. O(A) per contraction, O(A n) at worst;
+    two to four passes over the arcs are usual. All other arguments remain unchanged.
     """
     head, mod, into, into_start = index.head, index.mod, index.into, index.into_start
     component, parent, pick, dual = scratch.component, scratch.parent, scratch.pick, scratch.dual
     bounds = len(arc_max) > 0
-    # most often the best tree has a single root anyway; found with fewer contractions, and with better bounds
-    made, root_last = 0, False
+    # the first try usually finds a tree with a single root, with fewer contractions and better bounds
+    components, root_last = 0, False
     for root_last in (False, True):
         if bounds:
             arc_max[:] = NEG
-        made = _contract(index, weight, n, root_last, 1 if single_root else n, arc_max, scratch)
-        if made != 0:
+        components = _contract(index, weight, n, root_last, 1 if single_root else n, arc_max, scratch)
+        if components != 0:
             break
-    if made <= 0:
+    if components <= 0:
         return NEG
-    # open the cycles again, the last one first: the arc into a cycle replaces the one of the member that it enters
-    for t in range(made - 1, n, -1):
+    # expand the cycles, the last one first: the arc into a cycle replaces the arc of the member that it enters
+    for t in range(components - 1, n, -1):
         w = mod[pick[t]]
         while parent[w] != t:
             w = parent[w]
@@ -262,10 +270,10 @@ def arborescence(index, weight, n, single_root, arcs, arc_max, scratch):
 
 @kernel
 def maximum_arborescence(score):
-    """int32[n + 1] heads of the best tree rooted in node 0, ties to the lower head; heads[1] = -2 if there is none.
+    """Return int32[n + 1]: heads of the best tree with root 0, ties to the lower head; heads[1] = -2 if there is none.
 
-    score float64[n + 1, n + 1], score[h, m]; -inf forbids an arc. As `arborescence`, for a dense matrix and any number
-    of roots.
+    score[h, m] is float64[n + 1, n + 1]; -inf forbids an arc. The algorithm is `arborescence`, for any number of root
+    arcs.
     """
     n = len(score) - 1
     index = index_arcs(n, score > -np.inf)

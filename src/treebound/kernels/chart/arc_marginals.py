@@ -1,7 +1,8 @@
-"""Marginals of projective trees under scores of arcs alone, without a hypergraph: inside-outside over Eisner's spans.
+"""Marginals of projective trees under scores of arcs only, by inside-outside over Eisner's spans, without a hypergraph.
 
-For sentences whose hypergraph would be too large. C(h, e) is head h with all its modifiers up to e, I(h, m) the words
-between the ends of an arc, which it holds (Eisner 1996, Figure 3). Oracle: tests enumerate all trees.
+These functions serve sentences whose hypergraph would be too large. C(h, e) is head h with all its modifiers up to e.
+I(h, m) consists of the words between the ends of an arc, including the arc (Eisner 1996, Figure 3). Oracle: tests
+enumerate all trees.
 """
 
 from __future__ import annotations
@@ -13,89 +14,95 @@ from treebound.support.jit import kernel
 
 
 @kernel(inline="always")
-def _sums(one, other, first, last):
-    """(largest one[k] + other[k] for first <= k < last, sum of exp(the sums less that one)); -inf, 0 where all are."""
+def _sums(x, y, first, last):
+    """Return (largest x[k] + y[k] for first <= k < last, sum of exp(x[k] + y[k] - largest)).
+
+    If all sums are -inf, the result is (-inf, 0).
+    """
     top = -np.inf
     for k in range(first, last):
-        top = max(top, one[k] + other[k])
+        top = max(top, x[k] + y[k])
     total = 0.0
     if top > -np.inf:
         for k in range(first, last):
-            total += np.exp(one[k] + other[k] - top)
+            total += np.exp(x[k] + y[k] - top)
     return top, total
 
 
 @kernel(inline="always")
-def _log_sum(one, other, first, last):
-    top, total = _sums(one, other, first, last)
+def _log_sum(x, y, first, last):
+    top, total = _sums(x, y, first, last)
     return top + np.log(total) if total > 0.0 else -np.inf
 
 
 @kernel(inline="always")
-def _flow(one, other, first, last, whole, p, to_one, to_other):
-    """Share the probability p of a sum, `whole`, among what it is made of."""
+def _flow(x_terms, y_terms, first, last, log_total, p, to_x, to_y):
+    """Distribute the probability p of a log sum, `log_total`, over its terms; add the probabilities to `to_x` and
+    `to_y`.
+    """
     if p == 0.0:
         return
-    if abs(whole) > COARSE:  # sum again relative to the largest, so that shares sum to 1
-        whole, total = _sums(one, other, first, last)
+    if abs(log_total) > COARSE:  # sum again relative to the largest, so that shares sum to 1
+        log_total, total = _sums(x_terms, y_terms, first, last)
         p /= total
     for k in range(first, last):
-        x = one[k] + other[k] - whole
-        if x > -np.inf:
-            share = p * np.exp(x)
-            to_one[k] += share
-            to_other[k] += share
+        difference = x_terms[k] + y_terms[k] - log_total
+        if difference > -np.inf:
+            share = p * np.exp(difference)
+            to_x[k] += share
+            to_y[k] += share
 
 
 @kernel
 def projective_arc_marginals(score, single_root, marginal):
-    """Log partition function; marginal float64[n + 1, n + 1] OUT: the probability of every arc, 0 for what is no arc.
+    """Return the log partition function; write `marginal` float64[n + 1, n + 1], the probability of every arc.
 
-    score   float64[n + 1, n + 1] natural logarithms, head first; -inf for what is no arc
-    -inf and zeros if there is no tree. O(n^3), space O(n^2).
+    `score` float64[n + 1, n + 1] contains natural logarithms, head first; -inf if there is no such arc. The probability
+    of an absent arc is 0. If there is no tree, the result is -inf and zeros. O(n^3), space O(n^2).
     """
     n = len(score) - 1
     marginal[:] = 0.0
-    whole, ends = np.full((n + 1, n + 1), -np.inf), np.full((n + 1, n + 1), -np.inf)  # C(h, e) at [h, e] and [e, h]
+    complete, ends = np.full((n + 1, n + 1), -np.inf), np.full((n + 1, n + 1), -np.inf)  # C(h, e) at [h, e] and [e, h]
     half = np.full((n + 1, n + 1), -np.inf)  # I(h, m)
     for h in range(n + 1):
-        whole[h, h] = ends[h, h] = 0.0
-    least = 1 if single_root else 0
-    for width in range(1, n + 1 - least):
-        for i in range(least, n + 1 - width):
+        complete[h, h] = ends[h, h] = 0.0
+    first_word = 1 if single_root else 0
+    for width in range(1, n + 1 - first_word):
+        for i in range(first_word, n + 1 - width):
             j = i + width
-            inner = _log_sum(whole[i], whole[j, 1:], i, j)
+            inner = _log_sum(complete[i], complete[j, 1:], i, j)
             half[i, j] = inner + score[i, j]
-            whole[i, j] = ends[j, i] = _log_sum(half[i], ends[j], i + 1, j + 1)
+            complete[i, j] = ends[j, i] = _log_sum(half[i], ends[j], i + 1, j + 1)
             if i > 0:
                 half[j, i] = inner + score[j, i]
-                whole[j, i] = ends[i, j] = _log_sum(half[j], ends[i], i, j)
-    p_whole, p_ends = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))  # probabilities, in two parts
+                complete[j, i] = ends[i, j] = _log_sum(half[j], ends[i], i, j)
+    # the probability of C(h, e) is p_spans[h, e] + p_ends[e, h]
+    p_spans, p_ends = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     if single_root:
-        both, roots = np.full(n + 1, -np.inf), score[0]
+        both_sides, roots = np.full(n + 1, -np.inf), score[0]
         for m in range(1, n + 1):
-            both[m] = whole[m, 1] + whole[m, n]
-        log_z = _log_sum(roots, both, 1, n + 1)
+            both_sides[m] = complete[m, 1] + complete[m, n]
+        log_z = _log_sum(roots, both_sides, 1, n + 1)
         if log_z == -np.inf:
             return log_z
         p_root = np.zeros(n + 1)
-        _flow(roots, both, 1, n + 1, log_z, 1.0, marginal[0], p_root)
+        _flow(roots, both_sides, 1, n + 1, log_z, 1.0, marginal[0], p_root)
         for m in range(1, n + 1):
-            p_whole[m, 1] += p_root[m]
-            p_whole[m, n] += p_root[m]
+            p_spans[m, 1] += p_root[m]
+            p_spans[m, n] += p_root[m]
     else:
-        log_z = whole[0, n]
+        log_z = complete[0, n]
         if log_z == -np.inf:
             return log_z
-        p_whole[0, n] = 1.0
-    for width in range(n - least, 0, -1):
-        for i in range(least, n + 1 - width):
+        p_spans[0, n] = 1.0
+    for width in range(n - first_word, 0, -1):
+        for i in range(first_word, n + 1 - width):
             j = i + width
-            _flow(half[i], ends[j], i + 1, j + 1, whole[i, j], p_whole[i, j] + p_ends[j, i], marginal[i], p_ends[j])
+            _flow(half[i], ends[j], i + 1, j + 1, complete[i, j], p_spans[i, j] + p_ends[j, i], marginal[i], p_ends[j])
             if i > 0:
-                _flow(half[j], ends[i], i, j, whole[j, i], p_whole[j, i] + p_ends[i, j], marginal[j], p_ends[i])
+                _flow(half[j], ends[i], i, j, complete[j, i], p_spans[j, i] + p_ends[i, j], marginal[j], p_ends[i])
             p = marginal[i, j] + (marginal[j, i] if i > 0 else 0.0)
             if p > 0.0:
-                inner = _log_sum(whole[i], whole[j, 1:], i, j)
-                _flow(whole[i], whole[j, 1:], i, j, inner, p, p_whole[i], p_whole[j, 1:])
+                inner = _log_sum(complete[i], complete[j, 1:], i, j)
+                _flow(complete[i], complete[j, 1:], i, j, inner, p, p_spans[i], p_spans[j, 1:])
     return log_z

@@ -1,7 +1,7 @@
 """Backbone dynamic programs for projective trees, written as hypergraphs.
 
-Spans follow Eisner (1996): C(h, e) is a head with its modifiers towards e, complete; I(h, m) spans h..m and holds the
-arc h -> m. What a backbone adds to the item tells which parts it scores exactly:
+Spans follow Eisner (1996). C(h, e) is a head with its modifiers towards e, complete. I(h, m) spans h..m and contains
+the arc h -> m. The additional information in an item determines the parts that a backbone scores exactly:
 
 | backbone | item | scores beside arcs | edges |
 |---|---|---|---|
@@ -9,12 +9,12 @@ arc h -> m. What a backbone adds to the item tells which parts it scores exactly
 | carreras | C(h, e, outermost modifier) | adjacent-sibling, outermost-grandchild | O(n^2 k^2) |
 | grandparent-sibling | C(g, h, e) | adjacent-sibling, outermost-grandchild, grandchild, grand-sibling | O(n^2 k^2) |
 
-with k candidate heads a word (k = n: O(n^3), O(n^4), O(n^4)). Every projective tree has exactly one derivation.
-References: Carreras (2007), section 3; Koo & Collins (2010), Model 1. Oracle: tests/oracles enumerate all trees; the
-dense dynamic programs of `treebound.kernels.chart.model1`.
+Here k is the number of candidate heads per word (for k = n: O(n^3), O(n^4), O(n^4)). Every projective tree has exactly
+one derivation. References: Carreras (2007), section 3; Koo & Collins (2010), Model 1. Oracle: tests/oracles enumerate
+all trees; the dense dynamic programs of `treebound.kernels.chart.model1`.
 
-In the comments, b = (h, m) is an arc, a = (g, h) the arc into its head, s a modifier of h between h and m. The empty
-half of a word is the axiom; its "no grandchild" score is added where it is used.
+In the comments, b = (h, m) is an arc, a = (g, h) is the arc into its head, and s is a modifier of h between h and m.
+The empty half of a word is the axiom. Its "no grandchild" score is added when the axiom is used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ABSENT = read_only(np.zeros(0, np.float64))
 
 
 class ChartScores(NamedTuple):
-    """Scores float64[F] of the families that a backbone may score; empty where absent."""
+    """Scores float64[F] of the families that a backbone can score; empty if absent."""
 
     adjacent: np.ndarray
     outermost: np.ndarray
@@ -43,16 +43,16 @@ class ChartScores(NamedTuple):
 
 
 def chart_scores(scores: Mapping[str, np.ndarray]) -> ChartScores:
-    """ChartScores, read-only, of family -> float64[F], whatever else is there."""
+    """Return read-only ChartScores from a mapping of families to scores float64[F]; other families are ignored."""
     families = ("adjacent-sibling", "outermost-grandchild", "grandchild", "grand-sibling")
     return ChartScores(*[read_only(scores[family]) if family in scores else ABSENT for family in families])
 
 
 class _Writer(NamedTuple):
-    """A hypergraph in the making: the arrays of `Hypergraph`, and size int64[1], the number of items.
+    """A hypergraph under construction: the arrays of `Hypergraph`, and `size` int64[1], the number of items.
 
-    The edges of an item are written one after another, by who knows how many there are; `_close` then makes the item.
-    first[items] is where the edges of the next item begin.
+    Edges are written one after another. The caller counts them, and `_close` then makes an item of the edges since the
+    last item. first[items] is the index of the first edge of the next item.
     """
 
     first: np.ndarray
@@ -65,35 +65,37 @@ class _Writer(NamedTuple):
 
 @kernel
 def _writer(items, edges, limit, width):
-    """An empty hypergraph for at most `items` items and the smaller number of `edges` and `limit`; its axiom is there.
+    """Return a hypergraph that contains only the axiom and has space for `items` items and min(edges, limit) edges.
 
-    width  edges of an item at most: so many more fit, so that one look at `_full` before an item is enough
+    `width` is the largest number of edges of an item. The arrays have space for `width` further edges, so that `_full`
+    needs to be called only once per item.
     """
-    most = min(np.int64(edges), np.int64(limit)) + width
-    first = np.empty(min(np.int64(items), most) + 3, np.int32)
+    capacity = min(np.int64(edges), np.int64(limit)) + width
+    first = np.empty(min(np.int64(items), capacity) + 3, np.int32)
     first[0], first[1] = 0, 0
     return _Writer(
         first,
-        np.empty(most, np.int32),
-        np.empty(most, np.int32),
-        np.empty(most, np.int32),
-        np.empty(most, np.float64),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.float64),
         np.array([1]),
     )
 
 
 @kernel(inline="always")
 def _full(out, edges, width):
-    """Whether there may be no place for the edges of one more item."""
+    """Return whether the edges of another item may not fit."""
     return edges > len(out.left) - width
 
 
 @kernel
 def _edge(out, edges, left, right, var, weight):
-    """One more edge of the next item, unless impossible (tails below 0 do not exist); how many edges there are then.
+    """Write an edge of the next item and return the new number of edges, which excludes impossible edges.
 
-    An impossible edge is written, too, and overwritten by the next one: half of the edges of some items are impossible,
-    and branches on that would be mispredicted. Unsigned indices, here and below, spare the test for negative ones.
+    An edge is impossible if a tail is below 0 or the weight is too low. It is written, too, but the next edge
+    overwrites it. Half of the edges of some items are impossible, and a branch would be mispredicted. Unsigned indices,
+    here and below, avoid the test for negative indices.
     """
     e = np.uint64(edges)
     out.left[e], out.right[e], out.var[e], out.weight[e] = left, right, var, weight
@@ -102,7 +104,7 @@ def _edge(out, edges, left, right, var, weight):
 
 @kernel
 def _close(out, edges):
-    """Number of the item that the edges since the last one make; -1 where there are none."""
+    """Make an item of the edges since the last item; return its number, or -1 if there are no edges."""
     i = out.size[0]
     if edges == out.first[i]:
         return -1
@@ -113,7 +115,7 @@ def _close(out, edges):
 
 @kernel
 def _finish(out, edges):
-    """The hypergraph whose goal consists of the edges since the last item (of none where there is no tree)."""
+    """Return the hypergraph whose goal has the edges since the last item; the goal has no edges if there is no tree."""
     items = out.size[0] + 1
     out.first[items] = edges
     return Hypergraph(out.first[: items + 1], out.left[:edges], out.right[:edges], out.var[:edges], out.weight[:edges])
@@ -121,20 +123,23 @@ def _finish(out, edges):
 
 @kernel(inline="always")
 def _beyond(bound, cells, limit, counted):
-    """Whether a graph of at most `bound` edges, or the table of `cells` that finds its items, counts as too large."""
+    """Return whether a graph of at most `bound` edges is too large, or the table of `cells` that is needed to build it.
+
+    If edges are `counted`, only the table makes a graph too large in advance.
+    """
     return bound > limit and (cells > limit or not counted)
 
 
 @kernel
 def _too_large():
-    """A hypergraph without items beside the axiom."""
+    """Return a hypergraph without items except the axiom, which means that the graph is too large."""
     none = np.zeros(0, np.int32)
     return Hypergraph(np.zeros(1, np.int32), none, none, none, np.zeros(0, np.float64))
 
 
 @kernel
 def arcs_by_length(index, n):
-    """(order int32[A], first int32[n + 2]): arcs grouped by |h - m|. O(A + n)."""
+    """Return (order int32[A], first int32[n + 2]): arcs grouped by |h - m|. O(A + n)."""
     A = len(index.head)
     first = np.zeros(n + 2, np.int32)
     for a in range(A):
@@ -152,9 +157,10 @@ def arcs_by_length(index, n):
 
 @kernel
 def pairs_by_length(index, parts, n):
-    """(pairs int32[P, 2], first int64[n + 2]): all (s, b) of adjacent-sibling parts, grouped by |m - s|. O(P + n).
+    """Return (pairs int32[P, 2], first int64[n + 2]): all (s, b) of adjacent-sibling parts, grouped by |m - s|. O(P +
+    n).
 
-    s is an arc nearer than b, of the same head and side; a single root has no pairs.
+    The arc s is nearer than b and has the same head and side. A single root has no pairs.
     """
     mod = index.mod
     A = len(mod)
@@ -176,7 +182,7 @@ def pairs_by_length(index, parts, n):
 
 @kernel
 def no_grandchild(index, parts, outermost, a, side):
-    """Score of 'no modifier' on a side (0 left, 1 right) of the modifier of arc a. O(1)."""
+    """Return the score of 'no modifier' on a side (0 left, 1 right) of the modifier of arc a. O(1)."""
     if len(outermost) == 0:
         return 0.0
     inner = index.head[a] < index.mod[a]  # the left side is the inner one
@@ -185,11 +191,13 @@ def no_grandchild(index, parts, outermost, a, side):
 
 @kernel
 def eisner_graph(index, n, single_root, limit, counted=False):
-    """First-order hypergraph; empty if it might exceed `limit` edges, or does so if they are `counted`.
+    """Return the first-order hypergraph, or an empty one if it might have more than `limit` edges.
 
-    I(b):  C(h, r) + C(m, r +- 1)   for every split r between h and m
-    C(h, e): I(h, m) + C(m, e)      for every m between h and e; the axiom if h = e
-    goal:  C(0, n), or for a single root C(m, 1) + C(m, n) + arc (0, m)
+    If the edges are `counted`, it is empty only if it has more than `limit` edges. The items are:
+
+        I(b):    C(h, r) + C(m, r +- 1)  for every split r between h and m
+        C(h, e): I(h, m) + C(m, e)       for every m between h and e; the axiom if h = e
+        goal:    C(0, n), or for a single root C(m, 1) + C(m, n) + arc (0, m)
     """
     head, mod, start, right = index.head, index.mod, index.start, index.right
     A = len(head)
@@ -242,22 +250,25 @@ def eisner_graph(index, n, single_root, limit, counted=False):
     return _finish(out, edges)
 
 
-# not split: with a function for each kind of item it takes 2.4 times as long on sentences of 17 words, as numba hands
-# structures over by value
+# this is one function because a function for each kind of item takes 2.4 times as long on sentences of 17 words: numba
+# passes structures by value
 @kernel
 def carreras_graph(index, parts, scores, limit, counted=False):
-    """Second-order hypergraph of Carreras (2007); scores: ChartScores; limit, counted: as for `eisner_graph`.
+    """Return the second-order hypergraph of Carreras (2007); `scores` are ChartScores.
 
-    X(b, r): C(h, r, s)              over the outermost modifier s of h up to r, + adjacent-sibling(s, b)
-    Y(b, r): C(m, r, c)              over m's outermost modifier c on the side of h, + outermost-grandchild(b, c)
-    I(b):    X(b, r) + Y(b, r +- 1)  over splits r
-    C(b, e): I(b) + C(m, e, c)       over m's outermost modifier c on the other side, + outermost-grandchild(b, c)
-    goal:    I(b) + ... = C(b, n) over root arcs b
+    The arguments `limit` and `counted` are as in `eisner_graph`. The items are:
 
-    Where grand-siblings are scored (as pairs of an arc and an adjacent-sibling part, outside), the edges of X(b, r)
-    choose variable A + 1 + p, p being the number of their adjacent-sibling part, instead of A. A derivation has one of
-    them for every arc that has such parts (with a single root, all but the root's). A pass over the graph then takes
-    scores of A + 1 + adjacent-sibling parts variables.
+        X(b, r): C(h, r, s)              over the outermost modifier s of h up to r, + adjacent-sibling(s, b)
+        Y(b, r): C(m, r, c)              over m's outermost modifier c on the side of h, + outermost-grandchild(b, c)
+        I(b):    X(b, r) + Y(b, r +- 1)  over splits r
+        C(b, e): I(b) + C(m, e, c)       over m's outermost modifier c on the other side, + outermost-grandchild(b, c)
+        goal:    I(b) + ... = C(b, n) over root arcs b
+
+    If grand-siblings are scored outside the graph, they are pairs of an arc and an adjacent-sibling part. The edges of
+    X(b, r) then choose variable A + 1 + p instead of A, where p is the number of the adjacent-sibling part. A
+    derivation has one such edge for every arc that has adjacent-sibling parts (with a single root, every arc except the
+    root's). A pass over the graph then takes the scores of A + 1 + P variables, P being the number of adjacent-sibling
+    parts.
     """
     adjacent, outermost = scores.adjacent, scores.outermost
     n, single_root = len(index.right) - 1, parts.single_root
@@ -364,17 +375,20 @@ def carreras_graph(index, parts, scores, limit, counted=False):
     return _finish(out, edges)
 
 
-# not split, as `carreras_graph`
+# one function for the same reason as `carreras_graph`
 @kernel
 def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=False):
-    """Hypergraph in the shape of Koo & Collins (2010) Model 1; scores, limit, counted: as for `carreras_graph`.
+    """Return a hypergraph in the form of Koo & Collins (2010), Model 1.
 
-    S(s, b):    C(s, r) + C(b, r +- 1)              the span between two adjacent modifiers of h, over splits r
-    I(a, b):    C(b, h +- 1)                        b is h's first modifier on its side, + adjacent-sibling(NONE, b)
-                I(a, s) + S(s, b)                   + adjacent-sibling(s, b)
+    The arguments `scores`, `limit` and `counted` are as in `carreras_graph`. If `named`, the edges of S(s, b) choose
+    the variable of the adjacent-sibling part (s, b). The items are:
+
+        S(s, b):  C(s, r) + C(b, r +- 1)            the span between two adjacent modifiers of h, over splits r
+        I(a, b):  C(b, h +- 1)                      b is h's first modifier on its side, + adjacent-sibling(NONE, b)
+                  I(a, s) + S(s, b)                 + adjacent-sibling(s, b)
                                                     both + grandchild(a, b) and + grand-sibling(a, s or NONE, b)
-    C(a, e):    I(a, b) + C(b, e)                   b is h's outermost modifier up to e, + outermost-grandchild(a, b)
-    goal:       I(root, b) + C(b, n); for a single root, I(root, b) consists of C(b, 1)
+        C(a, e):  I(a, b) + C(b, e)                 b is h's outermost modifier up to e, + outermost-grandchild(a, b)
+        goal:     I(root, b) + C(b, n); for a single root, I(root, b) consists of C(b, 1)
     """
     adjacent, outermost, grandchild, triples = scores
     n = len(index.right) - 1
@@ -407,8 +421,8 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
     half = np.full(pairs + A, -1, np.int32)  # I(a, b) at the grandchild part of (a, b); I(root, b) at pairs + b
     span = np.full(parts.adjacent[A], -1, np.int32)  # S(s, b) at the adjacent-sibling part of (s, b)
     none = np.empty((A, 2), np.float64)
-    # what the arcs into one head have in common: ranks of its modifiers, the items of these, their own scores
-    rank_of, tail, own = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32), np.empty(n + 1)
+    # shared by all arcs into one head: ranks of its modifiers, the items of the modifiers, and their own scores
+    rank_of, tail, own_score = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32), np.empty(n + 1)
     for a in range(A):
         done[a, mod[a]] = 0
         for side in range(2):
@@ -429,8 +443,8 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
             var = A + 1 + part if named else A
             for r in range(lo, hi):
                 w = (x_end if r == lo else 0.0) + (y_end if r + 1 == hi else 0.0)
-                left, beside = done[np.uint64(x), np.uint64(r)], done[np.uint64(y), np.uint64(r + 1)]
-                edges = _edge(out, edges, left, beside, var, w)
+                left_half, right_half = done[np.uint64(x), np.uint64(r)], done[np.uint64(y), np.uint64(r + 1)]
+                edges = _edge(out, edges, left_half, right_half, var, w)
             span[part] = _close(out, edges)
         # I(a, b) with |m - h| = d
         for o in range(by_length[d], by_length[d + 1]):
@@ -450,20 +464,20 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
             for i in range(rank if paired else 0):
                 if span[np.uint64(pair + 1 + i)] >= 0:
                     rank_of[count], tail[count] = i, span[np.uint64(pair + 1 + i)]
-                    own[count] = adjacent[np.uint64(pair + 1 + i)] if scored else 0.0
+                    own_score[count] = adjacent[np.uint64(pair + 1 + i)] if scored else 0.0
                     count += 1
             contexts = into_start[h + 1] - into_start[h] if h > 0 else 1
             for q in range(contexts):
                 a = into[into_start[h] + q] if h > 0 else -1
-                at = pairs  # I(a, .) of this side begins here
+                first_part = pairs  # I(a, .) of this side begins here
                 w = 0.0
                 triple = np.int64(-1)
                 if a >= 0:
                     if rank >= parts.below[a, 1 if rightward else 0]:
                         continue
-                    at = parts.grandchild[a] + (parts.below[a, 0] if rightward else 0)
+                    first_part = parts.grandchild[a] + (parts.below[a, 0] if rightward else 0)
                     if has_grandchild:
-                        w = grandchild[at + rank]
+                        w = grandchild[first_part + rank]
                     if has_triples:
                         triple = parts.grand_sibling[a] + grand_sibling_rank(index, parts, a, NONE, b)
                 if _full(out, edges, width):
@@ -472,12 +486,12 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
                 if w > NEG_TEST:
                     for c in range(count):
                         i = rank_of[np.uint64(c)]
-                        w_s = w + own[np.uint64(c)]
+                        w_s = w + own_score[np.uint64(c)]
                         if triple >= 0:
                             w_s += triples[np.uint64(triple + 1 + i)]
-                        edges = _edge(out, edges, half[np.uint64(at + i)], tail[np.uint64(c)], b, w_s)
-                half[at + rank] = _close(out, edges)
-        # C(a, e) with |e - h| = d: modifiers whose own span reaches e are the same for all arcs into h
+                        edges = _edge(out, edges, half[np.uint64(first_part + i)], tail[np.uint64(c)], b, w_s)
+                half[first_part + rank] = _close(out, edges)
+        # C(a, e) with |e - h| = d: the modifiers whose span reaches e are the same for all arcs into h
         for h in range(1, n + 1):
             for side in range(2):
                 e = h - d if side == 0 else h + d
@@ -491,7 +505,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
                         break
                     if done[np.uint64(lower), np.uint64(e)] >= 0:
                         rank_of[count], tail[count] = lower - b0, done[np.uint64(lower), np.uint64(e)]
-                        own[count] = none[lower, side] if m == e else 0.0
+                        own_score[count] = none[lower, side] if m == e else 0.0
                         count += 1
                 for q in range(into_start[h], into_start[h + 1]):
                     a = into[q]
@@ -507,7 +521,7 @@ def grandparent_sibling_graph(index, parts, scores, limit, counted=False, named=
                         i = rank_of[np.uint64(c)]
                         if i >= below:
                             break
-                        w = own[np.uint64(c)]
+                        w = own_score[np.uint64(c)]
                         if has_outermost:
                             w += outermost[np.uint64(first_outermost + i)]
                         edges = _edge(out, edges, half[np.uint64(first_half + i)], tail[np.uint64(c)], A, w)

@@ -1,7 +1,7 @@
 """The tree that maximises a sum of weights: one interface to dynamic programs and to arborescences.
 
-`graph` is the Hypergraph of a backbone (projective trees), or NO_GRAPH (all trees, over the arcs of an ArcIndex).
-Weights are of variables 0 .. V - 1 (see `treebound.kernels.bounded`), the first A of which are arcs.
+`graph` is the Hypergraph of a backbone for projective trees, or NO_GRAPH for all trees over the arcs of an ArcIndex.
+Weights belong to variables 0 .. V - 1 (see `treebound.kernels.bounded`). The first A variables are arcs.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from treebound.support.jit import kernel
 
 
 class OracleScratch(NamedTuple):
-    """Working memory: of items (value, best, outside), edges (keep), a tree (stack), arborescences (trees).
+    """Working memory for items, edges, a tree (`stack`) and arborescences (`trees`).
 
-    `value`, `best` and `outside` keep the results of the last call until the next one. If `trees` is None, every graph
-    is a Hypergraph, and no arborescences are compiled.
+    `value`, `best` and `outside` belong to items and keep the results of the last call until the next one. `keep`
+    belongs to edges. If `trees` is None, every graph is a Hypergraph, and no arborescences are compiled.
     """
 
     value: np.ndarray
@@ -42,9 +42,9 @@ def _trees_scratch(crossing, graph, n, A):
 
 @kernel
 def oracle_scratch(crossing, graph, n, A):
-    """Return scratch for sentences of n words and A arcs, and for all parts of `graph`.
+    """Return scratch for sentences of n words and A arcs, and for the items and edges of `graph`.
 
-    crossing  None if the graph is a Hypergraph in all calls; any other value if it may be NO_GRAPH
+    `crossing` is None if the graph is a Hypergraph in all calls, and any other value if it may be NO_GRAPH.
     """
     items, edges = max(0, len(graph.first) - 1), len(graph.left)
     return OracleScratch(
@@ -57,13 +57,13 @@ def oracle_scratch(crossing, graph, n, A):
     )
 
 
-def _no_tree(trees, index, weight, single_root, chosen, most):
+def _no_tree(trees, index, weight, single_root, chosen, arc_max):
     return NEG
 
 
 @where_none(_no_tree)
-def _arborescence(trees, index, weight, single_root, chosen, most):
-    return arborescence(index, weight, len(index.right) - 1, single_root, chosen, most, trees)
+def _arborescence(trees, index, weight, single_root, chosen, arc_max):
+    return arborescence(index, weight, len(index.right) - 1, single_root, chosen, arc_max, trees)
 
 
 @kernel
@@ -76,9 +76,9 @@ def best_tree(graph, index, weight, single_root, chosen, scratch):
 
 @kernel
 def tree_variables(graph, index, chosen, scratch):
-    """Return (score that the graph itself adds, number of variables) of the tree of the last `best_tree`.
+    """Return (score that the graph itself adds, number of variables) for the tree of the last call of `best_tree`.
 
-    OUT chosen int32[2 n + 1]: its variables.
+    Write `chosen` int32[2 n + 1]: the variables of the tree.
     """
     if len(graph.first) > 0:
         return best_variables(graph, len(index.head), scratch.best, chosen, scratch.stack, True)
@@ -87,9 +87,10 @@ def tree_variables(graph, index, chosen, scratch):
 
 @kernel
 def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scratch):
-    """Return (edges, items) in which some tree weighs more than `cut`, after `best_tree` with the same weights.
+    """Return (number of edges, number of items) for which some tree weighs more than `cut`.
 
-    OUT arc_max float64[V]: an upper bound of the trees with each variable (exact except for arborescences).
+    Call it after `best_tree`, with the same weights. Write `arc_max` float64[V]: for each variable, an upper bound of
+    all trees with the variable. The bound is exact except for arborescences.
     """
     if len(graph.first) > 0:
         return mark(graph, weight, scratch.value, cut, scratch.outside, scratch.keep, arc_max)
@@ -99,7 +100,7 @@ def bound_variables(graph, index, weight, single_root, cut, chosen, arc_max, scr
 
 @kernel
 def without_losers(graph, edges, items, scratch):
-    """Return the graph without the edges that `bound_variables` excluded, and whether there were many of them."""
+    """Return the graph without the edges that `bound_variables` excluded, and whether many edges were excluded."""
     if len(graph.first) == 0:
         return graph, True
     if edges < 0.8 * len(graph.left):
@@ -109,7 +110,9 @@ def without_losers(graph, edges, items, scratch):
 
 @kernel
 def lay_tree(index, theta, chosen, size, z, modifiers):
-    """Put a tree into z int8[V] (zeros) and count its modifiers, int32[n + 1]; its score under theta. O(n)."""
+    """Mark a tree in z int8[V] (zeros) and count the modifiers of words, int32[n + 1]; return its score under theta.
+    O(n).
+    """
     modifiers[:] = 0
     score = 0.0
     for i in range(size):
@@ -122,14 +125,14 @@ def lay_tree(index, theta, chosen, size, z, modifiers):
 
 @kernel
 def lift_tree(chosen, size, z):
-    """Take a tree out of z again. O(n)."""
+    """Remove the marks of a tree from z. O(n)."""
     for i in range(size):
         z[chosen[i]] = 0
 
 
 @kernel
 def keep_arcs(chosen, size, A, out):
-    """The arcs among the chosen variables into int32[n] out."""
+    """Write the arcs among the chosen variables to `out` int32[n]."""
     c = 0
     for i in range(size):
         if chosen[i] < A:

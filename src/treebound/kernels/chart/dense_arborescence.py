@@ -1,10 +1,10 @@
-"""Maximum spanning arborescence of a dense matrix: Chu & Liu (1965), Edmonds (1967), in O(n^2) time (Tarjan 1977).
+"""Maximum spanning arborescence of a dense matrix (Chu & Liu 1965; Edmonds 1967), in O(n^2) time (Tarjan 1977).
 
-The components and the path are those of `treebound.kernels.chart.arborescence`, which keeps the arcs that enter a
-component and bounds each of them. Here a component keeps one arc for each head, the best one. A cycle is contracted by
-taking the maxima of the rows of its parts, so that a contraction costs O(n) for each part, not O(arcs). Ties are broken
-as there: the earlier word of the component, then the lower head. A single root is found as there, by root arcs that
-are chosen last.
+Components and path are defined as in `treebound.kernels.chart.arborescence`, which stores all arcs that enter a
+component and bounds each of them. Here a component stores only the best arc from each head. A cycle is contracted by
+taking the maxima of the rows of its parts. A contraction therefore costs O(n) for each part, not O(arcs). Ties are
+broken in the same way: the earlier word of the component, then the lower head. A single root is also found in the same
+way, by choosing root arcs last.
 
 Oracle: tests/test_arborescence.py compares both.
 """
@@ -22,11 +22,11 @@ from treebound.support.jit import kernel
 def dense_arborescence(score, single_root, heads):
     """Find the best tree of a matrix, projective or not; return whether there is one. O(n^2) time and space.
 
-    score        float64[n + 1, n + 1]: score[h, m] is that of the arc from head h to modifier m; scores that are not
-                 above `NEG_TEST`, such as -inf, forbid. The diagonal and column 0 are not read
-    single_root  exactly one word is attached to the root
-    heads        int32[n + 1] IN: the best head of each word, the lowest of equal ones, 0 for no head. OUT: heads[1:] of
-                 the best tree; unchanged if there is none
+    - `score`: float64[n + 1, n + 1]. score[h, m] belongs to the arc from head h to modifier m. Scores that are not
+      above `NEG_TEST`, such as -inf, forbid the arc. The diagonal and column 0 are never read.
+    - `single_root`: if True, exactly one word is attached to the root.
+    - `heads`: int32[n + 1]. On entry, the best head of each word, the lowest of equal ones, or 0 for no head. On
+      return, heads[1:] is the best tree; unchanged if there is none.
     """
     n = len(score) - 1
     parent = np.empty(2 * n + 1, np.int32)  # component into which a component was contracted, or -1
@@ -34,16 +34,16 @@ def dense_arborescence(score, single_root, heads):
     roots = 0
     for m in range(1, n + 1):
         roots += heads[m] == 0
-    # most often the best tree has a single root anyway; words that prefer the root show that it has not
-    made = 0
+    # the best tree usually has a single root, unless several words prefer the root
+    components = 0
     if not single_root or roots < 2:
-        made = _contract(score, False, 1 if single_root else n, parent, pick)
-    if made == 0:
-        made = _contract(score, True, 1, parent, pick)
-    if made <= 0:
+        components = _contract(score, False, 1 if single_root else n, parent, pick)
+    if components == 0:
+        components = _contract(score, True, 1, parent, pick)
+    if components <= 0:
         return False
-    # open the cycles again, the last one first: the arc into a cycle replaces the one of the member that it enters
-    for t in range(made - 1, n, -1):
+    # expand the cycles, the last one first: the arc into a cycle replaces the arc of the member that it enters
+    for t in range(components - 1, n, -1):
         w = pick[t, 1]
         while parent[w] != t:
             w = parent[w]
@@ -55,11 +55,13 @@ def dense_arborescence(score, single_root, heads):
 
 @kernel
 def _contract(score, root_last, most_roots, parent, pick):
-    """Contract cycles until every component is reached from the root.
+    """Contract cycles until the root reaches every component.
 
-    root_last  components take a root arc only if nothing else enters them
-    parent     int32[2 n + 1] OUT, pick int32[2 n + 1, 2] OUT: as in `dense_arborescence`
-    Returns how many components there were in all, words included; 0 for more than most_roots root arcs, -1 for no tree.
+    - `root_last`: if True, components take a root arc only if no other arc enters them.
+    - `parent`, `pick`: int32[2 n + 1], int32[2 n + 1, 2], written; as in `dense_arborescence`.
+
+    Return the number of all components, including words; 0 if there are more than most_roots root arcs, -1 if no tree
+    exists.
     """
     n = len(score) - 1
     row, word = _entering_arcs(score)
@@ -68,7 +70,7 @@ def _contract(score, root_last, most_roots, parent, pick):
     dual, state, path = np.empty(2 * n + 1), np.full(2 * n + 1, NEW, np.int8), np.empty(2 * n + 1, np.int32)
     state[0] = DONE
     parent[:] = -1
-    made = n + 1  # components so far
+    components = n + 1  # number of components so far
     roots = 0
     for s in range(1, n + 1):
         if state[component[s]] == DONE:
@@ -95,38 +97,39 @@ def _contract(score, root_last, most_roots, parent, pick):
                 top += 1
                 path[top] = u
                 continue
-            k = top  # u is on the path: the cycle from u to c becomes component `made`, in the row of u
+            k = top  # u is on the path: the cycle from u to c becomes a new component, in the row of u
             while path[k] != u:
                 k -= 1
             best, best_word = row[row_of[u]], word[row_of[u]]
             best -= dual[u]
             for j in range(k, top + 1):
                 part = path[j]
-                parent[part] = made
+                parent[part] = components
                 if j > k:
                     _take_better(best, best_word, row[row_of[part]], word[row_of[part]], dual[part])
                     next_word[last[path[j - 1]]] = first[part]
-            row_of[made], first[made], last[made] = row_of[u], first[u], last[c]
-            w, order = first[made], 0
+            row_of[components], first[components], last[components] = row_of[u], first[u], last[c]
+            w, order = first[components], 0
             while True:
-                component[w], rank[w] = made, order
+                component[w], rank[w] = components, order
                 best[w] = NEG  # no arc of the component enters it
-                if w == last[made]:
+                if w == last[components]:
                     break
                 w = next_word[w]
                 order += 1
-            path[k] = made
+            path[k] = components
             top = k
-            made += 1
-    return made
+            components += 1
+    return components
 
 
 @kernel(inline="always")
 def _entering_arcs(score):
-    """Return the arcs that enter each component, at first each word.
+    """Return the arcs that enter each component; at first, each word is a component.
 
-    float64[n + 1, n + 1] [row of the component, head]: what is left of the score of the best arc from the head, and
-    int32[n + 1, n + 1]: the modifier of that arc.
+    - Remainders: float64[n + 1, n + 1] [row of the component, head]. What remains of the score of the best arc from the
+      head.
+    - Words: int32[n + 1, n + 1]. The modifier of this arc.
     """
     n = len(score) - 1
     row, word = np.empty((n + 1, n + 1)), np.empty((n + 1, n + 1), np.int32)
@@ -141,7 +144,7 @@ def _entering_arcs(score):
 
 @kernel(inline="always")
 def _best_head(row, word, rank, root_last):
-    """Return the head of the best arc that enters a component, -1 if there is none, and what is left of its score."""
+    """Return (head of the best arc that enters a component, or -1; the remainder of its score)."""
     head, best = -1, NEG_TEST
     for h in range(1 if root_last else 0, len(row)):
         x = row[h]
@@ -154,7 +157,7 @@ def _best_head(row, word, rank, root_last):
 
 @kernel(inline="always")
 def _take_better(best, best_word, row, word, dual):
-    """Take the arcs of a part of a cycle that are better than those of the parts before it."""
+    """Replace the stored arcs by the arcs of a part of the cycle that score more."""
     for h in range(len(best)):
         x = row[h] - dual
         better = x > best[h]

@@ -1,8 +1,9 @@
-"""The best tree of scores of arcs alone, without a hypergraph or pointers: of a dense matrix, or of candidate arcs.
+"""The best tree under scores of arcs only, without a hypergraph or back pointers, for a dense matrix or candidate arcs.
 
-For scores of arcs alone, where nothing is bounded. Where a parser is sure of itself, the best heads of all words mostly
-make up a tree, which is then the best one; else Eisner's algorithm (1996) finds it, or that of Chu & Liu and Edmonds
-(`treebound.kernels.chart.dense_arborescence`) where arcs may cross. Oracle: tests/test_scores.py enumerates trees.
+If a parser is confident, the best heads of all words usually form a tree, which is then the best tree. Otherwise,
+Eisner's algorithm (1996) finds the best projective tree. The algorithm of Chu & Liu and Edmonds
+(`treebound.kernels.chart.dense_arborescence`) finds the best non-projective tree. Oracle: tests/test_scores.py
+enumerates trees.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ FOUND, NO_TREE, NOT_A_SCORE = range(3)
 
 @kernel
 def best_tree(score, projective, single_root, heads):
-    """Return (FOUND, NO_TREE or NOT_A_SCORE, score of the best tree, largest absolute score, their sum).
+    """Return (FOUND, NO_TREE or NOT_A_SCORE; score of the best tree; largest absolute score; sum of absolute scores).
 
-    score      float64[n + 1, n + 1], score[h, m] that of the arc from head h to modifier m; -inf forbids an arc. What
-               stands on the diagonal and in column 0 is no arc, and is not looked at
-    projective, single_root  the trees among which it is the best
-    heads      int32[n + 1] OUT: the tree, heads[0] = -1, if one was found; all 0 if not
-    NOT_A_SCORE: NaN or +inf somewhere. O(n^2) where arcs may cross, O(n^3) for projective trees, space O(n^2).
+    - `score`: float64[n + 1, n + 1]. score[h, m] belongs to the arc from head h to modifier m; -inf forbids an arc. The
+      diagonal and column 0 are never read.
+    - `projective`, `single_root`: the set of trees.
+    - `heads`: int32[n + 1], written. The best tree with heads[0] = -1, or 0 for all words if there is no tree.
 
-    Python calls `BEST_TREE[projective]`, which compiles the search of that space alone.
+    NOT_A_SCORE means that a score is NaN or +inf. O(n^2) for non-projective trees, O(n^3) for projective trees, space
+    O(n^2).
+
+    Python calls `BEST_TREE[projective]`, so that only the search of one space is compiled.
     """
     if projective:
         return best_projective_tree(score, single_root, heads)
@@ -36,7 +39,7 @@ def best_tree(score, projective, single_root, heads):
 
 @kernel
 def best_projective_tree(score, single_root, heads):
-    """`best_tree` among projective trees."""
+    """Find the best projective tree, with the arguments and results of `best_tree`."""
     outcome, complete, largest, total = _best_heads(score, heads)
     if outcome == FOUND and not (complete and is_tree(heads, True, single_root)):
         outcome = FOUND if eisner(score, single_root, heads) else NO_TREE
@@ -45,7 +48,7 @@ def best_projective_tree(score, single_root, heads):
 
 @kernel
 def best_crossing_tree(score, single_root, heads):
-    """`best_tree` among all trees."""
+    """Find the best tree, projective or not, with the arguments and results of `best_tree`."""
     outcome, complete, largest, total = _best_heads(score, heads)
     if outcome == FOUND and not (complete and is_tree(heads, False, single_root)):
         outcome = FOUND if dense_arborescence(score, single_root, heads) else NO_TREE
@@ -57,9 +60,9 @@ BEST_TREE = {True: best_projective_tree, False: best_crossing_tree}
 
 @kernel
 def _best_heads(score, heads):
-    """Return (FOUND or NOT_A_SCORE, whether every word has a head, largest absolute score, their sum).
+    """Return (FOUND or NOT_A_SCORE, whether every word has a head, largest absolute score, sum of absolute scores).
 
-    heads  int32[n + 1] OUT: the best head of every word, 0 if it has none; heads[0] = -1
+    `heads` int32[n + 1] is written: the best head of every word, 0 if it has none; heads[0] = -1.
     """
     n = len(score) - 1
     heads[:] = 0
@@ -84,7 +87,10 @@ def _best_heads(score, heads):
 
 @kernel
 def _value(score, heads, outcome):
-    """Return the score of a tree; -inf without one, whose heads become 0, and 0 where something was no score."""
+    """Return the score of a tree, -inf without a tree, or 0 if an entry was not a score.
+
+    Without a tree, all heads are set to 0.
+    """
     if outcome == NO_TREE:
         heads[1:] = 0
         return -np.inf
@@ -98,17 +104,17 @@ def _value(score, heads, outcome):
 
 @kernel
 def is_tree(heads, projective, single_root):
-    """Whether heads int32[n + 1] are a tree of the space. O(n), projective O(n^2)."""
+    """Return whether heads int32[n + 1] are a tree of the space. O(n), for projective trees O(n^2)."""
     n = len(heads) - 1
-    seen = np.zeros(n + 1, np.int32)  # the word from which a walk up came here
+    seen = np.zeros(n + 1, np.int32)  # the word whose path to the root visited the node
     roots = 0
     for m in range(1, n + 1):
         roots += heads[m] == 0
-        at = m
-        while at > 0 and seen[at] == 0:
-            seen[at] = m
-            at = heads[at]
-        if at > 0 and seen[at] == m:
+        node = m
+        while node > 0 and seen[node] == 0:
+            seen[node] = m
+            node = heads[node]
+        if node > 0 and seen[node] == m:
             return False
     if single_root and roots > 1:
         return False
@@ -125,22 +131,24 @@ def is_tree(heads, projective, single_root):
 def eisner(score, single_root, heads):
     """Find the best projective tree of a matrix; return whether there is one. O(n^3) time, O(n^2) space.
 
-    score   as in `best_tree`
-    heads   int32[n + 1] OUT: heads[1:] of the best tree; ties go to the leftmost split. Unchanged if there is none
+    - `score`: as in `best_tree`.
+    - `heads`: int32[n + 1]; heads[1:] of the best tree are written. Unchanged if there is no tree. Ties go to the
+      leftmost split.
 
-    Spans follow Eisner (1996), Figure 3: `right[i, j]` is head i with its modifiers up to j, `left[i, j]` head j with
-    its modifiers down to i; `to_right` and `to_left` contain the arc between i and j as well. Spans that begin at i are
-    completed from the shortest to the longest. Each complete span is at once joined with all spans that continue it:
-    one pass over a row, which processors do for many numbers at a time. The split of a span is searched for when the
-    span is part of the best tree: storing the splits of all spans would cost more than the maxima.
+    The spans follow Eisner (1996), Figure 3. In `right[i, j]`, word i is the head, and its modifiers reach up to j. In
+    `left[i, j]`, word j is the head, and its modifiers reach down to i. The spans `to_right` and `to_left` contain the
+    arc between i and j as well. Spans that begin at i are completed from the shortest to the longest. Each complete
+    span is immediately joined with all spans that continue it. This is one pass over a row, which the processor
+    vectorises. The split of a span is only searched for if the span is part of the best tree, because storing the
+    splits of all spans would take longer than computing the maxima.
     """
     n = len(score) - 1
     right, to_right = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)
     left, to_left = np.full((n + 1, n + 1), NEG), np.full((n + 1, n + 1), NEG)
-    # [j]: the best joins so far that make up a span from i to j: between two heads, of head i, and of head j
+    # [j]: the best joins so far for a span from i to j: between two heads, of head i, and of head j
     facing, of_first, of_last = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1)
-    least = 1 if single_root else 0  # with one root its arc is chosen at the end
-    for i in range(n, least - 1, -1):
+    first_word = 1 if single_root else 0  # the arc of a single root is chosen at the end
+    for i in range(n, first_word - 1, -1):
         facing[:] = NEG
         of_first[:] = NEG
         of_last[:] = NEG
@@ -168,8 +176,8 @@ def eisner(score, single_root, heads):
         heads[root] = 0
     elif right[0, n] <= NEG_TEST:
         return False
-    stack = np.empty((2 * n + 4, 3), np.int32)  # spans to be opened: head, other end, whether it holds their arc
-    stack[0, 0], stack[0, 1], stack[0, 2] = root, least, 0
+    stack = np.empty((2 * n + 4, 3), np.int32)  # spans to be expanded: head, other end, whether their arc is inside
+    stack[0, 0], stack[0, 1], stack[0, 2] = root, first_word, 0
     stack[1, 0], stack[1, 1], stack[1, 2] = root, n, 0
     top = 2
     while top > 0:
@@ -196,39 +204,40 @@ def eisner(score, single_root, heads):
 
 @kernel(inline="always")
 def _join(best, span, row):
-    """Join one span with all spans that continue it; keep the better score for each."""
+    """Join one span with all spans that continue it, and store the better score for each."""
     for j in range(len(best)):  # from 0, so that the compiler knows that no index is negative
         x = span + row[j]
         best[j] = x if x > best[j] else best[j]
 
 
 @kernel
-def _first_best(one, other):
-    """Return the first place where the sum of two spans is largest."""
-    place, best = 0, one[0] + other[0]
-    for k in range(1, len(one)):
-        x = one[k] + other[k]
+def _first_best(first_spans, second_spans):
+    """Return the first index at which the sum of two arrays of span scores is largest."""
+    index, best = 0, first_spans[0] + second_spans[0]
+    for k in range(1, len(first_spans)):
+        x = first_spans[k] + second_spans[k]
         if x > best:
-            place, best = k, x
-    return place
+            index, best = k, x
+    return index
 
 
 @kernel
 def best_candidates(index, score, single_root, into):
-    """Score of the best projective tree of candidate arcs, NEG if there is none; OUT int32[n] into: its arcs by word.
+    """Return the score of the best projective tree of candidate arcs, or NEG; write the arcs to int32[n] into, by word.
 
-    index  ArcIndex
-    score  float64[>= A]; NEG forbids an arc
+    - `index`: ArcIndex.
+    - `score`: float64[>= A]; NEG forbids an arc.
 
-    The tree that `hypergraph.inside` finds in an `eisner_graph`, ties included: sums are added in the same order, and
-    the first of equal splits or arcs wins. Memory is 16 (n + 1)^2 bytes and 8 an arc, however many splits there are:
-    the O(n) spans of the best tree find their splits again. O(n^2 k), with all arcs O(n^3).
+    The tree is the one that `hypergraph.inside` finds in an `eisner_graph`, also in case of ties. Sums are computed in
+    the same order, and the first of equal splits or arcs is chosen. Memory is 16 (n + 1)^2 bytes plus 8 bytes per arc,
+    independent of the number of splits, because only the O(n) spans of the best tree search for their splits. O(n^2 k),
+    with all arcs O(n^3).
     """
     head, mod, start, right = index.head, index.mod, index.start, index.right
     n, A = len(right) - 1, len(head)
     done = np.full((n + 1, n + 1), NEG)  # C(h, e) at [h, e]: h with its modifiers up to e
-    ends = np.full((n + 1, n + 1), NEG)  # the same at [e, h], so that modifiers of h are read in one row
-    half = np.full(A, NEG)  # I(b): the words between the ends of arc b, which it holds
+    ends = np.full((n + 1, n + 1), NEG)  # C(h, e) at [e, h], so that the modifiers of h are in one row
+    half = np.full(A, NEG)  # I(b): the words between the ends of arc b, including the arc
     for h in range(n + 1):
         done[h, h] = ends[h, h] = 0.0
     order, by_length = arcs_by_length(index, n)
@@ -253,7 +262,7 @@ def best_candidates(index, score, single_root, into):
                 value, root = x, b
     if value <= NEG_TEST:
         return NEG
-    stack = np.empty((2 * n + 4, 2), np.int32)  # heads and ends of the spans to be opened
+    stack = np.empty((2 * n + 4, 2), np.int32)  # heads and ends of the spans to be expanded
     stack[0, 0], stack[0, 1] = 0, n
     top = 1
     if root >= 0:
@@ -287,17 +296,20 @@ def _possible(x):
 
 
 @kernel(fastmath={"nnan", "nsz"})
-def _best_split(score, one, other, first, last):
-    """The largest score + one[k] + other[k + 1] for first <= k < last, not below NEG."""
+def _best_split(score, x, y, first, last):
+    """Return the largest score + x[k] + y[k + 1] for first <= k < last, at least NEG."""
     best = NEG
     for k in range(first, last):
-        best = max(best, score + one[k] + other[k + 1])
+        best = max(best, score + x[k] + y[k + 1])
     return best
 
 
 @kernel(fastmath={"nnan", "nsz"})
 def _best_last(index, half, ends, low, end, h, d):
-    """C(h, e): the best of the arcs low .. end - 1 of h, at most d long, as its last one; ends[m] is C(m, e)."""
+    """Return C(h, e): the best choice of the last arc among the arcs low .. end - 1 of h of length at most d.
+
+    ends[m] is C(m, e).
+    """
     best = NEG
     for b in range(low, end):
         m = index.mod[b]

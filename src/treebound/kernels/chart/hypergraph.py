@@ -1,7 +1,8 @@
-"""A dynamic program as an explicit acyclic hypergraph: inside, best tree, outside with removal of what cannot win.
+"""A dynamic program as an explicit acyclic hypergraph: inside pass, best tree, and outside pass with removal of edges.
 
-Every backbone (`kernels.chart.backbones`) writes its deductions as hyperedges once per sentence. From then on the
-search knows no backbone: a DP call is one linear pass over flat arrays, and the graph shrinks as the gap closes.
+Every backbone (`kernels.chart.backbones`) writes its deductions as hyperedges once per sentence. After that, the search
+is independent of the backbone. A dynamic-program call is one linear pass over flat arrays, and the graph shrinks as the
+gap closes.
 """
 
 from __future__ import annotations
@@ -12,19 +13,18 @@ import numpy as np
 
 from treebound.support.jit import kernel
 
-NEG = -1e30  # "impossible"; -inf would give NaN in sums
+NEG = -1e30  # means "impossible"; -inf would give NaN in sums
 NEG_TEST = -1e29
 
 
 class Hypergraph(NamedTuple):
-    """Items in topological order; item 0 is the axiom of value 0, the last item is the goal.
+    """Items in topological order; item 0 is the axiom with value 0, and the last item is the goal.
 
-    first   int32[I + 1]  hyperedges of item i are first[i] .. first[i + 1] - 1 (item 0 has none)
-    left    int32[E]      tail items; 0 where a deduction has fewer than two antecedents
-    right   int32[E]
-    var     int32[E]      the variable that the deduction chooses; which number stands for what, the chart knows: of
-                          dependencies 0 .. A - 1 are arcs, A is none, what lies above are parts (`kernels.bounded`)
-    weight  float64[E]    score of the parts that the backbone handles itself, without the variable's own
+    - `first`: int32[I + 1]. The hyperedges of item i are first[i] .. first[i + 1] - 1. Item 0 has none.
+    - `left`, `right`: int32[E]. Tail items; 0 if a deduction has fewer than two antecedents.
+    - `var`: int32[E]. The variable that the deduction chooses. The chart defines the meaning of the numbers. In charts
+      of dependencies, 0 .. A - 1 are arcs, A means "no variable", and larger numbers are parts (`kernels.bounded`).
+    - `weight`: float64[E]. The score of the parts that the backbone scores itself, without the score of the variable.
     """
 
     first: np.ndarray
@@ -34,17 +34,18 @@ class Hypergraph(NamedTuple):
     weight: np.ndarray
 
 
-#: stands for all trees over the arcs, which arborescences find without a hypergraph; a value, so that kernels that take
-#: a graph are compiled once for both kinds of trees
+#: the graph for non-projective trees, which arborescences find without a hypergraph; it has the type of a graph, so
+#: that kernels are compiled once for both kinds of trees
 _NO_ITEMS = np.empty(0, np.int32)
 NO_GRAPH = Hypergraph(_NO_ITEMS, _NO_ITEMS, _NO_ITEMS, _NO_ITEMS, np.empty(0))
 
 
 @kernel
 def inside(graph, score, value, best):
-    """Best derivation of every item, ties to the first edge; score float64[V] of the variables, 0 of none.
+    """Compute the best derivation of every item and return the value of the goal. O(E).
 
-    OUT value float64[>= I], best int32[>= I] (edge, -1 where impossible). Returns the goal's value. O(E).
+    `score` float64[V] scores the variables and is 0 for "no variable". Write `value` float64[>= I] and `best` int32[>=
+    I], the best edge, or -1 if the item is impossible. Ties go to the first edge.
     """
     first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     value[0] = 0.0
@@ -65,10 +66,14 @@ def inside(graph, score, value, best):
 
 @kernel
 def best_variables(graph, none, best, out, stack, beyond=True):
-    """Variables of the goal's best derivation into `out`; returns (sum of the edges' own weights, how many variables).
+    """Write the variables of the goal's best derivation to `out`; return (sum of the edges' own weights, number of
+    variables).
 
-    none is the number that stands for none; variables with larger numbers are wanted if `beyond`.
-    stack int32[>= 2 n + 4] is scratch. O(n).
+    - `none`: the number that means "no variable".
+    - `beyond`: if True, variables with larger numbers are written, too.
+    - `stack`: int32[>= 2 n + 4]. Scratch.
+
+    O(n).
     """
     top = 1
     stack[0] = len(graph.first) - 2
@@ -92,18 +97,22 @@ def best_variables(graph, none, best, out, stack, beyond=True):
 
 @kernel
 def best_arcs(graph, none, best, out, stack):
-    """Its variables below `none` (arcs) into `out` int32[n]; returns the sum of the edges' own weights."""
+    """Write the variables below `none` (the arcs) of the goal's best derivation to `out` int32[n].
+
+    Return the sum of the edges' own weights.
+    """
     return best_variables(graph, none, best, out, stack, False)[0]
 
 
 @kernel
 def mark(graph, score, value, cut, outside, keep, var_max):
-    """Outside pass: keep[e] tells whether the best tree through edge e has a value > cut.
+    """Make the outside pass: keep[e] is True if the best tree through edge e has a value above `cut`. O(E).
 
-    value as left by `inside`. A tree through a removed edge has a value <= cut: removing the edge loses no better tree.
-    OUT outside float64[>= I], keep bool[>= E], var_max float64[V]: max-marginals of the variables as far as kept edges
-    lead to them, of others something <= cut, or NEG.
-    Returns (kept edges, kept items). O(E).
+    `value` is the result of `inside`. A tree through a removed edge has a value of at most `cut`, so no better tree is
+    lost. Write `outside` float64[>= I], `keep` bool[>= E] and `var_max` float64[V]. The last contains the max-marginals
+    of the variables that the kept edges reach. For other variables, it is some value of at most `cut`, or NEG.
+
+    Return (number of kept edges, number of kept items).
     """
     first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     items = len(first) - 1
@@ -115,7 +124,7 @@ def mark(graph, score, value, cut, outside, keep, var_max):
     kept_items = 1
     for i in range(items - 1, 0, -1):
         o = outside[i]
-        if o <= NEG_TEST:  # nothing that is kept needs the item: most of a sentence, once there is a good tree
+        if o <= NEG_TEST:  # no kept edge needs the item; this holds for most items once a good tree is known
             continue
         any_kept = False
         for e in range(np.uint64(first[i]), np.uint64(first[i + 1])):
@@ -138,7 +147,7 @@ def mark(graph, score, value, cut, outside, keep, var_max):
 
 @kernel
 def compact(graph, outside, keep, edges, items):
-    """The hypergraph of the kept edges and of the items that still have one; outside, keep as left by `mark`. O(E)."""
+    """Return the hypergraph of the kept edges and their items; `outside` and `keep` are the results of `mark`. O(E)."""
     first, left, right, var, weight = graph.first, graph.left, graph.right, graph.var, graph.weight
     new_first = np.empty(items + 1, np.int32)
     new_left = np.empty(edges, np.int32)

@@ -1,10 +1,10 @@
 """Third-order projective dynamic programs of Koo & Collins (2010), on dense tables.
 
-A g-span is a span of head h that knows h's own head g: here the arc a = (g, h), or the number of arcs A where h is the
-root, which has no head. Tables are indexed by arcs, so that arcs which pruning removed cost nothing; with all arcs they
-are the (g, h, e), (g, h, m) and (h, s, m) tables of the paper. The end of a half span is a *gap*: gap j lies before
-word j. C(a, j) is h with everything below it on one side, up to gap j: words j..h for j <= h, words h..j - 1 for j > h.
-Two neighbouring halves meet in one gap, so a split adds up equal columns of two rows.
+A g-span is a span of head h that knows h's own head g. It is represented by the arc a = (g, h), or by the number of
+arcs A if h is the root, which has no head. Tables are indexed by arcs, so that pruned arcs cost nothing. With all arcs,
+they are the (g, h, e), (g, h, m) and (h, s, m) tables of the paper. The end of a half span is a *gap*: gap j is the
+position before word j. C(a, j) is h with all its descendants on one side, up to gap j: words j..h for j <= h, words
+h..j - 1 for j > h. Two neighbouring halves meet in one gap, so a split adds equal columns of two rows.
 
 | table | recursion | scores |
 |---|---|---|
@@ -13,11 +13,11 @@ Two neighbouring halves meet in one gap, so a split adds up equal columns of two
 | S(s, b), Model 1 | max over gaps j between s and m of C(s, j) + C(b, j) | |
 | C(a, j) | max over modifiers b of h up to gap j of I(a, b) + C(b, j) | outermost-grandchild(a, b) (Model 1) |
 
-b = (h, m) is an arc out of the head of a = (g, h); s is an arc of h nearer than b. No back pointers are kept: what was
-best is found again, with the same function, for the O(n) items of the best tree.
+Here b = (h, m) is an arc out of the head of a = (g, h), and s is an arc of h nearer than b. No back pointers are
+stored. For the O(n) items of the best tree, the same functions compute the best choice a second time.
 
-O(n^4) time and O(n^3) space, with k heads a word O(n^2 k^2) and O(n k (n + k)). Reference: Koo & Collins (2010),
-sections 4.1, 4.2. Oracle: enumeration; the hypergraph backbones under branch and bound.
+O(n^4) time and O(n^3) space; with k candidate heads per word, O(n^2 k^2) time and O(n k (n + k)) space. Reference: Koo
+& Collins (2010), sections 4.1, 4.2. Oracle: enumeration, and the hypergraph backbones under branch and bound.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
 NOTHING = -1  #: no split, no modifier
-COMPLETE, INCOMPLETE, SIBLINGS = range(3)  #: C, I, S in the reconstruction
+COMPLETE, INCOMPLETE, SIBLINGS = range(3)  #: kinds of items C, I, S in the reconstruction
 
 
 class Chart(NamedTuple):
     """Scores, tables and part numbers of a sentence.
 
-    arc, grandchild                          float64[A], float64[G]
-    adjacent, outermost, grand_sibling       float64 of every part of the family (Model 1; empty in Model 0)
-    complete    float64[A + 1, n + 2] C(a, j)
-    incomplete  float64[G + A]        I(a, b) at the number of grandchild part (a, b); I(A, b) at G + b
-    siblings    float64[adjacent]     S(s, b) at the number of adjacent-sibling part (s, b)
+    - `arc`, `grandchild`: float64[A], float64[G].
+    - `adjacent`, `outermost`, `grand_sibling`: float64, one score for every part of the family. Used by Model 1, empty
+      in Model 0.
+    - `complete`: float64[A + 1, n + 2]. C(a, j).
+    - `incomplete`: float64[G + A]. I(a, b) at the number of grandchild part (a, b); I(A, b) at G + b.
+    - `siblings`: float64[adjacent]. S(s, b) at the number of adjacent-sibling part (s, b).
     """
 
     arc: np.ndarray
@@ -57,8 +58,8 @@ class Chart(NamedTuple):
 
 
 @kernel
-def _split(x, y, lo, hi):
-    """(value, gap) of the best gap lo < j <= hi of two rows of C. O(hi - lo)."""
+def _best_gap(x, y, lo, hi):
+    """Return (value, gap) of the best gap lo < j <= hi between two rows of C. O(hi - lo)."""
     top = NEG_TEST
     arg = NOTHING
     for j in range(lo + 1, hi + 1):
@@ -71,7 +72,9 @@ def _split(x, y, lo, hi):
 
 @kernel
 def _side(index, parts, a, h, rightward):
-    """(first arc of h on a side, how many of them can hang below a, place of the first one's I(a, .))."""
+    """Return (first arc of h on a side, number of arcs on that side that fit below a, index of I(a, .) of the first
+    arc).
+    """
     A = len(index.head)
     if a == A:
         return 0, index.start[1], parts.grandchild[A]  # the root: all modifiers to its right
@@ -82,19 +85,19 @@ def _side(index, parts, a, h, rightward):
 
 @kernel
 def _complete(index, parts, chart, a, j):
-    """(value, b) of C(a, j) for a half span of at least two words. O(k)."""
+    """Return (value, b) of C(a, j) for a half span of at least two words. O(k)."""
     A = len(index.head)
     h = index.mod[a] if a < A else 0
-    b0, count, at = _side(index, parts, a, h, j > h)
+    b0, count, first_item = _side(index, parts, a, h, j > h)
     second = len(chart.outermost) > 0 and a < A
-    below = parts.outermost[a] + 2 + (at - parts.grandchild[a]) if second else 0
+    below = parts.outermost[a] + 2 + (first_item - parts.grandchild[a]) if second else 0
     top = NEG_TEST
     arg = NOTHING
     for i in range(count):
         b = b0 + i
         if index.mod[b] >= j if j > h else index.mod[b] < j:
             break
-        v = chart.incomplete[at + i] + chart.complete[b, j]
+        v = chart.incomplete[first_item + i] + chart.complete[b, j]
         if second:
             v += chart.outermost[below + i]
         if v > top:
@@ -105,24 +108,26 @@ def _complete(index, parts, chart, a, j):
 
 @kernel
 def _meeting(index, chart, a, b):
-    """(value, gap) of I(a, b) in Model 0, before its own scores. O(n)."""
+    """Return (value, gap) of I(a, b) in Model 0, without the scores of its own parts. O(n)."""
     h, m = index.head[b], index.mod[b]
-    return _split(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
+    return _best_gap(chart.complete[a], chart.complete[b], min(h, m), max(h, m))
 
 
 @kernel
 def _between(index, chart, s, b):
-    """(value, gap) of S(s, b). O(n)."""
+    """Return (value, gap) of S(s, b). O(n)."""
     x, y = index.mod[s], index.mod[b]
-    return _split(chart.complete[s], chart.complete[b], min(x, y), max(x, y))
+    return _best_gap(chart.complete[s], chart.complete[b], min(x, y), max(x, y))
 
 
 @kernel
 def _next_sibling(index, parts, chart, a, b):
-    """(value, s or NOTHING for none, gap of b's inner half) of I(a, b) in Model 1, before grandchild and arc. O(k)."""
+    """Return (value, s or NOTHING, gap of b's inner half) of I(a, b) in Model 1, without grandchild and arc scores.
+    O(k).
+    """
     A = len(index.head)
     h, m = index.head[b], index.mod[b]
-    b0, _, at = _side(index, parts, a, h, m > h)
+    b0, _, first_item = _side(index, parts, a, h, m > h)
     rank = b - b0
     gap = h + 1 if m > h else h
     value = chart.complete[b, gap]
@@ -137,7 +142,7 @@ def _next_sibling(index, parts, chart, a, b):
     arg = NOTHING
     if scored:
         for i in range(rank):
-            v = chart.incomplete[at + i] + chart.siblings[pair + 1 + i] + chart.adjacent[pair + 1 + i]
+            v = chart.incomplete[first_item + i] + chart.siblings[pair + 1 + i] + chart.adjacent[pair + 1 + i]
             if a < A:
                 v += chart.grand_sibling[triple + 1 + i]
             if v > value:
@@ -148,12 +153,12 @@ def _next_sibling(index, parts, chart, a, b):
 
 @kernel
 def _fill_complete(index, parts, chart, n, d, single_root):
-    """C(a, .) of all half spans of d + 1 words. O(A k)."""
+    """Compute C(a, .) of all half spans of d + 1 words. O(A k)."""
     head, mod = index.head, index.mod
     A = len(head)
     for a in range(A):
         g, h = head[a], mod[a]
-        left, right = h - d, h + d + 1  # its own head cannot lie below it
+        left, right = h - d, h + d + 1  # a half span cannot contain the head of its own head word
         if left >= 1 and (g > h or g < left):
             chart.complete[a, left] = _complete(index, parts, chart, a, left)[0]
         if right <= n + 1 and (g < h or g >= right):
@@ -163,8 +168,8 @@ def _fill_complete(index, parts, chart, n, d, single_root):
 
 
 @kernel
-def _score_of(index, parts, chart, a, b):
-    """(place of I(a, b), grandchild(a, b) + arc b); place NOTHING where b cannot hang below a. O(1)."""
+def _own_score(index, parts, chart, a, b):
+    """Return (index of I(a, b), grandchild(a, b) + arc b); the index is NOTHING if b does not fit below a. O(1)."""
     A = len(index.head)
     if a == A:
         return parts.grandchild[A] + b, chart.arc[b]
@@ -177,7 +182,7 @@ def _score_of(index, parts, chart, a, b):
 
 @kernel
 def _best_root(index, chart, n, single_root):
-    """(value, b) of the best tree and its root arc (NOTHING where there may be several)."""
+    """Return (value, b) of the best tree and its root arc, or NOTHING for b if several root arcs are allowed."""
     A = len(index.head)
     if not single_root:
         return chart.complete[A, n + 1], NOTHING
@@ -192,14 +197,17 @@ def _best_root(index, chart, n, single_root):
 
 
 @kernel
-def _put(stack, i, kind, a, x):
-    """An item that is still to be taken apart."""
+def _push(stack, i, kind, a, x):
+    """Write an item that is still to be expanded."""
     stack[i, 0], stack[i, 1], stack[i, 2] = kind, a, x
 
 
 @kernel
-def _tree(index, parts, chart, n, single_root, third):
-    """(value, arcs int32[n]) from filled tables; no arcs where there is no tree. third: Model 1. O(n (n + k))."""
+def _reconstruct(index, parts, chart, n, single_root, third):
+    """Return (value, arcs int32[n]) from filled tables, without arcs if there is no tree. O(n (n + k)).
+
+    `third` is True for Model 1.
+    """
     head, mod = index.head, index.mod
     A = len(head)
     out = np.empty(n, np.int32)
@@ -208,12 +216,12 @@ def _tree(index, parts, chart, n, single_root, third):
         return NEG, out[:0]
     count = 0
     stack = np.empty((4 * n + 8, 3), np.int32)
-    _put(stack, 0, COMPLETE, A, n + 1)
+    _push(stack, 0, COMPLETE, A, n + 1)
     top = 1
     if root != NOTHING:
         out[0], count = root, 1
-        _put(stack, 0, COMPLETE, root, 1)
-        _put(stack, 1, COMPLETE, root, n + 1)
+        _push(stack, 0, COMPLETE, root, 1)
+        _push(stack, 1, COMPLETE, root, n + 1)
         top = 2
     while top > 0:
         top -= 1
@@ -222,13 +230,13 @@ def _tree(index, parts, chart, n, single_root, third):
             h = mod[a] if a < A else 0
             if x != h and x != h + 1:
                 _, b = _complete(index, parts, chart, a, x)
-                _put(stack, top, INCOMPLETE, a, b)
-                _put(stack, top + 1, COMPLETE, b, x)
+                _push(stack, top, INCOMPLETE, a, b)
+                _push(stack, top + 1, COMPLETE, b, x)
                 top += 2
         elif kind == SIBLINGS:
             _, gap = _between(index, chart, a, x)
-            _put(stack, top, COMPLETE, a, gap)
-            _put(stack, top + 1, COMPLETE, x, gap)
+            _push(stack, top, COMPLETE, a, gap)
+            _push(stack, top + 1, COMPLETE, x, gap)
             top += 2
         else:
             out[count] = x
@@ -236,26 +244,26 @@ def _tree(index, parts, chart, n, single_root, third):
             if third:
                 _, s, gap = _next_sibling(index, parts, chart, a, x)
                 if s == NOTHING:
-                    _put(stack, top, COMPLETE, x, gap)
+                    _push(stack, top, COMPLETE, x, gap)
                     top += 1
                 else:
-                    _put(stack, top, INCOMPLETE, a, s)
-                    _put(stack, top + 1, SIBLINGS, s, x)
+                    _push(stack, top, INCOMPLETE, a, s)
+                    _push(stack, top + 1, SIBLINGS, s, x)
                     top += 2
             else:
                 _, gap = _meeting(index, chart, a, x)
-                _put(stack, top, COMPLETE, a, gap)
-                _put(stack, top + 1, COMPLETE, x, gap)
+                _push(stack, top, COMPLETE, a, gap)
+                _push(stack, top + 1, COMPLETE, x, gap)
                 top += 2
     return value, out
 
 
 @kernel
 def model0(index, parts, arc, grandchild):
-    """Best projective tree under arcs and all grandchildren.
+    """Find the best projective tree under the scores of arcs and all grandchildren.
 
-    arc, grandchild  float64[A], float64[G]; NEG forbids
-    Returns (value, arcs int32[n]); NEG and no arcs where there is no tree. O(n^4) time, O(n^3) space.
+    `arc` float64[A] and `grandchild` float64[G] are the scores; NEG forbids. Return (value, arcs int32[n]); NEG and no
+    arcs if there is no tree. O(n^4) time, O(n^3) space.
     """
     A, n, single_root = len(index.head), len(index.right) - 1, parts.single_root
     none = np.zeros(0, np.float64)
@@ -284,21 +292,22 @@ def model0(index, parts, arc, grandchild):
                 continue
             for q in range(index.into_start[h], index.into_start[h + 1]):
                 a = index.into[q]
-                place, score = _score_of(index, parts, chart, a, b)
+                item, score = _own_score(index, parts, chart, a, b)
                 if score > NEG_TEST:
-                    chart.incomplete[place] = score + _meeting(index, chart, a, b)[0]
+                    chart.incomplete[item] = score + _meeting(index, chart, a, b)[0]
         _fill_complete(index, parts, chart, n, d, single_root)
-    return _tree(index, parts, chart, n, single_root, False)
+    return _reconstruct(index, parts, chart, n, single_root, False)
 
 
 @kernel
 def model1(index, parts, arc, scores):
-    """Best projective tree under arcs, adjacent siblings, all grandchildren and grand-siblings.
+    """Find the best projective tree under the scores of arcs, adjacent siblings, all grandchildren and grand-siblings.
 
-    arc     float64[A]
-    scores  ChartScores, all of full length; NEG forbids. Those of outermost-grandchild may be empty: the paper does not
-            have these parts, but the step that completes a g-span knows them
-    Returns (value, arcs int32[n]); NEG and no arcs where there is no tree. O(n^4) time, O(n^3) space.
+    - `arc`: float64[A].
+    - `scores`: ChartScores, all of full length; NEG forbids. The scores of outermost-grandchild may be empty. The paper
+      does not have these parts, but the step that completes a g-span can score them.
+
+    Return (value, arcs int32[n]); NEG and no arcs if there is no tree. O(n^4) time, O(n^3) space.
     """
     A, n, single_root = len(index.head), len(index.right) - 1, parts.single_root
     chart = Chart(
@@ -321,8 +330,8 @@ def model1(index, parts, arc, scores):
         for q in range(pair_first[d], pair_first[d + 1]):
             s, b = pairs[q, 0], pairs[q, 1]
             h = index.head[b]
-            side0 = index.right[h] if index.mod[b] > h else index.start[h]
-            chart.siblings[parts.adjacent[b] + 1 + s - side0] = _between(index, chart, s, b)[0]
+            first_arc = index.right[h] if index.mod[b] > h else index.start[h]
+            chart.siblings[parts.adjacent[b] + 1 + s - first_arc] = _between(index, chart, s, b)[0]
         for o in range(first[d], first[d + 1]):
             b = order[o]
             h = index.head[b]
@@ -333,8 +342,8 @@ def model1(index, parts, arc, scores):
                 continue
             for q in range(index.into_start[h], index.into_start[h + 1]):
                 a = index.into[q]
-                place, score = _score_of(index, parts, chart, a, b)
+                item, score = _own_score(index, parts, chart, a, b)
                 if score > NEG_TEST:
-                    chart.incomplete[place] = score + _next_sibling(index, parts, chart, a, b)[0]
+                    chart.incomplete[item] = score + _next_sibling(index, parts, chart, a, b)[0]
         _fill_complete(index, parts, chart, n, d, single_root)
-    return _tree(index, parts, chart, n, single_root, True)
+    return _reconstruct(index, parts, chart, n, single_root, True)

@@ -1,14 +1,14 @@
-"""Arc marginals of non-projective trees by sums of positive terms alone: exact for scores of any size.
+"""Arc marginals of non-projective trees by sums of positive terms only, which are exact for scores of any size.
 
-The matrix-tree theorem subtracts, so that its digits are lost where scores are far apart. Eliminating words from the
-graph does not subtract: if word k is left out, every path h -> k -> m becomes an arc of weight w(h, k) w(k, m) / d(k),
-where d(k) is the sum of the weights into k (Grassmann, Taksar & Heyman 1985, for Markov chains). When only word m is
-left, the weight of root -> m is a sum over the arcs into m, and the share of an arc is its marginal: w(h, m) times the
-probability that a walk up from h reaches the root before m.
+The matrix-tree theorem subtracts numbers, which loses digits if scores differ much. Eliminating words from the graph
+needs no subtraction (Grassmann, Taksar & Heyman 1985, for Markov chains). If word k is eliminated, every path h -> k ->
+m becomes an arc of weight w(h, k) w(k, m) / d(k). Here d(k) is the sum of the weights into k. When only word m remains,
+the weight of root -> m is a sum over the arcs into m. The share of an arc in this sum is its marginal. It is w(h, m)
+times the probability that a random path from h upwards reaches the root before m.
 
-Weights are logarithms, so that no weight is too small. A single root: the arcs of the root weigh t times as much, and
-t goes to 0. A weight is then the leading term of a power series in t: an exponent of t and the logarithm of a
-coefficient. Oracle: tests/test_marginals.py enumerates all trees in rational numbers.
+Weights are stored as logarithms, so that no weight is too small. For a single root, the arcs of the root are multiplied
+by t, and t goes to 0. A weight is then the leading term of a power series in t, stored as the exponent of t and the
+logarithm of the coefficient. Oracle: tests/test_marginals.py enumerates all trees in rational numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from treebound.support.jit import kernel
 
 @kernel(inline="always")
 def _plus(p, x, q, y):
-    """Exponent and logarithm of the leading term of a sum."""
+    """Return the exponent and the logarithm of the leading term of a sum of two terms."""
     if y == -np.inf or (p < q and x > -np.inf):
         return p, x
     if x == -np.inf or q < p:
@@ -32,12 +32,12 @@ def _plus(p, x, q, y):
 
 @kernel
 def _eliminate(power, log, alive, count, k, exponents, shares):
-    """Leave node k out of the graph: exponent and logarithm of d(k), the sum of the weights into k.
-
-    power, log   int64[s, s], float64[s, s] weights of arcs, head first; changed
-    alive        int64[s] the first `count` are the other nodes of the graph, 0 (the root) first
-    exponents, shares  int64[s], float64[s] OUT: w(h, k) / d(k) for the nodes h in `alive`
+    """Eliminate node k from the graph; return exponent and logarithm of d(k), the sum of the weights into k.
     O(count^2).
+
+    - `power`, `log`: int64[s, s], float64[s, s]. Weights of arcs, head first; changed.
+    - `alive`: int64[s]. The first `count` entries are the remaining nodes of the graph, with 0 (the root) first.
+    - `exponents`, `shares`: int64[s], float64[s], written: w(h, k) / d(k) for the nodes h in `alive`.
     """
     p, d = 0, -np.inf
     for i in range(count):
@@ -61,12 +61,14 @@ def _eliminate(power, log, alive, count, k, exponents, shares):
 
 @kernel
 def spanning_tree_marginals(score, single_root, marginal):
-    """Log partition function; marginal float64[n + 1, n + 1] OUT: the probability of every arc, 0 for what is no arc.
+    """Return the log partition function; write `marginal` float64[n + 1, n + 1], the probability of every arc.
 
-    score   float64[n + 1, n + 1] natural logarithms, head first; -inf for what is no arc. Changed: the highest score
-            into each word becomes 0
-    All words but one are left out for each word in turn; halves of the sentence share what they leave out. -inf and
-    zeros if there is no tree. O(n^3), space O(n^2).
+    `score` float64[n + 1, n + 1] contains natural logarithms, head first; -inf if there is no such arc. It is changed:
+    the highest score into each word becomes 0. The probability of an absent arc is 0. If there is no tree, the result
+    is -inf and zeros.
+
+    For each word, all other words are eliminated. The words of one half of the sentence share the elimination of the
+    other half, recursively. O(n^3), space O(n^2).
     """
     n = len(score) - 1
     marginal[:] = 0.0
@@ -85,7 +87,7 @@ def spanning_tree_marginals(score, single_root, marginal):
     levels = 2
     while 2 ** (levels - 2) < n:
         levels += 1
-    # graphs of the ranges of words on the way to one word, from the whole sentence down; the work on the next one
+    # the graphs of the ranges of words that lead to one word, from the whole sentence down; `log` is the current graph
     start = np.zeros(levels + 1, np.int64)
     size = n + 1
     for level in range(levels):
@@ -93,15 +95,15 @@ def spanning_tree_marginals(score, single_root, marginal):
         size = size // 2 + 1
     logs, powers = np.empty(start[levels]), np.empty(start[levels], np.int64)
     log, power = np.empty((n + 1, n + 1)), np.zeros((n + 1, n + 1), np.int64)
-    # the words left out on that way, and their shares w(h, k) / d(k)
+    # the words eliminated so far, and their shares w(h, k) / d(k)
     out, shares, exponents = np.empty(n, np.int64), np.empty((n, n + 1)), np.empty((n, n + 1), np.int64)
     nodes, counts = np.empty((n, n + 1), np.int64), np.empty(n, np.int64)
     alive = np.empty(n + 1, np.int64)
     reach, reach_power = np.empty(n + 1), np.empty(n + 1, np.int64)
-    ranges = np.empty((2 * levels + 2, 6), np.int64)  # first and end of a range, of its parent; level, words left out
+    ranges = np.empty((2 * levels + 2, 6), np.int64)  # range (first, end), parent (first, end), level, eliminated words
     ranges[0, 0], ranges[0, 1], ranges[0, 2], ranges[0, 3], ranges[0, 4], ranges[0, 5] = 1, n + 1, 1, n + 1, 0, 0
     top_range = 1
-    done = False  # whether log_z is whole
+    done = False  # whether log_z is complete
     sum_d = 0.0
     sum_p = 0
     while top_range > 0:
@@ -122,11 +124,11 @@ def spanning_tree_marginals(score, single_root, marginal):
                     powers[h * size + m] = 1 if h == 0 and single_root else 0
         else:
             width = parent_end - parent_first + 1
-            at = start[level - 1]
+            begin = start[level - 1]
             for h in range(width):
                 for m in range(width):
-                    log[h, m] = logs[at + h * width + m]
-                    power[h, m] = powers[at + h * width + m]
+                    log[h, m] = logs[begin + h * width + m]
+                    power[h, m] = powers[begin + h * width + m]
             count = width
             for i in range(width):
                 alive[i] = i
@@ -148,11 +150,11 @@ def spanning_tree_marginals(score, single_root, marginal):
                 for i in range(count):
                     nodes[count_out, i] = parent_first + alive[i] - 1 if alive[i] > 0 else 0
                 count_out += 1
-            at = start[level]
+            begin = start[level]
             for i in range(count):
                 for j in range(count):
-                    logs[at + i * size + j] = log[alive[i], alive[j]]
-                    powers[at + i * size + j] = power[alive[i], alive[j]]
+                    logs[begin + i * size + j] = log[alive[i], alive[j]]
+                    powers[begin + i * size + j] = power[alive[i], alive[j]]
         if end - first > 1:
             middle = (first + end) // 2
             for side in range(2):
@@ -162,7 +164,7 @@ def spanning_tree_marginals(score, single_root, marginal):
                 ranges[top_range, 4], ranges[top_range, 5] = level + 1, count_out
                 top_range += 1
             continue
-        # one word is left: walks from every word up to the root that do not meet it
+        # one word remains: paths from every word up to the root that avoid it
         m = first
         if not done:
             sum_d += logs[start[level] + 1]

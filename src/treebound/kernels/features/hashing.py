@@ -10,7 +10,7 @@ M2 = -4658895280553007687  # 0xBF58476D1CE4E5B9
 
 @kernel(inline="always")
 def finish(x):
-    """Spread the entropy of a joined hash over all its bits."""
+    """Spread the entropy of a joined hash over all bits."""
     x ^= x >> 31
     x *= M2
     return x ^ (x >> 29)

@@ -1,11 +1,12 @@
-"""Scores of arc labels: sums of hashed rows of weights, one weight a label.
+"""Scores of arc labels: sums of hashed rows of weights, with one weight per label.
 
-A feature (a template over the words of an arc, joined with a variant of direction or distance) is a row of consecutive
-weights that begins at any cache line of the label weights: rows overlap, so that frequent labels do not crowd one
-column. Label l of the feature has the l-th weight of its row; the inner loop over labels is a plain vector sum.
+A feature is a template over the words of an arc, joined with a variant of direction or distance. It is a row of
+consecutive weights that begins at any cache line of the label weights. Rows overlap, so that frequent labels do not
+collide in one column. Label l of the feature has the l-th weight of the row. The inner loop over labels is therefore a
+plain vector sum.
 
-The weights of labels lie behind those of arcs and parts in the same array: weight slots, updates, averages and the
-fixed point of a finished model are the same for both, and label scores are exact integers where arc scores are.
+The weights of labels follow the weights of arcs and parts in the same array. Weight slots, updates, averages and the
+fixed point of a finished model are the same for both. Label scores are exact integers if arc scores are.
 """
 
 from __future__ import annotations
@@ -17,21 +18,23 @@ from treebound.kernels.features.scoring import LINE, PAD, arc_variant, hash_all
 from treebound.kernels.features.templates import unpacked, unpacked_arcs
 from treebound.support.jit import kernel
 
-NONE = -1  #: no word in this place of the tree
-CONTEXT = 7  #: words of an arc within its tree: h m g l r a z
+NONE = -1  #: no word at this position of the tree
+CONTEXT = 7  #: number of words around an arc in its tree: h m g l r a z
 _M1 = -7046029254386353131  # 0x9E3779B97F4A7C15, odd
 
 
 @kernel(inline="always")
 def _start(x, variant, place):
-    """Where the row of a hashed feature joined with a variant begins."""
+    """Return the index at which the row of a hashed feature joined with a variant begins."""
     x = x + variant * _M1
     return place.first + (((x ^ (x >> 29)) >> 4) & place.mask) * LINE
 
 
 @kernel
 def _add_rows(templates, tokens, rows, variant, weights, place, out):
-    """out[i] += rows of all templates over the words rows[:, i], joined with variant[i]; out [N, L]. O(N T L)."""
+    """Add to out[i] the rows of all templates over the words rows[:, i], joined with variant[i]; out is [N, L]. O(N T
+    L).
+    """
     T, (N, L) = len(templates.seed), out.shape
     x = np.empty((T, N), np.int64)
     for t in range(T):
@@ -47,7 +50,9 @@ def _add_rows(templates, tokens, rows, variant, weights, place, out):
 
 @kernel
 def _emit_rows(templates, tokens, rows, variant, label, out, c):
-    """Append the slots of label[i] in the rows of all templates over rows[:, i]; returns the new count. O(N T)."""
+    """Append the slots of label[i] in the rows of all templates over rows[:, i]; return the new number of slots. O(N
+    T).
+    """
     slots, signs, sign, place = out
     x = np.empty(rows.shape[1], np.int64)
     for t in range(len(templates.seed)):
@@ -66,31 +71,36 @@ def _direction(h, m):
 
 @kernel
 def _add_words(templates, tokens, n, rows, direction, weights, place, out):
-    """As `_add_rows` for rows int32[1, N] of n words and the root, each summed once per direction."""
+    """Add the rows of templates over one word, like `_add_rows`, but sum each word only once per direction.
+
+    `rows` int32[1, N] contains the rows of n words and of the root.
+    """
     N, L = out.shape
-    known = np.full((3, n + 1 + PAD), -1, np.int32)
-    alone = np.empty((1, min(N, 2 * (n + 1))), np.int32)
-    variant = np.empty(alone.shape[1], np.int64)
+    number = np.full((3, n + 1 + PAD), -1, np.int32)
+    distinct = np.empty((1, min(N, 2 * (n + 1))), np.int32)
+    variant = np.empty(distinct.shape[1], np.int64)
     count = 0
     for i in range(N):
-        if known[direction[i], rows[0, i]] < 0:
-            known[direction[i], rows[0, i]] = count
-            alone[0, count], variant[count] = rows[0, i], direction[i]
+        if number[direction[i], rows[0, i]] < 0:
+            number[direction[i], rows[0, i]] = count
+            distinct[0, count], variant[count] = rows[0, i], direction[i]
             count += 1
     total = np.zeros((count, L), out.dtype)
-    _add_rows(templates, tokens, alone, variant, weights, place, total)
-    each = total.reshape(count * L)
+    _add_rows(templates, tokens, distinct, variant, weights, place, total)
+    flat = total.reshape(count * L)
     for i in range(N):
-        add_row(out, i, each, known[direction[i], rows[0, i]] * L, L)
+        add_row(out, i, flat, number[direction[i], rows[0, i]] * L, L)
 
 
 @kernel
 def score_labels(templates, tokens, n, head, mod, weights, place, out):
-    """out[a, y] += score of label y on arc a. O((n T_word + A T_pair) L).
+    """Add to out[a, y] the score of label y on arc a. O((n T_word + A T_pair) L).
 
-    out        [A, L]: float64, or int32 where weights are int16; L a multiple of LANES
-    templates  (head, modifier, pair, far), packed: one word with the direction of the arc (summed once per word and
-               direction), both words with the direction, both words with direction and distance
+    - `out`: [A, L], float64, or int32 if weights are int16. L is a multiple of LANES.
+    - `templates`: packed (head, modifier, pair, far).
+
+    The templates `head` and `modifier` use one word and the direction of the arc. They are summed once per word and
+    direction. The templates `pair` use both words and the direction, and `far` also the distance.
     """
     t_head, t_mod, t_pair, t_far = unpacked_arcs(templates)[0]
     A = len(head)
@@ -109,7 +119,7 @@ def score_labels(templates, tokens, n, head, mod, weights, place, out):
 
 @kernel
 def label_features(groups, tokens, head, mod, label, out, c):
-    """Append the weight slots of label[i] on the arc head[i] -> mod[i]; returns the new count. O(arcs T)."""
+    """Append the weight slots of label[i] on the arc head[i] -> mod[i]; return the new number of slots. O(arcs T)."""
     t_head, t_mod, t_pair, t_far = groups
     K = len(head)
     rows = np.empty((2, K), np.int32)
@@ -127,10 +137,10 @@ def label_features(groups, tokens, head, mod, label, out, c):
 
 @kernel
 def context_words(heads):
-    """int32[CONTEXT, n]: the words around the arc into each word m = 1..n of a tree, NONE where there is none. O(n).
+    """Return int32[CONTEXT, n]: the words around the arc into each word m = 1..n of a tree, or NONE. O(n).
 
-    In order: head h and modifier m, g the head of h, l and r the nearest modifiers of h on the left and right of m,
-    a and z the first and last modifier of m.
+    In order: head h and modifier m; g, the head of h; l and r, the nearest modifiers of h on the left and right of m; a
+    and z, the first and last modifier of m.
     """
     n = len(heads) - 1
     out = np.full((CONTEXT, n), NONE, np.int32)
@@ -153,7 +163,7 @@ def context_words(heads):
 
 @kernel
 def _context_rows(words, n):
-    """Rows of the token table of `words`, and the direction of each arc."""
+    """Return the rows of the token table of `words`, and the direction of each arc."""
     rows = np.empty(words.shape, np.int32)
     direction = np.empty(words.shape[1], np.int64)
     for i in range(words.shape[1]):
@@ -166,32 +176,36 @@ def _context_rows(words, n):
 
 @kernel
 def score_context(templates, tokens, words, weights, place, out):
-    """out[i, y] += score of label y for words[:, i] of `context_words`; templates and out as of `score_labels`."""
+    """Add to out[i, y] the score of label y for the words words[:, i] of `context_words`.
+
+    `templates` and `out` are as in `score_labels`.
+    """
     rows, direction = _context_rows(words, words.shape[1])
     _add_rows(unpacked(templates, np.int64(0))[0], tokens, rows, direction, weights, place, out)
 
 
 @kernel
 def context_features(templates, tokens, words, n, label, out, c):
-    """Append the weight slots of label[i] for words[:, i] of a sentence of n words; returns the new count."""
+    """Append the weight slots of label[i] for words[:, i] of a sentence of n words; return the new number of slots."""
     rows, direction = _context_rows(words, n)
     return _emit_rows(templates, tokens, rows, direction, label, out, c)
 
 
 @kernel
 def best_labels(scores, labels, gold, cost):
-    """(float64[A], int32[A]): value and number of each row's best of the first `labels` labels, ties to the lowest.
+    """Return (float64[A], int32[A]): value and number of each row's best label among the first `labels`. O(A labels).
 
-    gold  int32[A] right label of each row; any other label gets `cost` added. O(A labels).
+    `gold` int32[A] is the gold label of each row. `cost` is added to the score of every other label. Ties go to the
+    lowest label.
     """
     A = len(scores)
     value = np.empty(A, np.float64)
     label = np.empty(A, np.int32)
     for a in range(A):
-        top, which = -np.inf, 0
+        top, best = -np.inf, 0
         for y in range(labels):
             s = scores[a, y] if y == gold[a] else scores[a, y] + cost
             if s > top:
-                top, which = s, y
-        value[a], label[a] = top, which
+                top, best = s, y
+        value[a], label[a] = top, best
     return value, label

@@ -1,8 +1,8 @@
-"""What weights are read with: prefetching, and sums of rows in vectors of a fixed width.
+"""Fast reading of weights: prefetching, and sums of rows in vectors of a fixed width.
 
-Most of the time of scoring is waiting for weights: a table has millions, and every feature reads another place of it.
-Where it will read is known early. Both functions are written down here as Python, which is what they mean; compiled,
-they are instructions that numba has no name for.
+Scoring spends most of its time waiting for weights: a table has millions of them, and every feature reads another
+address. These addresses are known early. The functions below have a Python body that defines their meaning. Compiled
+code uses processor instructions that numba does not offer.
 """
 
 from __future__ import annotations
@@ -15,24 +15,27 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-LANES = 8  #: numbers that `add_row` adds at once
+LANES = 8  #: number of entries that `add_row` adds at once
 
 
 def prefetch(array: np.ndarray, index: Any) -> None:
-    """Have the cache line of array[index] fetched; a processor that has better things to do may leave it."""
+    """Ask the processor to fetch the cache line of array[index]; the processor may ignore the request."""
 
 
 def add_row(total: np.ndarray, row: int, array: np.ndarray, start: int, width: int) -> None:
-    """total[row, :width] += array[start : start + width], width being a multiple of LANES.
+    """Add array[start : start + width] to total[row, :width]; width must be a multiple of LANES.
 
-    Numba's vectors are as wide as the processor likes them, and what is left of a row goes number by number: most of a
-    row of some forty labels.
+    Numba chooses the width of vectors for the processor and adds the remaining entries one by one. For rows of about
+    forty labels, the remainder would be most of the row.
     """
     total[row, :width] += array[start : start + width]
 
 
 def sum_of(weights: np.ndarray, i: Any, j: Any) -> Any:
-    """weights[i] + weights[j] as float64, exactly for float32; of integers, one is made a float, not two."""
+    """Return weights[i] + weights[j] as float64.
+
+    The sum is exact for float32. Integers are added first, so that only their sum is converted.
+    """
     return np.float64(weights[i]) + np.float64(weights[j])
 
 
@@ -74,13 +77,13 @@ def _add(typing: Any, total: Any, row: Any, array: Any, start: Any, width: Any) 
         begin, _ = _data(context, builder, array, args[2])
         first, begin = builder.gep(out, [builder.mul(args[1], columns)]), builder.gep(begin, [args[3]])
         with cgutils.for_range_slice(builder, args[4].type(0), args[4], args[4].type(LANES)) as (y, _):
-            place, now = _vector(builder, first, y, total.dtype)
-            _, more = _vector(builder, begin, y, array.dtype)
+            place, current = _vector(builder, first, y, total.dtype)
+            _, addend = _vector(builder, begin, y, array.dtype)
             if total.dtype != array.dtype:
                 real = isinstance(total.dtype, types.Float)
                 widen = builder.sext if not real else builder.fpext if array.dtype == types.float32 else builder.sitofp
-                more = widen(more, now.type)
-            sums = (builder.fadd if isinstance(total.dtype, types.Float) else builder.add)(now, more)
+                addend = widen(addend, current.type)
+            sums = (builder.fadd if isinstance(total.dtype, types.Float) else builder.add)(current, addend)
             builder.store(sums, place, align=total.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
@@ -88,13 +91,13 @@ def _add(typing: Any, total: Any, row: Any, array: Any, start: Any, width: Any) 
 
 
 def _data(context: Any, builder: Any, kind: Any, array: Any) -> tuple[Any, Any]:
-    """Where the numbers of an array begin, and how many its last dimension has."""
-    found = context.make_array(kind)(context, builder, array)
-    return found.data, cgutils.unpack_tuple(builder, found.shape)[-1]
+    """Return the address of the numbers of an array, and the size of its last dimension."""
+    struct = context.make_array(kind)(context, builder, array)
+    return struct.data, cgutils.unpack_tuple(builder, struct.shape)[-1]
 
 
 def _vector(builder: Any, data: Any, index: Any, dtype: Any) -> tuple[Any, Any]:
-    """The place of LANES numbers of an array, and the numbers."""
+    """Return the address of LANES consecutive numbers of an array, and these numbers."""
     kind = ir.VectorType(data.type.pointee, LANES)
     place = builder.bitcast(builder.gep(data, [index]), kind.as_pointer())
     return place, builder.load(place, align=dtype.bitwidth // 8)

@@ -1,7 +1,7 @@
 """Parts of hand-crafted patterns: from the matches in a sentence to arcs, scores and updates.
 
-Matches are rare, so these kernels are about as many calls as there are sentences with one; everything that can be done
-for a whole treebank at once is done in `treebound.features.patterns`.
+Matches are rare, so these kernels are called only for sentences with a match. Work that can be done for a whole
+treebank at once is done in `treebound.features.patterns`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ CLOSED, MISSING = -1, -2
 
 
 class PatternIndex(NamedTuple):
-    """What the patterns of a set ask for, one after another.
+    """The patterns of a set, one after another.
 
-    product_first  int32[P + 1] pattern p is the sum of the products product_first[p] .. product_first[p + 1] - 1
-    coefficient    int32[Q] ... with these coefficients (one product with 1, but for alternatives)
-    arc_first   int32[Q + 1] product q has arcs arc_first[q] .. arc_first[q + 1] - 1
-    head, mod   int32[K] words of the pattern, the head also ROOT or OUTSIDE
-    size        int32[P] number of words
-    first       int32[P + 1] ... and the templates first[p] .. first[p + 1] - 1
-    templates   their slots are words of the pattern; `outside` is the last one, MAX_WORDS
+    - `product_first`: int32[P + 1]. Pattern p is the sum of the products product_first[p] .. product_first[p + 1] - 1.
+    - `coefficient`: int32[Q]. The coefficient of each product. A pattern without alternatives is one product with
+      coefficient 1.
+    - `arc_first`: int32[Q + 1]. Product q has the arcs arc_first[q] .. arc_first[q + 1] - 1.
+    - `head`, `mod`: int32[K]. Words of the pattern; a head can also be ROOT or OUTSIDE.
+    - `size`: int32[P]. The number of words of each pattern.
+    - `first`: int32[P + 1]. Pattern p has the templates first[p] .. first[p + 1] - 1.
+    - `templates`: Templates whose slots are words of the pattern. The last slot, MAX_WORDS, is the head outside.
     """
 
     product_first: np.ndarray
@@ -44,7 +45,7 @@ class PatternIndex(NamedTuple):
 
 @kernel
 def _arc(index, h, m):
-    """Number of the candidate arc h -> m, or -1."""
+    """Return the number of the candidate arc h -> m, or -1."""
     for i in range(index.into_start[m], index.into_start[m + 1]):
         if index.head[index.into[i]] == h:
             return index.into[i]
@@ -53,59 +54,60 @@ def _arc(index, h, m):
 
 @kernel
 def _find_arcs(patterns, q, places, index, row):
-    """The arcs of product q at a match into int32[MAX_ARCS] row; the place of the one whose head is outside.
+    """Write the arcs of product q at a match to int32[MAX_ARCS] row; return the index of the arc whose head is outside.
 
-    CLOSED where there is none, MISSING where an arc is no candidate.
+    The result is CLOSED if no head is outside, and MISSING if an arc is no candidate.
     """
-    open_ = CLOSED
+    open_arc = CLOSED
     lo = patterns.arc_first[q]
     for k in range(lo, patterns.arc_first[q + 1]):
         m = places[patterns.mod[k]]
         if patterns.head[k] == OUTSIDE:
-            open_ = k - lo
+            open_arc = k - lo
             continue
         h = 0 if patterns.head[k] == ROOT else places[patterns.head[k]]
         row[k - lo] = _arc(index, h, m)
         if row[k - lo] < 0:
             return MISSING
-    return open_
+    return open_arc
 
 
 @kernel
-def pattern_parts(patterns, which, places, index):
-    """Parts of the matches of a sentence whose arcs are all candidates. O(parts k).
+def pattern_parts(patterns, pattern, places, index):
+    """Return the parts of the matches in a sentence whose arcs are all candidates. O(parts k).
 
-    which    int32[M] pattern of each match
-    places   int32[M, R] its words, 1..n; R = MAX_WORDS
-    Returns (arcs int32[F, MAX_ARCS], padded with NONE, words int32[F, R + 3]: the words, the head outside or 0, the
-    coefficient, the pattern). Matches in their order; for each its products, for each of those the heads outside,
-    ascending.
+    - `pattern`: int32[M]. The pattern of each match.
+    - `places`: int32[M, R]. The words of each match, 1..n; R = MAX_WORDS.
+
+    Return (arcs int32[F, MAX_ARCS], words int32[F, R + 3]). Arcs are padded with NONE. A row of `words` has the words
+    of the match, the head outside or 0, the coefficient and the pattern. Parts are sorted by match, then by product,
+    then by the head outside.
     """
     M, R = places.shape
     arcs = np.full((max(M, 1), MAX_ARCS), NONE, np.int32)
     words = np.zeros((max(M, 1), R + 3), np.int32)
     c = 0
     for i in range(M):
-        p = which[i]
+        p = pattern[i]
         for q in range(patterns.product_first[p], patterns.product_first[p + 1]):
             row = np.full(MAX_ARCS, NONE, np.int32)
-            open_ = _find_arcs(patterns, q, places[i], index, row)
-            if open_ == MISSING:
+            open_arc = _find_arcs(patterns, q, places[i], index, row)
+            if open_arc == MISSING:
                 continue
             first, last = 0, 1  # heads outside: one part for each
-            if open_ >= 0:
-                m = places[i, patterns.mod[patterns.arc_first[q] + open_]]
+            if open_arc >= 0:
+                m = places[i, patterns.mod[patterns.arc_first[q] + open_arc]]
                 first, last = index.into_start[m], index.into_start[m + 1]
             for j in range(first, last):
                 h = 0
-                if open_ >= 0:
+                if open_arc >= 0:
                     h = index.head[index.into[j]]
-                    inside = False
+                    is_inside = False
                     for s in range(patterns.size[p]):
-                        inside |= places[i, s] == h
-                    if inside:
+                        is_inside |= places[i, s] == h
+                    if is_inside:
                         continue
-                    row[open_] = index.into[j]
+                    row[open_arc] = index.into[j]
                 if c == len(arcs):
                     arcs = np.concatenate((arcs, np.full_like(arcs, NONE)))
                     words = np.concatenate((words, np.zeros_like(words)))
@@ -120,7 +122,7 @@ def pattern_parts(patterns, which, places, index):
 
 @kernel(inline="always")
 def _hash(templates, t, tokens, words):
-    """Hash of template t over a part's words."""
+    """Return the hash of template t over the words of a part."""
     x = templates.seed[t]
     for k in range(templates.start[t], templates.start[t + 1]):
         row = words[templates.slot[k]] + PAD + templates.offset[k]
@@ -130,7 +132,7 @@ def _hash(templates, t, tokens, words):
 
 @kernel
 def pattern_scores(patterns, words, tokens, weights, mask):
-    """float64[F] scores of parts, words as `pattern_parts` returns them. O(F templates)."""
+    """Return float64[F]: the scores of parts; `words` is a result of `pattern_parts`. O(F templates)."""
     out = np.zeros(len(words))
     for i in range(len(words)):
         p = words[i, -1]
@@ -143,7 +145,9 @@ def pattern_scores(patterns, words, tokens, weights, mask):
 
 @kernel
 def pattern_features(patterns, words, chosen, tokens, out, c):
-    """Append the weight slots of the parts `chosen`, which count their coefficients; returns the new count."""
+    """Append the weight slots of the parts `chosen`, with their coefficients as counts; return the new number of
+    slots.
+    """
     slots, signs, sign, (_, mask) = out
     for i in chosen:
         p = words[i, -1]

@@ -1,15 +1,17 @@
 """Hashed features: from templates and token tables to weights, scores and updates.
 
-A feature is a line of LINE consecutive weights (one cache line of four-byte weights) and an offset within it: together
-the slot s. The feature by itself has weight s, joined with variant v >= 1 weight s ^ v: both are one memory access.
+A feature is a line of LINE consecutive weights (one cache line of four-byte weights) and an offset within it. Together
+they are the slot s. The feature by itself has weight s; joined with variant v >= 1 it has weight s ^ v. Reading both
+takes one memory access.
 
 Variants of a pair of words (i, j):
 - of an arc: 1 + 7 * (j > i) + distance bin (1, 2, 3, 4-5, 6-10, 11-20, more);
-- within a larger part: 1 + 4 * side + distance bin (1, 2, 3-5, more), side being where the third word stands (left of
-  both, between, right of both); 13 + side where both are one word.
-The variant of a valency part is 1 + the number of modifiers.
+- within a larger part: 1 + 4 * side + distance bin (1, 2, 3-5, more). The side is the position of the third word: left
+  of both, between, or right of both. If both words are the same, the variant is 13 + side. The variant of a valency
+  part is 1 + the number of modifiers.
 
-Weights are float32 in training and int32 (fixed point) in a finished model, whose scores are then exact integer sums.
+Weights are float32 in training. They are int32 (fixed point) in a finished model, whose scores are then exact integer
+sums.
 """
 
 from __future__ import annotations
@@ -43,16 +45,19 @@ from treebound.support.jit import kernel
 
 
 class Place(NamedTuple):
-    """Where the weights of hashed features stand: from `first` on, the lines that `mask` leaves of a hash."""
+    """The region of the weight array that hashed features use: it begins at `first`; `mask` selects the line from a
+    hash.
+    """
 
     first: int
     mask: int
 
 
 class Output(NamedTuple):
-    """Where features are appended: kernels write without looking whether there is room.
+    """Arrays to which features are appended. Kernels do not check whether the arrays are long enough.
 
-    slots, signs  int64[*], float32[*]: place of each weight, and what its feature counts, which is `sign` or -`sign`
+    `slots` int64[*] is the index of each weight. `signs` float32[*] is the count of its feature, which is `sign` or
+    -`sign`.
     """
 
     slots: np.ndarray
@@ -63,19 +68,19 @@ class Output(NamedTuple):
 
 LINE = 16
 PAD = 2
-AHEAD = 32  #: features between the one whose weights are asked for and the one whose weights are read
-BATCH = 256  #: arcs or parts whose features are hashed before their weights are read
+AHEAD = 32  #: number of features between prefetching a weight and reading it
+BATCH = 256  #: number of arcs or parts whose features are hashed before their weights are read
 
 
 @kernel(inline="always")
 def _slots(mask):
-    """What of a hash is a slot, `mask` being what of it is a line once the offset is shifted away."""
+    """Return the mask that selects the slot from a hash, given the mask of the line."""
     return mask * LINE + LINE - 1
 
 
 @kernel(inline="always")
 def _feature(templates, t, tokens, r0, r1, r2, r3):
-    """Hash of template t over the words in rows r0, r1, r2, r3 of the token table."""
+    """Return the hash of template t over the words in rows r0, r1, r2, r3 of the token table."""
     x = templates.seed[t]
     for k in range(templates.start[t], templates.start[t + 1]):
         slot = templates.slot[k]
@@ -86,13 +91,13 @@ def _feature(templates, t, tokens, r0, r1, r2, r3):
 
 @kernel(inline="always")
 def _row(word, n):
-    """Row of a word in the token table: NONE and NONE_OUTER stand behind the padding."""
+    """Return the row of a word in the token table; NONE and NONE_OUTER have rows behind the padding."""
     return word + PAD if word >= 0 else n + 2 * PAD - word
 
 
 @kernel
 def arc_variant(h, m):
-    """Variant of the arc h -> m, 1..14."""
+    """Return the variant of the arc h -> m, 1..14."""
     d = m - h if m > h else h - m
     b = d - 1 if d <= 3 else 3 if d <= 5 else 4 if d <= 10 else 5 if d <= 20 else 6
     return 1 + (7 if m > h else 0) + b
@@ -100,22 +105,27 @@ def arc_variant(h, m):
 
 @kernel
 def pair_variant(i, j, side):
-    """Variant of the words i and j of a larger part whose third word is on `side`, 1..15."""
+    """Return the variant of the words i and j of a larger part whose third word is on `side`, 1..15."""
     d = abs(j - i)
-    near = 1 + 4 * side + (d > 1) + (d > 2) + (d > 5)  # no branches, here and below: they would be mispredicted
+    near = 1 + 4 * side + (d > 1) + (d > 2) + (d > 5)  # no branches, here and below, because they would be mispredicted
     return 1 + 4 * side if min(i, j) < 0 else near if d > 0 else 13 + side
 
 
 @kernel
 def side_of(k, i, j):
-    """0 if word k is left of i and j, 1 if between, 2 if right of both; an empty slot stands with the other word."""
+    """Return 0 if word k is left of i and j, 1 if between, 2 if right of both.
+
+    If i or j is an empty slot, its position is the position of the other word.
+    """
     lo, hi = min(i, j), max(i, j)
     return (k >= (hi if lo < 0 else lo)) + (k > hi)
 
 
 @kernel
 def between_tags(tag, h, m, seen, stamp, out):
-    """Positions of the first word of every distinct tag strictly between h and m, into `out`; returns how many."""
+    """Write the position of the first word of every distinct tag strictly between h and m to `out`; return their
+    number.
+    """
     lo, hi = (h, m) if h < m else (m, h)
     c = 0
     for b in range(lo + 1, hi):
@@ -128,8 +138,10 @@ def between_tags(tag, h, m, seen, stamp, out):
 
 @kernel
 def local_tags(tag):
-    """int32[n + 1]: of every word the first one with the same tag, which numbers the tags of a sentence. O(n^2)."""
-    # sorting would be faster beyond some hundred words, and takes seconds to compile
+    """Return int32[n + 1]: for every word, the first word with the same tag, as a tag number within the sentence.
+    O(n^2).
+    """
+    # sorting would be faster for more than a few hundred words, but takes seconds to compile
     out = np.zeros(len(tag), np.int32)
     for w in range(1, len(tag)):
         first = 1
@@ -141,10 +153,11 @@ def local_tags(tag):
 
 @kernel
 def hash_all(templates, t, tokens, rows, first, keep, x):
-    """x[i] = hash & keep of template t over the words in rows[:, first + i] (int32[*, N]), for all i of x (int64[*]).
+    """Write x[i] = hash & keep of template t over the words in rows[:, first + i] (int32[*, N]), for all i of x
+    (int64[*]).
 
-    Atom by atom over all parts: the inner loop has no branch and the compiler vectorises it. Unsigned indices, here and
-    below, spare the test for negative ones: half the time.
+    The outer loop runs over atoms and the inner loop over parts. The inner loop has no branch, so the compiler
+    vectorises it. Unsigned indices, here and below, avoid the test for negative indices, which would double the time.
     """
     count = len(x)
     seed = templates.seed[t]
@@ -162,10 +175,10 @@ def hash_all(templates, t, tokens, rows, first, keep, x):
 
 @kernel
 def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
-    """out[i] += weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i].
+    """Add to out[i] the weights of templates span[0] .. span[1] - 1 over rows[:, i], by themselves and with variant[i].
 
-    Part by part, so that a sum stays in a register; the lines of a later part are asked for on the way, behind the last
-    one those of anything.
+    The loop runs part by part, so that a sum stays in a register. The cache lines of a later part are prefetched
+    meanwhile; after the last part, the prefetched lines are arbitrary.
     """
     T = span[1] - span[0]
     ahead = AHEAD // max(T, 1) + 1
@@ -186,7 +199,11 @@ def _add_all(templates, span, tokens, rows, variant, weights, mask, out):
 
 @kernel
 def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
-    """As `_add_all` for pairs of words: out[q, side] for each of the three sides, with variants[q, side]."""
+    """Write to out[q, side] the weights of pair q of words for each of the three sides, with the variant variants[q,
+    side].
+
+    The templates are span[0] .. span[1] - 1, as in `_add_all`.
+    """
     T = span[1] - span[0]
     ahead = AHEAD // max(T, 1) + 1
     x = np.empty((T, min(len(out), BATCH) + ahead), np.int64)
@@ -209,7 +226,10 @@ def _add_pairs(templates, span, tokens, rows, variants, weights, mask, out):
 
 @kernel
 def _word_lines(templates, tokens, n, weights, mask):
-    """float64[n + 1, LINE]: per word the sum of its unigram templates' weights by variant (0: by itself)."""
+    """Return float64[n + 1, LINE]: for each word and variant, the sum of the weights of the templates over one word.
+
+    Variant 0 is the feature by itself.
+    """
     out = np.zeros((n + 1, LINE), np.float64)
     rows = np.empty((1, n + 1), np.int32)
     for w in range(n + 1):
@@ -227,7 +247,7 @@ def _word_lines(templates, tokens, n, weights, mask):
 
 @kernel
 def word_lines(arc_templates, tokens, n, weights, mask):
-    """The sums of `_word_lines` for every word as a head and as a modifier. O(n T)."""
+    """Return the sums of `_word_lines` for every word as a head and as a modifier. O(n T)."""
     as_head = _word_lines(arc_templates[0], tokens, n, weights, mask)
     as_mod = _word_lines(arc_templates[1], tokens, n, weights, mask)
     return as_head, as_mod
@@ -235,9 +255,9 @@ def word_lines(arc_templates, tokens, n, weights, mask):
 
 @kernel
 def score_pairs(t_pair, words, tokens, head, mod, weights, mask):
-    """Scores float64[A] of arcs but for the words in between; (scores, rows int32[2, A], variants int64[A]). O(A T).
+    """Return (scores float64[A], rows int32[2, A], variants int64[A]) of arcs, without the words in between. O(A T).
 
-    words  as of `word_lines`
+    `words` is the result of `word_lines`.
     """
     as_head, as_mod = words
     A = len(head)
@@ -249,17 +269,17 @@ def score_pairs(t_pair, words, tokens, head, mod, weights, mask):
         v = arc_variant(h, m)
         rows[0, a], rows[1, a], variant[a] = h + PAD, m + PAD, v
         out[a] = as_head[h, 0] + as_head[h, v] + as_mod[m, 0] + as_mod[m, v]
-    first = np.int64(0)  # not a literal, for which numba would compile the kernel once more
+    first = np.int64(0)  # not a literal, because numba would compile the kernel a second time for a literal
     _add_all(t_pair, (first, len(t_pair.seed)), tokens, rows, variant, weights, mask, out)
     return out, rows, variant
 
 
 @kernel
 def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
-    """float64[A] arc scores. O(A (T + distance)).
+    """Return float64[A]: the scores of arcs. O(A (T + distance)).
 
-    arc_templates  (head, modifier, bigram, between) Templates
-    tokens, tag    as of `TokenTable.sentence`
+    - `arc_templates`: (head, modifier, bigram, between) Templates.
+    - `tokens`, `tag`: the results of `TokenTable.sentence`.
     """
     t_pair, t_between = arc_templates[2], arc_templates[3]
     n = len(tag) - 1
@@ -277,32 +297,33 @@ def score_arcs(arc_templates, tokens, tag, head, mod, weights, mask):
         for a in range(A):
             total += min(abs(head[a] - mod[a]) - 1, distinct)
         triple = np.empty((3, total), np.int32)
-        of = np.empty(total, np.int32)
+        arc_of = np.empty(total, np.int32)
         c = 0
         for a in range(A):
             for i in range(between_tags(tags, head[a], mod[a], seen, a, between)):
                 triple[0, c], triple[1, c], triple[2, c] = rows[0, a], between[i] + PAD, rows[1, a]
-                of[c] = a
+                arc_of[c] = a
                 c += 1
         x = np.empty(c, np.int64)
         for t in range(len(t_between.seed)):
             hash_all(t_between, t, tokens, triple, 0, _slots(mask), x)
             for i in range(c):
                 prefetch(weights, x[min(i + AHEAD, c - 1)])
-                out[of[i]] += sum_of(weights, x[i], x[i] ^ variant[of[i]])
+                out[arc_of[i]] += sum_of(weights, x[i], x[i] ^ variant[arc_of[i]])
     return out
 
 
 @kernel
 def _with_runs(tokens, n):
-    """tokens with a column for every run of SHORTEST_COMB .. LONGEST_COMB words, a hash of each attribute in turn.
+    """Return `tokens` with a column for every run of SHORTEST_COMB .. LONGEST_COMB words: a hash of each attribute's
+    values.
 
-    The run of `size` words from word w on stands in column `_run_row(w, size, n)`. O(n attributes).
+    The column of the run of `size` words from word w on is `_run_row(w, size, n)`. O(n attributes).
     """
     width = tokens.shape[1]
     out = np.zeros((len(tokens), width + n * (LONGEST_COMB - SHORTEST_COMB + 1)), np.int64)
     for a in range(len(tokens)):
-        for i in range(width):  # not a slice: numba compiles a message about shapes with it
+        for i in range(width):  # not a slice, for which numba would compile an error message about shapes
             out[a, i] = tokens[a, i]
         for w in range(1, n + 1):
             x = np.int64(0)
@@ -320,7 +341,7 @@ def _run_row(w, size, n):
 
 @kernel(inline="always")
 def _part_row(code, words, p, slot, n):
-    """Row in the token table of the word in a slot of part p, for families of four words."""
+    """Return the row in the token table of the word in a slot of part p, for families of four words."""
     if code == COMB and slot == 3:
         nearest, farthest = words[p, 1], words[p, 2]
         return _run_row(min(nearest, farthest), abs(nearest - farthest) + 1, n)
@@ -329,7 +350,10 @@ def _part_row(code, words, p, slot, n):
 
 @kernel
 def _score_counts(families, f, words, tokens, n, weights, mask, out):
-    """Scores of valency parts: a word's templates are hashed once for all its counts. O(n T + F T)."""
+    """Write the scores of valency parts. O(n T + F T).
+
+    The templates of a word are hashed once for all its counts.
+    """
     rows = np.empty((1, n + 1), np.int32)
     for w in range(n + 1):
         rows[0, w] = w + PAD
@@ -344,11 +368,10 @@ def _score_counts(families, f, words, tokens, n, weights, mask, out):
 
 @kernel
 def score_parts(families, f, words, tokens, n, weights, mask, out):
-    """Scores of the parts `words` (int32[F, 4]) of family f, other than valency, into out float64[F].
+    """Write the scores of the parts `words` (int32[F, 4]) of family f, other than valency, to `out` float64[F].
 
-    tokens  as of `TokenTable.sentence`; for combs as of `_with_runs`
-    Pair templates are memoised per (word, word), for the three sides on which the third word may stand.
-    O(F T_part + pairs T_pair).
+    `tokens` is a result of `TokenTable.sentence`, or of `_with_runs` for combs. The sums of pair templates are stored
+    per pair of words, for the three possible sides of the third word. O(F T_part + pairs T_pair).
     """
     code = families.code[f]
     x_slot, y_slot, z_slot, u_slot = families.slot[f]
@@ -357,7 +380,7 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
     variant = np.empty(F, np.int64)
     pair_of = np.empty(F, np.int32)
     side_at = np.empty(F, np.int8)
-    known = np.full((n + 1) * (n + 3), -1, np.int32)
+    pair_number = np.full((n + 1) * (n + 3), -1, np.int32)
     pair_rows = np.zeros((4, min(F, (n + 1) * (n + 3))), np.int32)
     pair_variants = np.empty((min(F, (n + 1) * (n + 3)), 3), np.int64)
     pairs = 0
@@ -367,11 +390,11 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
         variant[p] = pair_variant(i, j, side)
         side_at[p] = side
         rows[x_slot, p], rows[y_slot, p], rows[z_slot, p] = _row(i, n), _row(j, n), _row(k, n)
-        # at most one of i and j is empty, and which one is the same throughout a family
+        # at most one of i and j is empty, and it is the same slot in all parts of a family
         cell = i * (n + 3) + (j if j >= 0 else n - j) if i >= 0 else j * (n + 3) + n - i
-        q = known[cell]
+        q = pair_number[cell]
         if q < 0:
-            q = known[cell] = pairs
+            q = pair_number[cell] = pairs
             pair_rows[x_slot, pairs], pair_rows[y_slot, pairs] = rows[x_slot, p], rows[y_slot, p]
             for s in range(3):
                 pair_variants[pairs, s] = pair_variant(i, j, s)
@@ -390,8 +413,11 @@ def score_parts(families, f, words, tokens, n, weights, mask, out):
 
 
 @kernel
-def _silence(code, words, out):
-    """Score 0 for the parts that a non-projective listing has and no tree: those with an arc and its reverse. O(F)."""
+def _clear_impossible(code, words, out):
+    """Set the score to 0 for parts that contain an arc and its reverse, which no tree has. O(F).
+
+    Only listings for non-projective trees contain them.
+    """
     for p in range(len(words)):
         a, b, c, d = words[p]
         if code in (OUTERMOST_GRANDCHILD, GRANDCHILD):
@@ -436,17 +462,19 @@ def _score(wide, families, f, words, tokens, n, weights, mask, out):
 
 @kernel
 def score_sentence(templates, tokens, tag, allowed, single_root, projective, weights, mask):
-    """Everything that a decoder needs of a sentence, in one call.
+    """Return all scores that a decoder needs for a sentence, in one call.
 
-    templates  (those of arcs, then of families, packed; None if all of these are USUAL)
-    allowed    bool[n + 1, n + 1] candidate arcs, head first
-    Returns (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words
-    int32[parts, 4], scores float64[parts]): family f has the parts first[f] .. first[f + 1] - 1, and its arcs
-    int32[F, r] stand one after another, those of the first family first.
+    - `templates`: (array, wide). The array contains the packed templates of arcs, then of families. `wide` is None if
+      all families are in USUAL, and any other value if not.
+    - `allowed`: bool[n + 1, n + 1] candidate arcs, head first.
+
+    Return (ArcIndex, PartIndex, arc scores float64[A], first int64[families + 1], arcs int32[*], words int32[parts, 4],
+    scores float64[parts]). Family f has the parts first[f] .. first[f + 1] - 1. The arcs int32[F, r] of the families
+    follow one another in `arcs`.
     """
     array, wide = templates
-    arc_templates, place = unpacked_arcs(array)
-    families = unpacked_families(array, place)
+    arc_templates, end = unpacked_arcs(array)
+    families = unpacked_families(array, end)
     n = len(tag) - 1
     index = index_arcs(n, allowed)
     parts = index_parts(index, single_root, projective)
@@ -467,10 +495,10 @@ def score_sentence(templates, tokens, tag, allowed, single_root, projective, wei
         table = arcs[cells : cells + width * (hi - lo)].reshape((hi - lo, width))
         cells += width * (hi - lo)
         _fill(wide, code, index, parts, table, words[lo:hi])
-        known = _with_runs(tokens, n) if code == COMB else tokens
-        _score(wide, families, f, words[lo:hi], known, n, weights, mask, scores[lo:hi])
+        family_tokens = _with_runs(tokens, n) if code == COMB else tokens
+        _score(wide, families, f, words[lo:hi], family_tokens, n, weights, mask, scores[lo:hi])
         if not projective:
-            _silence(code, words[lo:hi], scores[lo:hi])
+            _clear_impossible(code, words[lo:hi], scores[lo:hi])
     return index, parts, arc, first, arcs, words, scores
 
 
@@ -485,7 +513,7 @@ def _emit(x, v, mask, sign, slots, signs, c):
 
 @kernel
 def arc_features(arc_templates, tokens, tag, arcs, head, mod, out, c):
-    """Append the weight slots of the given arcs to an Output; returns the new count."""
+    """Append the weight slots of the given arcs to an Output; return the new number of slots."""
     slots, signs, sign, (_, mask) = out
     t_head, t_mod, t_pair, t_between = arc_templates
     n = len(tag) - 1
@@ -510,7 +538,7 @@ def arc_features(arc_templates, tokens, tag, arcs, head, mod, out, c):
 
 @kernel
 def part_features(families, f, words, chosen, tokens, n, out, c):
-    """Append the weight slots of the parts `chosen` of family f to an Output; returns the new count."""
+    """Append the weight slots of the parts `chosen` of family f to an Output; return the new number of slots."""
     slots, signs, sign, (_, mask) = out
     code = families.code[f]
     x_slot, y_slot, z_slot, u_slot = families.slot[f]
@@ -535,7 +563,7 @@ def part_features(families, f, words, chosen, tokens, n, out, c):
 
 @kernel
 def only_in(first, second):
-    """Elements of `first` that are not in `second` (int32 arrays; both are sorted in place)."""
+    """Return the elements of `first` that are not in `second` (int32 arrays); both arrays are sorted in place."""
     first.sort()
     second.sort()
     out = np.empty(len(first), np.int32)

@@ -1,7 +1,7 @@
-"""Compiled templates, as kernels take them, and packed into one array.
+"""Compiled templates in the form that kernels take, and packed into a single array.
 
-Python hands every array to a kernel by itself, which takes a fraction of a microsecond; templates are some forty
-arrays, and a short sentence is parsed in some hundred microseconds. Packed, they are one.
+Python passes every array to a kernel separately, which takes a fraction of a microsecond. Templates are about forty
+arrays, and a short sentence is parsed in a few hundred microseconds. Packing avoids this cost.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from treebound.support.jit import kernel
 
 
 class Templates(NamedTuple):
-    """Compiled templates.
+    """Compiled feature templates.
 
-    seed    int64[T] start of each template's hash
-    start   int64[T + 1] template t has atoms start[t] .. start[t + 1] - 1
-    slot    int64[K] which word of the part (0, 1, 2, 3)
-    offset  int64[K] neighbour of that word
-    attr    int64[K] column of the token table
+    - `seed`: int64[T]. The initial hash of each template.
+    - `start`: int64[T + 1]. Template t has the atoms start[t] .. start[t + 1] - 1.
+    - `slot`: int64[K]. The word of the part (0, 1, 2, 3) that an atom refers to.
+    - `offset`: int64[K]. The distance of the atom's word from that word.
+    - `attr`: int64[K]. The column of the token table.
     """
 
     seed: np.ndarray
@@ -32,12 +32,12 @@ class Templates(NamedTuple):
 
 
 class FamilyTemplates(NamedTuple):
-    """The templates of a model's families, one after another.
+    """The templates of a model's families, one family after another.
 
-    code        int64[F] family numbers of `treebound.kernels.arcs.parts`
-    slot        int64[F, 4] the two slots that pair templates speak about, then the third, then the fourth; -1: none
-    part, part_first  Templates over all words; those of family f are part_first[f] .. part_first[f + 1] - 1
-    pair, pair_first  Templates over the pair
+    - `code`: int64[F]. Family codes of `treebound.kernels.arcs.parts`.
+    - `slot`: int64[F, 4]. The two slots of pair templates, then the third slot, then the fourth; -1 if absent.
+    - `part`, `part_first`: Templates over all words. Family f has the templates part_first[f] .. part_first[f + 1] - 1.
+    - `pair`, `pair_first`: Templates over the two words of the pair.
     """
 
     code: np.ndarray
@@ -49,21 +49,24 @@ class FamilyTemplates(NamedTuple):
 
 
 def packed(groups: Sequence[Templates]) -> np.ndarray:
-    """int64[*]: templates one after another, as `unpacked` reads them: numbers of templates and atoms, the arrays."""
+    """Return int64[*]: groups of templates one after another, as `unpacked` reads them.
+
+    A group consists of its numbers of templates and atoms, and its arrays.
+    """
     return np.concatenate([np.r_[len(t.seed), len(t.slot), np.concatenate(t)] for t in groups])
 
 
 def packed_families(families: FamilyTemplates) -> np.ndarray:
-    """int64[*], as `unpacked_families` reads them."""
+    """Return int64[*]: the templates of families, as `unpacked_families` reads them."""
     code, slot, part, part_first, pair, pair_first = families
     return np.concatenate([[len(code)], code, slot.ravel(), part_first, pair_first, packed((part, pair))])
 
 
 @kernel
-def unpacked(array, at):
-    """(Templates, place behind them) of those that begin at a place of a packed array."""
-    T, K = array[at], array[at + 1]
-    seed = at + 2
+def unpacked(array, begin):
+    """Return (Templates, end) of the group that begins at index `begin` of a packed array."""
+    T, K = array[begin], array[begin + 1]
+    seed = begin + 2
     start = seed + T
     slot = start + T + 1
     offset, attr, end = slot + K, slot + 2 * K, slot + 3 * K
@@ -72,19 +75,19 @@ def unpacked(array, at):
 
 @kernel
 def unpacked_arcs(array):
-    """(head, modifier, pair, between or far) Templates, and the place behind them."""
-    head, at = unpacked(array, np.int64(0))
-    modifier, at = unpacked(array, at)
-    pair, at = unpacked(array, at)
-    last, at = unpacked(array, at)
-    return (head, modifier, pair, last), at
+    """Return ((head, modifier, pair, between or far) Templates, end) of the groups at the start of a packed array."""
+    head, end = unpacked(array, np.int64(0))
+    modifier, end = unpacked(array, end)
+    pair, end = unpacked(array, end)
+    last, end = unpacked(array, end)
+    return (head, modifier, pair, last), end
 
 
 @kernel
-def unpacked_families(array, at):
-    """The FamilyTemplates that begin at a place of a packed array."""
-    F = array[at]
-    code = at + 1
+def unpacked_families(array, begin):
+    """Return the FamilyTemplates that begin at index `begin` of a packed array."""
+    F = array[begin]
+    code = begin + 1
     slot = code + F
     part_first = slot + 4 * F
     pair_first = part_first + F + 1

@@ -1,4 +1,4 @@
-"""Weight updates of online learners over hashed features, and the pruner's log-linear step."""
+"""Weight updates of online learners over hashed features, and the log-linear training step of the pruner."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from treebound.kernels.features.scoring import AHEAD, arc_features, score_arcs, 
 from treebound.kernels.features.templates import unpacked_arcs
 from treebound.support.jit import kernel
 
-BLOCK = 1 << 18  #: arcs that the pruner scores at a time: all those of a sentence of up to 512 words
+BLOCK = 1 << 18  #: number of arcs that the pruner scores at a time, which is enough for a sentence of 512 words
 
 
 @kernel
 def merge(slots, signs, rates, count, scratch, weights, sums):
-    """Merge equal slots of a feature difference, in place; scratch float32[table] is 0 and left so.
+    """Merge equal slots of a feature difference, in place; `scratch` float32[table] is 0 before and after the call.
+    O(count).
 
-    Return (distinct slots with a non-zero value, sum of rate * value^2, inner product of weights and values). Values
-    are left in `signs`, the rate of each slot where it stands first in `rates`. The cache lines of `sums`, which an
-    update needs next, are asked for on the way. O(count).
+    Return (number of distinct slots with a non-zero value, sum of rate * value^2, inner product of weights and values).
+    The values are written to `signs`, and the rate of each slot to `rates`. The cache lines of `sums`, which an update
+    needs next, are prefetched.
     """
     for i in range(count):
         prefetch(scratch, slots[min(i + AHEAD, count - 1)])
@@ -47,7 +48,7 @@ def merge(slots, signs, rates, count, scratch, weights, sums):
 def step(weights, sums, settled, slots, signs, rates, count, size):
     """Add update = size * rates * difference to the weights, and settled * update to the sums.
 
-    The average is weights - sums / total, `total` being what is settled in the end.
+    The average of the weights is weights - sums / total, where `total` is the final value of `settled`.
     """
     for i in range(count):
         d = size * rates[i] * signs[i]
@@ -57,7 +58,7 @@ def step(weights, sums, settled, slots, signs, rates, count, size):
 
 @kernel
 def largest_mean(weights, sums, total):
-    """Return the largest absolute value of the averages, weights - sums / total. O(table)."""
+    """Return the largest absolute value of the averages weights - sums / total. O(table)."""
     largest = 0.0
     for i in range(len(weights)):
         largest = max(largest, abs(weights[i] - sums[i] / total))
@@ -74,7 +75,7 @@ def round_means(weights, sums, total, unit):
 
 
 class AdaGrad(NamedTuple):
-    """weights float32[table], squares float32[table] sums of squared gradients, learning rate."""
+    """The state of AdaGrad: weights float32[table], sums of squared gradients float32[table], and the learning rate."""
 
     weights: np.ndarray
     squares: np.ndarray
@@ -83,11 +84,12 @@ class AdaGrad(NamedTuple):
 
 @kernel
 def pruner_step(arc_templates, tokens, tag, gold, learner, out):
-    """One AdaGrad step on the log-likelihood of each word's gold head among all heads; returns the loss.
+    """Make an AdaGrad step on the log-likelihood of each word's gold head among all heads; return the loss.
 
-    gold  int32[n + 1] heads
-    out   Output for the features of one arc, of sign 1
-    A long sentence is several steps, one for each block of its words: memory is that of BLOCK arcs.
+    - `gold`: int32[n + 1] heads.
+    - `out`: an Output for the features of one arc, with sign 1.
+
+    A long sentence takes several steps, one for each block of its words. Memory is limited to BLOCK arcs.
     """
     n = len(gold) - 1
     loss = 0.0
@@ -99,7 +101,7 @@ def pruner_step(arc_templates, tokens, tag, gold, learner, out):
 
 @kernel
 def _step_of_words(arc_templates, tokens, tag, gold, low, end, learner, out):
-    """The step on the words low .. end - 1."""
+    """Make the AdaGrad step on the words low .. end - 1; return the loss."""
     weights, squares, rate = learner
     n = len(gold) - 1
     head, mod = arcs_into(low, end, n)
@@ -112,7 +114,7 @@ def _step_of_words(arc_templates, tokens, tag, gold, low, end, learner, out):
     for a in range(A):
         total[mod[a]] += np.exp(scores[a] - top[mod[a]])
     loss = 0.0
-    one, first = np.empty(1, np.int32), np.int64(0)
+    single, first = np.empty(1, np.int32), np.int64(0)
     for a in range(A):
         p = np.exp(scores[a] - top[mod[a]]) / total[mod[a]]
         g = -p
@@ -121,8 +123,8 @@ def _step_of_words(arc_templates, tokens, tag, gold, low, end, learner, out):
             loss -= np.log(max(p, 1e-12))
         if abs(g) < 0.01:
             continue
-        one[0] = a
-        c = arc_features(arc_templates, tokens, tag, one, head, mod, out, first)
+        single[0] = a
+        c = arc_features(arc_templates, tokens, tag, single, head, mod, out, first)
         for i in range(c):
             s = out.slots[i]
             squares[s] += g * g
@@ -132,7 +134,7 @@ def _step_of_words(arc_templates, tokens, tag, gold, low, end, learner, out):
 
 @kernel
 def arcs_into(low, end, n):
-    """(head, mod) int32 of all arcs into the words low .. end - 1, in canonical order."""
+    """Return (head, mod) int32 of all arcs into the words low .. end - 1, in canonical order."""
     A = n * (end - low)
     head = np.empty(A, np.int32)
     mod = np.empty(A, np.int32)
@@ -149,16 +151,18 @@ def arcs_into(low, end, n):
 
 @kernel
 def all_arcs(n):
-    """(head, mod) int32 of all arcs in canonical order."""
+    """Return (head, mod) int32 of all arcs in canonical order."""
     return arcs_into(1, n + 1, n)
 
 
 @kernel
 def best_heads(templates, tokens, tag, weights, mask, k, within):
-    """bool[n + 1, n + 1] (head first): the k best heads of every word, ties to the lower head; of these, the ones that
-    score at most `within` less than the best one. O(n^2 (T + k)); scores of about BLOCK arcs are in memory at a time.
+    """Return bool[n + 1, n + 1] (head first): the candidate heads of every word. O(n^2 (T + k)).
 
-    templates  those of arcs, packed; none for the words in between
+    The candidates are the k best heads, except heads whose score is more than `within` below the best one. Ties go to
+    the lower head. The scores of about BLOCK arcs are in memory at a time.
+
+    `templates` are the packed templates of arcs, without templates for the words in between.
     """
     n = len(tag) - 1
     of_arcs = unpacked_arcs(templates)[0]
@@ -173,17 +177,17 @@ def best_heads(templates, tokens, tag, weights, mask, k, within):
         for a in range(len(head)):
             table[mod[a] - low, head[a]] = scores[a]
         for m in range(low, end):
-            left = table[m - low]
-            least = -np.inf
+            remaining = table[m - low]
+            threshold = -np.inf
             for i in range(k):
                 best = 0  # not by numpy's argmax: compiled code that has it imports scipy
                 for h in range(1, n + 1):
-                    if left[h] > left[best]:
+                    if remaining[h] > remaining[best]:
                         best = h
                 if i == 0:
-                    least = left[best] - within
-                if left[best] < least:
+                    threshold = remaining[best] - within
+                if remaining[best] < threshold:
                     break
                 allowed[best, m] = True
-                left[best] = -np.inf
+                remaining[best] = -np.inf
     return allowed

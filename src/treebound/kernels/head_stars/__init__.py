@@ -1,1 +1,1 @@
-"""The best set of modifiers of one head (a star), for all same-head families at once."""
+"""The best set of modifiers of one head (a head star), for all families at one head together."""

@@ -1,7 +1,7 @@
-"""The best modifiers of one head where nothing ties together modifiers that are not neighbours: dynamic programs.
+"""The best modifiers of one head, by dynamic programs, if only single modifiers and neighbours have scores.
 
-Modifiers are numbered as arcs are: left ones near to far, then right ones near to far. Koo et al. (2010) call these
-head automata. Oracle: tests/test_stars.py tries every set.
+Modifiers are numbered like arcs: left ones near to far, then right ones near to far. Koo et al. (2010) call these
+dynamic programs head automata. Oracle: tests/test_stars.py tries every set.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ COUNTS = MAX_COUNT + 1
 class ChainScratch:
     """Working memory of the dynamic programs along the modifiers.
 
-    trans    float64[K, K + 1]  [j, i + 1]: scores of modifier j following i (i = -1: being the first)
-    trans_x  float64[K, K + 1]  the same with what the arc x adds
-    end      float64[K, K + 2]  under each arc into the word: of each modifier being the last on its side; then of an
-             empty left and right side
-    best     float64[K, COUNTS] of a side up to a modifier, by the number of modifiers taken
-    back, back_count  int32[K, COUNTS] the modifier before, and how many there were
-    sides    float64[2, COUNTS] of a whole side by the number of modifiers; ends int32[2, COUNTS] its last modifier
-    chosen   int8[K]  OUT of all functions here: the modifiers of the best set
+    - `trans`: float64[K, K + 1]. [j, i + 1] is the score if modifier j follows modifier i; i = -1 means that j is the
+      first.
+    - `trans_x`: float64[K, K + 1]. The same scores plus the scores of parts with the arc x.
+    - `end`: float64[K, K + 2]. For each arc into the word, the score of each modifier as the last of its side, then the
+      scores of an empty left and right side.
+    - `best`: float64[K, COUNTS]. The best score of a side up to a modifier, by the number of chosen modifiers.
+    - `back`, `back_count`: int32[K, COUNTS]. The previous modifier, and the number of modifiers up to it.
+    - `sides`: float64[2, COUNTS]. The best score of a whole side, by the number of modifiers.
+    - `ends`: int32[2, COUNTS]. The last modifier of the side.
+    - `chosen`: int8[K]. The result of all functions here: the modifiers of the best set.
     """
 
     trans: np.ndarray
@@ -47,7 +49,7 @@ class ChainScratch:
 
 @kernel
 def chain_scratch(K):
-    """ChainScratch for heads of up to K modifiers, and as many arcs into them."""
+    """Return ChainScratch for heads with up to K modifiers and up to K arcs into them."""
     return ChainScratch(
         np.empty((K, K + 1), np.float64),
         np.empty((K, K + 1), np.float64),
@@ -63,11 +65,14 @@ def chain_scratch(K):
 
 @kernel(inline="always")
 def best_choice(mods, status, gain, follow, end, scratch):
-    """The best set of modifiers (`Modifiers`) in whichever way they are scored; OUT scratch.chosen.
+    """Return the score of the best set of modifiers (`Modifiers`), and write the set to scratch.chosen.
 
-    status  int8[k] OUT, FREE or IN
-    gain    float64[k] what each adds by itself
-    follow, end  float64[k, k + 1], float64[k + 2] as `ChainScratch.trans` and `end`, where neighbours are scored
+    The families with scores determine the dynamic program.
+
+    - `status`: int8[k]. OUT, FREE or IN.
+    - `gain`: float64[k]. The own score of each modifier.
+    - `follow`, `end`: float64[k, k + 1], float64[k + 2]. Rows like `ChainScratch.trans` and `end`, if neighbours have
+      scores.
     """
     if not mods.chained:
         return best_free(mods.size, status, gain, mods.count_score, scratch.chosen)
@@ -78,9 +83,10 @@ def best_choice(mods, status, gain, follow, end, scratch):
 
 @kernel
 def best_free(k, status, gain, count_score, chosen):
-    """Best set of modifiers that score one by one, plus count_score[how many]. OUT chosen. O(k last).
+    """Return the score of the best set if modifiers and their number have scores; write `chosen`. O(k last).
 
-    count_score float64[last + 1] is for `last` or more in the end; of length 1, the number does not matter.
+    `count_score` float64[last + 1] scores the number of modifiers; its last entry is for `last` modifiers or more. If
+    its length is 1, the number has no score.
     """
     last = len(count_score) - 1
     total = 0.0
@@ -92,24 +98,24 @@ def best_free(k, status, gain, count_score, chosen):
             count += 1
     if last == 0:
         return total
-    # best first: the best set of a size is made of the best ones
+    # modifiers are added best first: the best set of a size consists of the best modifiers
     top = 2.0 * NEG
-    taken, best_taken = 0, 0
+    steps, best_steps = 0, 0
     while True:
         if count < last:
             if total + count_score[count] > top:
                 top = total + count_score[count]
-                best_taken = taken
+                best_steps = steps
         else:
-            rest = 0.0
+            remaining_gain = 0.0
             for j in range(k):
                 if status[j] == FREE and chosen[j] == 0 and gain[j] > 0.0:
-                    rest += gain[j]
-            if total + rest + count_score[last] > top:
+                    remaining_gain += gain[j]
+            if total + remaining_gain + count_score[last] > top:
                 for j in range(k):
                     if chosen[j] > 1 or (status[j] == FREE and gain[j] > 0.0):
                         chosen[j] = 1
-                return total + rest + count_score[last]
+                return total + remaining_gain + count_score[last]
             break
         arg = -1
         for j in range(k):
@@ -117,23 +123,23 @@ def best_free(k, status, gain, count_score, chosen):
                 arg = j
         if arg < 0:
             break
-        taken += 1
-        chosen[arg] = 1 + taken  # in order
+        steps += 1
+        chosen[arg] = 1 + steps  # the order, so that the last ones can be dropped
         total += gain[arg]
         count += 1
     for j in range(k):
         if chosen[j] > 1:
-            chosen[j] = chosen[j] <= 1 + best_taken
+            chosen[j] = chosen[j] <= 1 + best_steps
     return top
 
 
 @kernel
-def best_chain(k, left, status, gain, trans, end, scratch):
-    """Best set of modifiers along both sides: gains, transitions and ends. OUT scratch.chosen. O(k^2)."""
+def best_chain(k, left_count, status, gain, trans, end, scratch):
+    """Return the score of the best set by gains, transitions and ends of both sides; write scratch.chosen. O(k^2)."""
     best, back, chosen = scratch.best, scratch.back, scratch.chosen
     total = 0.0
     for side in range(2):
-        low, high = (0, left) if side == 0 else (left, k)
+        low, high = (0, left_count) if side == 0 else (left_count, k)
         for j in range(low, high):
             chosen[j] = 0
             if status[j] == OUT:
@@ -178,8 +184,11 @@ def best_chain(k, left, status, gain, trans, end, scratch):
 
 
 @kernel
-def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
-    """As `best_chain`, plus count_score[number of modifiers], as of `best_free`. O(k^2 last)."""
+def best_counted_chain(k, left_count, status, gain, trans, end, count_score, scratch):
+    """Return the score of the best set, like `best_chain`, including the score of the number of modifiers. O(k^2 last).
+
+    `count_score` is as in `best_free`.
+    """
     best, back, back_count, chosen = scratch.best, scratch.back, scratch.back_count, scratch.chosen
     sides, ends = scratch.sides, scratch.ends
     size = len(count_score)
@@ -187,7 +196,7 @@ def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
     sides[:] = 2.0 * NEG
     ends[:] = -1
     for side in range(2):
-        low, high = (0, left) if side == 0 else (left, k)
+        low, high = (0, left_count) if side == 0 else (left_count, k)
         for j in range(low, high + 1):
             # j = high stands for the end of the side
             if j < high:
@@ -230,7 +239,7 @@ def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
                         best[j, d] = t
                         back[j, d] = -1
     total = 2.0 * NEG
-    of_left, of_right = 0, 0
+    count_left, count_right = 0, 0
     for c in range(size):
         if sides[0, c] <= NEG_TEST:
             continue
@@ -238,10 +247,10 @@ def best_counted_chain(k, left, status, gain, trans, end, count_score, scratch):
             t = sides[0, c] + sides[1, d] + count_score[min(c + d, last)]
             if t > total:
                 total = t
-                of_left, of_right = c, d
+                count_left, count_right = c, d
     if total > NEG_TEST:
         for side in range(2):
-            c = of_left if side == 0 else of_right
+            c = count_left if side == 0 else count_right
             i = ends[side, c]
             while i >= 0:
                 chosen[i] = 1

@@ -1,9 +1,10 @@
-"""The best modifiers of one head where neighbours are scored beside pairs or runs: shares, and search over sets.
+"""The best modifiers of one head if neighbours and also pairs or runs have scores: shares and a search over sets.
 
-The shares of pairs make a bound that the dynamic program along the modifiers maximises: a positive pair is divided
-between its two, a negative one t is at most s (1 - one - other) for any s in [0, -t]. Subgradient steps improve them,
-and what a search has found out serves the next one of the same head: multipliers change, pairs do not. What is left of
-the gap is closed by depth-first search over sets, with a step or two at every node.
+The shares of pairs make a bound that the dynamic program along the modifiers maximises. A positive pair is divided
+between its two modifiers x and y. A negative pair with score t is at most s (1 - x - y) for any s in [0, -t].
+Subgradient steps improve the shares. The shares that one search found are the start of the next search at the same
+head, because multipliers change between searches but pairs remain the same. A depth-first search over sets closes the
+remaining gap, with one or two steps at every node.
 
 Oracle: tests/test_stars.py tries every set.
 """
@@ -33,7 +34,7 @@ NODE_STEPS = 1
 
 @kernel
 def first_shares(pair):
-    """float64[F]: shares of pairs to begin with, of their first modifier where positive, s where negative."""
+    """Return float64[F]: initial shares of pairs, the share of the first modifier if positive, and s if negative."""
     out = np.empty(len(pair), np.float64)
     for i in range(len(pair)):
         out[i] = max(0.5 * pair[i], 0.0)
@@ -42,10 +43,12 @@ def first_shares(pair):
 
 @kernel(inline="always")
 def _bound(depth, f, mods, worth, scratch):
-    """What no set exceeds at a node with f free modifiers; OUT scratch.chain.chosen, the set that attains it."""
+    """Return an upper bound of all sets at a node with f free modifiers; write scratch.chain.chosen, the set that
+    attains it.
+    """
     sets, share = scratch.sets, scratch.share
     pairs, state, free, weight = sets.pairs[-1], sets.state[depth], sets.free, sets.weight
-    # shares of free pairs; what certain modifiers add to free ones is in `linear`
+    # shares of pairs of free modifiers; `linear` contains the scores of pairs of a certain and a free modifier
     total = sets.constant[depth]
     for i in range(mods.size):
         weight[i] = 0.0
@@ -76,9 +79,9 @@ def _bound(depth, f, mods, worth, scratch):
 
 @kernel(inline="always")
 def _slacks(depth, f, mods, scratch):
-    """What the chosen set has less than its bound, and the number of pairs that have a part in it. O(f^2 + runs).
+    """Return (bound minus score of the chosen set, number of pairs that contribute to the difference). O(f^2 + runs).
 
-    OUT scratch.sets.high: the slack of the parts of each free modifier.
+    Write scratch.sets.high: the slack of the parts of each free modifier.
     """
     sets, share, chosen = scratch.sets, scratch.share, scratch.chain.chosen
     pairs, state, free, slack_of = sets.pairs[-1], sets.state[depth], sets.free, sets.high
@@ -104,15 +107,15 @@ def _slacks(depth, f, mods, scratch):
         members, dead = free_members(items, state)
         if dead or members < 2:
             continue
-        taken = 0
+        chosen_count = 0
         for i in items:
             if i < 0:
                 break
-            taken += state[i] == FREE and chosen[i] == 1
+            chosen_count += state[i] == FREE and chosen[i] == 1
         t = 0.0
-        if score > 0.0 and taken < members:
-            t = score * taken / members
-        elif score < 0.0 and taken == members:
+        if score > 0.0 and chosen_count < members:
+            t = score * chosen_count / members
+        elif score < 0.0 and chosen_count == members:
             t = -score
         if t > 0.0:
             slack += t
@@ -125,10 +128,11 @@ def _slacks(depth, f, mods, scratch):
 
 @kernel
 def search_chain(mods, worth, floor, unit, node_limit, scratch):
-    """Best set of modifiers if it is better than `floor`; arguments and results as of `search_modifiers`.
+    """Find the best set of modifiers if it scores more than `floor`; arguments and results as in `search_modifiers`.
 
-    scratch.share float64[k, k] is what each modifier (row) has of its pair with another: of a positive pair the shares
-    add up to it, of a negative one both are -s. It is improved in place.
+    scratch.share float64[k, k] contains the share that each modifier (row) has of its pair with another modifier. The
+    two shares of a positive pair sum to its score, and both shares of a negative pair are -s. The shares are improved
+    in place.
     """
     k, sets, chosen = mods.size, scratch.sets, scratch.chain.chosen
     pairs, free, slack_of = sets.pairs[-1], sets.free, sets.high
@@ -148,13 +152,13 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
         upper = np.inf
         steps = ROOT_STEPS if nodes == 1 else NODE_STEPS
         while True:
-            now = _bound(depth, f, mods, worth, scratch)
-            if now <= NEG_TEST:
+            current_bound = _bound(depth, f, mods, worth, scratch)
+            if current_bound <= NEG_TEST:
                 backtrack = True
                 break
-            upper = min(upper, now)
+            upper = min(upper, current_bound)
             slack, moved = _slacks(depth, f, mods, scratch)
-            score = now - slack
+            score = current_bound - slack
             if unit > 0.0:
                 score = np.rint(score)
             if score > value and score > NEG_TEST:
@@ -165,7 +169,7 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
             if backtrack or moved == 0 or steps == 0:
                 break
             steps -= 1
-            alpha = (now - value if value > NEG_TEST else abs(now)) / moved
+            alpha = (current_bound - value if value > NEG_TEST else abs(current_bound)) / moved
             for p in range(f):
                 i = free[p]
                 for q in range(p):
@@ -174,19 +178,19 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
                         _improve(pairs[i, j], alpha, i, j, scratch.share, chosen)
         if not backtrack:
             if nodes >= node_limit:
-                return value, open_bound(depth, upper, value, unit, sets.bound, sets.other), nodes
+                return value, open_bound(depth, upper, value, unit, sets.bound, sets.untried), nodes
             arg = free[0]
             for p in range(f):
                 if slack_of[free[p]] > slack_of[arg]:
                     arg = free[p]
             into = branch_on(depth, arg, chosen[arg] == 1, upper, sets)
         else:
-            depth = go_back(depth, value, unit, sets.bound, sets.other)
+            depth = go_back(depth, value, unit, sets.bound, sets.untried)
             if depth < 0:
                 return value, value, nodes
             arg = sets.branch[depth]
-            into = sets.other[depth]
-            sets.other[depth] = NONE
+            into = sets.untried[depth]
+            sets.untried[depth] = NONE
         begin_child(depth, k, sets)
         depth += 1
         if into == OUT:
@@ -196,24 +200,26 @@ def search_chain(mods, worth, floor, unit, node_limit, scratch):
 
 
 @kernel(inline="always")
-def _slack(t, of_one, of_other, one, other):
-    """How much more than its score a pair t counts, with these shares and choices."""
+def _slack(t, share_x, share_y, x, y):
+    """Return the share-based bound of a pair with score t minus its score, for these shares and choices of its
+    modifiers.
+    """
     if t > 0.0:
-        return 0.0 if one == other else of_one if one == 1 else of_other
-    if one != other:
+        return 0.0 if x == y else share_x if x == 1 else share_y
+    if x != y:
         return 0.0
-    return of_one - t if one == 1 else -of_one
+    return share_x - t if x == 1 else -share_x
 
 
 @kernel(inline="always")
 def _improve(t, alpha, i, j, share, chosen):
-    """A step of length alpha on the shares of the pair t of modifiers i and j."""
+    """Make a step of length alpha on the shares of the pair of modifiers i and j, whose score is t."""
     if t > 0.0:
         if chosen[i] != chosen[j]:
-            to = share[i, j] + (alpha if chosen[j] == 1 else -alpha)
-            share[i, j] = min(max(to, 0.0), t)
+            new = share[i, j] + (alpha if chosen[j] == 1 else -alpha)
+            share[i, j] = min(max(new, 0.0), t)
             share[j, i] = t - share[i, j]
     elif chosen[i] == chosen[j]:
-        to = share[i, j] + (-alpha if chosen[i] == 1 else alpha)
-        share[i, j] = min(max(to, t), 0.0)
+        new = share[i, j] + (-alpha if chosen[i] == 1 else alpha)
+        share[i, j] = min(max(new, t), 0.0)
         share[j, i] = share[i, j]

@@ -1,6 +1,7 @@
-"""The candidate modifiers of one head, and what they are worth: whatever the arc into the head is, and under one arc.
+"""The candidate modifiers of one head, and their scores, with and without a given arc into the head.
 
-`OUT`, `FREE` and `IN` say what may be done with a modifier: where its other arcs are gone it is certain.
+The states `OUT`, `FREE` and `IN` tell whether a modifier is excluded, undecided or certain. A modifier is certain if
+the other arcs into its word are no longer alive.
 """
 
 from __future__ import annotations
@@ -25,18 +26,19 @@ COMB_SIZES = LONGEST_COMB - SHORTEST_COMB + 1
 @by_reference
 @dataclass
 class Modifiers:
-    """The candidate modifiers of a head, and what is scored among them whatever the arc into the head is.
+    """The candidate modifiers of a head, and the scores among them that hold for every arc into the head.
 
-    head, size, left  the head; how many there are, and how many of them are on the left
-    place        int32[size] rank of each among all candidates of the head, alive or not
-    candidates   number of those
-    count_score  float64[last + 1] of the number of modifiers taken, as in `best_free`
-    constant     what every star has
-    chained      neighbours are scored
-    sets         so are pairs, triples or combs, and only a search finds the best set
-    shift        what shares of pairs add to a bound whatever is chosen
-    tri, tri_first  triple scores of the sentence (empty: none), the first of this head
-    comb, comb_items  float64[combs], int32[combs, 8]: scores and members (local numbers, NONE padded) of runs
+    - `head`, `size`, `left`: the head, the number of modifiers, and the number of modifiers on its left.
+    - `place`: int32[size]. The rank of each modifier among all candidates of the head, alive or not.
+    - `candidates`: the number of all candidates of the head.
+    - `count_score`: float64[last + 1]. The score of the number of chosen modifiers, as in `best_free`.
+    - `constant`: a score that every star has.
+    - `chained`: whether neighbouring modifiers have scores.
+    - `sets`: whether pairs, triples or combs have scores, so that only a search finds the best set.
+    - `shift`: the constant that the shares of pairs add to a bound.
+    - `tri`, `tri_first`: the scores of all triples of the sentence (may be empty), and the first triple of this head.
+    - `comb`, `comb_items`: float64[combs], int32[combs, 8]. The scores of runs, and their members as local numbers,
+      padded with NONE.
     """
 
     head: int
@@ -58,7 +60,7 @@ class Modifiers:
 @by_reference
 @dataclass
 class Worth:
-    """What the modifiers are worth under one arc into the head: see `StarScratch` and `ChainScratch`."""
+    """The scores of modifiers under one arc into the head; `StarScratch` and `ChainScratch` describe the fields."""
 
     status: np.ndarray
     gain: np.ndarray
@@ -69,19 +71,23 @@ class Worth:
 @by_reference
 @dataclass
 class StarScratch:
-    """Working memory of `solve_stars` for up to K arcs out of or into a word; its contents mean nothing between calls.
+    """Working memory of `solve_stars` for up to K arcs out of a word or into it. Only `pair_share` is used across
+    calls.
 
-    item     int32[K]  arcs of the modifiers, left ones near to far, then right ones near to far
-    base     int8[K]   FREE or IN, whatever x
-    status   int8[K, K], gain float64[K, K]  under each arc into the word: OUT, FREE or IN; what a modifier adds
-    spread   float64[K] what the shares of parts among modifiers add to a gain; shared: a gain and that
-    share    float64[K, K] those shares of pairs (as of `search_chain`); pair_share float64[F] as of `first_shares`, of
-             all heads: what one call has found, the next begins with
-    place    int32[K]  rank of each modifier among all candidates of the head
-    solution int8[K]
-    comb, comb_items  float64[5 K], int32[5 K, 8]: runs of modifiers, padded with NONE
-    tried    bool[K]   arcs into the word
-    count_score  float64[COUNTS]
+    - `item`: int32[K]. The arcs of the modifiers: left ones near to far, then right ones near to far.
+    - `base`: int8[K]. FREE or IN, the state of a modifier without regard to the arc into the head.
+    - `status`, `gain`: int8[K, K], float64[K, K]. For each arc into the word, the state of a modifier and its own
+      score.
+    - `spread`: float64[K]. The sum of a modifier's shares of pairs, triples and combs, which is added to its gain.
+    - `shared`: float64[K]. The sum of gain and spread.
+    - `share`: float64[K, K]. The shares of pairs, as in `search_chain`.
+    - `pair_share`: float64[F]. The shares of all heads, as in `first_shares`. Each call starts from the result of the
+      previous call.
+    - `place`: int32[K]. The rank of each modifier among all candidates of the head.
+    - `solution`: int8[K]. The best set of a search.
+    - `comb`, `comb_items`: float64[5 K], int32[5 K, 8]. Runs of modifiers, padded with NONE.
+    - `tried`: bool[K]. The arcs into the word that need no further search.
+    - `count_score`: float64[COUNTS]. The scores of numbers of modifiers.
     """
 
     item: np.ndarray
@@ -104,7 +110,7 @@ class StarScratch:
 
 @kernel
 def star_scratch(index, tables):
-    """Scratch for the stars of a sentence. O(K^2), with triples O(K^3)."""
+    """Return scratch for the stars of a sentence. O(K^2), with triples O(K^3)."""
     K = 1
     for h in range(len(index.right)):
         K = max(K, index.start[h + 1] - index.start[h], index.into_start[h + 1] - index.into_start[h])
@@ -130,13 +136,13 @@ def star_scratch(index, tables):
 
 @kernel
 def modifiers_of(h, index, parts, tables, alive, scratch):
-    """Modifiers of head h. O(k^2), with triples O(k^3)."""
-    k, left = _candidates(h, index, alive, scratch)
+    """Return the Modifiers of head h. O(k^2), with triples O(k^3)."""
+    k, left_count = _candidates(h, index, alive, scratch)
     last, constant = _counts(h, parts, tables, scratch.count_score)
     adjacent = len(tables.adjacent) > 0 and parts.adjacent[index.start[h]] < parts.adjacent[index.start[h + 1]]
     chained = adjacent or (h > 0 and len(tables.outermost) + len(tables.grand_sibling) > 0)
     if chained:
-        _neighbours(h, index, parts, tables.adjacent if adjacent else tables.adjacent[:0], (k, left), scratch)
+        _neighbours(h, index, parts, tables.adjacent if adjacent else tables.adjacent[:0], (k, left_count), scratch)
     candidates = index.start[h + 1] - index.start[h]
     sets = False
     shift, combs = 0.0, 0
@@ -154,18 +160,21 @@ def modifiers_of(h, index, parts, tables, alive, scratch):
             scratch.sets.pairs[-1, :k, :k] = 0.0
             scratch.share[:k, :k] = 0.0
     return Modifiers(
-        h, k, left, scratch.place, candidates, scratch.count_score[: last + 1], constant, chained, sets, shift,
+        h, k, left_count, scratch.place, candidates, scratch.count_score[: last + 1], constant, chained, sets, shift,
         tables.tri_sibling, parts.tri_sibling[h], scratch.comb[:combs], scratch.comb_items[:combs],
     )  # fmt: skip
 
 
 @kernel(inline="always")
 def _candidates(h, index, alive, scratch):
-    """(number of modifiers, of those on the left); OUT scratch.item, place, base, spread. O(k * arcs into one)."""
-    k, left = 0, 0
+    """Return (number of modifiers, number of modifiers on the left). O(k * arcs into one word).
+
+    Write scratch.item, place, base and spread.
+    """
+    k, left_count = 0, 0
     for b in range(index.start[h], index.start[h + 1]):
         if b == index.right[h]:
-            left = k
+            left_count = k
         if alive[b]:
             m = index.mod[b]
             scratch.item[k] = b
@@ -178,13 +187,13 @@ def _candidates(h, index, alive, scratch):
                     break
             k += 1
     if index.right[h] == index.start[h + 1]:
-        left = k
-    return k, left
+        left_count = k
+    return k, left_count
 
 
 @kernel(inline="always")
 def _counts(h, parts, tables, count_score):
-    """(last count that matters, 0 if none does; constant); OUT count_score."""
+    """Return (largest count with its own score, or 0 if counts have no scores; constant); write `count_score`."""
     last = 0
     constant = 0.0
     if h == 0:
@@ -201,22 +210,26 @@ def _counts(h, parts, tables, count_score):
 
 @kernel(inline="always")
 def _neighbours(h, index, parts, adjacent, size, scratch):
-    """OUT scratch.chain.trans: scores of neighbours, 0 without any; size: as of `_candidates`. O(k^2)."""
+    """Write the scores of neighbours, or 0 if they have none, to scratch.chain.trans. O(k^2).
+
+    `size` is the result of `_candidates`.
+    """
     trans, item = scratch.chain.trans, scratch.item
-    k, left = size
+    k, left_count = size
     for j in range(k):
         first = parts.adjacent[item[j]]
         trans[j, 0] = adjacent[first] if len(adjacent) > 0 else 0.0
-        first += 1 - (index.start[h] if j < left else index.right[h])
-        for i in range(0 if j < left else left, j):
+        first += 1 - (index.start[h] if j < left_count else index.right[h])
+        for i in range(0 if j < left_count else left_count, j):
             trans[j, i + 1] = adjacent[first + item[i]] if len(adjacent) > 0 else 0.0
 
 
 @kernel(inline="always")
 def _pairs(k, candidates, sibling, first, scratch):
-    """What shares of pairs add whatever is chosen; OUT scratch.sets.pairs[-1], share, spread. O(k^2).
+    """Return the constant that the shares of pairs add to a bound. O(k^2).
 
-    sibling  float64 scores of the head's pairs, the first of which has the number `first`; empty: all are 0
+    `sibling` is float64, the scores of the head's pairs, and `first` is the number of the first pair. If `sibling` is
+    empty, all scores are 0. Write scratch.sets.pairs[-1], share and spread.
     """
     pair, share, spread, place = scratch.sets.pairs[-1], scratch.share, scratch.spread, scratch.place
     shift = 0.0
@@ -242,7 +255,7 @@ def _pairs(k, candidates, sibling, first, scratch):
 
 @kernel(inline="always")
 def _triples(k, candidates, tri_sibling, first, scratch):
-    """Positive triples are shared out: scratch.spread. O(k^3)."""
+    """Add the shares of positive triples to scratch.spread. O(k^3)."""
     spread, place = scratch.spread, scratch.place
     for v in range(k):
         for j in range(v):
@@ -256,7 +269,10 @@ def _triples(k, candidates, tri_sibling, first, scratch):
 
 @kernel(inline="always")
 def _combs(h, tables, alive, scratch):
-    """Number of runs of modifiers; OUT scratch.comb, comb_items; positive ones are shared out: scratch.spread."""
+    """Return the number of runs of modifiers; write scratch.comb and comb_items.
+
+    The shares of positive runs are added to scratch.spread.
+    """
     comb, comb_items = scratch.comb, scratch.comb_items
     combs = 0
     for p in range(tables.comb_start[h], tables.comb_start[h + 1]):
@@ -285,24 +301,26 @@ def _combs(h, tables, alive, scratch):
 
 @kernel(inline="always")
 def worth_under(o, a, index, parts, tables, mods, u, scratch):
-    """OUT row o of scratch.status, gain and chain.end under arc a. False if a certain one cannot be there. O(k)."""
+    """Write row o of scratch.status, gain and chain.end for arc a; return False if a certain modifier is impossible.
+    O(k).
+    """
     h, g = mods.head, index.head[a]
-    k, left = mods.size, mods.left
+    k, left_count = mods.size, mods.left
     status, gain, end = scratch.status, scratch.gain, scratch.chain.end
     first_grandchild, first_outermost = parts.grandchild[a], parts.outermost[a]
     possible = True
     for j in range(k):
         b = scratch.item[j]
-        if j < left:
+        if j < left_count:
             rank = b - index.start[h]
-            fits = rank < parts.below[a, 0]
+            allowed = rank < parts.below[a, 0]
         else:
             rank = b - index.right[h]
-            fits = rank < parts.below[a, 1]
+            allowed = rank < parts.below[a, 1]
             rank += parts.below[a, 0]
         value = -u[b]
         state = scratch.base[j]
-        if not fits or index.mod[b] == g:
+        if not allowed or index.mod[b] == g:
             possible = possible and state != IN
             state = OUT
         else:
@@ -321,21 +339,27 @@ def worth_under(o, a, index, parts, tables, mods, u, scratch):
 
 @kernel(inline="always")
 def follow_under(o, a, index, parts, tables, mods, scratch):
-    """float64[k, k + 1]: scores of neighbours under arc a, with grand-siblings where there are any. O(k^2)."""
+    """Return float64[k, k + 1]: the scores of neighbours under arc a, including grand-siblings if they are scored.
+    O(k^2).
+    """
     trans, trans_x, scores = scratch.chain.trans, scratch.chain.trans_x, tables.grand_sibling
     if not mods.chained or len(scores) == 0:
         return trans
-    left, item, status = mods.left, scratch.item, scratch.status
-    most_left = parts.below[a, 0]
+    left_count, item, status = mods.left, scratch.item, scratch.status
+    below_left = parts.below[a, 0]
     for j in range(mods.size):
         if status[o, j] == OUT:
             continue
-        side = index.start[mods.head] if j < left else index.right[mods.head]
+        side = index.start[mods.head] if j < left_count else index.right[mods.head]
         rank = item[j] - side
-        p = parts.grand_sibling[a] + rank * (rank + 1) // 2 + (0 if j < left else most_left * (most_left + 1) // 2)
+        p = (
+            parts.grand_sibling[a]
+            + rank * (rank + 1) // 2
+            + (0 if j < left_count else below_left * (below_left + 1) // 2)
+        )
         trans_x[j, 0] = trans[j, 0] + scores[p]
         p += 1 - side
-        for i in range(0 if j < left else left, j):
+        for i in range(0 if j < left_count else left_count, j):
             if status[o, i] != OUT:
                 trans_x[j, i + 1] = trans[j, i + 1] + scores[p + item[i]]
     return trans_x

@@ -1,4 +1,4 @@
-"""What the parts at one head of a tree score, by arithmetic: for head stars, and for moves from tree to tree."""
+"""The score of the parts at one head of a tree, for head stars and for moves from tree to tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from treebound.support.jit import kernel
 
 @kernel
 def score_head(index, parts, tables, z, into, taken, h):
-    """Score of the parts in `tables` at one head; arguments as of `score_heads`."""
+    """Return the score of the parts in `tables` at head h; arguments as in `score_heads`."""
     start, right = index.start, index.right
     a = into[h]
     lo, mid, hi = start[h], right[h], start[h + 1]
@@ -65,21 +65,25 @@ def score_head(index, parts, tables, z, into, taken, h):
             score += tables.valency[parts.valency[h] + min(count, size - 1)]
         if len(tables.comb) > 0:
             for p in range(tables.comb_start[h], tables.comb_start[h + 1]):
-                every = True
+                complete = True
                 for i in range(tables.comb_arcs.shape[1]):
                     c = tables.comb_arcs[p, i]
-                    every = every and (c < 0 or z[c] == 1)
-                if every:
+                    complete = complete and (c < 0 or z[c] == 1)
+                if complete:
                     score += tables.comb[p]
     return score
 
 
 @kernel
 def score_heads(index, parts, tables, z, into, taken, out):
-    """OUT out float64[n + 1]: score of the parts in `tables` (StarTables) at each head of a tree; returns their sum.
+    """Write to `out` float64[n + 1] the score of the parts in `tables` (StarTables) at each head of a tree; return the
+    sum.
 
-    z int8[>= A] selected arcs; into int32[n + 1] the arc into each word, NONE at 0; taken int32[n + 1] is scratch.
-    O(A + n d^3), d the largest number of modifiers.
+    - `z`: int8[>= A]. 1 for the arcs of the tree.
+    - `into`: int32[n + 1]. The arc into each word, NONE at 0.
+    - `taken`: int32[n + 1]. Scratch.
+
+    O(A + n d^3), where d is the largest number of modifiers.
     """
     total = 0.0
     for h in range(len(index.right)):

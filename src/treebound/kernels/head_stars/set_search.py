@@ -1,9 +1,10 @@
-"""The best modifiers of one head where all pairs, triples or runs of them are scored: depth-first search over sets.
+"""The best modifiers of one head if pairs, triples or runs of modifiers have scores: depth-first search over sets.
 
-A node has modifiers that are in, out and free. What is scored between free ones is shared out to them: a positive part
-counts as much for each of its free modifiers, a negative one as nothing; then the shares of pairs are improved one by
-one. With shares the modifiers are chosen one by one, or by the dynamic program along them where neighbours are scored,
-and that bounds the node. A modifier that cannot help whatever else is chosen is out, one that cannot hurt is in.
+At a node of the search, each modifier is in, out or free. The scores of parts of free modifiers are divided among them.
+A positive part is divided evenly, and a negative part counts as 0. Then the shares of pairs are improved one by one.
+With these shares, modifiers are chosen one by one, or by the dynamic program along them if neighbours have scores. The
+result is the bound of the node. A modifier that cannot raise the score is put out, and a modifier that cannot lower it
+is put in.
 
 Oracle: tests/test_stars.py tries every set.
 """
@@ -21,23 +22,24 @@ from treebound.kernels.head_stars.tables import triple_rank
 from treebound.kernels.reference import by_reference
 from treebound.support.jit import kernel
 
-ROUNDING = 1e-3  #: shares of thirds are not exact; bounds of integers are integers up to this
+ROUNDING = 1e-3  #: tolerance of bounds that are integers, because shares of a third are not exact
 
 
 @by_reference
 @dataclass
 class SetScratch:
-    """Working memory of the search over sets: one row for every depth, up to K.
+    """Working memory of the search over sets, with one row for every depth up to K.
 
-    pairs    float64[K + 2, K, K] sibling scores, the last as they are, the others at each depth, with what triples add
-             once one of their arcs is in; [1, K, K] without triples: then they never change
-    state    int8[K + 1, K]     OUT, FREE, IN
-    linear   float64[K + 1, K]  what a free modifier adds by itself, given those that are in
-    constant float64[K + 1]     score of those that are in
-    bound    float64[K + 1]
-    branch, other  int32[K + 1], int8[K + 1]  the modifier branched on, the state still to be tried (NONE: it was)
-    free     int32[K]
-    weight, high, low  float64[K]  share of the bound; the most and the least that a modifier can add
+    - `pairs`: float64[K + 2, K, K]. Sibling scores. The last table has the original scores. The others, one per depth,
+      also contain the scores of triples that have an arc in. Without triples it is [1, K, K], as scores never change.
+    - `state`: int8[K + 1, K]. OUT, FREE or IN.
+    - `linear`: float64[K + 1, K]. The own score of a free modifier, given the modifiers that are in.
+    - `constant`: float64[K + 1]. The score of the modifiers that are in.
+    - `bound`: float64[K + 1]. The bound of the node.
+    - `branch`, `untried`: int32[K + 1], int8[K + 1]. The modifier on which the node branches, and the state not yet
+      tried (NONE if both were tried).
+    - `free`: int32[K]. The free modifiers.
+    - `weight`, `high`, `low`: float64[K]. The share of the bound, and the most and the least that a modifier can add.
     """
 
     pairs: np.ndarray
@@ -46,7 +48,7 @@ class SetScratch:
     constant: np.ndarray
     bound: np.ndarray
     branch: np.ndarray
-    other: np.ndarray
+    untried: np.ndarray
     free: np.ndarray
     weight: np.ndarray
     high: np.ndarray
@@ -55,7 +57,7 @@ class SetScratch:
 
 @kernel
 def set_scratch(K, triples):
-    """SetScratch for sets of up to K modifiers. O(K^2), with triples O(K^3)."""
+    """Return SetScratch for sets of up to K modifiers. O(K^2), with triples O(K^3)."""
     return SetScratch(
         np.empty((K + 2 if triples else 1, K, K), np.float64),
         np.empty((K + 1, K), np.int8),
@@ -73,7 +75,7 @@ def set_scratch(K, triples):
 
 @kernel
 def beats(bound, best, unit):
-    """Could something under `bound` be better than `best`?"""
+    """Return whether a value of at most `bound` can be better than `best`."""
     if unit > 0.0:
         return bound >= best + 1.0 - ROUNDING
     return bound > best
@@ -81,7 +83,7 @@ def beats(bound, best, unit):
 
 @kernel(inline="always")
 def begin(worth, k, sets):
-    """The node that a search starts at; no certain modifier is taken yet. O(k)."""
+    """Initialise the root node of a search; no certain modifier is in yet. O(k)."""
     sets.constant[0] = 0.0
     for i in range(k):
         sets.state[0, i] = OUT if worth.status[i] == OUT else FREE
@@ -90,17 +92,17 @@ def begin(worth, k, sets):
 
 @kernel(inline="always")
 def take(depth, v, k, row, sets):
-    """Put free modifier v in at a depth; its pairs (row) become scores of the others. O(k)."""
+    """Put the free modifier v in; the scores of its pairs (row) are added to the other modifiers. O(k)."""
     linear = sets.linear[depth]
     sets.state[depth, v] = IN
     sets.constant[depth] += linear[v]
-    for i in range(k):  # those that are not free, too: nobody looks at them again
+    for i in range(k):  # also for modifiers that are not free, because their values are never read
         linear[i] += row[i]
 
 
 @kernel(inline="always")
 def begin_child(depth, k, sets):
-    """The node below one begins as it. O(k)."""
+    """Initialise a child node as a copy of its parent. O(k)."""
     sets.constant[depth + 1] = sets.constant[depth]
     for i in range(k):
         sets.state[depth + 1, i] = sets.state[depth, i]
@@ -108,29 +110,32 @@ def begin_child(depth, k, sets):
 
 
 @kernel(inline="always")
-def branch_on(depth, v, wanted, upper, sets):
-    """Branch on modifier v, first as it is `wanted`: IN or OUT, which is returned. upper: bound of the node."""
-    first = IN if wanted else OUT
+def branch_on(depth, v, include_first, upper, sets):
+    """Branch on modifier v and return the state to be tried first: IN if `wanted`, otherwise OUT.
+
+    `upper` is the bound of the node.
+    """
+    first = IN if include_first else OUT
     sets.branch[depth] = v
     sets.bound[depth] = upper
-    sets.other[depth] = OUT if first == IN else IN
+    sets.untried[depth] = OUT if first == IN else IN
     return first
 
 
 @kernel
-def go_back(depth, value, unit, bound, other):
-    """The last depth above this one whose other child may be better than `value`; -1: none. O(depth)."""
+def go_back(depth, value, unit, bound, untried):
+    """Return the last depth above this one whose untried child may be better than `value`, or -1. O(depth)."""
     for d in range(depth - 1, -1, -1):
-        if other[d] != NONE and beats(bound[d], value, unit):
+        if untried[d] != NONE and beats(bound[d], value, unit):
             return d
     return -1
 
 
 @kernel
-def open_bound(depth, upper, value, unit, bound, other):
-    """What no set exceeds where the search is cut off at a node with bound `upper`. O(depth)."""
+def open_bound(depth, upper, value, unit, bound, untried):
+    """Return an upper bound of all sets if the search is cut off at a node with bound `upper`. O(depth)."""
     for d in range(depth):
-        if other[d] != NONE:
+        if untried[d] != NONE:
             upper = max(upper, bound[d])
     if unit > 0.0:
         upper = np.floor(upper + ROUNDING)
@@ -139,7 +144,7 @@ def open_bound(depth, upper, value, unit, bound, other):
 
 @kernel
 def _triple(mods, i, j, v):
-    """Score of the triple of local modifiers i, j, v in any order."""
+    """Return the score of the triple of local modifiers i, j, v in any order."""
     x, y, z = mods.place[i], mods.place[j], mods.place[v]
     if x > y:
         x, y = y, x
@@ -152,7 +157,7 @@ def _triple(mods, i, j, v):
 
 @kernel(inline="always")
 def _copy(k, table, out):
-    """OUT out: the first k rows and columns of a table."""
+    """Write the first k rows and columns of a table to `out`."""
     for i in range(k):
         for j in range(k):
             out[i, j] = table[i, j]
@@ -160,7 +165,9 @@ def _copy(k, table, out):
 
 @kernel(inline="always")
 def _take(depth, v, mods, sets):
-    """`take`, and its triples become pairs of the others. O(k), with triples O(k^2)."""
+    """Put modifier v in, like `take`, and add its triples to the pairs of the other modifiers. O(k), with triples
+    O(k^2).
+    """
     row = sets.pairs[depth if len(mods.tri) > 0 else -1]
     take(depth, v, mods.size, row[v], sets)
     if len(mods.tri) > 0:
@@ -175,7 +182,11 @@ def _take(depth, v, mods, sets):
 
 @kernel(inline="always")
 def _share_pairs(depth, k, table, sets):
-    """(free modifiers, modifiers that are in, whether pairs tie free ones); OUT free, high, low, weight. O(k^2)."""
+    """Return (number of free modifiers, number of modifiers that are in, whether free modifiers have pair scores).
+    O(k^2).
+
+    Write free, high, low and weight.
+    """
     state, linear, free = sets.state[depth], sets.linear[depth], sets.free
     high, low, weight = sets.high, sets.low, sets.weight
     f = 0
@@ -191,7 +202,7 @@ def _share_pairs(depth, k, table, sets):
         low[i] = 0.0
     for p in range(f):
         row = table[free[p]]
-        for i in range(k):  # shut out and chosen ones too, so that it is done four at a time
+        for i in range(k):  # also for modifiers that are in or out, so that the processor can handle four at a time
             t = row[i]
             high[i] += t if t > 0.0 else 0.0
             low[i] += t if t < 0.0 else 0.0
@@ -208,7 +219,7 @@ def _share_pairs(depth, k, table, sets):
 
 @kernel(inline="always")
 def _share_triples(f, mods, sets):
-    """Whether triples tie free modifiers; OUT high, low, weight. O(f^3)."""
+    """Return whether free modifiers have triple scores; write high, low and weight. O(f^3)."""
     free, high, low, weight = sets.free, sets.high, sets.low, sets.weight
     tied = False
     for p in range(f):
@@ -234,35 +245,38 @@ def _share_triples(f, mods, sets):
 
 @kernel(inline="always")
 def _share_combs(depth, mods, sets):
-    """(score of the runs that are in, whether others tie free modifiers); OUT high, low, weight. O(runs)."""
+    """Return (score of the runs that are in, whether free modifiers have scores of other runs). O(runs).
+
+    Write high, low and weight.
+    """
     comb, comb_items, state = mods.comb, mods.comb_items, sets.state[depth]
     high, low, weight = sets.high, sets.low, sets.weight
     fixed = 0.0
     tied = False
     for p in range(len(comb)):
-        left_over, dead = free_members(comb_items[p], state)
+        free_count, dead = free_members(comb_items[p], state)
         if dead:
             continue
-        if left_over == 0:
+        if free_count == 0:
             fixed += comb[p]
             continue
-        tied = tied or left_over > 1
+        tied = tied or free_count > 1
         for q in range(comb_items.shape[1]):
             i = comb_items[p, q]
             if i < 0:
                 break
             if state[i] == FREE:
-                if left_over == 1 or comb[p] > 0.0:
+                if free_count == 1 or comb[p] > 0.0:
                     high[i] += comb[p]
-                    weight[i] += comb[p] / left_over
-                if left_over == 1 or comb[p] < 0.0:
+                    weight[i] += comb[p] / free_count
+                if free_count == 1 or comb[p] < 0.0:
                     low[i] += comb[p]
     return fixed, tied
 
 
 @kernel(inline="always")
 def free_members(items, state):
-    """(free members of a run, whether one is out)."""
+    """Return (number of free members of a run, whether a member is out)."""
     members = 0
     for i in items:
         if i < 0:
@@ -275,24 +289,26 @@ def free_members(items, state):
 
 @kernel(inline="always")
 def _settle(depth, f, count, mods, sets):
-    """Whether a free modifier could be decided: one that cannot help is out, one that cannot hurt is in. O(f k)."""
+    """Put modifiers out that cannot raise the score, and in that cannot lower it; return whether there were any. O(f
+    k).
+    """
     count_score = mods.count_score
     last = len(count_score) - 1
-    # what one more modifier can change through the count
-    most, least = 0.0, 0.0
+    # the change of the count's score by one more modifier
+    largest_change, smallest_change = 0.0, 0.0
     if last > 0:
-        most, least = 2.0 * NEG, -2.0 * NEG
+        largest_change, smallest_change = 2.0 * NEG, -2.0 * NEG
         for c in range(count, count + f):
             t = count_score[min(c + 1, last)] - count_score[min(c, last)]
-            most = max(most, t)
-            least = min(least, t)
+            largest_change = max(largest_change, t)
+            smallest_change = min(smallest_change, t)
     settled = False
     for p in range(f):
         i = sets.free[p]
-        if sets.high[i] + most <= 0.0:
+        if sets.high[i] + largest_change <= 0.0:
             sets.state[depth, i] = OUT
             settled = True
-        elif sets.low[i] + least >= 0.0:
+        elif sets.low[i] + smallest_change >= 0.0:
             _take(depth, i, mods, sets)
             settled = True
     return settled
@@ -300,12 +316,15 @@ def _settle(depth, f, count, mods, sets):
 
 @kernel(inline="always")
 def _with_best(total, depth, f, mods, worth, scratch):
-    """total plus the best sum of weights, those that are in weighing nothing, in whichever way modifiers are scored."""
+    """Return `total` plus the best sum of weights of free modifiers, by the dynamic program for the scores of the head.
+
+    The scores of modifiers that are in are already contained in `total`.
+    """
     sets, weight = scratch.sets, scratch.sets.weight
     if mods.chained or len(mods.count_score) > 1:
         for i in range(mods.size):
             if sets.state[depth, i] == IN:
-                weight[i] = 0.0  # counted already
+                weight[i] = 0.0  # `total` contains its score
         return total + best_choice(mods, sets.state[depth], weight, worth.follow, worth.end, scratch.chain)
     for p in range(f):
         if weight[sets.free[p]] > 0.0:
@@ -315,9 +334,9 @@ def _with_best(total, depth, f, mods, worth, scratch):
 
 @kernel(inline="always")
 def _improve_shares(f, table, sets):
-    """Better shares: from modifiers with weight to those without, and negative pairs for two with weight.
+    """Improve shares: positive pairs shift weight to modifiers with negative weight, negative pairs reduce two weights.
 
-    Returns what the bound loses beside weights. O(f^2).
+    Return the constant that the bound loses besides the weights. O(f^2).
     """
     free, weight = sets.free, sets.weight
     shift = 0.0
@@ -345,11 +364,13 @@ def _improve_shares(f, table, sets):
 
 @kernel
 def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
-    """Best set of modifiers if it is better than `floor`.
+    """Find the best set of modifiers if it scores more than `floor`.
 
-    mods, worth  Modifiers, Worth
-    scratch      StarScratch; OUT scratch.solution int8[k], if something better was found
-    Returns (value, floor if nothing was better; bound, no set has more; nodes). bound > value only where cut off.
+    - `mods`, `worth`: Modifiers and Worth.
+    - `scratch`: StarScratch. If a better set is found, it is written to scratch.solution int8[k].
+
+    Return (value, bound, number of nodes). The value is `floor` if no set is better. No set scores more than the bound,
+    which exceeds the value only if the search was cut off.
     """
     k, sets, chosen = mods.size, scratch.sets, scratch.chain.chosen
     triples = len(mods.tri) > 0
@@ -388,7 +409,7 @@ def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
             upper = min(upper, _with_best(better, depth, f, mods, worth, scratch))
         if tied and beats(upper, value, unit):
             if nodes >= node_limit:
-                return value, open_bound(depth, upper, value, unit, sets.bound, sets.other), nodes
+                return value, open_bound(depth, upper, value, unit, sets.bound, sets.untried), nodes
             arg = -1
             span = -1.0
             for p in range(f):
@@ -398,12 +419,12 @@ def search_modifiers(mods, worth, floor, unit, node_limit, scratch):
                     arg = i
             into = branch_on(depth, arg, sets.weight[arg] > 0.0, upper, sets)
         else:
-            depth = go_back(depth, value, unit, sets.bound, sets.other)
+            depth = go_back(depth, value, unit, sets.bound, sets.untried)
             if depth < 0:
                 return value, value, nodes
             arg = sets.branch[depth]
-            into = sets.other[depth]
-            sets.other[depth] = NONE
+            into = sets.untried[depth]
+            sets.untried[depth] = NONE
         begin_child(depth, k, sets)
         if triples:
             _copy(k, sets.pairs[depth], sets.pairs[depth + 1])

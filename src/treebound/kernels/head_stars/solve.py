@@ -1,13 +1,13 @@
-"""Head stars: what one word, the arc into it and its modifiers can score at most (Koo et al. 2010, head automata).
+"""Head stars: the largest score of one word, the arc into it and its modifiers (Koo et al. 2010, head automata).
 
-A star is a head h with the arc x into it (none for the root) and the set M of arcs out of it. With multipliers u (of an
-arc as a modifier's arc) and w (of an arc as the arc into a head), for every tree z
+A star is a head h with the arc x into it (none for the root) and the set M of arcs out of h. The multiplier u_a
+belongs to arc a as the arc of a modifier, and w_a to arc a as the arc into a head. For every tree z
 
     score of the parts at all heads  <=  sum_a (u_a + w_a) z_a + sum_h S_h,
-    S_h = max over x, M of  score_h(x, M) - w_x - sum_{m in M} u_m,
+    S_h = max over x, M of  score_h(x, M) - w_x - sum_{m in M} u_m.
 
-whatever u and w are: z has one x and one M at every head. Without parts that tie together modifiers which are not
-neighbours, M is found by a dynamic program along the modifiers of each side.
+This holds for all u and w, because z has exactly one x and one M at every head. If no part connects modifiers that are
+not neighbours, a dynamic program along the modifiers of each side finds M.
 
 Oracle: tests/test_stars.py tries every x and M.
 """
@@ -31,11 +31,12 @@ from treebound.support.jit import kernel
 class Stars(NamedTuple):
     """The best star of every head.
 
-    value     float64[n + 1] S_h, NEG if there is no star; above the score of x and y where a search was cut off
-    x         int32[n + 1] the arc into h of the best star, NONE for the root
-    y         int8[A] whether an arc is chosen as modifier
-    x_bound   float64[A] no star with this arc into its head has more (NEG: there is none)
-    dirty     bool[n + 1] the heads to be solved
+    - `value`: float64[n + 1]. S_h, or NEG if there is no star. If a search was cut off, an upper bound above the score
+      of x and y.
+    - `x`: int32[n + 1]. The arc into h in the best star, NONE for the root.
+    - `y`: int8[A]. 1 if the arc is chosen as the arc of a modifier.
+    - `x_bound`: float64[A]. No star with this arc into its head scores more; NEG if there is no star with the arc.
+    - `dirty`: bool[n + 1]. The heads to be solved.
     """
 
     value: np.ndarray
@@ -47,7 +48,7 @@ class Stars(NamedTuple):
 
 @kernel
 def no_stars(A, n):
-    """Stars that are still to be solved."""
+    """Return Stars of which no head has been solved."""
     return Stars(
         np.zeros(n + 1), np.full(n + 1, NONE, np.int32), np.zeros(A, np.int8), np.zeros(A), np.ones(n + 1, np.bool_)
     )
@@ -55,18 +56,20 @@ def no_stars(A, n):
 
 @kernel
 def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scratch):
-    """S_h of every head that is dirty.
+    """Compute S_h of every dirty head, and write the results to `stars`.
 
-    index, parts  ArcIndex, PartIndex (whose trees, projective or not, say which modifiers can hang below an arc)
-    tables    StarTables
-    alive     bool[A]; the only alive arc into a word is certain, and chosen. The root takes exactly one arc where
-              parts.single_root, else at least one
-    multipliers  Multipliers
-    stars     Stars OUT: of dirty heads
-    node_limit  sets tried for a head and an arc into it
-    scratch   StarScratch
-    Returns (how many values are upper bounds only, sets tried). Integers give exact integers. Nothing is allocated.
-    O(arcs into h * (arcs out of h)^2) a head without sets; with sets exponential at worst, cut off by node_limit.
+    - `index`, `parts`: ArcIndex and PartIndex. The PartIndex determines which modifiers fit an arc into the head.
+    - `tables`: StarTables.
+    - `alive`: bool[A]. The only alive arc into a word is certain and chosen. The root takes exactly one arc if
+      parts.single_root, otherwise at least one.
+    - `multipliers`: Multipliers.
+    - `stars`: Stars.
+    - `node_limit`: largest number of search nodes for a head and an arc into it.
+    - `scratch`: StarScratch.
+
+    Return (number of values that are upper bounds only, number of nodes). Integers give exact integers, and no memory
+    is allocated. Without sets, the time for a head is O(arcs into h * (arcs out of h)^2). With sets, it is exponential
+    at worst, up to node_limit.
     """
     overflows, nodes = 0, 0
     for h in range(len(index.right)):
@@ -82,15 +85,15 @@ def solve_stars(index, parts, tables, alive, multipliers, stars, node_limit, scr
             continue
         _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch)
         if mods.sets:
-            cut_off, used = _search_sets(index, parts, tables, mods, multipliers.parent, stars, node_limit, scratch)
+            cut_off, searched = _search_sets(index, parts, tables, mods, multipliers.parent, stars, node_limit, scratch)
             overflows += cut_off
-            nodes += used
+            nodes += searched
     return overflows, nodes
 
 
 @kernel(inline="always")
 def _solve_root(mods, u, stars, scratch):
-    """The star of the root."""
+    """Find the best star of the root."""
     k, item, chain = mods.size, scratch.item, scratch.chain
     status, gain, end = scratch.status[0], scratch.gain[0], chain.end[0]
     for j in range(k):
@@ -107,7 +110,7 @@ def _solve_root(mods, u, stars, scratch):
 
 @kernel(inline="always")
 def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scratch):
-    """The best star under each arc into the head; with sets only its bound x_bound, by shares, is found."""
+    """Find the best star under each arc into the head; if there are sets, compute only its bound x_bound, by shares."""
     h, k, item, chain = mods.head, mods.size, scratch.item, scratch.chain
     spread, shared, chosen = scratch.spread, scratch.shared, chain.chosen
     one_by_one = not mods.chained and len(mods.count_score) == 1
@@ -150,12 +153,15 @@ def _solve_under_arcs(index, parts, tables, alive, mods, multipliers, stars, scr
 
 @kernel(inline="always")
 def _search_sets(index, parts, tables, mods, w, stars, node_limit, scratch):
-    """The best star by searches over sets, first under the arc that promises most: (1 if only bounded, sets tried)."""
+    """Find the best star by searches over sets; return (1 if the value is only an upper bound, number of nodes).
+
+    The arc into the head with the highest bound is searched first.
+    """
     h, k, unit, chain = mods.head, mods.size, tables.unit, scratch.chain
     value, x, x_bound = stars.value, stars.x, stars.x_bound
     first, end = index.into_start[h], index.into_start[h + 1]
     nodes = 0
-    top = NEG  # of searches that were cut off
+    top = NEG  # the highest bound of the searches that were cut off
     while True:
         a, o = NONE, NONE
         for i in range(end - first):
@@ -170,10 +176,10 @@ def _search_sets(index, parts, tables, mods, w, stars, node_limit, scratch):
         extra = mods.constant - w[a]
         floor = value[h] - extra if value[h] > NEG_TEST else NEG
         if mods.chained and len(tables.tri_sibling) == 0:
-            v, limit, used = search_chain(mods, worth, floor, unit, node_limit, scratch)
+            v, limit, searched = search_chain(mods, worth, floor, unit, node_limit, scratch)
         else:
-            v, limit, used = search_modifiers(mods, worth, floor, unit, node_limit, scratch)
-        nodes += used
+            v, limit, searched = search_modifiers(mods, worth, floor, unit, node_limit, scratch)
+        nodes += searched
         if v > floor:
             value[h] = v + extra
             x[h] = a
@@ -192,7 +198,7 @@ def _search_sets(index, parts, tables, mods, w, stars, node_limit, scratch):
     if top <= value[h]:
         return 0, nodes
     for i in range(first, end):
-        # not even a first star: the arc into h is one that promises most
+        # no star was found: choose an arc into h with the highest bound
         if value[h] == NEG and (x[h] == NONE or x_bound[index.into[i]] > x_bound[x[h]]):
             x[h] = index.into[i]
     value[h] = top

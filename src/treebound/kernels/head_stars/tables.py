@@ -1,4 +1,4 @@
-"""Tables of the scores at one head, and how their rows are found."""
+"""Tables of the scores of the parts at one head, and the computation of their rows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ NO_ARCS = np.empty((0, LONGEST_COMB), np.int32)
 
 
 class StarTables(NamedTuple):
-    """Scores float64[F] of the families at one head, in the order of docs/architecture.md; empty where not scored here.
+    """Scores float64[F] of the families at one head, in the order of docs/architecture.md; empty for unscored families.
 
-    comb_arcs int32[F, 8] arcs of the combs; comb_start int64[n + 2] first comb of each head; unit > 0: all scores and
-    multipliers are integers.
+    - `comb_arcs`: int32[F, 8]. The arcs of the combs.
+    - `comb_start`: int64[n + 2]. The first comb of each head.
+    - `unit`: if greater than 0, all scores and multipliers are integers.
     """
 
     adjacent: np.ndarray
@@ -34,9 +35,10 @@ class StarTables(NamedTuple):
 
 
 def star_tables(index, scores, comb_arcs=NO_ARCS, unit=0.0):
-    """StarTables of family -> float64[F]; comb_arcs as `list_parts` gives them. Absent families score nothing.
+    """Return the StarTables of a mapping from families to scores float64[F]. Absent families score 0.
 
-    All scores are read-only, so that one version of a kernel serves every company of families.
+    `comb_arcs` is the result of `list_parts`. All scores are read-only, so that one compiled version of a kernel serves
+    every combination of families.
     """
     empty = np.empty(0, np.float64)
     n = len(index.right) - 1
@@ -58,7 +60,10 @@ def star_tables(index, scores, comb_arcs=NO_ARCS, unit=0.0):
 
 
 class Multipliers(NamedTuple):
-    """What agreement of stars and tree costs: float64[>= A] of arcs as modifiers' (u) and as those into heads (w)."""
+    """The multipliers of the agreement of stars with a tree, float64[>= A].
+
+    `child` (u) belongs to an arc as the arc of a modifier, `parent` (w) to an arc as the arc into a head.
+    """
 
     child: np.ndarray
     parent: np.ndarray
@@ -66,12 +71,12 @@ class Multipliers(NamedTuple):
 
 @kernel(inline="always")
 def pair_rank(k, x, y):
-    """Rank of x < y among the pairs of k, lexicographically. O(1)."""
+    """Return the rank of x < y among the pairs of k items, in lexicographic order. O(1)."""
     return x * (2 * k - x - 1) // 2 + y - x - 1
 
 
 @kernel
 def triple_rank(k, x, y, z):
-    """Rank of x < y < z among the triples of k, lexicographically. O(1)."""
+    """Return the rank of x < y < z among the triples of k items, in lexicographic order. O(1)."""
     a, b = k - x, k - y
     return (k * (k - 1) * (k - 2) - a * (a - 1) * (a - 2)) // 6 + ((a - 1) * (a - 2) - b * (b - 1)) // 2 + z - y - 1
