@@ -24,11 +24,11 @@ TOLERANCE = 1e-9
 class CheckedDecoder(ABC):
     """A decoder that checks its input: `_decode` receives only canonical problems of supported families.
 
-    name      name of the decoder in messages
-    space     trees that the decoder searches, "projective" or "non-projective"
-    exact     whether the decoder proves that its tree is optimal, unless it reaches a limit
-    supports  factor families that the decoder scores
-    instead   decoder that an error message recommends for other families
+    - name: name of the decoder in messages
+    - space: trees that the decoder searches, "projective" or "non-projective"
+    - exact: whether the decoder proves that its tree is optimal, unless it reaches a limit
+    - supports: factor families that the decoder scores
+    - instead: decoder that an error message recommends for other families
     """
 
     name: str

@@ -74,9 +74,8 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
     parses: list[Parse] = []
     complete = decoder.exact
     count = 0
-    # (-value, tie break, parse, set of trees); equal values leave the heap in order of discovery. A set is stored as the
-    # number of words whose heads are fixed, and further forbidden arcs. A mask of arcs per set would take n times the
-    # memory
+    # (-value, tie break, parse, set of trees); equal values leave the heap in order of discovery. A set is stored as
+    # the number of words whose heads are fixed, and further forbidden arcs: masks of arcs need n times the memory
     heap: list[tuple[float, int, Parse, tuple[int, tuple[int, ...]]]] = []
 
     def solve(forbidden: np.ndarray, fixed: int, excluded: tuple[int, ...]) -> None:

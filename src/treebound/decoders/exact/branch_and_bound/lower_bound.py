@@ -1,4 +1,4 @@
-"""A first tree from below: climbing the paper's lower bound pi (Qian & Liu 2013, section 3.4)."""
+"""A first incumbent: alternating maximisation of the paper's lower bound pi (Qian & Liu 2013, section 3.4)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from treebound.kernels.chart.best_tree import best_tree, keep_arcs, lay_tree, li
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
-MOST = 20  #: trees of an alternation at most, which took two on average (docs/decisions/032)
+MOST = 20  #: limit of trees in an alternation; two trees were enough on average (docs/decisions/032)
 
 
 @kernel
 def climb(graph, task, handover, most):
-    """Alternate the tree and the shares of pi: (best score, its arcs int32[n], trees computed, at most `most`).
+    """Maximise pi alternately over the tree and the shares: (best score, its arcs int32[n], number of trees computed).
 
-    The other arguments are those of `search.search`, which takes the tree as one that is known. The first tree is the
-    best one of the variables' own scores. Every tree scores at least as much as the one before (but for counts and
-    stars, which pi leaves out), so that the alternation ends at the first tree that scores no more.
+    The first three arguments are the same as for `search.search`, which takes the result as its known tree; `most` is
+    the limit of trees. The first tree is the best tree under the scores of the variables alone. Every tree scores at
+    least as much as the one before, except for the scores of counts and stars, which pi leaves out. The alternation
+    therefore ends at the first tree that scores no more than the best one.
     """
     index, theta, pairs, products, counts = task.arcs, task.theta, task.pairs, task.products, task.counts
     A, n = len(index.head), len(index.right) - 1
