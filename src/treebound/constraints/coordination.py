@@ -34,6 +34,7 @@ class Conjunctions:
     when: When = "coordinating"
 
     def __post_init__(self) -> None:
+        """Raise ValueError for an unknown value of `when`."""
         if self.when not in ("coordinating", "always"):
             raise ValueError(f"unknown when {self.when!r}: choose from coordinating, always")
 

@@ -139,6 +139,7 @@ class Variables:
         )
 
     def __len__(self) -> int:
+        """Return the number of variables."""
         return len(self.head)
 
     @property

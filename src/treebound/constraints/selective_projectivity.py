@@ -51,13 +51,13 @@ class SelectiveProjectivity:
                 continue
             a, b = min(h, m), max(h, m)
             arc = variables.arc(h, m)
-            own = arc[bound[variables.label[arc]]]
+            own_variables = arc[bound[variables.label[arc]]]
             across = ((a < low) & (low < b) & (b < high)) | ((low < a) & (a < high) & (high < b))
-            for other in words[across].tolist():
-                candidates = into[first[other] : first[other + 1]]
+            for word in words[across].tolist():
+                candidates = into[first[word] : first[word + 1]]
                 c = variables.head[candidates]
-                crossing = (c < a) | (c > b) if a < other < b else (a < c) & (c < b)
-                rows.append(row(self.name, np.concatenate([own, candidates[crossing]]), -np.inf, 1.0))
+                crossing = (c < a) | (c > b) if a < word < b else (a < c) & (c < b)
+                rows.append(row(self.name, np.concatenate([own_variables, candidates[crossing]]), -np.inf, 1.0))
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:

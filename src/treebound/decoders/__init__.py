@@ -34,6 +34,7 @@ def _register(name: str, module: str, attribute: str) -> None:
     """Register a decoder by name; its module `treebound.decoders.<module>` is imported at the first call."""
 
     def build(**options: Any) -> Decoder:
+        """Import the decoder's module and make the decoder. Raises InputError for an unknown option."""
         make = getattr(import_module(f"treebound.decoders.{module}"), attribute)
         if unknown := options.keys() - set(options_of(make)):
             raise InputError(f"{name} has no option {min(unknown)!r}", hint="leave it out")

@@ -87,9 +87,8 @@ def check_parts(allowed: np.ndarray, families: Collection[str]) -> None:
     """Raise TooLargeError if candidate arcs bool[n + 1, n + 1] form too many parts of `families`. O(n^2)."""
     arcs = int(np.count_nonzero(allowed))
     power = 2 if _OF_THREE.isdisjoint(families) else 3
-    if not families or within_limit(
-        PART * (len(families) * arcs**power + arcs)
-    ):  # fast test that makes exact counts unnecessary for most sentences
+    # this fast test makes exact counts unnecessary for most sentences
+    if not families or within_limit(PART * (len(families) * arcs**power + arcs)):
         return
     counts = {family: part_bound(allowed, (family,)) for family in families}
     limits.check_parts(len(allowed) - 1, counts | {"arc": arcs})
@@ -176,16 +175,16 @@ def _places(rows: np.ndarray, listed: np.ndarray, problem: Problem) -> np.ndarra
     """Return int64[G]: the index of each row in the list of parts, -1 if it is absent. O((G + F) log F)."""
     if not len(listed) or not len(rows):
         return np.full(len(rows), -1)
-    both = np.concatenate([listed, rows]).astype(np.int64) + 2  # NONE and NONE_OUTER are negative
-    base = int(both.max()) + 1
-    if base ** both.shape[1] < 2**63:
-        key = both @ (base ** np.arange(both.shape[1], dtype=np.int64))
+    all_rows = np.concatenate([listed, rows]).astype(np.int64) + 2  # NONE and NONE_OUTER are negative
+    base = int(all_rows.max()) + 1
+    if base ** all_rows.shape[1] < 2**63:
+        key = all_rows @ (base ** np.arange(all_rows.shape[1], dtype=np.int64))
     else:
-        key = np.unique(both, axis=0, return_inverse=True)[1].ravel()
-    known, sought = key[: len(listed)], key[len(listed) :]
-    order = np.argsort(known, kind="stable")
-    position = order[np.minimum(np.searchsorted(known, sought, sorter=order), len(known) - 1)]
-    return np.where(known[position] == sought, position, -1)
+        key = np.unique(all_rows, axis=0, return_inverse=True)[1].ravel()
+    listed_keys, row_keys = key[: len(listed)], key[len(listed) :]
+    order = np.argsort(listed_keys, kind="stable")
+    position = order[np.minimum(np.searchsorted(listed_keys, row_keys, sorter=order), len(listed_keys) - 1)]
+    return np.where(listed_keys[position] == row_keys, position, -1)
 
 
 def _reversed(rows: np.ndarray, index: ArcIndex) -> np.ndarray:
@@ -194,6 +193,6 @@ def _reversed(rows: np.ndarray, index: ArcIndex) -> np.ndarray:
     for i in range(rows.shape[1]):
         for j in range(i):
             a, b = np.maximum(rows[:, i], 0), np.maximum(rows[:, j], 0)
-            both = (rows[:, i] >= 0) & (rows[:, j] >= 0)
-            is_reversed |= both & (index.head[a] == index.mod[b]) & (index.mod[a] == index.head[b])
+            present = (rows[:, i] >= 0) & (rows[:, j] >= 0)
+            is_reversed |= present & (index.head[a] == index.mod[b]) & (index.mod[a] == index.head[b])
     return is_reversed

@@ -141,6 +141,6 @@ def _centred(score: np.ndarray, mod: np.ndarray) -> np.ndarray:
     """
     if np.abs(score[score > -np.inf]).max(initial=0.0) < COARSE:
         return score
-    top = np.full(mod.max(initial=0) + 1, -np.inf)
-    np.maximum.at(top, mod, score)
-    return score - np.where(np.isneginf(top), 0.0, top)[mod]
+    highest = np.full(mod.max(initial=0) + 1, -np.inf)
+    np.maximum.at(highest, mod, score)
+    return score - np.where(np.isneginf(highest), 0.0, highest)[mod]

@@ -118,14 +118,14 @@ def margins(decoder: Decoder, problem: Problem, parse: Parse, others: Iterable[P
     result = np.full(problem.n + 1, np.nan)
     if not parse.certified:
         return result
-    known = list(others)
+    known_trees = list(others)
     for m in range(1, problem.n + 1):
-        floor = max((rival.value for rival in known if rival.heads[m] != parse.heads[m]), default=-np.inf)
+        floor = max((rival.value for rival in known_trees if rival.heads[m] != parse.heads[m]), default=-np.inf)
         arc = (problem.mod == m) & (problem.head == parse.heads[m])
         rival = best_above(decoder, forbid(problem, arc), floor)
         if rival is None or rival.status == "infeasible":
             result[m] = parse.value - floor
         elif rival.certified:
             result[m] = parse.value - rival.value
-            known.append(rival)
+            known_trees.append(rival)
     return result

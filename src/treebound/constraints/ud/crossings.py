@@ -68,7 +68,7 @@ class AttachedAcross(PunctuationRule):
 
 @dataclass(frozen=True, kw_only=True)
 class Interrupts(PunctuationRule):
-    """The rule that only arcs from an ancestor of a punctuation mark pass over the mark without passing over its head."""
+    """The rule that an arc over a punctuation mark, but not over the mark's head, starts at an ancestor of the mark."""
 
     def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
         """Yield a violation for every other arc that passes over the mark without passing over its head.

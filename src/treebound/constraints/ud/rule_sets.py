@@ -106,14 +106,14 @@ def parse(content: str, path: str | Path = "rules.toml") -> RuleSet:
     if "rules" in table:
         if "base" in table:
             raise _error(content, path, "base", "base has no effect on `rules`", "give `drop`, or leave base out")
-        chosen = _ids(content, path, table, "rules", RULES)
+        selected_ids = _ids(content, path, table, "rules", RULES)
     else:
         base = table.get("base", "ud")
         if base not in rule_sets():
             raise _error(content, path, "base", f"unknown base {base!r}", f"choose from {', '.join(rule_sets())}")
-        known = load(base).ids
-        chosen = set(known) - _ids(content, path, table, "drop", known)
-    return RuleSet(Path(path).stem, tuple(RULES[name] for name in RULES if name in chosen))
+        base_ids = load(base).ids
+        selected_ids = set(base_ids) - _ids(content, path, table, "drop", base_ids)
+    return RuleSet(Path(path).stem, tuple(RULES[name] for name in RULES if name in selected_ids))
 
 
 def _ids(content: str, path: str | Path, table: dict[str, Any], key: str, known: Iterable[str]) -> set[str]:

@@ -74,6 +74,7 @@ class StarState:
 
 
 def _no_stars(handover, index):
+    """Return None, in place of a StarState for a search without stars."""
     return None
 
 

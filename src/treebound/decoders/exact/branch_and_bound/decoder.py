@@ -303,19 +303,21 @@ class BranchAndBound(CheckedDecoder):
         handover = None
         if tuned and (options.stars or self.space == "non-projective"):
             handover = _handover(task, tables, automata)
-        known: tuple[float, np.ndarray] = NEG, np.zeros(problem.n, np.int32)
+        incumbent: tuple[float, np.ndarray] = NEG, np.zeros(problem.n, np.int32)
         if self.space == "non-projective":
-            known = projective_tree(problem)[:2]
+            incumbent = projective_tree(problem)[:2]
         limit, climbing = options.max_dp_calls, 0
         if self.climbs and limit != 1:  # the search itself needs one dynamic program for a bound
             score, tree, climbing = climb(graph, task, handover, min(MOST, limit - 1) if limit > 0 else MOST)
-            known = max(known, (score, tree), key=lambda pair: pair[0])
+            incumbent = max(incumbent, (score, tree), key=lambda pair: pair[0])
             if limit > 0:
                 options = options._replace(max_dp_calls=limit - climbing)
         if tuned:
-            result = search(graph, task, handover, known, options)
+            result = search(graph, task, handover, incumbent, options)
         else:
-            result = search_published(graph, task, flat_factors(task), known, options.max_dp_calls, options.max_nodes)
+            result = search_published(
+                graph, task, flat_factors(task), incumbent, options.max_dp_calls, options.max_nodes
+            )
         return result._replace(dp_calls=result.dp_calls + climbing)
 
     def _uses_adjacent(self, problem: Problem, backbone: Backbone) -> bool:
@@ -336,14 +338,14 @@ class BranchAndBound(CheckedDecoder):
         return *AUTOMATON_FAMILIES, "grandchild"  # stars score grandchildren, too, since they have the same heads
 
 
-def _with_call_limit(options: Options, most: int) -> Options:
-    """Return the options with a limit of `most` dynamic programs, so that one long sentence takes seconds and not
+def _with_call_limit(options: Options, max_calls: int) -> Options:
+    """Return the options with a limit of `max_calls` dynamic programs, so that one long sentence takes seconds and not
     hours.
 
     A smaller limit that the user has set stays in force.
     """
     limit = options.max_dp_calls
-    return options._replace(max_dp_calls=min(limit, most) if limit > 0 else most)
+    return options._replace(max_dp_calls=min(limit, max_calls) if limit > 0 else max_calls)
 
 
 def _too_large(problem: Problem) -> Parse:
@@ -417,9 +419,9 @@ def _with_spans(
     remaining: dict[str, PartTable],
 ) -> Task:
     """Return the task in which adjacent pairs of arcs bound the siblings on one side of a head, and the combs."""
-    of_heads = (joined(bounded, (family,)) for family in ("sibling", "comb"))
+    same_head_parts = (joined(bounded, (family,)) for family in ("sibling", "comb"))
     adjacent, theta, pairs, products, spans = adjacent_factors(
-        index, parts, read_only(problem.arc), *of_heads, problem.unit
+        index, parts, read_only(problem.arc), *same_head_parts, problem.unit
     )
     if len((pair_parts := joined(bounded, ("head-bigram",)))[1]):
         pairs = Pairs(*map(np.concatenate, zip(pairs, make_pairs(*pair_parts, problem.unit), strict=True)))
@@ -461,13 +463,15 @@ def _handover(task: Task, tables: Mapping[str, PartTable], automata: tuple[str, 
     """Return the parts that head stars score from the start (`automata`), and the parts that they take over later."""
 
     def used(family: str) -> int:
+        """Return the number of parts of a family that stars take over later."""
         return 0 if family in automata or family not in tables else int(np.count_nonzero(tables[family].score))
 
     def stars(families: tuple[str, ...]) -> StarTables:
+        """Return the tables of some families for stars."""
         return stars_of(task.arcs, {f: t for f, t in tables.items() if f in families}, task.unit)
 
-    wide = (tables[f] for f in ("tri-sibling", "comb") if f in tables)
-    n_products = sum(int(np.count_nonzero(t.arcs[t.score != 0.0] >= 0)) for t in wide)
+    product_tables = (tables[f] for f in ("tri-sibling", "comb") if f in tables)
+    n_products = sum(int(np.count_nonzero(t.arcs[t.score != 0.0] >= 0)) for t in product_tables)
     grandchildren = used("grandchild")
     later = stars((*automata, *STAR_FAMILIES))
     return Handover(

@@ -14,7 +14,7 @@ MOST = 20  #: limit of trees in an alternation; two trees were enough on average
 
 
 @kernel
-def climb(graph, task, handover, most):
+def climb(graph, task, handover, max_trees):
     """Maximise pi alternately over the tree and the shares: (best score, its arcs int32[n], number of trees computed).
 
     The first three arguments are the same as for `search.search`, which takes the result as its known tree; `most` is
@@ -33,9 +33,9 @@ def climb(graph, task, handover, most):
     on = np.empty(len(products.phi), np.int32)
     number = np.zeros(n + 1, np.int32)
     star = star_state(handover, index)
-    top = NEG
+    best_score = NEG
     used = 0
-    while used < most:
+    while used < max_trees:
         v = best_tree(graph, index, weight, task.parts.single_root, chosen, oracle)
         used += 1
         if v <= NEG_TEST:
@@ -46,11 +46,11 @@ def climb(graph, task, handover, most):
         if len(counts.first) > 0:
             score += visit_counts(counts, number, number)[0]
         score += score_stars(star, task, z, chosen, size)
-        if score > top:
+        if score > best_score:
             ascend(pairs, products, theta, z, weight)
         lift_tree(chosen, size, z)
-        if score <= top:
+        if score <= best_score:
             break
-        top = score
+        best_score = score
         keep_arcs(chosen, size, A, arcs)
-    return top, arcs, used
+    return best_score, arcs, used

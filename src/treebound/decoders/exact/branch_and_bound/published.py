@@ -163,17 +163,17 @@ def _decide(fixed, factors, p):
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
         off = -1
-        free = False
+        undecided = False
         for i in range(lo, hi):
             if fixed[var[i]] == 0:
-                free = True
+                undecided = True
             elif fixed[var[i]] < 0:
                 off = i
         if phi[c] >= 0.0:
-            if not free and off >= 0:
+            if not undecided and off >= 0:
                 p[lo:hi] = 0.0
                 p[off] = 1.0
-        elif not free:
+        elif not undecided:
             p[lo] = 0.0 if off >= 0 else 1.0
             p[lo + 1] = 1.0 - p[lo]
 
@@ -259,7 +259,7 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
     value, back, chosen = scratch.oracle.value, scratch.oracle.best, scratch.chosen
     scale = unit if unit > 0.0 else 1.0
     _decide(fixed, factors, p)
-    old = EVERYTHING
+    last_psi = EVERYTHING
     ups, steps = 0, 0
     while True:
         constant = _linear(task.theta, fixed, factors, p, scratch.weight)
@@ -283,11 +283,11 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
             if fixed[a] == 0 and (propose < 0 or gap[a] > gap[propose]):
                 propose = a
         solved = propose < 0 or closed(bound, best[0], unit, ROUNDING)
-        stop = solved or gap[propose] <= 0.0 or (0.0 <= old - psi <= EPSILON * scale)
+        stop = solved or gap[propose] <= 0.0 or (0.0 <= last_psi - psi <= EPSILON * scale)
         stop = stop or steps >= MAX_STEPS or limit_reached(limit, steps)
         if not stop:
-            ups += psi > old
-            old = psi
+            ups += psi > last_psi
+            last_psi = psi
             _step(factors, p, z, alpha * 0.5**ups / scale)
             _decide(fixed, factors, p)
         for i in range(size):
@@ -299,11 +299,11 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
 @kernel
 def _next_level(survivors, index, best, unit):
     """Return the children of all nodes that the best score leaves open; one arc is branched on for the whole level."""
-    top = NEG
+    best_lower = NEG
     branch = -1
     for node in survivors:
-        if not closed(node.bound, best, unit, ROUNDING) and (branch < 0 or node.lower > top):
-            top = node.lower
+        if not closed(node.bound, best, unit, ROUNDING) and (branch < 0 or node.lower > best_lower):
+            best_lower = node.lower
             branch = node.propose
     level = survivors[:0]
     for node in survivors:
@@ -320,11 +320,11 @@ def _next_level(survivors, index, best, unit):
 
 
 @kernel
-def search_published(graph, task, factors, known, max_dp_calls, max_nodes):
+def search_published(graph, task, factors, incumbent, max_dp_calls, max_nodes):
     """Search for the best tree as in the paper, and return a `SearchResult` without a record.
 
-    graph, task, known  as in `search.search`; valencies are not scored
-    factors             `flat_factors` of the task
+    graph, task, incumbent  as in `search.search`; valencies are not scored
+    factors                 `flat_factors` of the task
     """
     A, n, V = len(task.arcs.mod), len(task.arcs.right) - 1, len(task.theta)
     unit = task.unit
@@ -334,8 +334,8 @@ def search_published(graph, task, factors, known, max_dp_calls, max_nodes):
         np.empty(2 * n + 1, np.int32),
         np.zeros(V, np.int8),
         np.empty(V),
-        np.array([known[0]]),
-        known[1].copy(),
+        np.array([incumbent[0]]),
+        incumbent[1].copy(),
     )
     alpha, p = _start(factors, unit)
     level = [Node(p, np.zeros(V, np.int8), EVERYTHING, NEG, -1)]

@@ -124,22 +124,22 @@ EXACT = 0.5  #: rounding tolerance of bounds: they are integers, so that any fra
 
 
 @kernel
-def search(graph, task, handover, known, options):
+def search(graph, task, handover, incumbent, options):
     """Search for the best tree, and return a `SearchResult` with its certificate.
 
     - graph: Hypergraph of a backbone; with a Handover also NO_GRAPH, which means all trees, found as arborescences
     - task: Task, the scores and the bounded factors of the sentence
     - handover: Handover, or None. Head stars score its parts from the start, or after the root's steps if options.stars
-    - known: (score, arcs int32[n]) of a known tree, or (NEG, ...)
+    - incumbent: (score, arcs int32[n]) of a known tree, or (NEG, ...)
     - options: Options
     """
     shared_task = shared(task)
     star = star_state(handover, shared_task.arcs)
     root = root_state(graph, shared_task, 0 if handover is None else len(shared_task.arcs.head), options.record)
     size = len(root.settled)
-    best = max(options.floor, known[0])
+    best = max(options.floor, incumbent[0])
     scratch, log = search_scratch(handover, graph, shared_task, options), empty_log(options.record)
-    run = Run(shared_task, options, scratch, log, root, best, known[1].copy())
+    run = Run(shared_task, options, scratch, log, root, best, incumbent[1].copy())
     # variables, because numba would compile the called kernels once more for literals
     dp_calls: Any = np.int64(0)
     nodes: Any = np.int64(0)
@@ -156,10 +156,10 @@ def search(graph, task, handover, known, options):
             limit_bound = max(limit_bound, node.bound)
             continue
         open_node(run, node)
-        bound, done, dp_calls = search_node(run, star, node.bound, node.branch < 0, nodes, dp_calls)
-        if done or limit_reached(options.max_dp_calls, dp_calls):
+        bound, is_closed, dp_calls = search_node(run, star, node.bound, node.branch < 0, nodes, dp_calls)
+        if is_closed or limit_reached(options.max_dp_calls, dp_calls):
             clear(run)
-            if not done:
+            if not is_closed:
                 status = LIMIT
                 limit_bound = max(limit_bound, bound)
             elif node.branch < 0:
@@ -222,7 +222,7 @@ def search_node(run, star, bound, root, number, dp_calls):
     steps = run.options.root_steps if root else run.options.node_steps
     rho, stale, step, moves = run.options.rho, 0, 0, 0
     gap_at_mark, node_best = EVERYTHING, EVERYTHING
-    done = True
+    is_closed = True
     while True:
         feasible = settle(run, star, refold)
         refold = False
@@ -251,7 +251,7 @@ def search_node(run, star, bound, root, number, dp_calls):
         if closed(bound, run.best, unit, EXACT):
             break
         if moved == 0:  # the search for a star reached its limit: only removing arcs tightens its bound
-            done = False
+            is_closed = False
             break
         last = step >= steps
         gap = upper - run.best
@@ -269,19 +269,19 @@ def search_node(run, star, bound, root, number, dp_calls):
             steps += run.options.stars
             rho, stale, node_best = run.options.rho, 0, EVERYTHING
         elif last:
-            done = False
+            is_closed = False
             break
         else:
             moves += 1
             move(run, star, step_length(rho, gap, moved, unit), moves, step == steps - 1)
             if limit_reached(run.options.max_dp_calls, dp_calls):
-                done = False
+                is_closed = False
                 break
         lift_tree(run.scratch.chosen, size, run.scratch.z)
         lift_neighbours(run.scratch.chosen, size, run.scratch.neighbours)
         step += 1
     log_bound(run.log, number, bound)
-    return bound, done, dp_calls
+    return bound, is_closed, dp_calls
 
 
 @kernel
@@ -363,22 +363,22 @@ def visit(run, star):
     scored, moved = visit_pairs(run.state.pairs, z, run.scratch.direction)
     score += scored
     if len(run.state.products.phi) > 0:
-        scored, more = visit_products(run.state.products, z, run.scratch.on)
+        scored, slack = visit_products(run.state.products, z, run.scratch.on)
         score += scored
-        moved += more
+        moved += slack
     if len(run.scratch.neighbours.after) > 0:
         lay_neighbours(run.task.adjacent, chosen, size, z, run.scratch.neighbours)
-        scored, more = visit_spans(run.state.spans, z, run.scratch.neighbours, run.scratch.span_direction)
+        scored, slack = visit_spans(run.state.spans, z, run.scratch.neighbours, run.scratch.span_direction)
         score += scored
-        moved += more
+        moved += slack
     if star is not None:
-        scored, more = visit_stars(star, run.task, run.state.multipliers, run.scratch.alive, z, chosen[:size])
+        scored, slack = visit_stars(star, run.task, run.state.multipliers, run.scratch.alive, z, chosen[:size])
         score += scored
-        moved += more
+        moved += slack
     if counting(run, star):
-        scored, more = visit_counts(run.task.counts, run.scratch.modifiers, run.scratch.wanted)
+        scored, slack = visit_counts(run.task.counts, run.scratch.modifiers, run.scratch.wanted)
         score += scored
-        moved += more
+        moved += slack
     if score > run.best:
         run.best = score
         keep_arcs(chosen, size, len(run.task.arcs.head), run.best_arcs)
@@ -413,9 +413,9 @@ def eliminate(run, star, beyond, marking, last, number):
     log_step(run.log, number, run.state, mode_of(star))
     if edges == 0:
         return False, True
-    graph, fewer = without_losers(run.state.graph, edges, items, run.scratch.oracle)
+    graph, reduced = without_losers(run.state.graph, edges, items, run.scratch.oracle)
     removed = False
-    if fewer or mode_of(star) != NO_STARS:
+    if reduced or mode_of(star) != NO_STARS:
         charge_stars(star, run.task.arcs, weight, arc_max)
         arcs = len(run.task.arcs.head)
         for v in range(len(weight)):

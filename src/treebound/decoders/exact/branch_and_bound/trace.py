@@ -113,12 +113,12 @@ def keep_step(log, node, dual):
 @kernel
 def stack_rows(rows, width):
     """Return the rows as one array float64[len(rows), width]."""
-    out = np.empty((len(rows), width))
+    array = np.empty((len(rows), width))
     for i in range(len(rows)):
         row = rows[i]
         for j in range(width):  # a loop, because numba compiles a shape check and its message for a slice
-            out[i, j] = row[j]
-    return out
+            array[i, j] = row[j]
+    return array
 
 
 @kernel
@@ -146,18 +146,18 @@ def dual_variables(state, stars):
     """
     pairs, products, slope = state.pairs, state.products, state.slope
     child, parent = state.multipliers.child, state.multipliers.parent
-    out = state.settled.copy()
+    duals = state.settled.copy()
     for i in range(len(pairs.phi)):
-        out[pairs.number[i]] = pairs.share[i]
+        duals[pairs.number[i]] = pairs.share[i]
     for i in range(len(products.phi)):
         lo, hi = products.first[i], products.first[i + 1]
         for j in range(lo, hi if products.phi[i] >= 0.0 else lo + 1):
-            out[products.number[j]] = products.share[j]
-    position = len(out) - len(slope) - 2 * len(child) - (len(child) > 0)
+            duals[products.number[j]] = products.share[j]
+    position = len(duals) - len(slope) - 2 * len(child) - (len(child) > 0)
     for values in (slope, child, parent):
         for value in values:
-            out[position] = value
+            duals[position] = value
             position += 1
     if len(child) > 0:
-        out[position] = stars
-    return out
+        duals[position] = stars
+    return duals

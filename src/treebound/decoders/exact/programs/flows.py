@@ -39,7 +39,7 @@ def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, flo
     for a, (h, m) in enumerate(arcs):
         into[m].append(a)
         out_of[h].append(a)
-    own = [variables.arc(h, m) for h, m in arcs]
+    columns_of_arc = [variables.arc(h, m) for h, m in arcs]
     rows: list[Row] = []
 
     def balance(offset: int, m: int, supply: float) -> None:
@@ -48,10 +48,10 @@ def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, flo
         signs = np.repeat([1.0, -1.0], [len(into[m]), len(out_of[m])])
         rows.append(Row(NAME, columns, signs, supply, supply))
 
-    def capacity(offset: int, a: int, most: float) -> None:
-        """Add the row that arc `a` carries flow only if it is selected, at most `most` units."""
-        columns = np.concatenate([own[a], [offset + a]]).astype(np.intp)
-        rows.append(Row(NAME, columns, np.concatenate([np.full(len(own[a]), most), [-1.0]]), 0.0, np.inf))
+    def capacity(offset: int, a: int, limit: float) -> None:
+        """Add the row that arc `a` carries flow only if it is selected, at most `limit` units."""
+        columns = np.concatenate([columns_of_arc[a], [offset + a]]).astype(np.intp)
+        rows.append(Row(NAME, columns, np.concatenate([np.full(len(columns_of_arc[a]), limit), [-1.0]]), 0.0, np.inf))
 
     if kind == "single-commodity":
         for m in range(1, n + 1):

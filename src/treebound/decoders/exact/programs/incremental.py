@@ -140,18 +140,18 @@ class IncrementalProgram(CheckedDecoder):
         The name `parts` stands for the forbidden parts of the problem.
         """
         inner = replace(problem.problem, parts={})
-        free = replace(problem, problem=inner, score=np.where(np.isneginf(problem.score), -np.inf, 0.0))
+        unscored = replace(problem, problem=inner, score=np.where(np.isneginf(problem.score), -np.inf, 0.0))
         forbidden = {
             family: replace(table, score=np.where(np.isneginf(table.score), -np.inf, 0.0))
             for family, table in problem.problem.parts.items()
         }
         needed = list(self.constraints)
-        parts_conflict = bool(forbidden) and _Search(self, free, words, needed).feasible() is not False
-        reduced = replace(free, problem=replace(inner, parts=forbidden)) if parts_conflict else free
+        parts_conflict = bool(forbidden) and _Search(self, unscored, words, needed).feasible() is not False
+        reduced = replace(unscored, problem=replace(inner, parts=forbidden)) if parts_conflict else unscored
         for constraint in self.constraints:
-            fewer = [c for c in needed if c is not constraint]
-            if _Search(self, reduced, words, fewer).feasible() is False:
-                needed = fewer
+            remaining = [c for c in needed if c is not constraint]
+            if _Search(self, reduced, words, remaining).feasible() is False:
+                needed = remaining
         return tuple(c.name for c in needed) + ((PARTS,) if parts_conflict else ())
 
 
@@ -270,9 +270,9 @@ class _Search:
             program = LiveProgram(score, self.binary)
         else:
             kind: Flow = formulation
-            more, upper, flows = flow_program(variables, kind, len(score))
-            program = LiveProgram(np.append(score, np.zeros(more)), self.binary)
-            program.bound_columns(np.arange(len(score), len(score) + more), 0.0, upper)
+            n_flow_columns, upper, flows = flow_program(variables, kind, len(score))
+            program = LiveProgram(np.append(score, np.zeros(n_flow_columns)), self.binary)
+            program.bound_columns(np.arange(len(score), len(score) + n_flow_columns), 0.0, upper)
             rows += flows
         program.bound_columns(parts.forbidden, 0.0, 0.0)
         program.add(rows + early)
@@ -317,22 +317,24 @@ class _Search:
         """
         variables, problem = self.variables, self.problem
         values = values[: len(variables)]
-        slot = np.full(problem.score.shape, -np.inf)
-        slot[(problem.label >= 0) & ~np.isneginf(problem.score)] = values  # the order of the variables' numbers
-        inner = replace(problem.problem, arc=slot.max(axis=1, initial=-np.inf), parts={}, unit=0.0)
-        relaxed = replace(problem, problem=inner, score=slot)
+        values_by_label = np.full(problem.score.shape, -np.inf)
+        values_by_label[(problem.label >= 0) & ~np.isneginf(problem.score)] = (
+            values  # the order of the variables' numbers
+        )
+        inner = replace(problem.problem, arc=values_by_label.max(axis=1, initial=-np.inf), parts={}, unit=0.0)
+        relaxed = replace(problem, problem=inner, score=values_by_label)
         tree, labels = (best_projective if self.options.space == "projective" else chu_liu_edmonds)(relaxed)
         selection = Selection(tree.heads, labels)
         largest = np.zeros(variables.n + 1, np.intp)
         order = np.lexsort((-values, variables.mod))
         largest[1:] = order[np.searchsorted(variables.mod[order], np.arange(1, variables.n + 1))]
-        heads, named = variables.head[largest].astype(INDEX), variables.label[largest].astype(INDEX)
+        heads, labels_of_largest = variables.head[largest].astype(INDEX), variables.label[largest].astype(INDEX)
         rows = self._violated(selection)
         if self.has_cycles and cycles(heads):
-            rows += NoCycles("cut").violated(variables, Selection(heads, named))
+            rows += NoCycles("cut").violated(variables, Selection(heads, labels_of_largest))
         for constraint in self.constraints:
             if not isinstance(constraint, NoCycles):
-                rows += constraint.violated(variables, Selection(heads, named))
+                rows += constraint.violated(variables, Selection(heads, labels_of_largest))
         return selection, [row for row in rows if not row.holds(values)]
 
     def _parse(self, selection: Selection | None, bound: float, status: Status, fallback: bool = False) -> Parse:

@@ -100,13 +100,13 @@ class LiveProgram:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 1e-3))
         self.highs.run()
         status, info = self.highs.getModelStatus(), self.highs.getInfo()
-        known = highspy.HighsModelStatus
-        if status == known.kInfeasible:
+        statuses = highspy.HighsModelStatus
+        if status == statuses.kInfeasible:
             return Solution("infeasible", None, -math.inf)
         values: Any = None
         if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
             values = np.array(self.highs.getSolution().col_value)
-        if status == known.kOptimal:
+        if status == statuses.kOptimal:
             return Solution("optimal", values, info.objective_function_value / self.scale)
         bound = info.mip_dual_bound / self.scale if integral else math.inf
         return Solution("limit", values, bound)

@@ -171,11 +171,11 @@ class PartRows:
         for h, counts in by_word.items():
             arcs = self.out_of[h]
             vs = [self._column(score) for _, score in counts]
-            least = [float(count) for count, _ in counts]
-            most = [*least[:-1], float(len(arcs))]
+            lower = [float(count) for count, _ in counts]
+            upper = [*lower[:-1], float(len(arcs))]
             self._sum_equals(vs, [1.0] * len(vs), 1.0)
-            self._sum_at_most([*vs, *arcs], [*least, *[-1.0] * len(arcs)], 0.0)
-            self._sum_at_most([*arcs, *vs], [*[1.0] * len(arcs), *[-c for c in most]], 0.0)
+            self._sum_at_most([*vs, *arcs], [*lower, *[-1.0] * len(arcs)], 0.0)
+            self._sum_at_most([*arcs, *vs], [*[1.0] * len(arcs), *[-c for c in upper]], 0.0)
 
     def _outermost_grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
         """Add the rows of outermost grandchildren: each side of a selected arc chooses its farthest selected arc (m,
@@ -223,19 +223,21 @@ def part_program(variables: Variables, problem: Problem) -> PartProgram:
     parts.add_parts()
     binary, first = len(parts.cost) - parts.numbers, len(variables)
     # the columns of each column of `parts`: an arc has one for each label, none if it is forbidden; v come before y
-    own: list[np.ndarray] = [variables.arc(int(h), int(m)) for h, m in zip(problem.head, problem.mod, strict=True)]
-    own += [np.array([first + binary + i]) for i in range(parts.numbers - parts.arcs)]
-    own += [np.array([first + i]) for i in range(binary)]
+    expansion: list[np.ndarray] = [
+        variables.arc(int(h), int(m)) for h, m in zip(problem.head, problem.mod, strict=True)
+    ]
+    expansion += [np.array([first + binary + i]) for i in range(parts.numbers - parts.arcs)]
+    expansion += [np.array([first + i]) for i in range(binary)]
 
     def row(total: Sum, lower: float) -> Row:
         """Return a `Row` of a `Sum` in which the variables of an arc replace the arc."""
         columns, coefficients, upper = total
-        expanded = [own[c] for c in columns]
+        expanded = [expansion[c] for c in columns]
         spread = np.repeat(coefficients, [len(f) for f in expanded])
         return Row(NAME, np.concatenate([*expanded, np.empty(0, np.intp)]).astype(np.intp), spread, lower, upper)
 
     rows = [row(total, total[2]) for total in parts.equal] + [row(total, -np.inf) for total in parts.at_most]
     cost = np.array(parts.cost[parts.arcs :])
     score = np.concatenate([cost[len(cost) - binary :], cost[: len(cost) - binary]])
-    forbidden = np.array([own[c][0] for c in parts.forbidden], np.intp)
+    forbidden = np.array([expansion[c][0] for c in parts.forbidden], np.intp)
     return PartProgram(score, binary, forbidden, rows)

@@ -96,8 +96,8 @@ class StatedProgram(CheckedDecoder):
         selected = cp.Variable(max(1, len(variables)), boolean=True)
         x: cp.Expression = selected
         if self.formulation != "incremental":
-            more, upper, flow_rows = flow_program(variables, self.formulation, len(variables))
-            flow = cp.Variable(max(1, more), bounds=[0, upper])
+            n_flow_columns, upper, flow_rows = flow_program(variables, self.formulation, len(variables))
+            flow = cp.Variable(max(1, n_flow_columns), bounds=[0, upper])
             x = cp.hstack([selected, flow])
             rows += flow_rows
         score = np.zeros(x.size)
