@@ -73,8 +73,9 @@ def text(name: str) -> str:
 
 
 def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
-    r"""Return the constraints of a TOML text: one table for each family, with the arguments of the family's class as
-    keys.
+    r"""Return the constraints of a TOML text.
+
+    Each family has one table. Its keys are the arguments of the family's class.
 
     Raises InputError naming the file, the family and the key.
 

@@ -11,8 +11,9 @@ from treebound.constraints.rows import Row, Selection, Variables, Words, row
 
 
 class ArgumentCompatibility:
-    """A constraint that adds rows e + e <= 1 for two arguments of a coordination with incompatible classes, when they
-    occur.
+    """A constraint that the arguments of a coordination have compatible word classes.
+
+    It adds a row e + e <= 1 for two incompatible arguments, when both occur in a solution.
 
     - label: label of arguments.
     - compatible: pairs of word classes; a class is compatible with itself.
@@ -74,8 +75,9 @@ class ArgumentCompatibility:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Return every two incompatible arguments, or every argument that is incompatible with its head. O(arguments
-        squared).
+        """Return every two incompatible arguments, or every argument that is incompatible with its head.
+
+        O(arguments squared).
         """
         words, result = variables.words, list[tuple[int, ...]]()
         of_head: dict[int, list[tuple[int, int]]] = {}

@@ -13,7 +13,9 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class ArgumentSide:
-    """A constraint with one row per label, which forbids all arcs on the wrong side from the start.
+    """A constraint that dependents under some labels are on one side of their head.
+
+    From the start, one row per label forbids all arcs on the wrong side.
 
     left, right  labels whose dependents are left, right of their head
     """

@@ -9,8 +9,9 @@ from treebound.constraints.rows import Row, Selection, Variables, at_most, row
 
 
 class AsymmetricCoordination:
-    """A constraint whose rows are in the program from the start; left and right are the numbers of arguments on each
-    side.
+    """A constraint on the numbers of left and right arguments of asymmetric coordinations.
+
+    All rows are in the integer program from the start. With the numbers of arguments `left` and `right`, they say:
 
         when = "always":        left = 0, right >= 2.
         when = "coordinating":  left = 0; every right argument requires another right argument.

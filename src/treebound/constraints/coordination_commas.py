@@ -11,8 +11,9 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class CoordinationCommas:
-    """A constraint that adds a row for every run of left arguments without a separator between them, when the run
-    occurs.
+    """A constraint that a separator is between successive left arguments of a symmetric conjunction.
+
+    It adds a row for every run of left arguments without a separator between them, when the run occurs in a solution.
 
     The published row says that the words A of a run are not all arguments: sum over A <= |A| - 1. In fact no two of
     them can be arguments, so that the row here is sum over A <= 1. It implies the published rows of A and of all its

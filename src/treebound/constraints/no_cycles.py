@@ -12,7 +12,7 @@ Form = Literal["cycle", "cut", "both"]
 
 
 class NoCycles:
-    """A constraint that adds rows for every cycle c of a selection, when the cycle occurs.
+    """A constraint that trees have no cycles. It adds rows for every cycle c that occurs in a solution.
 
     form selects the rows:
 

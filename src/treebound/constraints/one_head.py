@@ -10,7 +10,9 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class OneHead:
-    """A constraint whose rows are in the program from the start: one row per word, and one for the root.
+    """A constraint that every word has one head, and a single root one dependent.
+
+    All rows are in the integer program from the start: one row per word, and one for the root.
 
     The root has no head, because there is no variable for an arc into it.
     """

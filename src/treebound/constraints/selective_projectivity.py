@@ -10,8 +10,9 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class SelectiveProjectivity:
-    """A constraint that adds a row for every crossing of two selected arcs (i, j) and (m, n), where (i, j) has a label
-    of P.
+    """A constraint that arcs with a label of a set P cross no other arcs. It adds a row for every crossing that occurs.
+
+    Consider crossing arcs (i, j) and (m, n), where (i, j) has a label of P.
 
     The row is e[i, j, P] + sum_c d[c, n] <= 1. The sum is over all heads c from which an arc to n would cross (i, j).
 

@@ -9,8 +9,9 @@ from treebound.constraints.rows import Row, Selection, Variables, at_most, row
 
 
 class SymmetricCoordination:
-    """A constraint whose rows are in the program from the start; left and right are the numbers of arguments on each
-    side.
+    """A constraint on the numbers of left and right arguments of symmetric coordinations.
+
+    All rows are in the integer program from the start. With the numbers of arguments `left` and `right`, they say:
 
         when = "always":        right = 1, left >= 1.
         when = "coordinating":  right <= 1, right <= left; every left argument requires a right one. A word without

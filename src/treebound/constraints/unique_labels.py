@@ -11,8 +11,9 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class UniqueLabels:
-    """A constraint whose rows are in the program from the start: one for every head and label of U that could occur
-    twice.
+    """A constraint that a head has at most one dependent under each label of a set U.
+
+    All rows are in the integer program from the start: one for every head and label of U that could occur twice.
 
     labels  the set U
     """

@@ -74,8 +74,9 @@ class Assess:
 
 
 def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 1.0) -> np.ndarray:
-    """Return float64[A]: the probability of every arc if P(tree) is proportional to exp(scale * score); nan where
-    unknown.
+    """Return float64[A]: the marginal probability of every arc, nan if it is unknown.
+
+    The probability of a tree is proportional to exp(scale * score).
 
     In projective problems, inside-outside sums the scores of all families that the smallest backbone scores exactly.
     Other families are ignored. In non-projective problems, the matrix-tree theorem sums the scores of arcs. Scores are

@@ -166,11 +166,11 @@ class TwoLabelsRule(UdRule):
         yield Fact(m, frozenset({h}), children), Fact(h, None, parents)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return two facts for every two words. O(n²)."""
+        """Return an iterator over the two facts of every head and dependent that break the rule. O(n²)."""
         return self._two_words(words, names)
 
     def _two_words(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield two facts for every head and dependent that the rule concerns."""
+        """Yield the two facts of every head and dependent that break the rule."""
         parents, columns = self.parent_labels(names), entries(words)
         for h in range(1, words.n + 1):
             for m in range(1, words.n + 1):

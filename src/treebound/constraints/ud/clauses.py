@@ -49,7 +49,7 @@ class AtMostOne(UdRule):
                 yield Fact(a, frozenset({head}), labels), Fact(b, frozenset({head}), labels)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield two facts for every three words. O(n³)."""
+        """Yield two facts for every head and every two of its possible dependents of the kind. O(n³)."""
         labels = self.labels(names)
         candidates = [m for m, entry in enumerate(entries(words)) if m and self.counts(entry)]
         for h in range(1, words.n + 1):
@@ -71,8 +71,10 @@ class ObliqueUnderNominal(UdRule):
         return labels_of(names, OBLIQUE)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the facts of both words, and for every other word that it is neither a copula nor a subject of the
-        head. O(n²).
+        """Yield the facts that break the rule: the labels of both words, and the absence of a copula and of a subject.
+        O(n²).
+
+        The absence is one fact for every other word.
         """
         names, words = tree.names, entries(tree.words)
         oblique, nominal, clausal = (labels_of(names, kind) for kind in (OBLIQUE, NOMINAL, CLAUSAL))
@@ -227,7 +229,9 @@ class Gap(UdRule):
         return (*facts, Fact(x, None, between, holds=False)) if between else tuple(facts)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield the facts of every dependent before its head, and of every three words. O(n³)."""
+        """Yield the facts of every dependent before its head, and of every head, dependent and word between them.
+        O(n³).
+        """
         parts, n = labels_of(names, frozenset({self.relation})), words.n
         for m in range(1, n + 1 if parts else 1):
             if self.backwards and m < n:
@@ -276,7 +280,7 @@ class NoSpace(UdRule):
             yield (Fact(m, heads, parts),)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield one fact for every word, and two for every three words. O(n³)."""
+        """Yield one fact for every word, and two facts for every head and two dependents. O(n³)."""
         parts, columns = labels_of(names, frozenset({"goeswith"})), entries(words)
         for m in range(1, words.n + 1 if parts else 1):
             yield from self._single(words, m, parts)

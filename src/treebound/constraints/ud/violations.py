@@ -14,8 +14,7 @@ from treebound.core.spaces import Space
 
 @dataclass(frozen=True)
 class Fact:
-    """A statement about the arc into a word: its head is one of `heads` and its label is one of `labels`, or the
-    opposite.
+    """A statement about the arc into a word: its head is in `heads` and its label is in `labels`, or the opposite.
 
     word    1..n
     heads   the heads of the statement; None means every head

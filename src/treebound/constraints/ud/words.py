@@ -96,8 +96,9 @@ class UnlessGoeswith(UdRule):
     tagged: bool = True
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the fact of the arc, and for every other word that it is not a `goeswith` dependent of this word.
-        O(n²).
+        """Yield the facts that break the rule: the arc, and the absence of `goeswith` dependents. O(n²).
+
+        The absence is one fact for every other word.
         """
         parts = labels_of(tree.names, GOESWITH)
         continued = {int(tree.heads[w]) for w in range(1, tree.words.n + 1) if tree.labels[w] in parts}

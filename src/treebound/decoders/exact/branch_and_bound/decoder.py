@@ -339,8 +339,9 @@ class BranchAndBound(CheckedDecoder):
 
 
 def _with_call_limit(options: Options, max_calls: int) -> Options:
-    """Return the options with a limit of `max_calls` dynamic programs, so that one long sentence takes seconds and not
-    hours.
+    """Return the options with a limit of `max_calls` dynamic programs.
+
+    With the limit, a long sentence takes seconds and not hours.
 
     A smaller limit that the user has set stays in force.
     """
@@ -440,8 +441,9 @@ def _no_factors() -> tuple[Pairs, Products]:
 
 
 def projective_tree(problem: Problem) -> tuple[float, np.ndarray, int]:
-    """Return (score, arcs int32[n], DP calls) of a good projective tree, as a first incumbent. The score is NEG without
-    a tree.
+    """Return (score, arcs int32[n], DP calls) of a good projective tree, as a first incumbent.
+
+    The score is NEG if no tree was found.
     """
     nothing = NEG, np.zeros(problem.n, np.int32)
     prepared = _state(problem, BACKBONES[smallest_backbone(problem.families)], (), MAX_EDGES // 10)

@@ -52,8 +52,7 @@ class Factors(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A node of the search: its dual variables, int8[V] fixed arcs (1: required, -1: forbidden), and its parent's
-    bound.
+    """A node of the search: dual variables, int8[V] fixed arcs (1: required, -1: forbidden), its parent's bound.
 
     A node that has been searched holds its own bound, the best score among its trees, and the arc to branch on (-1:
     none).

@@ -387,8 +387,9 @@ def visit(run, star):
 
 @kernel
 def eliminate(run, star, beyond, marking, last, number):
-    """Remove arcs and edges whose trees cannot beat the best tree, if `marking`; compute ambiguities if they are
-    needed.
+    """Remove arcs and edges whose trees cannot beat the best tree, and compute ambiguities.
+
+    Arcs and edges are removed if `marking`. Ambiguities are computed if the scheme or the branching rule needs them.
 
     beyond  the node's bound minus the weight of its best tree
     Returns (whether an arc was removed, whether no tree remains). O(edges + V).

@@ -141,8 +141,9 @@ def record_of_log(log, size):
 
 @kernel
 def dual_variables(state, stars):
-    """Return all dual variables in the order of `Record`: shares of remaining and of folded factors, slopes,
-    multipliers.
+    """Return all dual variables in the order of `Record`.
+
+    They are the shares of remaining and of folded factors, the slopes, and the multipliers.
     """
     pairs, products, slope = state.pairs, state.products, state.slope
     child, parent = state.multipliers.child, state.multipliers.parent

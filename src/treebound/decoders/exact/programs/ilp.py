@@ -107,8 +107,8 @@ class _Program(PartRows):
     # -- trees
 
     def _tree(self) -> None:
-        """Add the rows of trees: every word has one head, and the root sends one unit of flow to every word over
-        selected arcs.
+        """Add the rows of trees: one head per word, and one unit of flow from the root to every word over selected
+        arcs.
         """
         problem, n = self.problem, self.problem.n
         for m in range(1, n + 1):

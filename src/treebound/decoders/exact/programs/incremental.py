@@ -121,8 +121,7 @@ class IncrementalProgram(CheckedDecoder):
         return replace(self.decode_labelled(unlabelled(problem), words), labels=None)
 
     def decode_labelled(self, problem: LabelledProblem, words: Words) -> Parse:
-        """Return the best labelled tree; `Parse.labels` int32[n + 1] are ids of `problem.names`, `Parse.record` is a
-        `Solving`.
+        """Return the best labelled tree; its labels int32[n + 1] are ids of `problem.names`, its record is a `Solving`.
 
         An infeasible problem has status `infeasible` and no tree. Its record names the families in conflict.
         """

@@ -123,8 +123,9 @@ class PartRows:
                 self._sum_at_most([b, *below, *ys], [1.0] * (1 + len(below)) + [-1.0] * len(ys), 1.0)
 
     def _adjacent_siblings(self, rows: list[tuple[int, int, int, float]]) -> None:
-        """Add the rows of adjacent siblings: the dependents on one side of a head form a path from NONE outwards, with
-        flow y.
+        """Add the rows of adjacent siblings.
+
+        The dependents on one side of a head form a path from NONE outwards, and y is a flow along this path.
 
         Rows are (a, s, b, score): a is the arc into the head, or ALWAYS if the score does not depend on it. Under a, at
         most one unit of flow leaves NONE, and each dependent passes on at most the flow that it receives. Each selected
@@ -178,8 +179,9 @@ class PartRows:
             self._sum_at_most([*arcs, *vs], [*[1.0] * len(arcs), *[-c for c in upper]], 0.0)
 
     def _outermost_grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
-        """Add the rows of outermost grandchildren: each side of a selected arc chooses its farthest selected arc (m,
-        g), or none.
+        """Add the rows of outermost grandchildren.
+
+        Each side of a selected arc chooses its farthest selected arc (m, g), or none.
 
         The choices of a side are ordered: none, nearest, ..., farthest. All choices before (m, g) exclude z_(m,g) = 1,
         and (m, g) can be chosen only if z_(m,g) = 1. Only the farthest selected arc remains.
