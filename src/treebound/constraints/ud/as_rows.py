@@ -44,7 +44,7 @@ class UniversalDependencies:
         for rule in self.rule_set.rules:
             if isinstance(rule, UnaryRule) and rule.applies(words):
                 patterns = rule.patterns(words, variables.names)
-                columns = [column for facts in patterns for column in meant(variables, facts)[0]]
+                columns = [column for facts in patterns for column in variables_by_word(variables, facts)[0]]
                 if columns:
                     rows.append(_row(columns, 0.0))
         return rows
@@ -60,7 +60,7 @@ class UniversalDependencies:
         for rule in self.rule_set.rules:
             if not isinstance(rule, UnaryRule):
                 for violation in rule.violations(tree):
-                    choices = meant(variables, violation.facts)
+                    choices = variables_by_word(variables, violation.facts)
                     rows.append(_row([column for columns in choices for column in columns], len(choices) - 1.0))
         return rows
 
@@ -79,7 +79,7 @@ class UniversalDependencies:
 def _products(variables: Variables, patterns: Iterable[tuple[Fact, ...]]) -> Iterator[tuple[int, ...]]:
     """Yield every combination of variables that makes all facts of a violation true."""
     for facts in patterns:
-        yield from (tuple(sorted(chosen)) for chosen in product(*meant(variables, facts)))
+        yield from (tuple(sorted(chosen)) for chosen in product(*variables_by_word(variables, facts)))
 
 
 def _row(columns: list[int], upper: float) -> Row:
@@ -87,7 +87,7 @@ def _row(columns: list[int], upper: float) -> Row:
     return Row("ud", np.array(columns, np.intp), np.ones(len(columns)), -np.inf, upper)
 
 
-def meant(variables: Variables, facts: Iterable[Fact]) -> list[list[int]]:
+def variables_by_word(variables: Variables, facts: Iterable[Fact]) -> list[list[int]]:
     """Return, for every word in some facts, the variables that make all facts about the word true. O(V)."""
     about: dict[int, list[Fact]] = {}
     for fact in facts:

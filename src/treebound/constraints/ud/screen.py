@@ -141,7 +141,7 @@ class Screen:
         return np.array(codes[1:], np.int32)
 
     def _number(self, word: tuple[str, str | None, str | None, str | None], known: Columns) -> int:
-        """Return the number of a word that was not seen before, and remember it until the memory is full."""
+        """Return the number of a new word and remember it; all words are forgotten after MOST_WORDS words."""
         if len(self._words) > MOST_WORDS:
             self._words.clear()
         return self._words.setdefault(word, self._code(entry(*word), known))

@@ -195,11 +195,11 @@ class _Search:
         self.open: list[tuple[float, int, int, _Node]] = []
         problem = self.scores.problem
         self.into = [np.flatnonzero(problem.mod == m) for m in range(problem.n + 1)]
-        self.meant: dict[Fact, np.ndarray] = {}
+        self.pairs_of_fact: dict[Fact, np.ndarray] = {}
 
     def run(self, relaxed: Parse | None = None) -> tuple[Parse, bool]:
         """Return the best valid tree, and whether regions were closed because they cannot beat `floor`."""
-        self._look_at(self._region(-1, True), {}, 0, relaxed)
+        self._bound_region(self._region(-1, True), {}, 0, relaxed)
         dives = 0
         while self.open:
             self._check_limits()
@@ -277,13 +277,13 @@ class _Search:
         """Record in the proof how a region is divided or closed."""
         self.regions[place] = replace(self.regions[place], **facts)
 
-    def _look_at(self, place: int, changes: Changes, depth: int, known: Parse | None = None) -> None:
+    def _bound_region(self, place: int, changes: Changes, depth: int, known: Parse | None = None) -> None:
         """Bound a region by its relaxation.
 
         The tree of the relaxation is stored if it is valid and better than the best tree so far. The region stays open
         if it may hold a better tree.
         """
-        relaxed = self._relaxed(changes) if known is None else _Bounded(known, self._proof(known))
+        relaxed = self._decode_relaxation(changes) if known is None else _Bounded(known, self._proof(known))
         parse = relaxed.parse
         if place == 0 and parse.value > -np.inf:
             self.root = parse
@@ -303,7 +303,7 @@ class _Search:
         if violation is not None or bound > parse.value:
             heapq.heappush(self.open, (-bound, -depth, place, _Node(place, changes, parse, violation)))
 
-    def _relaxed(self, changes: Changes) -> _Bounded:
+    def _decode_relaxation(self, changes: Changes) -> _Bounded:
         """Return the best tree of a region without rules."""
         arc, label = self.arc.copy(), self.label.copy()
         for word, allowed in changes.items():
@@ -340,7 +340,7 @@ class _Search:
             heads = self.scores.problem.head[self.into[word]]
             pairs = frozenset((int(heads[i]), int(label)) for i, label in zip(*np.nonzero(true), strict=True))
             self._describe(place, split=Split(word, pairs), bound=None)
-            self._look_at(self._region(place, False), {**changes, word: false}, depth + 1)
+            self._bound_region(self._region(place, False), {**changes, word: false}, depth + 1)
             place, changes = self._region(place, True), {**changes, word: true}
         self._describe(place, rule=node.violation.rule, bound=None)
 
@@ -351,18 +351,18 @@ class _Search:
         """
         by_word: dict[int, np.ndarray] = {}
         for fact in facts:
-            satisfying = self._meant(fact)
+            satisfying = self._pairs_of_fact(fact)
             by_word[fact.word] = by_word[fact.word] & satisfying if fact.word in by_word else satisfying
         # facts that require an arc come before facts that exclude one: they leave fewer arcs to exclude
         return sorted(by_word.items(), key=lambda item: int(item[1].sum()))
 
-    def _meant(self, fact: Fact) -> np.ndarray:
+    def _pairs_of_fact(self, fact: Fact) -> np.ndarray:
         """Return bool[K, L]: the pairs of an arc into the fact's word and a label that make the fact true."""
-        if fact not in self.meant:
+        if fact not in self.pairs_of_fact:
             heads = self.scores.problem.head[self.into[fact.word]]
             head_matches = np.array([fact.heads is None or int(h) in fact.heads for h in heads], np.bool_)
             label_matches = np.array(
                 [fact.labels is None or name in fact.labels for name in self.scores.names], np.bool_
             )
-            self.meant[fact] = (head_matches[:, None] & label_matches) == fact.holds
-        return self.meant[fact]
+            self.pairs_of_fact[fact] = (head_matches[:, None] & label_matches) == fact.holds
+        return self.pairs_of_fact[fact]
