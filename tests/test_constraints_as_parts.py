@@ -104,7 +104,7 @@ def test_both_agree_on_longer_sentences_with_parts():
 def test_what_cannot_be_forbidden_is_said():
     problem, words = instance(0, 3)
     wanting = parse('[symmetric-coordination]\nforms = ["en"]')
-    with pytest.raises(UnsupportedError, match="symmetric-coordination asks for arcs"):
+    with pytest.raises(UnsupportedError, match="symmetric-coordination requires arcs"):
         with_forbidden(problem, words, wanting)
     several = best_labels(problem.problem, np.zeros((problem.problem.arcs, 3)), 2, NAMES)
     with pytest.raises(UnsupportedError, match="several labels"):

@@ -40,7 +40,7 @@ def test_k_best_trees_are_the_k_best(k):
 
 
 def test_k_best_needs_a_k():
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(ValueError, match="at least 1"):
         kbest(BranchAndBound(), feasible(np.random.default_rng(0)), 0)
 
 

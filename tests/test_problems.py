@@ -242,15 +242,15 @@ def table(family: str, rows: Any, score: Any) -> dict:
         (table("cousin", [[0, 2]], [1.0]), "does not score cousin"),
         (
             table("grandchild", [[0, 1]], [1.0]),
-            r"part 0 \(arcs \[0, 1\]: 0 -> 1, 0 -> 2\): these arcs are no grandchild",
+            r"part 0 \(arcs \[0, 1\]: 0 -> 1, 0 -> 2\): these arcs are not a part of family grandchild",
         ),
-        (table("grandchild", [[2, 0]], [1.0]), "these arcs are no grandchild"),
+        (table("grandchild", [[2, 0]], [1.0]), "these arcs are not a part of family grandchild"),
         (table("grandchild", [[0, 2, 3]], [1.0]), "has 3 columns"),
-        (table("sibling", [[2, 2]], [1.0]), "these arcs are no sibling"),
-        (table("sibling", [[0, 1]], [1.0]), "these arcs are no sibling"),  # of the root
+        (table("sibling", [[2, 2]], [1.0]), "these arcs are not a part of family sibling"),
+        (table("sibling", [[0, 1]], [1.0]), "these arcs are not a part of family sibling"),  # of the root
         (table("adjacent-sibling", [[-1, 0]], [1.0]), "the single root's modifier"),
-        (table("adjacent-sibling", [[0, 3]], [1.0]), "these arcs are no adjacent-sibling"),
-        (table("outermost-grandchild", [[-1, 0]], [1.0]), "these arcs are no outermost-grandchild"),
+        (table("adjacent-sibling", [[0, 3]], [1.0]), "these arcs are not a part of family adjacent-sibling"),
+        (table("outermost-grandchild", [[-1, 0]], [1.0]), "these arcs are not a part of family outermost-grandchild"),
         (table("valency", [[0, 1]], [1.0]), "word 0 with 1 modifiers"),
         (table("valency", [[1, 3]], [1.0]), "word 1 with 3 modifiers"),
         (table("pattern", [[-1, -1]], [1.0]), "it has no arc"),

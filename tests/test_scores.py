@@ -345,7 +345,7 @@ def test_check_finds_what_was_tampered_with() -> None:
         ({"grandparents": (np.array([[0, 1, 2]]), [1.0, 2.0])}, "grandparents is int64"),
         ({"parts": {"cousin": (np.zeros((1, 2, 2), int), [1.0])}}, "parts: unknown family 'cousin'"),
         ({"parts": {"sibling": (np.array([[[1, 1], [1, 2]]]), [1.0])}}, "part 0 names 1 -> 1, which is no arc of 2"),
-        ({"parts": {"sibling": (np.array([[[0, 1], [1, 2]]]), [1.0])}}, "these arcs are no sibling"),
+        ({"parts": {"sibling": (np.array([[[0, 1], [1, 2]]]), [1.0])}}, "these arcs are not a part of family sibling"),
         ({"parts": {"sibling": (np.zeros((1, 2)), [1.0])}}, r"parts\['sibling'\]\[0\] is float64.*array of integers"),
         ({"parts": {"sibling": (np.zeros((1, 2), int), [1.0])}}, r"parts\['sibling'\]\[0\] is int64"),
         ({"parts": {"grandchild": (np.array([[[0, 1], [1, 2]]]), [np.inf])}}, r"parts\['grandchild'\].score"),

@@ -1,6 +1,6 @@
-"""Hard linear constraints on labelled trees: one file a family, one readable file of settings a corpus.
+"""Hard linear constraints on labelled trees: one module per family, one TOML file of settings per corpus.
 
-`CONSTRAINTS[name](settings)` builds a family from the table of that name in a corpus's TOML file.
+`CONSTRAINTS[name](**settings)` makes a family from its table in a corpus's TOML file.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ CONSTRAINTS: Registry[Callable[..., Constraint]] = Registry("constraint")
 
 
 def _commas(separators: list[str] | None = None, **conjunctions: Any) -> CoordinationCommas:
+    """Return the comma constraint from the flat settings of its table."""
     return CoordinationCommas(Conjunctions(**conjunctions), tuple(separators or (",",)))
 
 
@@ -46,22 +47,22 @@ CONSTRAINTS.register("argument-side", ArgumentSide)
 CONSTRAINTS.register("ud", UniversalDependencies)
 
 _FOLDER = files(__package__).joinpath("corpora")
-#: what every tree keeps
+#: constraints that every tree keeps
 TREE: tuple[Constraint, ...] = (OneHead(), NoCycles())
 
 
 def corpora() -> list[str]:
-    """Corpora that have a file of constraints."""
+    """Return the names of the corpora that have a file of constraints."""
     return sorted(entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir() if entry.name.endswith(".toml"))
 
 
 def load(corpus: str, tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
-    """The constraints of a corpus, after those of `tree`. Raises InputError."""
+    """Return the constraints of a corpus, after the constraints `tree`. Raises InputError."""
     return parse(text(corpus), f"{corpus}.toml", tree)
 
 
 def text(name: str) -> str:
-    """The file of a corpus, or one of one's own. Raises InputError."""
+    """Return the text of a corpus's file of constraints, or of another TOML file. Raises InputError."""
     if name in corpora():
         return _FOLDER.joinpath(f"{name}.toml").read_text(encoding="utf-8")
     try:
@@ -72,7 +73,9 @@ def text(name: str) -> str:
 
 
 def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Constraint, ...] = TREE) -> list[Constraint]:
-    r"""The constraints of a TOML text: one table for each family, its keys as the family's class takes them.
+    r"""Return the constraints of a TOML text.
+
+    Each family has one table. Its keys are the arguments of the family's class.
 
     Raises InputError naming the file, the family and the key.
 
@@ -81,12 +84,12 @@ def parse(content: str, path: str | Path = "constraints.toml", tree: tuple[Const
     >>> [constraint.name for constraint in parse('[unique-labels]\nlabels = ["nsubj"]')]
     ['one-head', 'no-cycles', 'unique-labels']
     """
-    out = list(tree)
+    constraints = list(tree)
     for name, settings in tomlfile.parse(content, path).items():
         if name not in CONSTRAINTS:
             raise InputError(f"unknown constraint {name!r}", path=path, hint="choose from " + ", ".join(CONSTRAINTS))
         try:
-            out.append(CONSTRAINTS[name](**settings))
+            constraints.append(CONSTRAINTS[name](**settings))
         except (TypeError, ValueError) as error:
-            raise InputError(f"{name}: {error}", path=path, hint="correct the table of this family") from None
-    return out
+            raise InputError(f"{name}: {error}", path=path, hint="correct the table of this constraint") from None
+    return constraints

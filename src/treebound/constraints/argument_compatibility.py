@@ -1,4 +1,4 @@
-"""C4: the arguments of a coordination have compatible word classes."""
+"""Constraint C4: the arguments of a coordination have compatible word classes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from treebound.constraints.rows import Row, Selection, Variables, Words, row
 
 
 class ArgumentCompatibility:
-    """For every two arguments of a coordination whose classes do not go together, when they occur: e + e <= 1.
+    """A constraint that the arguments of a coordination have compatible word classes.
 
-    label      of arguments
-    compatible pairs of word classes; a class goes together with itself
-    wildcard   endings of forms that go together with everything, as their tags are often wrong (Dutch: -en)
-    head       conjunction: the arguments are the modifiers of one word, two at a time;
-               argument: the first argument heads the others, as in Universal Dependencies; then e <= 0
+    It adds a row e + e <= 1 for two incompatible arguments, when both occur in a solution.
+
+    - label: label of arguments.
+    - compatible: pairs of word classes; a class is compatible with itself.
+    - wildcard: endings of forms that are compatible with all words, because their tags are often wrong (Dutch: -en).
+    - head: "conjunction" if the arguments are the dependents of one word, which are compared in pairs. "argument" if
+      the first argument is the head of the others, as in Universal Dependencies; the rows are then e <= 0.
     """
 
     name = "argument-compatibility"
@@ -37,7 +39,7 @@ class ArgumentCompatibility:
         self.wildcard = tuple(wildcard)
 
     def go_together(self, words: Words, i: int, j: int) -> bool:
-        """Whether words i and j may be arguments of one coordination."""
+        """Return whether words i and j may be arguments of one coordination."""
         a, b = words.word_class[i], words.word_class[j]
         if a == b or frozenset((a, b)) in self.compatible:
             return True
@@ -46,17 +48,18 @@ class ArgumentCompatibility:
         )
 
     def start(self, variables: Variables) -> list[Row]:
-        """None: most would never be needed."""
+        """Return no rows: a program rarely needs them."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """O(arguments squared)."""
+        """Return a row for every two incompatible arguments of a selection. O(arguments squared)."""
         ids = list(variables.ids([self.label]))
         words, heads = variables.words, selection.heads
         arguments = [m for m in range(1, variables.n + 1) if int(selection.labels[m]) in ids]
         rows = []
 
         def columns(m: int) -> np.ndarray:
+            """Return the variables of the selected arc into word `m` under the argument label."""
             arc = variables.arc(int(heads[m]), m)
             return arc[np.isin(variables.label[arc], ids)]
 
@@ -72,15 +75,18 @@ class ArgumentCompatibility:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Every two arguments (or every argument and its head) that do not go together. O(arguments squared)."""
-        words, out = variables.words, list[tuple[int, ...]]()
+        """Return every two incompatible arguments, or every argument that is incompatible with its head.
+
+        O(arguments squared).
+        """
+        words, result = variables.words, list[tuple[int, ...]]()
         of_head: dict[int, list[tuple[int, int]]] = {}
         for v in variables.labelled(self.label).tolist():
             h, m = int(variables.head[v]), int(variables.mod[v])
             if self.head == "argument":
-                out += [(v,)] if h > 0 and not self.go_together(words, h, m) else []
+                result += [(v,)] if h > 0 and not self.go_together(words, h, m) else []
                 continue
             others = of_head.setdefault(h, [])
-            out += [(other, v) for other, word in others if word != m and not self.go_together(words, word, m)]
+            result += [(other, v) for other, word in others if word != m and not self.go_together(words, word, m)]
             others.append((v, m))
-        return out
+        return result

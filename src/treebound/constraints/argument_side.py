@@ -1,6 +1,6 @@
-"""S1 (ours): modifiers under some labels stand on one side of their head.
+"""Constraint S1 (ours): dependents under some labels are on one side of their head.
 
-In Universal Dependencies the first conjunct heads the others, so what C1 says of conjunctions is a matter of sides.
+In Universal Dependencies the first conjunct heads the others, so that rule C1 of conjunctions becomes a rule of sides.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class ArgumentSide:
-    """From the start: for every label one row that forbids all arcs on the wrong side.
+    """A constraint that dependents under some labels are on one side of their head.
 
-    left, right  labels whose modifiers stand left, right of their head
+    From the start, one row per label forbids all arcs on the wrong side.
+
+    left, right  labels whose dependents are left, right of their head
     """
 
     name = "argument-side"
@@ -25,7 +27,7 @@ class ArgumentSide:
         self.left, self.right = tuple(left), tuple(right)
 
     def start(self, variables: Variables) -> list[Row]:
-        """O(V)."""
+        """Return one row for every label with arcs on the wrong side. O(V)."""
         rows = []
         for labels, wrong in (
             (self.left, variables.mod > variables.head),
@@ -38,9 +40,9 @@ class ArgumentSide:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """None beyond the start."""
+        """Return no rows: the rows of the start are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Every arc on the wrong side."""
+        """Return every arc on the wrong side."""
         return [(v,) for row in self.start(variables) for v in row.columns.tolist()]

@@ -1,7 +1,8 @@
-"""Hard constraints as forbidden arcs and pairs of arcs of a problem, which every decoder of parts keeps.
+"""Hard constraints as forbidden arcs and forbidden pairs of arcs of a problem, which every decoder of parts keeps.
 
-What can be said so: unique labels, sides, compatible arguments, commas, selective projectivity. What asks for something
-(a coordination has an argument on its left) cannot. Labels are chosen before: every arc carries one.
+Unique labels, sides, compatible arguments, commas and selective projectivity can be expressed in this way. Constraints
+that require an arc cannot, for instance that a coordination has an argument on its left. The label of every arc is
+chosen before.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from treebound.core.errors import UnsupportedError
 from treebound.core.labelled import LabelledProblem
 from treebound.core.problem import NONE, PartTable, Problem
 
-#: the family of parts that are sets of any arcs, and its columns
+#: the family whose parts are arbitrary sets of arcs, and its number of columns
 FAMILY, WIDTH = "pattern", 6
 
 
 def with_forbidden(problem: LabelledProblem, words: Words, constraints: Sequence[Constraint]) -> Problem:
-    """The unlabelled problem whose trees, under the label that each arc carries, keep the constraints.
+    """Return the unlabelled problem whose trees, under the label that each arc carries, keep the constraints.
 
-    A forbidden arc scores -inf, a forbidden pair is a part of the family `pattern` that does; there must be no other
-    patterns. UnsupportedError for arcs with several labels, and for constraints that say more than what is forbidden.
-    O(arcs squared) at most.
+    A forbidden arc scores -inf. A forbidden pair is a part of the family `pattern` that scores -inf; the problem must
+    not have other patterns. Raises UnsupportedError for arcs with several labels, and for constraints that cannot be
+    expressed by forbidden arcs and pairs. O(arcs squared) at most.
     """
     if problem.label.shape[1] != 1:
-        raise UnsupportedError("arcs have several labels", hint="keep the best one: best_labels(..., k=1, ...)")
+        raise UnsupportedError("arcs have several labels", hint="keep the best label: best_labels(..., k=1, ...)")
     inner = problem.problem
     if FAMILY in inner.parts:
         raise UnsupportedError(f"the problem has parts of the family {FAMILY}", hint="use the integer program")
@@ -36,11 +37,11 @@ def with_forbidden(problem: LabelledProblem, words: Words, constraints: Sequence
     arc_of = np.flatnonzero((problem.label[:, 0] >= 0) & ~np.isneginf(problem.score[:, 0]))
     single, pairs = set[int](), set[tuple[int, int]]()
     for constraint in constraints:
-        found = constraint.forbidden(variables)
-        if found is None:
-            raise UnsupportedError(f"{constraint.name} asks for arcs", hint="use the integer program")
-        single |= {int(arc_of[v]) for v, *rest in found if not rest}
-        pairs |= {(min(p), max(p)) for p in ((int(arc_of[v[0]]), int(arc_of[v[1]])) for v in found if len(v) == 2)}
+        forbidden = constraint.forbidden(variables)
+        if forbidden is None:
+            raise UnsupportedError(f"{constraint.name} requires arcs", hint="use the integer program")
+        single |= {int(arc_of[v]) for v, *others in forbidden if not others}
+        pairs |= {(min(p), max(p)) for p in ((int(arc_of[v[0]]), int(arc_of[v[1]])) for v in forbidden if len(v) == 2)}
     arc = problem.score[:, 0].astype(float).copy()
     arc[sorted(single)] = -np.inf
     rows = np.full((len(pairs), WIDTH), NONE, np.int32)

@@ -1,4 +1,4 @@
-"""C2: an asymmetric coordination (zowel ... als) has no argument on its left and at least two on its right."""
+"""Constraint C2: an asymmetric coordination (zowel ... als) has no left and at least two right arguments."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from treebound.constraints.rows import Row, Selection, Variables, at_most, row
 
 
 class AsymmetricCoordination:
-    """From the start.
+    """A constraint on the numbers of left and right arguments of asymmetric coordinations.
 
-    when = "always":        sum left = 0, sum right >= 2;
-    when = "coordinating":  sum left = 0, and the arguments that one word on the right may be <= those of the others.
+    All rows are in the integer program from the start. With the numbers of arguments `left` and `right`, they say:
+
+        when = "always":        left = 0, right >= 2.
+        when = "coordinating":  left = 0; every right argument requires another right argument.
     """
 
     name = "asymmetric-coordination"
@@ -22,7 +24,7 @@ class AsymmetricCoordination:
         self.conjunctions = conjunctions
 
     def start(self, variables: Variables) -> list[Row]:
-        """Two rows a conjunction, or one for each possible argument on its right."""
+        """Return two rows per conjunction, or one row and one for each possible right argument."""
         rows = []
         for _, left, right in sides(self.conjunctions, variables):
             rows.append(row(self.name, left, 0.0, 0.0))
@@ -34,9 +36,9 @@ class AsymmetricCoordination:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """None beyond the start."""
+        """Return no rows: the rows of the start are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> None:
-        """It asks for arguments, which nothing that is forbidden can do."""
+        """Return None: the constraint requires arguments, which forbidden arcs cannot express."""
         return None

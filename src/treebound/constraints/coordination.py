@@ -1,7 +1,7 @@
-"""What the coordination families share: which words are conjunctions, and where their arguments may stand.
+"""Shared parts of the coordination families: which words are conjunctions, and where their arguments may be.
 
-An argument of a coordination is a modifier of its conjunction under `label` (cnj). A word is a conjunction of a family
-if its form (in lower case) is listed and its word class is.
+An argument of a coordination is a dependent of its conjunction under `label` (cnj). A word is a conjunction of a family
+if its form in lower case and its word class are listed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,19 @@ import numpy as np
 
 from treebound.constraints.rows import Variables, Words
 
-#: "always": every such word heads a coordination; "coordinating": it has to have the right arguments if it has any
+#: "always": every conjunction heads a coordination. "coordinating": the rule applies to conjunctions with arguments
 When = Literal["coordinating", "always"]
 
 
 @dataclass(frozen=True)
 class Conjunctions:
-    """forms in lower case; word classes (empty: any); label of arguments; when the rule applies."""
+    """The conjunctions of a family.
+
+    forms    forms in lower case
+    classes  word classes; empty for all classes
+    label    label of arguments
+    when     "always" if every conjunction heads a coordination. "coordinating" if only conjunctions with arguments do
+    """
 
     forms: Sequence[str]
     classes: Sequence[str] = ()
@@ -28,11 +34,12 @@ class Conjunctions:
     when: When = "coordinating"
 
     def __post_init__(self) -> None:
+        """Raise ValueError for an unknown value of `when`."""
         if self.when not in ("coordinating", "always"):
             raise ValueError(f"unknown when {self.when!r}: choose from coordinating, always")
 
     def words(self, words: Words) -> list[int]:
-        """The conjunctions of a sentence."""
+        """Return the positions of the conjunctions in a sentence."""
         return [
             i
             for i in range(1, words.n + 1)
@@ -41,7 +48,7 @@ class Conjunctions:
 
 
 class Sides(NamedTuple):
-    """A conjunction and the variables of its possible arguments on each side."""
+    """A conjunction, and the variables of its possible arguments on each side."""
 
     word: int
     left: np.ndarray
@@ -49,11 +56,11 @@ class Sides(NamedTuple):
 
 
 def sides(conjunctions: Conjunctions, variables: Variables) -> Iterator[Sides]:
-    """One for every conjunction of the sentence."""
-    found = conjunctions.words(variables.words)
-    if not found:
+    """Yield the `Sides` of every conjunction of the sentence."""
+    positions = conjunctions.words(variables.words)
+    if not positions:
         return
     columns = variables.labelled(conjunctions.label)
-    for i in found:
+    for i in positions:
         own = columns[variables.head[columns] == i]
         yield Sides(i, own[variables.mod[own] < i], own[variables.mod[own] > i])

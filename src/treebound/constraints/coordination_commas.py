@@ -1,4 +1,4 @@
-"""C3: between successive arguments on the left of a symmetric conjunction there is a comma."""
+"""Constraint C3: there is a comma between successive left arguments of a symmetric conjunction."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class CoordinationCommas:
-    """For every run of left arguments without a separator between its first and its last word, when it occurs.
+    """A constraint that a separator is between successive left arguments of a symmetric conjunction.
 
-    Published: the words A of such a run are not all arguments, sum over A <= |A| - 1. No two of them can be, which is
-    the row here, sum over A <= 1: it implies the published row of A and of all its subsets with two words or more.
+    It adds a row for every run of left arguments without a separator between them, when the run occurs in a solution.
 
-    separators  forms, of which one must stand between two successive arguments
+    The published row says that the words A of a run are not all arguments: sum over A <= |A| - 1. In fact no two of
+    them can be arguments, so that the row here is sum over A <= 1. It implies the published rows of A and of all its
+    subsets with two words or more.
+
+    separators  forms; one of them must be between two successive arguments
     """
 
     name = "coordination-commas"
@@ -26,11 +29,11 @@ class CoordinationCommas:
         self.conjunctions, self.separators = conjunctions, separators
 
     def start(self, variables: Variables) -> list[Row]:
-        """None: there are exponentially many."""
+        """Return no rows: their number is exponential."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """O(n) a conjunction, and its variables."""
+        """Return a row for every run of two or more left arguments. O(n) per conjunction, plus its variables."""
         rows: list[Row] = []
         ids = variables.ids([self.conjunctions.label])
         forms = variables.words.form
@@ -40,25 +43,26 @@ class CoordinationCommas:
                 argument = selection.heads[word] == i and int(selection.labels[word]) in ids
                 if argument:
                     run.append(word)
-                if forms[word] in self.separators:  # one that is an argument itself ends a run and begins another
+                if forms[word] in self.separators:  # a separator that is an argument ends a run and begins the next one
                     rows += self._row(variables, i, run, ids)
                     run = [word] if argument else []
             rows += self._row(variables, i, run, ids)
         return rows
 
     def _row(self, variables: Variables, i: int, run: list[int], ids: set[int]) -> list[Row]:
+        """Return the row of a run, no row for a run of fewer than two words."""
         if len(run) < 2:
             return []
         arcs = np.concatenate([variables.arc(i, m) for m in run])
         return [row(self.name, arcs[np.isin(variables.label[arcs], list(ids))], -np.inf, 1.0)]
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Every two left arguments without a separator between them. O(arguments squared)."""
-        out: list[tuple[int, ...]] = []
+        """Return every two left arguments without a separator between them. O(arguments squared)."""
+        pairs: list[tuple[int, ...]] = []
         forms = variables.words.form
-        for _, left, _ in sides(self.conjunctions, variables):
-            for one, two in combinations(left.tolist(), 2):
-                first, last = sorted((int(variables.mod[one]), int(variables.mod[two])))
+        for _, left_arguments, _ in sides(self.conjunctions, variables):
+            for a, b in combinations(left_arguments.tolist(), 2):
+                first, last = sorted((int(variables.mod[a]), int(variables.mod[b])))
                 if first < last and not any(form in self.separators for form in forms[first + 1 : last]):
-                    out.append((one, two))
-        return out
+                    pairs.append((a, b))
+        return pairs

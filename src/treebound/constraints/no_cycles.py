@@ -1,4 +1,4 @@
-"""T2: no cycles, in the published form and as cuts."""
+"""Constraint T2: a tree has no cycles, in the published form and as cuts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ Form = Literal["cycle", "cut", "both"]
 
 
 class NoCycles:
-    """For every cycle c of a selection, when it occurs.
+    """A constraint that trees have no cycles. It adds rows for every cycle c that occurs in a solution.
 
-    form  cycle: the arcs of c are not all selected, sum d <= |c| - 1 (Riedel & Clarke 2006, T2);
-          cut: some arc enters the words of c from outside, sum d >= 1. It implies the other one: with one head a word,
-          at most |c| - 1 heads are left for arcs inside;
-          both
+    form selects the rows:
+
+    - "cycle": the arcs of c are not all selected, sum d <= |c| - 1 (Riedel & Clarke 2006, T2).
+    - "cut": an arc from outside enters the words of c, sum d >= 1. A cut implies the other form: since every word has
+      one head, at most |c| - 1 words then have a head inside c.
+    - "both" adds both rows.
     """
 
     name = "no-cycles"
@@ -29,11 +31,11 @@ class NoCycles:
         self.form = form
 
     def start(self, variables: Variables) -> list[Row]:
-        """None: there are exponentially many."""
+        """Return no rows: their number is exponential."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """O(n + V) a cycle."""
+        """Return the rows of every cycle of a selection. O(n + V) per cycle."""
         rows = []
         for cycle in cycles(selection.heads):
             if self.form != "cut":
@@ -47,14 +49,14 @@ class NoCycles:
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Nothing: trees keep it."""
+        """Return nothing: every tree keeps the constraint."""
         return []
 
 
 def cycles(heads: np.ndarray) -> list[list[int]]:
-    """The cycles among int[n + 1] heads (index 0 unused), each once, its words in order of discovery. O(n)."""
+    """Return the cycles among heads int[n + 1] (index 0 unused), each once, its words in order of discovery. O(n)."""
     seen = [0] * len(heads)
-    found = []
+    result = []
     for start in range(1, len(heads)):
         word = start
         while word > 0 and not seen[word]:
@@ -62,7 +64,7 @@ def cycles(heads: np.ndarray) -> list[list[int]]:
             word = int(heads[word])
         if word > 0 and seen[word] == start:
             cycle = [word]
-            while (after := int(heads[cycle[-1]])) != word:
-                cycle.append(after)
-            found.append(cycle)
-    return found
+            while (head := int(heads[cycle[-1]])) != word:
+                cycle.append(head)
+            result.append(cycle)
+    return result

@@ -1,4 +1,4 @@
-"""T1: every word has exactly one head; with a single root, the root has exactly one modifier."""
+"""Constraint T1: every word has one head; a single root has one dependent."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class OneHead:
-    """From the start: n rows, one more for a single root. The root has no head since no variable is one."""
+    """A constraint that every word has one head, and a single root one dependent.
+
+    All rows are in the integer program from the start: one row per word, and one for the root.
+
+    The root has no head, because there is no variable for an arc into it.
+    """
 
     name = "one-head"
     code = "T1"
 
     def start(self, variables: Variables) -> list[Row]:
-        """O(V log V)."""
+        """Return the rows of all words and of the root. O(V log V)."""
         order = np.argsort(variables.mod, kind="stable")
         bounds = np.searchsorted(variables.mod[order], np.arange(1, variables.n + 2))
         rows = [row(self.name, order[a:b], 1.0, 1.0) for a, b in pairwise(bounds)]
@@ -25,9 +30,9 @@ class OneHead:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """None beyond the start."""
+        """Return no rows: the rows of the start are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Nothing: trees keep it."""
+        """Return nothing: every tree keeps the constraint."""
         return []

@@ -1,4 +1,4 @@
-"""Linear rows over labelled arcs: the one language that constraints and solvers share."""
+"""Linear rows over labelled arcs: the common language of constraints and solvers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from treebound.core.labelled import LabelledProblem
 
 @dataclass(frozen=True)
 class Words:
-    """What constraints see of a sentence; index 0 is the root (an empty string).
+    """A sentence as constraints see it; index 0 is the root (an empty string).
 
     form, word_class  forms, and word classes (UPOS in a treebank of Universal Dependencies)
-    feats, misc       the columns FEATS and MISC of CoNLL-U as strings; None where they are unknown
-    lemma             lemmas; None where they are unknown
+    feats, misc       the columns FEATS and MISC of CoNLL-U as strings; None if they are unknown
+    lemma             lemmas; None if they are unknown
     """
 
     form: tuple[str, ...]
@@ -41,9 +41,10 @@ class Words:
         return cls(("", *forms), ("", *classes), *columns)
 
     def with_empty_columns(self) -> Words:
-        """Return the words with columns FEATS, MISC and LEMMA that are empty (`_`) where they are unknown.
+        """Return the words with empty columns (`_`) in place of unknown columns FEATS, MISC and LEMMA.
 
-        Rules that read these columns are then applied as if the treebank had neither features nor remarks in MISC.
+        Rules that read these columns are then applied as if the treebank had no features, no remarks in MISC and no
+        lemmas.
 
         Examples
         --------
@@ -56,19 +57,19 @@ class Words:
 
     @property
     def n(self) -> int:
-        """Number of words."""
+        """Return the number of words."""
         return len(self.form) - 1
 
     @cached_property
     def lower(self) -> tuple[str, ...]:
-        """Forms in lower case."""
+        """Return the forms in lower case."""
         return tuple(form.lower() for form in self.form)
 
 
 class Row(NamedTuple):
-    """lower <= sum of coefficient times variable <= upper.
+    """A linear constraint: lower <= sum of coefficients times variables <= upper.
 
-    family        name of the constraint that it belongs to
+    family        name of the constraint that the row belongs to
     columns       intp[K] variables
     coefficients  float64[K]
     """
@@ -80,25 +81,25 @@ class Row(NamedTuple):
     upper: float
 
     def holds(self, chosen: np.ndarray) -> bool:
-        """Whether the selection bool[V] (or float64[V]) keeps it, up to 1e-6."""
+        """Return whether the selection bool[V] (or float64[V]) keeps the row, up to 1e-6."""
         value = float(self.coefficients @ chosen[self.columns])
         return self.lower - 1e-6 <= value <= self.upper + 1e-6
 
 
 def row(family: str, columns: Sequence[int] | np.ndarray, lower: float, upper: float) -> Row:
-    """A row whose coefficients are all 1."""
+    """Return a row whose coefficients are all 1."""
     columns = np.asarray(columns, np.intp)
     return Row(family, columns, np.ones(len(columns)), lower, upper)
 
 
 def at_most(family: str, smaller: np.ndarray, larger: np.ndarray) -> Row:
-    """Sum of `smaller` <= sum of `larger`."""
+    """Return the row: sum of `smaller` <= sum of `larger`."""
     columns = np.concatenate([smaller, larger]).astype(np.intp)
     return Row(family, columns, np.repeat([1.0, -1.0], [len(smaller), len(larger)]), -np.inf, 0.0)
 
 
 class Selection(NamedTuple):
-    """A head and a label for every word; it may have cycles. int32[n + 1] each, index 0 unused."""
+    """A head and a label for every word, int32[n + 1] each, index 0 unused. The heads may have cycles."""
 
     heads: np.ndarray
     labels: np.ndarray
@@ -106,7 +107,7 @@ class Selection(NamedTuple):
 
 @dataclass(frozen=True)
 class Variables:
-    """The labelled arcs of a problem as numbered 0/1 variables: arc by arc, the labels of an arc side by side.
+    """The labelled arcs of a problem as numbered 0/1 variables: arc by arc, the labels of an arc one after the other.
 
     head, mod, label  int32[V]
     score             float64[V]
@@ -122,7 +123,7 @@ class Variables:
 
     @classmethod
     def of(cls, problem: LabelledProblem, words: Words) -> Variables:
-        """All labelled arcs that are not forbidden."""
+        """Return one variable for each labelled arc that is not forbidden."""
         if words.n != problem.problem.n:
             raise ValueError(f"{words.n} words for a problem of {problem.problem.n}")
         arc, slot = np.nonzero((problem.label >= 0) & ~np.isneginf(problem.score))
@@ -138,41 +139,42 @@ class Variables:
         )
 
     def __len__(self) -> int:
+        """Return the number of variables."""
         return len(self.head)
 
     @property
     def n(self) -> int:
-        """Number of words."""
+        """Return the number of words."""
         return self.words.n
 
     @cached_property
     def _bounds(self) -> np.ndarray:
-        """int64[n + 1, n + 1, 2]: variables of arc (h, m) are those from the first number up to the second."""
-        out = np.zeros((self.n + 1, self.n + 1, 2), np.int64)
+        """Return int64[n + 1, n + 1, 2]: the first variable of arc (h, m), and the number after its last variable."""
+        bounds = np.zeros((self.n + 1, self.n + 1, 2), np.int64)
         if len(self):
-            new = np.flatnonzero((np.diff(self.head) != 0) | (np.diff(self.mod) != 0)) + 1
-            first = np.concatenate([[0], new])
-            out[self.head[first], self.mod[first], 0] = first
-            out[self.head[first], self.mod[first], 1] = np.concatenate([new, [len(self)]])
-        return out
+            starts = np.flatnonzero((np.diff(self.head) != 0) | (np.diff(self.mod) != 0)) + 1
+            first = np.concatenate([[0], starts])
+            bounds[self.head[first], self.mod[first], 0] = first
+            bounds[self.head[first], self.mod[first], 1] = np.concatenate([starts, [len(self)]])
+        return bounds
 
     def arc(self, h: int, m: int) -> np.ndarray:
-        """Variables of the arc (h, m) under any label."""
+        """Return the variables of the arc (h, m) under any label."""
         first, last = self._bounds[h, m]
         return np.arange(first, last)
 
     def ids(self, labels: Iterable[str]) -> set[int]:
-        """Numbers of these labels, as far as the problem has them."""
-        wanted = set(labels)
-        return {i for i, name in enumerate(self.names) if name in wanted}
+        """Return the numbers of some labels, ignoring labels that the problem lacks."""
+        selected = set(labels)
+        return {i for i, name in enumerate(self.names) if name in selected}
 
     def labelled(self, label: str) -> np.ndarray:
-        """Variables with this label."""
+        """Return the variables with this label."""
         (ids,) = (self.ids([label]),)
         return np.flatnonzero(np.isin(self.label, list(ids)))
 
     def chosen(self, selection: Selection) -> np.ndarray:
-        """bool[V]: the variables of a selection."""
+        """Return bool[V]: the variables of a selection."""
         return (selection.heads[self.mod] == self.head) & (selection.labels[self.mod] == self.label)
 
 
@@ -180,37 +182,39 @@ class Variables:
 class Constraint(Protocol):
     """A family of hard linear constraints.
 
-    name, code  as registered, and the design's short name
+    name  name in the registry
+    code  short name in the design, for instance C1
     """
 
     name: str
     code: str
 
     def start(self, variables: Variables) -> list[Row]:
-        """Rows that are in the program from the start; often none."""
+        """Return the rows that are in the program from the start, often none."""
         ...
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Rows of the family beyond `start` that a selection breaks; each is kept by every tree that is allowed.
+        """Return rows of the family beyond `start` that a selection breaks; every allowed tree keeps these rows.
 
-        The selection has a head and a label for every word and may have cycles. Nothing returned means that the
-        selection, if it keeps the rows of `start`, keeps the whole family.
+        The selection has a head and a label for every word and may have cycles. If no rows are returned and the
+        selection keeps the rows of `start`, then it keeps the whole family.
         """
         ...
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]] | None:
-        """The family as variables, and pairs of them, that no allowed tree selects; None where it says more than that.
+        """Return the variables, and pairs of variables, that no allowed tree selects.
 
-        Trees alone are meant: what is no tree need not be forbidden.
+        None means that forbidden variables and pairs cannot express the family. Only trees matter: a selection that is
+        no tree need not be forbidden.
         """
         ...
 
 
 def broken(constraints: Iterable[Constraint], variables: Variables, selection: Selection) -> list[Row]:
-    """All rows that a selection breaks, those of the start included."""
+    """Return all rows that a selection breaks, including rows of the start."""
     chosen = variables.chosen(selection)
-    out = []
+    rows = []
     for constraint in constraints:
-        out += [row for row in constraint.start(variables) if not row.holds(chosen)]
-        out += constraint.violated(variables, selection)
-    return out
+        rows += [row for row in constraint.start(variables) if not row.holds(chosen)]
+        rows += constraint.violated(variables, selection)
+    return rows

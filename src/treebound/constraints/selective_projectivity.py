@@ -1,4 +1,4 @@
-"""P1: two arcs do not cross if one of them has a label of P."""
+"""Constraint P1: two arcs do not cross if one of them has a label of the set P."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class SelectiveProjectivity:
-    """For every crossing of two selected arcs, (i, j) with a label of P and (m, n): e[i, j, P] + sum_c d[c, n] <= 1.
+    """A constraint that arcs with a label of a set P cross no other arcs. It adds a row for every crossing that occurs.
 
-    The sum is over all heads c from which an arc to n would cross (i, j).
+    Consider crossing arcs (i, j) and (m, n), where (i, j) has a label of P.
 
-    Published: e[i, j, l1] + e[m, n, l2] <= 1, one label each. What an arc with a label of P must not cross does not
-    depend on the other arc's label, and n has one head, so that many published rows are one here.
+    The row is e[i, j, P] + sum_c d[c, n] <= 1. The sum is over all heads c from which an arc to n would cross (i, j).
 
-    labels  P, or "all": every arc (then trees are projective; arcs of the root, which stands left of the first word,
-            included)
-    exempt  label -> word classes: an arc with this label to a word of such a class may cross (Dutch: cnj to verbs)
+    The published rows are e[i, j, l1] + e[m, n, l2] <= 1 for pairs of labels. An arc with a label of P must not cross
+    any other arc, whatever the other arc's label, and n has only one head. One row here therefore replaces many
+    published rows.
+
+    - labels: the set P, or "all" for every label. Trees are then projective, also with respect to arcs of the root,
+      which is to the left of the first word.
+    - exempt: label -> word classes. An arc with this label to a word of one of the classes may cross other arcs (Dutch:
+      cnj to verbs).
     """
 
     name = "selective-projectivity"
@@ -30,11 +34,11 @@ class SelectiveProjectivity:
         self.exempt = dict(exempt or {})
 
     def start(self, variables: Variables) -> list[Row]:
-        """None: O(n^4) of them."""
+        """Return no rows: there are O(n^4) of them."""
         return []
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """O(n^2)."""
+        """Return a row for every forbidden crossing of a selection. O(n^2)."""
         n, heads = variables.n, selection.heads
         words = np.arange(1, n + 1)
         low, high = np.minimum(heads[1:], words), np.maximum(heads[1:], words)
@@ -48,35 +52,35 @@ class SelectiveProjectivity:
                 continue
             a, b = min(h, m), max(h, m)
             arc = variables.arc(h, m)
-            own = arc[bound[variables.label[arc]]]
+            own_variables = arc[bound[variables.label[arc]]]
             across = ((a < low) & (low < b) & (b < high)) | ((low < a) & (a < high) & (high < b))
-            for other in words[across].tolist():
-                candidates = into[first[other] : first[other + 1]]
+            for word in words[across].tolist():
+                candidates = into[first[word] : first[word + 1]]
                 c = variables.head[candidates]
-                crossing = (c < a) | (c > b) if a < other < b else (a < c) & (c < b)
-                rows.append(row(self.name, np.concatenate([own, candidates[crossing]]), -np.inf, 1.0))
+                crossing = (c < a) | (c > b) if a < word < b else (a < c) & (c < b)
+                rows.append(row(self.name, np.concatenate([own_variables, candidates[crossing]]), -np.inf, 1.0))
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Every crossing of an arc with a label of P and another. O(V squared)."""
+        """Return every crossing of an arc with a label of P and another arc. O(V squared)."""
         low, high = np.minimum(variables.head, variables.mod), np.maximum(variables.head, variables.mod)
         bound = {m: self._bound(variables, m) for m in range(1, variables.n + 1)}
-        out: list[tuple[int, ...]] = []
+        pairs: list[tuple[int, ...]] = []
         for v in range(len(variables)):
             if bound[int(variables.mod[v])][variables.label[v]]:
                 a, b = low[v], high[v]
                 across = ((a < low) & (low < b) & (b < high)) | ((low < a) & (a < high) & (high < b))
-                out += [(v, other) for other in np.flatnonzero(across).tolist()]
-        return out
+                pairs += [(v, other) for other in np.flatnonzero(across).tolist()]
+        return pairs
 
     def _bound(self, variables: Variables, m: int) -> np.ndarray:
-        """bool[labels]: labels under which an arc to word m must not cross another."""
+        """Return bool[labels]: labels under which an arc to word m must not cross another arc."""
         if self.labels == "all":
-            out = np.ones(len(variables.names), np.bool_)
+            projective = np.ones(len(variables.names), np.bool_)
         else:
-            out = np.zeros(len(variables.names), np.bool_)
-            out[list(variables.ids(self.labels))] = True
+            projective = np.zeros(len(variables.names), np.bool_)
+            projective[list(variables.ids(self.labels))] = True
         for label, classes in self.exempt.items():
             if variables.words.word_class[m] in classes:
-                out[list(variables.ids([label]))] = False
-        return out
+                projective[list(variables.ids([label]))] = False
+        return projective

@@ -1,4 +1,4 @@
-"""C1: a symmetric coordination (en, of, maar) has exactly one argument on its right and at least one on its left."""
+"""Constraint C1: a symmetric coordination (en, of, maar) has one right argument and at least one left argument."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from treebound.constraints.rows import Row, Selection, Variables, at_most, row
 
 
 class SymmetricCoordination:
-    """From the start.
+    """A constraint on the numbers of left and right arguments of symmetric coordinations.
 
-    when = "always":        sum right = 1, sum left >= 1;
-    when = "coordinating":  sum right <= 1, sum right <= sum left, and every left argument <= sum right: all of that
-                            holds if there are no arguments at all.
+    All rows are in the integer program from the start. With the numbers of arguments `left` and `right`, they say:
+
+        when = "always":        right = 1, left >= 1.
+        when = "coordinating":  right <= 1, right <= left; every left argument requires a right one. A word without
+                                arguments keeps these rows.
     """
 
     name = "symmetric-coordination"
@@ -23,7 +25,7 @@ class SymmetricCoordination:
         self.conjunctions = conjunctions
 
     def start(self, variables: Variables) -> list[Row]:
-        """Two rows a conjunction, or one for each possible argument on its left."""
+        """Return two rows per conjunction, and if coordinating one for each possible left argument."""
         rows = []
         for _, left, right in sides(self.conjunctions, variables):
             if self.conjunctions.when == "always":
@@ -34,9 +36,9 @@ class SymmetricCoordination:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """None beyond the start."""
+        """Return no rows: the rows of the start are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> None:
-        """It asks for arguments, which nothing that is forbidden can do."""
+        """Return None: the constraint requires arguments, which forbidden arcs cannot express."""
         return None

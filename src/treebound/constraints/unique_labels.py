@@ -1,4 +1,4 @@
-"""A1: a head has at most one modifier under each of the labels U (one subject, one object, ...)."""
+"""Constraint A1: a head has at most one dependent under each label of the set U (one subject, one object, ...)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from treebound.constraints.rows import Row, Selection, Variables, row
 
 
 class UniqueLabels:
-    """From the start: a row for every head and label of U that could occur twice.
+    """A constraint that a head has at most one dependent under each label of a set U.
 
-    labels  U
+    All rows are in the integer program from the start: one for every head and label of U that could occur twice.
+
+    labels  the set U
     """
 
     name = "unique-labels"
@@ -23,7 +25,7 @@ class UniqueLabels:
         self.labels = tuple(labels)
 
     def start(self, variables: Variables) -> list[Row]:
-        """O(V |U|)."""
+        """Return one row for every head and label of U with several variables. O(V |U|)."""
         rows = []
         for label in sorted(variables.ids(self.labels)):
             columns = np.flatnonzero(variables.label == label)  # sorted by head
@@ -34,9 +36,9 @@ class UniqueLabels:
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """None beyond the start."""
+        """Return no rows: the rows of the start are the whole constraint."""
         return []
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]]:
-        """Every two modifiers of one head under one label of U."""
+        """Return every two variables of dependents of one head under one label of U."""
         return [pair for row in self.start(variables) for pair in combinations(row.columns.tolist(), 2)]

@@ -1,6 +1,7 @@
-"""Decoders: one module or package each, all taking the same `Problem`.
+"""Registry of the decoders: the algorithms that find a tree for a `Problem`.
 
-`DECODERS[name](**options)` gives a decoder; its module is imported only then: asking what there is costs nothing.
+`DECODERS[name](**options)` makes a decoder. Its module is imported only at that call, so that listing the names of
+all decoders is fast.
 """
 
 from __future__ import annotations
@@ -18,18 +19,22 @@ DECODERS: Registry[Callable[..., Decoder]] = Registry("decoder")
 
 
 def options_of(make: Callable[..., Decoder]) -> list[str]:
-    """What a decoder can be made with; `**given: Unpack[Options]` are those of the class."""
-    out: list[str] = []
+    """Return the names of the options that the constructor of a decoder accepts.
+
+    A parameter `**options: Unpack[Options]` stands for all keys of the typed dictionary `Options`.
+    """
+    names: list[str] = []
     for parameter in signature(make, eval_str=True).parameters.values():
-        together = parameter.kind is parameter.VAR_KEYWORD
-        out += get_args(parameter.annotation)[0].__annotations__ if together else [parameter.name]
-    return out
+        is_typed_dict = parameter.kind is parameter.VAR_KEYWORD
+        names += get_args(parameter.annotation)[0].__annotations__ if is_typed_dict else [parameter.name]
+    return names
 
 
 def _register(name: str, module: str, attribute: str) -> None:
-    """Register `treebound.decoders.<module>.<attribute>`, to be imported when it is first called."""
+    """Register a decoder by name; its module `treebound.decoders.<module>` is imported at the first call."""
 
     def build(**options: Any) -> Decoder:
+        """Import the decoder's module and make the decoder. Raises InputError for an unknown option."""
         make = getattr(import_module(f"treebound.decoders.{module}"), attribute)
         if unknown := options.keys() - set(options_of(make)):
             raise InputError(f"{name} has no option {min(unknown)!r}", hint="leave it out")

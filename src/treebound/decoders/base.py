@@ -1,4 +1,4 @@
-"""The base class of all decoders: it checks a problem, brings it into canonical form, and translates the parse back."""
+"""Base class of all decoders: it checks a problem, brings it into canonical form, and translates the parse back."""
 
 from __future__ import annotations
 
@@ -15,49 +15,58 @@ from treebound.core.spaces import Space
 from treebound.decoders.canonical import canonical
 from treebound.kernels.chart.hypergraph import NEG
 
-#: of the largest score: what float64 may lose in the sums of a search over real scores
+#: rounding error of float64 in the sums of a search over real-valued scores, as a fraction of the largest score
 ROUNDING = 2.0**-50
-#: real scores: `optimal` is a promise to within this part of the value (of 1.0 where the value is smaller)
+#: relative error that `optimal` permits for real-valued scores; an absolute error for values below 1.0
 TOLERANCE = 1e-9
 
 
 class CheckedDecoder(ABC):
-    """A decoder that sees canonical problems of families that it supports, and nothing else."""
+    """A decoder that checks its input: `_decode` receives only canonical problems of supported families.
+
+    - name: name of the decoder in messages
+    - space: trees that the decoder searches, "projective" or "non-projective"
+    - exact: whether the decoder proves that its tree is optimal, unless it reaches a limit
+    - supports: factor families that the decoder scores
+    - instead: decoder that an error message recommends for other families
+    """
 
     name: str
     space: Space
     exact: bool
     supports: frozenset[str]
-    instead = "branch-and-bound"  #: what to use for other families
+    instead = "branch-and-bound"
 
     def decode(self, problem: Problem) -> Parse:
-        """Best tree of `problem`.
+        """Return the best tree of `problem`.
 
-        UnsupportedError for families outside `supports`, InputError for parts that the family does not have.
+        Raises UnsupportedError for a family outside `supports`, and InputError for a part that its family does not
+        have.
         """
         return self._through(problem)
 
     @abstractmethod
     def _decode(self, problem: Problem) -> Parse:
-        """Best tree of a canonical problem of families that are supported."""
+        """Return the best tree of a canonical problem that has supported families only."""
 
     def _through(self, problem: Problem, **options: object) -> Parse:
+        """Check a problem, decode its canonical form, and return the parse of the original problem."""
         unsupported = problem.families - self.supports
         if unsupported:
             names = ", ".join(sorted(unsupported))
             hint = f"use {self.instead}" if self.instead != self.name else "leave the family out"
             raise UnsupportedError(f"{self.name} does not score {names}", hint=hint)
-        if problem.canonical == self.space:  # as those of parsers are: nothing to be done, many times a second
+        if problem.canonical == self.space:  # problems of parsers are canonical: skip the conversion
             return within_tolerance(problem, self._decode(problem, **options))
-        given = canonical(problem, self.space)
-        return within_tolerance(problem, given.restored(self._decode(given.problem, **options)))
+        form = canonical(problem, self.space)
+        return within_tolerance(problem, form.restored(self._decode(form.problem, **options)))
 
 
 def within_tolerance(problem: Problem, parse: Parse) -> Parse:
-    """The parse, not called optimal where rounding may have lost more than `TOLERANCE` allows.
+    """Return the parse, with status `gap` if rounding may have made the proof wrong by more than `TOLERANCE` allows.
 
-    Scores of very different sizes: a tree of value 1.0 beside a part that scores -1e15, say, whose shares were added
-    and subtracted. Integer scores are never rounded.
+    Rounding errors matter if real-valued scores differ very much in size, for instance a tree of value 1.0 beside a
+    part of score -1e15. Integer scores are never rounded.
     """
     if problem.unit or parse.status != "optimal":
         return parse
@@ -71,20 +80,22 @@ def within_tolerance(problem: Problem, parse: Parse) -> Parse:
 
 
 def without_infinities(problem: Problem, exact: Set[str] = frozenset()) -> tuple[Problem, float]:
-    """(the problem with finite scores, a value below which a tree has something forbidden).
+    """Return (the problem with finite scores, a value below which a tree contains something forbidden).
 
-    What is forbidden of the arcs and of the families in `exact` is impossible to kernels. Where a bound must stay
-    finite, a forbidden part costs a penalty instead: more than any two trees can differ by.
+    Forbidden arcs, and forbidden parts of the families in `exact`, get the score NEG, which kernels treat as
+    impossible. In the other families a bound must stay finite, so that a forbidden part costs a penalty instead. The
+    penalty is larger than the score difference of any two trees.
     """
     if problem.finite:
         return problem, NEG / 2
     penalty = 4.0 * np.ceil(problem.total) + 4.0
 
-    def stated(score: np.ndarray, forbidden: float) -> np.ndarray:
+    def finite(score: np.ndarray, forbidden: float) -> np.ndarray:
+        """Return the scores, with `forbidden` in place of -inf."""
         return np.where(np.isneginf(score), forbidden, score)
 
     tables = {
-        family: PartTable(family, table.arcs, stated(table.score, NEG if family in exact else -penalty))
+        family: PartTable(family, table.arcs, finite(table.score, NEG if family in exact else -penalty))
         for family, table in problem.parts.items()
     }
-    return problem.rescored(stated(problem.arc, NEG), tables).knowing(finite=True), -penalty / 2
+    return problem.rescored(finite(problem.arc, NEG), tables).knowing(finite=True), -penalty / 2

@@ -1,7 +1,7 @@
-"""The canonical form of a problem, on which decoders compute, and the way back.
+"""The canonical form of a problem, which decoders compute on, and the translation of a parse back.
 
-A problem written by hand has its arcs in any order and the parts that somebody cared to name. Kernels do arithmetic on
-the canonical form of docs/architecture.md: arcs sorted, every part of a family listed. Problems of a parser have it.
+A problem that was written by hand may list its arcs in any order and name only some parts of a family. Kernels need the
+canonical form of docs/architecture.md: sorted arcs, and every part of a family. Problems of parsers are canonical.
 """
 
 from __future__ import annotations
@@ -24,108 +24,114 @@ from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import WIDTH, index_parts, list_parts
 from treebound.kernels.arcs.problem_index import ArcsAlone, Index, arc_index
 
-#: families with an arc below another one, which may be its reverse where trees may cross: such a part never fires
+#: families with an arc below another arc. In non-projective problems the two may be reverses: such a part never fires
 _CHAINS = frozenset({"grandchild", "outermost-grandchild", "great-grandchild", "grand-sibling"})
-#: families of parts of three arcs; others have at most as many parts as there are pairs of arcs, or name their parts
+#: families whose parts have three arcs; other families have at most A^2 parts, or list their parts explicitly
 _OF_THREE = frozenset({"great-grandchild", "tri-sibling", "grand-sibling"})
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """A problem in canonical form, and the way back.
+    """A problem in canonical form, with what is needed to translate a parse back.
 
-    order  int64[A] the given number of every arc; None: arcs and tables are as given
-    rows   family -> int64[F] the given row of every part, -1 where it was completed
-    given  the problem as it was given
+    problem   the canonical problem
+    order     int64[A]: number of every arc in the original problem. None if arcs and tables are unchanged
+    rows      family -> int64[F]: row of every part in the original table, -1 for a part that was added
+    original  the problem before the conversion
     """
 
     problem: Problem
     order: np.ndarray | None
     rows: dict[str, np.ndarray]
-    given: Problem
+    original: Problem
 
     def restored(self, parse: Parse) -> Parse:
-        """The parse of `problem` as one of `given`: what its record says of arcs and parts."""
+        """Return a parse of `problem` as a parse of the original problem: renumber the arcs and parts of its record."""
         if self.order is None or not hasattr(parse.record, "restored"):
             return parse
-        return replace(parse, record=parse.record.restored(self.order, self.rows, self.given))
+        return replace(parse, record=parse.record.restored(self.order, self.rows, self.original))
 
 
 def canonical(problem: Problem, space: Space) -> Canonical:
-    """The problem in the canonical form of a space; as it is where it has it.
+    """Return a problem in the canonical form of a space, unchanged if it is canonical already.
 
-    Parts that are missing score 0; parts that no tree of the space can have are left out. InputError for a row that is
-    no part of its family. O(parts log parts).
+    Missing parts are added with score 0. Parts that no tree of the space can have are left out. Raises InputError for a
+    row that is not a part of its family. O(parts log parts).
     """
     if problem.canonical == space:
         return Canonical(problem, None, {}, problem)
-    problem = replace(problem)  # its tables may have been exchanged since it was checked
+    problem = replace(problem)  # a copy is checked again: tables may have been replaced since the last check
     check_parts(_candidates(problem), problem.parts)
     order = canonical_order(problem.n, problem.head, problem.mod)
     rank = np.empty(problem.arcs, np.int64)
     rank[order] = np.arange(problem.arcs)
     arcs = arc_index(problem)
     if not problem.parts:
-        made = Problem.unchecked(
+        form = Problem.unchecked(
             problem.n, arcs.head, arcs.mod, problem.arc[order], {}, problem.single_root, problem.unit, space
         )
-        return Canonical(made.knowing(index=ArcsAlone(arcs)), order, {}, problem)
+        return Canonical(form.knowing(index=ArcsAlone(arcs)), order, {}, problem)
     index = Index(arcs, index_parts(arcs, problem.single_root, space == "projective"))
     tables, rows = {}, {}
     for family, table in problem.parts.items():
         if family not in FAMILIES or family == "arc":
             raise InputError(f"parts: unknown family {family!r}", hint="choose from " + ", ".join(FAMILIES))
         tables[family], rows[family] = _completed(problem, table, rank, index)
-    made = Problem.unchecked(
+    form = Problem.unchecked(
         problem.n, arcs.head, arcs.mod, problem.arc[order], tables, problem.single_root, problem.unit, space
     )
-    return Canonical(made.knowing(index=index), order, rows, problem)
+    return Canonical(form.knowing(index=index), order, rows, problem)
 
 
 def check_parts(allowed: np.ndarray, families: Collection[str]) -> None:
-    """Raise TooLargeError if candidate arcs bool[n + 1, n + 1] make up too many parts of `families`. O(n^2)."""
+    """Raise TooLargeError if candidate arcs bool[n + 1, n + 1] form too many parts of `families`. O(n^2)."""
     arcs = int(np.count_nonzero(allowed))
     power = 2 if _OF_THREE.isdisjoint(families) else 3
-    if not families or within_limit(PART * (len(families) * arcs**power + arcs)):  # spares most sentences the counts
+    # this fast test makes exact counts unnecessary for most sentences
+    if not families or within_limit(PART * (len(families) * arcs**power + arcs)):
         return
     counts = {family: part_bound(allowed, (family,)) for family in families}
     limits.check_parts(len(allowed) - 1, counts | {"arc": arcs})
 
 
 def _candidates(problem: Problem) -> np.ndarray:
+    """Return bool[n + 1, n + 1]: True for every arc (head, dependent) of the problem."""
     allowed = np.zeros((problem.n + 1, problem.n + 1), np.bool_)
     allowed[problem.head, problem.mod] = True
     return allowed
 
 
 def canonical_labels(problem: LabelledProblem, space: Space) -> LabelledProblem:
-    """The same with a canonical problem inside: what is there of an arc moves with it."""
-    given = canonical(problem.problem, space)
-    if given.order is None:
+    """Return a labelled problem whose arcs are in canonical order, with labels and scores in the same order."""
+    form = canonical(problem.problem, space)
+    if form.order is None:
         return problem
-    return LabelledProblem(given.problem, problem.label[given.order], problem.score[given.order], problem.names)
+    return LabelledProblem(form.problem, problem.label[form.order], problem.score[form.order], problem.names)
 
 
 def _completed(problem: Problem, table: PartTable, rank: np.ndarray, index: Index) -> tuple[PartTable, np.ndarray]:
-    """(all parts of a family, the given row of each or -1). rank: given number of an arc -> its number in `index`."""
-    family, given = table.family, table.arcs
+    """Return (all parts of a family, int64[F]: row of each part in `table` or -1).
+
+    rank  int64[A]: canonical number of each arc of the problem
+    """
+    family, arcs = table.family, table.arcs
     code = FAMILIES[family].code
     width = WIDTH[code]
-    short = width - given.shape[1]
-    if short < 0 or (short and family not in ("comb", "pattern") and len(given)):
-        raise InputError(f"parts[{family!r}].arcs has {given.shape[1]} columns", hint=f"give {width}")
-    rows = given if family == "valency" else np.where(given >= 0, np.append(rank, 0)[given], given)
-    rows = np.pad(rows, ((0, 0), (0, max(0, short))), constant_values=NONE)[:, :width].astype(np.int32)
+    missing = width - arcs.shape[1]
+    if missing < 0 or (missing and family not in ("comb", "pattern") and len(arcs)):
+        raise InputError(f"parts[{family!r}].arcs has {arcs.shape[1]} columns", hint=f"give {width}")
+    rows = arcs if family == "valency" else np.where(arcs >= 0, np.append(rank, 0)[arcs], arcs)
+    rows = np.pad(rows, ((0, 0), (0, max(0, missing))), constant_values=NONE)[:, :width].astype(np.int32)
     if family == "pattern":
         if np.any(empty := (rows == NONE).all(axis=1)):
             raise _no_part(problem, table, int(np.argmax(empty)), "it has no arc")
         return PartTable(family, rows, table.score), np.arange(len(rows))
     listed, _ = list_parts(code, *index)
-    place = _places(rows, listed, problem)
-    if np.any(absent := place < 0):
+    position = _places(rows, listed, problem)
+    if np.any(absent := position < 0):
         _refuse_unknown_parts(problem, table, np.flatnonzero(absent), rows, index.arcs)
     score, row_of = np.zeros(len(listed)), np.full(len(listed), -1)
-    score[place[~absent]], row_of[place[~absent]] = table.score[~absent], np.flatnonzero(~absent)
+    score[position[~absent]], row_of[position[~absent]] = table.score[~absent], np.flatnonzero(~absent)
     if family in _CHAINS:
         score[_reversed(listed, index.arcs)] = 0.0
     return PartTable(family, listed, score), row_of
@@ -134,16 +140,17 @@ def _completed(problem: Problem, table: PartTable, rank: np.ndarray, index: Inde
 def _refuse_unknown_parts(
     problem: Problem, table: PartTable, absent: np.ndarray, rows: np.ndarray, index: ArcIndex
 ) -> None:
-    """InputError if one of the `absent` rows is no part of the family in any space: the others cannot fire in this one.
+    """Raise InputError if one of the `absent` rows is not a part of the family in any space.
 
-    Adjacent siblings below the root are parts where it may have several modifiers. Where it has one, only the part of
-    that one without a sibling fires.
+    Other absent rows are parts of trees outside the searched space and can be ignored. Adjacent siblings below the root
+    are parts only if the root may have several dependents. A single root has one dependent, whose part without a
+    sibling fires in every tree; a score for this part is refused.
     """
     code = FAMILIES[table.family].code
     any_space, _ = list_parts(code, index, index_parts(index, False, False))
-    strange = absent[_places(rows[absent], any_space, problem) < 0]
-    if len(strange):
-        raise _no_part(problem, table, int(strange[0]), f"these arcs are no {table.family}")
+    invalid = absent[_places(rows[absent], any_space, problem) < 0]
+    if len(invalid):
+        raise _no_part(problem, table, int(invalid[0]), f"these arcs are not a part of family {table.family}")
     if table.family == "adjacent-sibling":
         fires = absent[(rows[absent, 0] == NONE) & (table.score[absent] != 0.0)]
         if len(fires):
@@ -151,39 +158,41 @@ def _refuse_unknown_parts(
 
 
 def _no_part(problem: Problem, table: PartTable, p: int, why: str) -> InputError:
+    """Return the error for part `p` of a table, with its arcs in words and the reason `why`."""
     row = table.arcs[p].tolist()
     if table.family == "valency":
-        what = f"word {row[0]} with {row[1]} modifiers" if len(row) == 2 else str(row)
+        description = f"word {row[0]} with {row[1]} modifiers" if len(row) == 2 else str(row)
     else:
         ends = [f"{problem.head[a]} -> {problem.mod[a]}" if a >= 0 else "none" for a in row]
-        what = f"arcs {row}: {', '.join(ends)}"
+        description = f"arcs {row}: {', '.join(ends)}"
     return InputError(
-        f"parts[{table.family!r}]: part {p} ({what}): {why}", hint="docs/architecture.md lists the parts of a family"
+        f"parts[{table.family!r}]: part {p} ({description}): {why}",
+        hint="see the list of parts in docs/architecture.md",
     )
 
 
 def _places(rows: np.ndarray, listed: np.ndarray, problem: Problem) -> np.ndarray:
-    """int64[G]: where each of the rows stands in the list, -1 where it does not. O((G + F) log F)."""
+    """Return int64[G]: the index of each row in the list of parts, -1 if it is absent. O((G + F) log F)."""
     if not len(listed) or not len(rows):
         return np.full(len(rows), -1)
-    both = np.concatenate([listed, rows]).astype(np.int64) + 2  # NONE and NONE_OUTER are negative
-    base = int(both.max()) + 1
-    if base ** both.shape[1] < 2**63:
-        key = both @ (base ** np.arange(both.shape[1], dtype=np.int64))
+    all_rows = np.concatenate([listed, rows]).astype(np.int64) + 2  # NONE and NONE_OUTER are negative
+    base = int(all_rows.max()) + 1
+    if base ** all_rows.shape[1] < 2**63:
+        key = all_rows @ (base ** np.arange(all_rows.shape[1], dtype=np.int64))
     else:
-        key = np.unique(both, axis=0, return_inverse=True)[1].ravel()
-    known, wanted = key[: len(listed)], key[len(listed) :]
-    order = np.argsort(known, kind="stable")
-    place = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
-    return np.where(known[place] == wanted, place, -1)
+        key = np.unique(all_rows, axis=0, return_inverse=True)[1].ravel()
+    listed_keys, row_keys = key[: len(listed)], key[len(listed) :]
+    order = np.argsort(listed_keys, kind="stable")
+    position = order[np.minimum(np.searchsorted(listed_keys, row_keys, sorter=order), len(listed_keys) - 1)]
+    return np.where(listed_keys[position] == row_keys, position, -1)
 
 
 def _reversed(rows: np.ndarray, index: ArcIndex) -> np.ndarray:
-    """bool[F]: rows with an arc and its reverse."""
-    out = np.zeros(len(rows), np.bool_)
+    """Return bool[F]: rows that contain an arc and its reverse."""
+    is_reversed = np.zeros(len(rows), np.bool_)
     for i in range(rows.shape[1]):
         for j in range(i):
             a, b = np.maximum(rows[:, i], 0), np.maximum(rows[:, j], 0)
-            both = (rows[:, i] >= 0) & (rows[:, j] >= 0)
-            out |= both & (index.head[a] == index.mod[b]) & (index.mod[a] == index.head[b])
-    return out
+            present = (rows[:, i] >= 0) & (rows[:, j] >= 0)
+            is_reversed |= present & (index.head[a] == index.mod[b]) & (index.mod[a] == index.head[b])
+    return is_reversed

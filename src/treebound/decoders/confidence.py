@@ -1,9 +1,9 @@
-"""How sure a parse is: exact margins, marginal probabilities of its arcs, and the k best trees.
+"""Confidence of a parse: exact margins, marginal probabilities of its arcs, and the k best trees.
 
     parser.parse(treebank, confidence=Assess(margins=True, marginals=True, k=10))
 
-Margins and k-best trees are those of the whole score, with its non-local factors; marginals are those of the log-linear
-model over what one dynamic program scores (`arc_marginals`).
+Margins and k-best trees use the complete score with its non-local factors. Marginals use the log-linear model of the
+scores that one dynamic program can sum over (`arc_marginals`).
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from treebound.kernels.chart.arc_marginals import projective_arc_marginals
 from treebound.kernels.chart.backbones import chart_scores
 from treebound.kernels.chart.marginals import COARSE, log_inside_outside, matrix_tree_marginals
 
-#: bytes for a pair of words: tables of inside-outside, or matrices of the matrix-tree theorem
+#: bytes per pair of words in the tables of inside-outside, or in the matrices of the matrix-tree theorem
 MARGINAL = 100
 
 
 @dataclass(frozen=True)
 class Assess:
-    """What to find out about a parse.
+    """Choice of the confidence measures that are computed for a parse.
 
-    margins    of every arc of the tree; n decoding problems
-    marginals  of every arc of the tree
-    k          number of best trees, 0 for none; at most 1 + (k - 1) n decoding problems
-    scale      probabilities are proportional to exp(scale * score), with the model's scores: below 1 they are flatter.
-               A learner with a margin makes scores of no particular scale; what fits is best chosen on held-out data
+    margins    whether to compute the margin of every arc of the tree; solves n decoding problems
+    marginals  whether to compute the marginal probability of every arc of the tree
+    k          number of best trees, 0 for none; solves at most 1 + (k - 1) n decoding problems
+    scale      factor of the scores in probabilities proportional to exp(scale * score). Values below 1 make the
+               distribution flatter. Scores of a large-margin learner have no natural scale: choose it on held-out data
     """
 
     margins: bool = False
@@ -50,7 +50,10 @@ class Assess:
     scale: float = 1.0
 
     def __call__(self, decoder: Decoder, problem: Problem, parse: Parse) -> Parse:
-        """The parse of `problem` by `decoder`, with its confidence. What is not proved has no margins, no k best."""
+        """Return the parse of `problem` by `decoder` with its confidence.
+
+        A parse that is not proved to be optimal gets no margins and no further trees.
+        """
         decoder = copy.copy(decoder)
         if getattr(decoder, "record", False):
             decoder.record = False  # type: ignore[attr-defined]
@@ -59,29 +62,31 @@ class Assess:
         if self.k and parse.certified:
             best = kbest(decoder, problem, self.k)
             trees, complete = tuple(best.parses), best.complete
-        found = Confidence(trees=trees if self.k else (), complete=complete)
+        confidence = Confidence(trees=trees if self.k else (), complete=complete)
         if self.margins:
-            found = replace(found, margins=exact_margins(decoder, problem, parse, trees))
+            confidence = replace(confidence, margins=exact_margins(decoder, problem, parse, trees))
         if self.marginals:
             of_tree = np.full(problem.n + 1, np.nan)
             chosen = parse.heads[problem.mod] == problem.head
             of_tree[problem.mod[chosen]] = arc_marginals(problem, decoder.space, self.scale)[chosen]
-            found = replace(found, marginals=of_tree)
-        return replace(parse, confidence=found)
+            confidence = replace(confidence, marginals=of_tree)
+        return replace(parse, confidence=confidence)
 
 
 def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 1.0) -> np.ndarray:
-    """float64[A]: probability of every arc where a tree's is proportional to exp(scale * score), nan where unknown.
+    """Return float64[A]: the marginal probability of every arc, nan if it is unknown.
 
-    Projective: the score of all families that the smallest backbone scores exactly, by inside-outside; those that are
-    bounded count nothing. Non-projective: the scores of arcs, by the matrix-tree theorem. Scores are the model's, that
-    is, the problem's over its unit. O(edges of the hypergraph), O(n^3). nan: no tree, or too large a graph of more than
-    scores of arcs. Raises TooLargeError above the limit of memory.
-    Oracle: tests enumerate all trees.
+    The probability of a tree is proportional to exp(scale * score).
+
+    In projective problems, inside-outside sums the scores of all families that the smallest backbone scores exactly.
+    Other families are ignored. In non-projective problems, the matrix-tree theorem sums the scores of arcs. Scores are
+    in units of the model: the problem's scores divided by its unit. O(edges of the hypergraph), or O(n^3) in
+    non-projective problems. The result is nan if there is no tree, or if the hypergraph with non-local families is too
+    large. Raises TooLargeError above the limit of memory. Oracle: tests enumerate all trees.
 
     Examples
     --------
-    Two trees, with scores 7 and 3, which are log-odds of 4 between them.
+    Two trees with scores 7 and 3, whose log-odds are 4.
 
     >>> import treebound
     >>> problem = treebound.problem([[0, 1, 3], [0, 0, 2], [0, 4, 0]])
@@ -104,36 +109,39 @@ def arc_marginals(problem: Problem, space: Space = "projective", scale: float = 
         matrix[problem.head, problem.mod] = _centred(_scaled(problem.arc, scale), problem.mod)
         log_z = projective_arc_marginals(matrix, problem.single_root, probability)
         return probability[problem.head, problem.mod] if log_z > -np.inf else np.full(problem.arcs, np.nan)
-    asked = canonical(problem, space)
-    problem, (index, parts) = asked.problem, index_of(asked.problem)
+    form = canonical(problem, space)
+    problem, (index, parts) = form.problem, index_of(form.problem)
     backbone = BACKBONES[smallest_backbone(problem.families)]
-    given = {f: _scaled(problem.parts[f].score, scale) for f in backbone.families & problem.parts.keys()}
-    graph = backbone.graph(index, parts, chart_scores(given), MAX_EDGES)
+    exact_scores = {f: _scaled(problem.parts[f].score, scale) for f in backbone.families & problem.parts.keys()}
+    graph = backbone.graph(index, parts, chart_scores(exact_scores), MAX_EDGES)
     items = len(graph.first)
     marginal = np.empty(problem.arcs + 1)
     score = np.append(_centred(_scaled(problem.arc, scale), problem.mod), 0.0)
     log_z = log_inside_outside(graph, score, np.empty(items), np.empty(items), marginal)
     if log_z == -np.inf:
         return np.full(problem.arcs, np.nan)
-    out = np.empty(problem.arcs)
-    out[slice(None) if asked.order is None else asked.order] = marginal[:-1]
-    return out
+    probabilities = np.empty(problem.arcs)
+    probabilities[slice(None) if form.order is None else form.order] = marginal[:-1]
+    return probabilities
 
 
 def _scaled(score: np.ndarray, scale: float) -> np.ndarray:
-    """The scores times the scale; what is forbidden stays so, under a scale of 0 too."""
+    """Return the scores times the scale; forbidden arcs stay at -inf, even under a scale of 0."""
     allowed = score > -np.inf
     with np.errstate(over="ignore"):
-        out = np.where(allowed, scale * np.where(allowed, score, 0.0), -np.inf)
-    if not np.abs(out[allowed]).sum() < np.inf:
-        raise InputError(f"scale = {scale:.3g}", hint="give a smaller one: a score times the scale is infinite")
-    return out
+        product = np.where(allowed, scale * np.where(allowed, score, 0.0), -np.inf)
+    if not np.abs(product[allowed]).sum() < np.inf:
+        raise InputError(f"scale = {scale:.3g}", hint="give a smaller scale: a score times this scale is infinite")
+    return product
 
 
 def _centred(score: np.ndarray, mod: np.ndarray) -> np.ndarray:
-    """Return the scores of arcs less the highest one into each word: the same probabilities, but smaller numbers."""
+    """Return the scores of arcs minus the highest score of an arc into the same word.
+
+    The probabilities stay the same, but the numbers are smaller.
+    """
     if np.abs(score[score > -np.inf]).max(initial=0.0) < COARSE:
         return score
-    top = np.full(mod.max(initial=0) + 1, -np.inf)
-    np.maximum.at(top, mod, score)
-    return score - np.where(np.isneginf(top), 0.0, top)[mod]
+    highest = np.full(mod.max(initial=0) + 1, -np.inf)
+    np.maximum.at(highest, mod, score)
+    return score - np.where(np.isneginf(highest), 0.0, highest)[mod]

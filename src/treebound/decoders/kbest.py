@@ -1,13 +1,13 @@
-"""Exact k-best trees and exact margins of arcs, with any exact decoder: the problem without some of its arcs.
+"""Exact k-best trees and exact margins of arcs with any exact decoder, by decoding problems without some arcs.
 
-k-best: the trees other than the best one z fall into n disjoint sets, set i holding the trees that agree with z on
-words 1 .. i - 1 and not on word i (Lawler 1972). The best tree of each set is a decoding problem with fewer arcs; the
-second best tree is the best of those, and its own set is split again. A set is searched only for a tree that can still
-be among the k best: most are closed by the first bound of a search that starts with that score to beat.
+k-best trees: the trees other than the best tree z form n disjoint sets. Set i holds the trees that have the same heads
+as z for words 1 .. i - 1 and another head for word i (Lawler 1972). The best tree of a set is the solution of a
+decoding problem with fewer arcs. The best solution of all sets is the second-best tree, whose set is then split in the
+same way. A search of a set looks only for trees that can still be among the k best. Its first bound closes most sets.
 
-Proposition 2 of Qian & Liu (2013) would search one tree of nodes with the k best trees of the linear bound in each.
-That needs a k-best algorithm (Huang & Chiang 2005) for every backbone and a search of its own; what is here works for
-whatever a decoder scores and in either space, and its proof of completeness is that of the decoder, once for every set.
+Proposition 2 of Qian & Liu (2013) would search one tree of nodes with the k best trees of the linear bound in each
+node. That needs a k-best algorithm (Huang & Chiang 2005) for every backbone, and a separate search. The method here
+works for all scores of a decoder and in both spaces. The decoder proves completeness once for every set.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from treebound.core.protocols import Decoder
 class KBest:
     """The best trees of a sentence.
 
-    parses    best first, at most k; fewer where the problem has fewer trees
-    complete  True if it is proved that no other tree scores more than the last one
-    solved    number of decoding problems
+    parses    best first, at most k; fewer if the problem has fewer trees
+    complete  whether it is proved that no other tree scores more than the last one
+    solved    number of decoding problems that were solved
     """
 
     parses: list[Parse]
@@ -38,14 +38,14 @@ class KBest:
 
 
 def forbid(problem: Problem, arcs: np.ndarray) -> Problem:
-    """`problem` without the arcs where the mask bool[A] is True."""
+    """Return `problem` with score -inf for the arcs where the mask bool[A] is True."""
     return problem.with_arc(np.where(arcs, -np.inf, problem.arc))
 
 
 def best_above(decoder: Decoder, problem: Problem, floor: float) -> Parse | None:
-    """The best tree of `problem`, None where it is proved that none scores more than `floor`.
+    """Return the best tree of `problem`, or None if it is proved that no tree scores more than `floor`.
 
-    A decoder with a method `decode_above` saves itself the search for a tree that is not wanted.
+    A decoder with a method `decode_above` can stop as soon as this is proved.
     """
     search = getattr(decoder, "decode_above", None)
     if search is not None:
@@ -56,7 +56,7 @@ def best_above(decoder: Decoder, problem: Problem, floor: float) -> Parse | None
 
 
 def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
-    """The k best trees. At most 1 + (k - 1) n decoding problems. ValueError for k < 1.
+    """Return the k best trees. Solves at most 1 + (k - 1) n decoding problems. Raises ValueError for k < 1.
 
     Examples
     --------
@@ -68,20 +68,21 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
     ([7.0, 3.0], True)
     """
     if k < 1:
-        raise ValueError(f"k = {k}: ask for at least one tree")
+        raise ValueError(f"k = {k}: k must be at least 1")
     number = np.full((problem.n + 1, problem.n + 1), -1, np.int32)
     number[problem.head, problem.mod] = np.arange(problem.arcs)
-    found: list[Parse] = []
+    parses: list[Parse] = []
     complete = decoder.exact
     count = 0
-    # (-value, tie break, parse, set of trees); ties in order of discovery. A set is the number of words whose heads are
-    # those of its trees, and further forbidden arcs: a mask of arcs for every set would take n times the memory
+    # (-value, tie break, parse, set of trees); equal values leave the heap in order of discovery. A set is stored as
+    # the number of words whose heads are fixed, and further forbidden arcs: masks of arcs need n times the memory
     heap: list[tuple[float, int, Parse, tuple[int, tuple[int, ...]]]] = []
 
     def solve(forbidden: np.ndarray, fixed: int, excluded: tuple[int, ...]) -> None:
+        """Push the best tree of a set on the heap if it can be among the k best."""
         nonlocal complete, count
-        wanted = k - len(found)
-        floor = -heapq.nsmallest(wanted, heap)[-1][0] if len(heap) >= wanted else -np.inf
+        missing = k - len(parses)
+        floor = -heapq.nsmallest(missing, heap)[-1][0] if len(heap) >= missing else -np.inf
         parse = best_above(decoder, forbid(problem, forbidden), floor)
         count += 1
         if parse is None:
@@ -91,10 +92,10 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
             heapq.heappush(heap, (-parse.value, count, parse, (fixed, excluded)))
 
     solve(np.zeros(problem.arcs, np.bool_), 0, ())
-    while heap and len(found) < k:
+    while heap and len(parses) < k:
         _, _, parse, (fixed, excluded) = heapq.heappop(heap)
-        found.append(parse)
-        if len(found) == k:
+        parses.append(parse)
+        if len(parses) == k:
             break
         forbidden = (problem.mod <= fixed) & (parse.heads[problem.mod] != problem.head)
         forbidden[list(excluded)] = True
@@ -104,27 +105,27 @@ def kbest(decoder: Decoder, problem: Problem, k: int) -> KBest:
             solve(forbidden, m - 1, (*excluded, arc) if m == fixed + 1 else (arc,))
             forbidden[problem.mod == m] = True
             forbidden[arc] = False
-    return KBest(found, complete, count)
+    return KBest(parses, complete, count)
 
 
 def margins(decoder: Decoder, problem: Problem, parse: Parse, others: Iterable[Parse] = ()) -> np.ndarray:
-    """float64[n + 1]: for every word, by how much the best tree beats the best tree without that word's arc.
+    """Return float64[n + 1]: the margin of each word's arc, by which the best tree beats the best tree without the arc.
 
-    In the problem's units; inf where no other tree exists, nan (and at index 0) where the decoder could not prove it.
-    others: trees that are known, such as the k best. n decoding problems, each a search for something better than the
-    best known tree without the arc.
+    Margins are in the problem's units. The margin is inf if no other tree exists, and nan if the decoder could not
+    prove it; index 0 is nan. `others` are known trees, such as the k best. Solves n decoding problems; each search
+    looks only for a tree that beats the best known tree without the arc.
     """
-    out = np.full(problem.n + 1, np.nan)
+    result = np.full(problem.n + 1, np.nan)
     if not parse.certified:
-        return out
-    known = list(others)
+        return result
+    known_trees = list(others)
     for m in range(1, problem.n + 1):
-        floor = max((other.value for other in known if other.heads[m] != parse.heads[m]), default=-np.inf)
+        floor = max((rival.value for rival in known_trees if rival.heads[m] != parse.heads[m]), default=-np.inf)
         arc = (problem.mod == m) & (problem.head == parse.heads[m])
-        other = best_above(decoder, forbid(problem, arc), floor)
-        if other is None or other.status == "infeasible":
-            out[m] = parse.value - floor
-        elif other.certified:
-            out[m] = parse.value - other.value
-            known.append(other)
-    return out
+        rival = best_above(decoder, forbid(problem, arc), floor)
+        if rival is None or rival.status == "infeasible":
+            result[m] = parse.value - floor
+        elif rival.certified:
+            result[m] = parse.value - rival.value
+            known_trees.append(rival)
+    return result

@@ -1,7 +1,7 @@
-"""The rules of the validator of Universal Dependencies, as far as heads, labels and tags decide them.
+"""The rules of the validator of Universal Dependencies that concern heads, labels and tags.
 
-The rules are those of levels 2 and 3 of `udvalidate` (udtools 0.2.9), under its ids. Each rule says which facts about
-words break it, so that a search for trees can exclude all trees with these facts at once.
+The rules are the ones of levels 2 and 3 of `udvalidate` (udtools 0.2.9), with the same ids. Each rule returns the facts
+about words that break it, so that a search for trees can exclude all trees with these facts at once.
 """
 
 from treebound.constraints.ud.base import UdRule, not_applied

@@ -14,15 +14,16 @@ from treebound.constraints.ud.violations import Fact, LabelledTree
 
 
 class UniversalDependencies:
-    """From the start: no arc that a rule about single arcs excludes. Later: one row for every violation.
+    """A constraint that enforces validity rules in an integer program.
 
-    A violation is a set of facts. The row says that at least one of the words that they name has another arc: the sum
-    of the variables that make a word's facts true, over these words, is at most their number less one.
+    Rules about single arcs exclude variables from the start. For other rules, each violation of a solution adds one
+    row. A violation is a set of facts. Its row says that at least one of the words in these facts has another arc. For
+    K words, the sum of all variables that make a word's facts true is at most K - 1.
 
-    rules  name of a set of rules, or a TOML file
-    drop   ids of the set's rules that are not enforced
-    assume_empty  whether unknown columns FEATS, MISC and LEMMA count as empty ones. By default, rules that need an
-                  unknown column are not applied
+    - rules: name of a set of rules, or a TOML file.
+    - drop: ids of rules of the set that are not enforced.
+    - assume_empty: whether unknown columns FEATS, MISC and LEMMA count as empty. By default, rules that need an unknown
+      column are not applied.
     """
 
     name = "ud"
@@ -33,6 +34,7 @@ class UniversalDependencies:
         self.assume_empty = assume_empty
 
     def _words(self, words: Words) -> Words:
+        """Return the words, with empty columns in place of unknown ones if the settings say so."""
         return words.with_empty_columns() if self.assume_empty else words
 
     def start(self, variables: Variables) -> list[Row]:
@@ -42,15 +44,15 @@ class UniversalDependencies:
         for rule in self.rule_set.rules:
             if isinstance(rule, UnaryRule) and rule.applies(words):
                 patterns = rule.patterns(words, variables.names)
-                columns = [column for facts in patterns for column in meant(variables, facts)[0]]
+                columns = [column for facts in patterns for column in variables_by_word(variables, facts)[0]]
                 if columns:
                     rows.append(_row(columns, 0.0))
         return rows
 
     def violated(self, variables: Variables, selection: Selection) -> list[Row]:
-        """Return a row for every violation that is not excluded from the start.
+        """Return a row for every violation of a rule that is not enforced from the start.
 
-        A selection with cycles may break rules, too. Its rows are kept by every valid tree.
+        A selection with cycles may also break rules. Every valid tree keeps the rows that are returned.
         """
         labels = ["", *(variables.names[i] for i in selection.labels[1:])]
         tree = LabelledTree(self._words(variables.words), selection.heads, labels, variables.names, "non-projective")
@@ -58,12 +60,12 @@ class UniversalDependencies:
         for rule in self.rule_set.rules:
             if not isinstance(rule, UnaryRule):
                 for violation in rule.violations(tree):
-                    choices = meant(variables, violation.facts)
+                    choices = variables_by_word(variables, violation.facts)
                     rows.append(_row([column for columns in choices for column in columns], len(choices) - 1.0))
         return rows
 
     def forbidden(self, variables: Variables) -> list[tuple[int, ...]] | None:
-        """Return all excluded variables and pairs, or None if a rule names more words. O(V² n) at most."""
+        """Return all excluded variables and pairs, or None if a rule concerns more than two words. O(V² n) at most."""
         result, words = set[tuple[int, ...]](), self._words(variables.words)
         for rule in self.rule_set.rules:
             if rule.applies(words):
@@ -75,16 +77,18 @@ class UniversalDependencies:
 
 
 def _products(variables: Variables, patterns: Iterable[tuple[Fact, ...]]) -> Iterator[tuple[int, ...]]:
+    """Yield every combination of variables that makes all facts of a violation true."""
     for facts in patterns:
-        yield from (tuple(sorted(chosen)) for chosen in product(*meant(variables, facts)))
+        yield from (tuple(sorted(chosen)) for chosen in product(*variables_by_word(variables, facts)))
 
 
 def _row(columns: list[int], upper: float) -> Row:
+    """Return the row: the sum of some columns is at most `upper`."""
     return Row("ud", np.array(columns, np.intp), np.ones(len(columns)), -np.inf, upper)
 
 
-def meant(variables: Variables, facts: Iterable[Fact]) -> list[list[int]]:
-    """Return, for every word that some facts name, the variables that make all facts about the word true. O(V)."""
+def variables_by_word(variables: Variables, facts: Iterable[Fact]) -> list[list[int]]:
+    """Return, for every word in some facts, the variables that make all facts about the word true. O(V)."""
     about: dict[int, list[Fact]] = {}
     for fact in facts:
         about.setdefault(fact.word, []).append(fact)

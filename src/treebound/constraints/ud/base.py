@@ -1,4 +1,4 @@
-"""Families of validity rules of one shape: the word alone, the word under its head, or more words."""
+"""Base classes of validity rules, by what they concern: one word, a word and its head, or more words."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ LEMMA: frozenset[Column] = frozenset({"lemma"})
 class UdRule:
     """A validity rule.
 
-    id        the validator's id
-    level     the validator's level
-    severity  whether the validator reports an error or a warning
-    needs     columns without which the rule cannot be decided: it is not applied where one of them is unknown
-    tagged    whether the rule reads part-of-speech tags
+    - id: the validator's id.
+    - level: the validator's level.
+    - severity: whether the validator reports an error or a warning.
+    - needs: columns that the rule reads. The rule is not applied if one of them is unknown.
+    - tagged: whether the rule reads part-of-speech tags.
     """
 
     id: str
@@ -45,45 +45,45 @@ class UdRule:
         return all(getattr(words, column) is not None for column in self.needs)
 
     def applies(self, words: Words) -> bool:
-        """Return whether the rule concerns the sentence. It does where the rule can be decided."""
+        """Return whether the rule concerns the sentence; by default, whether the sentence has all needed columns."""
         return self.decidable(words)
 
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
-        """Yield every violation in a tree; nothing where the rule is kept or not applied.
+        """Yield every violation in a tree; nothing if the tree keeps the rule, or if the rule is not applied.
 
-        A selection of heads with cycles is no tree. The search for violations ends on it all the same, and the facts
-        are true of it.
+        The heads may have cycles. The search for violations also ends in that case, and the facts are true of the
+        selection.
         """
         if self.applies(tree.words):
             for facts in self.broken(tree):
                 yield Violation(self.id, facts)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the facts of every violation, columns being known."""
+        """Yield the facts of every violation in a tree; the sentence has all columns that the rule needs."""
         raise NotImplementedError
 
     def causes(self, names: Names) -> frozenset[str]:
-        """Return labels of which every tree that breaks the rule has at least one."""
+        """Return a set of labels such that every tree that breaks the rule has at least one of them."""
         return frozenset(names)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return all sets of facts that break the rule in any tree, at most two words in each, or None.
+        """Return all sets of facts that break the rule in any tree, with at most two words in each set, or None.
 
-        None means that some violations have more words, or that the shape of the tree matters.
+        None means that some violations concern more words, or depend on the shape of the tree.
         """
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnaryRule(UdRule):
-    """A rule that the arc into one word decides."""
+    """A validity rule that depends only on the arc into one word."""
 
     def labels(self, names: Names) -> frozenset[str]:
         """Return the labels that the rule concerns."""
         raise NotImplementedError
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
-        """Return the heads under which word `m` may not have such a label; None means every head."""
+        """Return the heads under which word `m` may not have one of the rule's labels; None means every head."""
         raise NotImplementedError
 
     def causes(self, names: Names) -> frozenset[str]:
@@ -91,7 +91,7 @@ class UnaryRule(UdRule):
         return self.labels(names)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield one fact for every word whose arc breaks the rule. O(n + n per word of these labels)."""
+        """Yield one fact for every word whose arc breaks the rule. O(n), plus O(n) per word with one of the labels."""
         labels = self.labels(tree.names)
         for m, label in enumerate(tree.labels):
             if label in labels and m:
@@ -100,7 +100,7 @@ class UnaryRule(UdRule):
                     yield (Fact(m, heads, labels),)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield the arcs of every word that the rule excludes. O(n²)."""
+        """Yield, for every word, the arcs that the rule excludes. O(n²)."""
         labels = self.labels(names)
         for m in range(1, words.n + 1):
             heads = self.heads(words, m)
@@ -110,23 +110,23 @@ class UnaryRule(UdRule):
 
 @dataclass(frozen=True, kw_only=True)
 class EntryRule(UnaryRule):
-    """A rule about a word's label and the properties of the word or of its head. The root is always allowed.
+    """A rule about a word's label and the properties of the word or of its head. The root as head is always allowed.
 
-    about_heads  whether `excludes_under` is ever true
+    about_heads  whether `excludes_under` can be true
     """
 
     about_heads: ClassVar[bool] = False
 
     def excludes(self, entry: Entry) -> bool:
-        """Return whether a word with these properties may not have such a label."""
+        """Return whether a word with these properties may not have one of the rule's labels."""
         return False
 
     def excludes_under(self, entry: Entry) -> bool:
-        """Return whether a head with these properties may not have a dependent with such a label."""
+        """Return whether a head with these properties may not have a dependent with one of the rule's labels."""
         return False
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
-        """Return None, every head, for an excluded word, and all excluded heads for other words."""
+        """Return None (every head) for an excluded word, and all excluded heads for other words."""
         columns = entries(words)
         if self.excludes(columns[m]):
             return None
@@ -144,7 +144,7 @@ class TwoLabelsRule(UdRule):
         raise NotImplementedError
 
     def child_labels(self, names: Names, head: Entry, child: Entry) -> frozenset[str]:
-        """Return the labels that a dependent of such a head may not have."""
+        """Return the labels that this dependent of this head may not have."""
         raise NotImplementedError
 
     def causes(self, names: Names) -> frozenset[str]:
@@ -166,10 +166,11 @@ class TwoLabelsRule(UdRule):
         yield Fact(m, frozenset({h}), children), Fact(h, None, parents)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return two facts for every two words. O(n²)."""
+        """Return an iterator over the two facts of every head and dependent that break the rule. O(n²)."""
         return self._two_words(words, names)
 
     def _two_words(self, words: Words, names: Names) -> Iterator[Facts]:
+        """Yield the two facts of every head and dependent that break the rule."""
         parents, columns = self.parent_labels(names), entries(words)
         for h in range(1, words.n + 1):
             for m in range(1, words.n + 1):
@@ -179,7 +180,7 @@ class TwoLabelsRule(UdRule):
 
 
 def not_applied(rules: Iterable[UdRule], words: Words) -> list[str]:
-    """Return the ids of rules that a sentence cannot be asked about, because it lacks columns that they need.
+    """Return the ids of rules that cannot be applied to a sentence, because it lacks columns that they need.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rules about a head and its dependents: how many of a kind, and which labels go together."""
+"""Validity rules about a head and its dependents: how many of a kind are allowed, and which labels may co-occur."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PUNCT = frozenset({"punct"})
 
 @dataclass(frozen=True, kw_only=True)
 class AtMostOne(UdRule):
-    """A word has at most one dependent of a kind.
+    """The rule that a word has at most one dependent of a kind.
 
-    subjects  whether the kind is subjects, those of outer clauses excepted, or direct objects
+    subjects  True for subjects, except subjects of outer clauses; False for direct objects
     """
 
     subjects: bool
@@ -34,7 +34,7 @@ class AtMostOne(UdRule):
         return self.labels(names)
 
     def counts(self, entry: Entry) -> bool:
-        """Return whether a word counts if it has such a label."""
+        """Return whether a word with a label of the kind counts as a dependent of the kind."""
         return not (self.subjects and entry.outer)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
@@ -49,7 +49,7 @@ class AtMostOne(UdRule):
                 yield Fact(a, frozenset({head}), labels), Fact(b, frozenset({head}), labels)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield two facts for every three words. O(n³)."""
+        """Yield two facts for every head and every two of its possible dependents of the kind. O(n³)."""
         labels = self.labels(names)
         candidates = [m for m, entry in enumerate(entries(words)) if m and self.counts(entry)]
         for h in range(1, words.n + 1):
@@ -59,9 +59,9 @@ class AtMostOne(UdRule):
 
 @dataclass(frozen=True, kw_only=True)
 class ObliqueUnderNominal(UdRule):
-    """A nominal that is no predicate has no dependent of relation `obl`.
+    """The rule that a nominal that is not a predicate has no dependent of relation `obl`.
 
-    A nominal is known to be no predicate by its own relation, and by having neither a copula nor a subject.
+    A nominal counts as a predicate if it has a copula or a subject. Otherwise its own relation decides.
     """
 
     tagged: bool = True
@@ -71,7 +71,11 @@ class ObliqueUnderNominal(UdRule):
         return labels_of(names, OBLIQUE)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the facts of both words, and for every other word that it is neither copula nor subject. O(n²)."""
+        """Yield the facts that break the rule: the labels of both words, and the absence of a copula and of a subject.
+        O(n²).
+
+        The absence is one fact for every other word.
+        """
         names, words = tree.names, entries(tree.words)
         oblique, nominal, clausal = (labels_of(names, kind) for kind in (OBLIQUE, NOMINAL, CLAUSAL))
         predicates = {int(tree.heads[w]) for w in range(1, tree.words.n + 1) if tree.labels[w] in clausal}
@@ -94,10 +98,10 @@ NOMINAL_TAGS = ("NOUN", "PROPN", "PRON")
 
 @dataclass(frozen=True, kw_only=True)
 class OrphanParent(TwoLabelsRule):
-    """The head of an `orphan` has a relation of clauses or conjuncts."""
+    """The rule that the head of an `orphan` has a relation of clauses or conjuncts."""
 
     def parent_labels(self, names: Names) -> frozenset[str]:
-        """Return all other labels."""
+        """Return the labels that the head of an `orphan` may not have."""
         return labels_outside(names, PROMOTED)
 
     def child_labels(self, names: Names, head: Entry, child: Entry) -> frozenset[str]:
@@ -115,12 +119,12 @@ def possessive(entry: Entry) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Leaf(TwoLabelsRule):
-    """A function word has only dependents of a few relations.
+    """The rule that a function word has only dependents of a few relations.
 
-    parents     universal relations of the function words
-    children    universal relations that their dependents may have
-    negated     whether negative adverbs and particles may be an `advmod` of such a word
-    possessive  further relations of dependents of possessive words
+    - parents: universal relations of the function words.
+    - children: universal relations that their dependents may have.
+    - negated: whether negative adverbs and particles may be an `advmod` of the function word.
+    - possessive: further relations that dependents of possessive words may have.
     """
 
     parents: frozenset[str]
@@ -133,7 +137,7 @@ class Leaf(TwoLabelsRule):
         return labels_of(names, self.parents)
 
     def child_labels(self, names: Names, head: Entry, child: Entry) -> frozenset[str]:
-        """Return the labels that are not allowed."""
+        """Return the labels that this dependent of a function word may not have."""
         allowed = self.children
         if self.negated and child.negative:
             allowed |= {"advmod"}
@@ -144,13 +148,13 @@ class Leaf(TwoLabelsRule):
 
 @dataclass(frozen=True, kw_only=True)
 class GoeswithLeaf(Leaf):
-    """A later part of a word that is written apart has no dependents.
+    """The rule that later parts of a word that is written apart have no dependents.
 
     Punctuation may be a dependent of a part that is attached non-projectively.
     """
 
     def arc(self, tree: LabelledTree, m: int, children: frozenset[str], parents: frozenset[str]) -> Iterator[Facts]:
-        """Yield the facts of the arc and, for punctuation, those that keep the head's own arc projective."""
+        """Yield the facts of the arc and, for punctuation, facts that keep the head's own arc projective."""
         h = int(tree.heads[m])
         marks = labels_of(tree.names, PUNCT)
         if tree.space == "projective" or tree.labels[m] not in marks:
@@ -165,17 +169,17 @@ class GoeswithLeaf(Leaf):
             yield Fact(m, frozenset({h}), marks), Fact(h, frozenset({top}), parents), *inside
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return None if a label is punctuation: then the shape of the tree matters."""
+        """Return None if a label is punctuation, because violations then depend on the shape of the tree."""
         return None if labels_of(names, PUNCT) else super().patterns(words, names)
 
 
 def words_below(tree: LabelledTree, top: int, words: range) -> set[int] | None:
-    """Return the words on all paths from some words up to `top`, or None if a path does not lead there. O(n)."""
+    """Return all words on the paths from some words up to `top`, or None if a path does not lead to `top`. O(n)."""
     below = set[int]()
     for word in words:
         path = list[int]()
         while word != top and word not in below:
-            if word <= 0 or word in path:  # the root, or a cycle of a selection that is no tree
+            if word <= 0 or word in path:  # the root, or a cycle
                 return None
             path.append(word)
             word = int(tree.heads[word])
@@ -185,11 +189,11 @@ def words_below(tree: LabelledTree, top: int, words: range) -> set[int] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Gap(UdRule):
-    """A word and its dependents of one relation stand side by side.
+    """The rule that a word and its dependents of one relation are adjacent.
 
     relation   universal relation
-    between    universal relations that any word between may have
-    backwards  whether a dependent before its head is a gap, too
+    between    universal relations of words that may be between them
+    backwards  whether a dependent before its head also breaks the rule
     """
 
     relation: str
@@ -201,7 +205,10 @@ class Gap(UdRule):
         return labels_of(names, frozenset({self.relation}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the facts of a dependent and of each word between that is none; no word is named twice. O(n²)."""
+        """Yield the facts of a dependent and of each word in a gap before it. O(n²).
+
+        Every pair of a dependent and a word occurs once.
+        """
         parts = labels_of(tree.names, frozenset({self.relation}))
         dependents = [m for m in range(1, tree.words.n + 1) if tree.labels[m] in parts and tree.heads[m]]
         for m in dependents:
@@ -215,13 +222,16 @@ class Gap(UdRule):
                     yield self._gap(tree.names, h, m, x)
 
     def _gap(self, names: Names, h: int, m: int, x: int) -> Facts:
+        """Return the facts of dependent `m` of head `h` with the word `x` in a gap."""
         head = frozenset({h})
         parts, between = (labels_of(names, kind) for kind in (frozenset({self.relation}), self.between))
         facts = [Fact(m, head, parts), Fact(x, head, parts, holds=False)]
         return (*facts, Fact(x, None, between, holds=False)) if between else tuple(facts)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield the facts of every dependent before its head, and of every three words. O(n³)."""
+        """Yield the facts of every dependent before its head, and of every head, dependent and word between them.
+        O(n³).
+        """
         parts, n = labels_of(names, frozenset({self.relation})), words.n
         for m in range(1, n + 1 if parts else 1):
             if self.backwards and m < n:
@@ -233,7 +243,10 @@ class Gap(UdRule):
 
 @dataclass(frozen=True, kw_only=True)
 class NoSpace(UdRule):
-    """No part of a word that is written apart, except the last one, is followed by the next word without a space."""
+    """The rule that parts of a word that is written apart are followed by a space.
+
+    The last part may be followed by the next word without a space.
+    """
 
     needs: frozenset[Column] = MISC
 
@@ -242,7 +255,7 @@ class NoSpace(UdRule):
         return labels_of(names, frozenset({"goeswith"}))
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield one fact for a head or a dependent before it, two for two dependents. O(n)."""
+        """Yield one fact for a head and its dependent, two facts for two dependents of one head. O(n)."""
         parts, words, n = labels_of(tree.names, frozenset({"goeswith"})), entries(tree.words), tree.words.n
         dependents: dict[int, list[int]] = {}
         for m in range(1, n + 1):
@@ -255,6 +268,10 @@ class NoSpace(UdRule):
                     yield Fact(a, frozenset({h}), parts), Fact(b, frozenset({h}), parts)
 
     def _single(self, words: Words, m: int, parts: frozenset[str], head: int | None = None) -> Iterator[Facts]:
+        """Yield the fact about word `m` and all heads that break the rule.
+
+        If `head` is given, the fact is yielded only if `head` is among the heads of the fact.
+        """
         columns = entries(words)
         before = frozenset(h for h in range(1, m) if columns[h].no_space)
         after = frozenset(range(m + 1, words.n + 1)) if columns[m].no_space else frozenset()
@@ -263,7 +280,7 @@ class NoSpace(UdRule):
             yield (Fact(m, heads, parts),)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts]:
-        """Yield one fact for every word, and two for every three words. O(n³)."""
+        """Yield one fact for every word, and two facts for every head and two dependents. O(n³)."""
         parts, columns = labels_of(names, frozenset({"goeswith"})), entries(words)
         for m in range(1, words.n + 1 if parts else 1):
             yield from self._single(words, m, parts)
@@ -274,6 +291,7 @@ class NoSpace(UdRule):
 
 
 def _leaf(name: str, parents: str, children: str, needs: frozenset[Column] = NO_COLUMNS) -> Leaf:
+    """Return a `Leaf` rule from its id and its space-separated relations."""
     return Leaf(id=name, parents=frozenset(parents.split()), children=frozenset(children.split()), needs=needs)
 
 

@@ -1,4 +1,4 @@
-"""Whether the validity rules fit the tags and labels of a treebank."""
+"""Check whether the validity rules fit the tags and labels of a treebank."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from treebound.constraints.ud.rule_sets import RuleSet
 
 @dataclass(frozen=True)
 class Coverage:
-    """What keeps validity rules from being applied to a treebank.
+    """The reasons why validity rules cannot be applied to a treebank.
 
-    tags     tags that are not universal part-of-speech tags
-    labels   labels that are not universal relations, with or without a subtype
-    columns  columns that the treebank does not have
-    rules    ids of the rules that cannot be applied
+    - tags: tags that are not universal part-of-speech tags.
+    - labels: labels that are not universal relations, with or without a subtype.
+    - columns: columns that the treebank does not have.
+    - rules: ids of the rules that cannot be applied.
     """
 
     tags: tuple[str, ...] = ()
@@ -26,11 +26,11 @@ class Coverage:
 
     @property
     def complete(self) -> bool:
-        """Whether all rules can be applied."""
+        """Return whether all rules can be applied."""
         return not self.rules
 
     def __str__(self) -> str:
-        """Return one line for the user."""
+        """Return a one-line message for the user."""
         if self.complete:
             return "all validity rules can be applied"
         reasons = [
@@ -45,8 +45,8 @@ class Coverage:
 def covered(rule_set: RuleSet, tags: Iterable[str], labels: Iterable[str], columns: Iterable[str]) -> Coverage:
     """Return which rules of a set cannot be applied to a treebank, and why.
 
-    A tag or a label that is not universal says that the treebank has other tags or labels. Rules that read tags cannot
-    be applied to other tags, and no rule can be applied to other labels.
+    If a tag or a label is not universal, the treebank has its own tags or labels. Rules that read tags cannot be
+    applied to a treebank with its own tags, and no rule can be applied to a treebank with its own labels.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def covered(rule_set: RuleSet, tags: Iterable[str], labels: Iterable[str], colum
     tags, labels
         All part-of-speech tags and all labels of the treebank.
     columns
-        Which of the columns `feats`, `misc` and `lemma` the treebank has.
+        The columns that the treebank has, out of `feats`, `misc` and `lemma`.
 
     Examples
     --------

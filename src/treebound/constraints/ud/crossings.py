@@ -1,4 +1,4 @@
-"""Rules about punctuation and crossing arcs. In the space of projective trees, no tree breaks them."""
+"""Validity rules about punctuation and crossing arcs. Projective trees always keep them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PUNCT = frozenset({"punct"})
 
 
 def path_up(tree: LabelledTree, word: int) -> list[int]:
-    """Return a word and its ancestors, without the root; of a cycle, every word once. O(n)."""
+    """Return a word and its ancestors, without the root; of a cycle, each word once. O(n)."""
     path = list[int]()
     while word > 0 and word not in path:
         path.append(word)
@@ -22,7 +22,10 @@ def path_up(tree: LabelledTree, word: int) -> list[int]:
 
 
 def closed(path: list[int]) -> Iterator[Fact]:
-    """Yield the facts that all ancestors of the first word of a path are on the path, or the root. O(length²)."""
+    """Yield facts that make the path complete: the head of each of its words is on the path, or the root.
+
+    O(length²).
+    """
     heads = frozenset(path) | {0}
     for word in sorted(path):
         yield Fact(word, heads - {word}, None)
@@ -30,14 +33,14 @@ def closed(path: list[int]) -> Iterator[Fact]:
 
 @dataclass(frozen=True, kw_only=True)
 class PunctuationRule(UdRule):
-    """A rule about every word of relation `punct`."""
+    """A rule that concerns every word of relation `punct`."""
 
     def causes(self, names: Names) -> frozenset[str]:
         """Return the labels of punctuation."""
         return labels_of(names, PUNCT)
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the violations of every punctuation mark; none of a projective tree. O(n² per mark)."""
+        """Yield the violations of all punctuation marks; projective trees have none. O(n² per mark)."""
         if tree.space == "projective":
             return
         marks = labels_of(tree.names, PUNCT)
@@ -46,16 +49,16 @@ class PunctuationRule(UdRule):
                 yield from self.mark(tree, m, Fact(m, frozenset({int(tree.heads[m])}), marks))
 
     def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
-        """Yield the violations of one mark, given the fact of its arc."""
+        """Yield the violations of mark `m`; `arc` is the fact of its arc."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedAcross(PunctuationRule):
-    """All words between a punctuation mark and its head are descendants of the head."""
+    """The rule that all words between a punctuation mark and its head are descendants of the head."""
 
     def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
-        """Yield, for every other word between, the facts that its ancestors lack the head."""
+        """Yield a violation for every word in between: the facts of the word's ancestors, which lack the head."""
         head = int(tree.heads[m])
         for word in range(min(m, head) + 1, max(m, head)):
             path = path_up(tree, word)
@@ -65,10 +68,13 @@ class AttachedAcross(PunctuationRule):
 
 @dataclass(frozen=True, kw_only=True)
 class Interrupts(PunctuationRule):
-    """No arc passes over a punctuation mark and not over its head, except an arc from an ancestor of the mark."""
+    """The rule that an arc over a punctuation mark, but not over the mark's head, starts at an ancestor of the mark."""
 
     def mark(self, tree: LabelledTree, m: int, arc: Fact) -> Iterator[Facts]:
-        """Yield the arc of every word that crosses the mark's arc, and the facts that fix the mark's ancestors."""
+        """Yield a violation for every other arc that passes over the mark without passing over its head.
+
+        The facts are the mark's arc, the heads of the word whose arc passes, and the heads of the mark's ancestors.
+        """
         head = int(tree.heads[m])
         path = path_up(tree, head)
         inside, outside = _sides(m, head, tree.words.n)
@@ -79,7 +85,7 @@ class Interrupts(PunctuationRule):
 
 
 def _sides(m: int, head: int, n: int) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the words between a word and its head, and those on the word's other side."""
+    """Return the words between a word and its head, and the words on the word's other side."""
     if head < m:
         return frozenset(range(head + 1, m)), frozenset(range(m + 1, n + 1))
     return frozenset(range(m + 1, head)), frozenset(range(1, m))

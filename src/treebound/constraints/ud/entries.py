@@ -1,4 +1,4 @@
-"""The properties of a word that validity rules read beside its head and its label."""
+"""The properties of a word that validity rules read, other than its head and its label."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ EMPTY = ("", "_")
 class Entry(NamedTuple):
     """A word as validity rules see it.
 
-    tag          its part-of-speech tag
-    feats        column FEATS; "_" where it is empty or unknown
-    outer        whether MISC says that a subject belongs to an outer clause: `Subject=Outer`
-    no_space     whether MISC says that the next word follows without a space: `SpaceAfter=No`
-    lemmatised   whether the word has a lemma
+    - tag: its part-of-speech tag.
+    - feats: column FEATS; "_" if it is empty or unknown.
+    - outer: whether MISC marks a subject of an outer clause: `Subject=Outer`.
+    - no_space: whether MISC marks that the next word follows without a space: `SpaceAfter=No`.
+    - lemmatised: whether the word has a lemma.
     """
 
     tag: str
@@ -28,27 +28,27 @@ class Entry(NamedTuple):
     lemmatised: bool = False
 
     def feature(self, name: str) -> str:
-        """Return the value of a feature; "" where the word does not have the feature."""
+        """Return the value of a feature; "" if the word does not have the feature."""
         return attributes(self.feats).get(name, "")
 
     @property
     def external(self) -> str:
-        """Tag of the expression that the word heads: the feature ExtPos, or else the word's own tag."""
+        """Return the tag of the expression that the word heads: the feature ExtPos, or else the word's own tag."""
         return self.feature("ExtPos") or self.tag
 
     @property
     def negative(self) -> bool:
-        """Whether the word is a negative adverb or particle, which may modify function words."""
+        """Return whether the word is a negative adverb or particle, which may modify function words."""
         return self.tag in ("PART", "ADV") and self.feature("Polarity") == "Neg"
 
 
-#: the entry of the root, which no rule names
+#: the entry of the root; no rule is about it
 ROOT = Entry("")
 
 
 @lru_cache(1 << 16)
 def attributes(column: str) -> Mapping[str, str]:
-    """Return the pairs of name and value of a column FEATS or MISC.
+    """Return the names and values in a column FEATS or MISC.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def attributes(column: str) -> Mapping[str, str]:
 
 
 def entry(tag: str, feats: str | None, misc: str | None, lemma: str | None) -> Entry:
-    """Return the entry of one word, given its columns; None stands for an unknown column."""
+    """Return the entry of one word from its columns; None means an unknown column."""
     outer = no_space = False
     if misc is not None and misc not in EMPTY:
         pairs = attributes(misc)
@@ -71,10 +71,10 @@ def entry(tag: str, feats: str | None, misc: str | None, lemma: str | None) -> E
 
 
 def entries(words: Words) -> tuple[Entry, ...]:
-    """Return the entries of a sentence, that of the root first. O(n) once for each `Words`."""
+    """Return the entries of a sentence, starting with the root. O(n), once for each `Words`."""
     known: tuple[Entry, ...] | None = words.__dict__.get("_entries")
     if known is None:
         columns = (column or (None,) * (words.n + 1) for column in (words.feats, words.misc, words.lemma))
         known = (ROOT, *(entry(*word) for word in list(zip(words.word_class, *columns, strict=True))[1:]))
-        words.__dict__["_entries"] = known  # rules ask many times a sentence, and a hash of all columns is not free
+        words.__dict__["_entries"] = known  # rules read entries often: a cache would hash all columns
     return known

@@ -1,4 +1,4 @@
-"""The universal relations and tags, and sets of labels by their universal part."""
+"""The universal relations and tags, and selections of labels by their universal part."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAGS = frozenset({
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
     "SYM", "VERB", "X",
 })  # fmt: skip
-#: the form of a label: a relation, and perhaps a subtype
+#: the format of a label: a relation, optionally with a subtype
 FORMAT = re.compile(r"[a-z]+(:[a-z]+)?")
 
 
@@ -35,43 +35,43 @@ def relation(label: str) -> str:
 
 @lru_cache(4096)
 def labels_of(names: tuple[str, ...], relations: frozenset[str]) -> frozenset[str]:
-    """Return the labels of an inventory whose universal part is one of some relations. O(L)."""
+    """Return the labels of an inventory whose universal part is among the given relations. O(L)."""
     return frozenset(name for name in names if relation(name) in relations)
 
 
 @lru_cache(4096)
 def labels_outside(names: tuple[str, ...], relations: frozenset[str]) -> frozenset[str]:
-    """Return the labels of an inventory whose universal part is none of some relations. O(L)."""
+    """Return the labels of an inventory whose universal part is not among the given relations. O(L)."""
     return frozenset(name for name in names if relation(name) not in relations)
 
 
 @lru_cache(256)
 def labels_without(names: tuple[str, ...], prefixes: tuple[str, ...]) -> frozenset[str]:
-    """Return the labels of an inventory that begin with none of some prefixes. O(L)."""
+    """Return the labels of an inventory that begin with none of the given prefixes. O(L)."""
     return frozenset(name for name in names if not name.startswith(prefixes))
 
 
 @lru_cache(256)
 def malformed_labels(names: tuple[str, ...]) -> frozenset[str]:
-    """Return the labels that are no word of lower-case letters, alone or with a subtype. O(L)."""
+    """Return the labels that are not lower-case words, alone or with a subtype. O(L)."""
     return frozenset(name for name in names if not FORMAT.fullmatch(name))
 
 
 @lru_cache(256)
 def unknown_relations(names: tuple[str, ...]) -> frozenset[str]:
-    """Return the well-formed labels whose universal part is no universal relation. O(L)."""
+    """Return the well-formed labels whose universal part is not a universal relation. O(L)."""
     return labels_outside(names, RELATIONS) - malformed_labels(names)
 
 
 @lru_cache(256)
 def inner_subjects(names: tuple[str, ...]) -> frozenset[str]:
-    """Return the labels of subjects that do not say that they belong to an outer clause. O(L)."""
+    """Return the labels of subjects, except subjects of outer clauses. O(L)."""
     outer = ("nsubj:outer", "csubj:outer")
     return frozenset(name for name in names if "subj" in relation(name) and name not in outer)
 
 
 def unknown_labels(names: Iterable[str]) -> list[str]:
-    """Return the labels whose format or whose universal part is not that of Universal Dependencies, sorted.
+    """Return the labels that Universal Dependencies does not allow by their format or their universal part, sorted.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sets of validity rules by name: those of the validator, and files of one's own."""
+"""Sets of validity rules by name: the sets of the library, and TOML files of the user."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from treebound.core.errors import InputError
 from treebound.core.registry import Registry
 from treebound.support import tomlfile
 
-#: id -> rule, of levels 2 and 3 and as far as heads, labels, tags, FEATS and MISC decide them
+#: id -> rule; the rules of levels 2 and 3 that concern only heads, labels, tags, FEATS, MISC and lemmas
 RULES: Registry[UdRule] = Registry("validity rule")
 for _rule in (*words.RULES, *clauses.RULES, *crossings.RULES):
     RULES.register(_rule.id, _rule)
 
-#: ids of what every tree keeps: the decoders know no other structures
+#: ids of rules that every tree keeps, because decoders return only trees
 STRUCTURE = ("head-self-loop", "multiple-roots", "non-tree")
 
 _FOLDER = files(__package__).joinpath("sets")
@@ -28,7 +28,7 @@ _KEYS = ("base", "drop", "rules")
 
 @dataclass(frozen=True)
 class RuleSet:
-    """The rules that trees have to keep.
+    """A set of rules that trees have to keep.
 
     name   name of the set, or of its file
     rules  in the order of `RULES`
@@ -39,11 +39,11 @@ class RuleSet:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The validator's ids of the rules."""
+        """Return the validator's ids of the rules."""
         return tuple(rule.id for rule in self.rules)
 
     def without(self, ids: Iterable[str]) -> RuleSet:
-        """Return the set without some rules. Raises InputError for an id that the set does not have."""
+        """Return the set without some rules. Raises InputError for an id that is not in the set."""
         dropped = set(ids)
         if unknown := sorted(dropped - set(self.ids)):
             raise InputError(f"{self.name} has no rule {unknown[0]!r}", hint=f"choose from {', '.join(self.ids)}")
@@ -61,13 +61,13 @@ def load(name: str | Path) -> RuleSet:
     Parameters
     ----------
     name
-        `ud` (all errors of the validator), `ud-warnings` (its warnings, too), or a TOML file. The file has a list
-        `rules` of ids, or a list `drop` of ids that are taken from the set `base`, by default `ud`.
+        `ud` (all errors of the validator), `ud-warnings` (all errors and warnings), or a TOML file. The file has a list
+        `rules` of ids, or a list `drop` of ids that are removed from the set `base`, by default `ud`.
 
     Raises
     ------
     InputError
-        There is no such set or file, or the file names no rules. The error names the file and the line.
+        The set or file does not exist, or the file names no rules. The error names the file and the line.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def parse(content: str, path: str | Path = "rules.toml") -> RuleSet:
     Raises
     ------
     InputError
-        The text is no TOML, or it names unknown keys, sets or rules. The error names the file and the line.
+        The text is not TOML, or it has unknown keys, sets or rules. The error names the file and the line.
 
     Examples
     --------
@@ -102,24 +102,25 @@ def parse(content: str, path: str | Path = "rules.toml") -> RuleSet:
         if key not in _KEYS:
             raise _error(content, path, key, f"unknown key {key!r}", f"valid keys are {', '.join(_KEYS)}")
     if ("rules" in table) == ("drop" in table):
-        raise InputError("names no set of rules", path=path, hint="give a list `rules`, or a list `drop`")
+        raise InputError("does not name a set of rules", path=path, hint="give a list `rules`, or a list `drop`")
     if "rules" in table:
         if "base" in table:
             raise _error(content, path, "base", "base has no effect on `rules`", "give `drop`, or leave base out")
-        chosen = _ids(content, path, table, "rules", RULES)
+        selected_ids = _ids(content, path, table, "rules", RULES)
     else:
         base = table.get("base", "ud")
         if base not in rule_sets():
             raise _error(content, path, "base", f"unknown base {base!r}", f"choose from {', '.join(rule_sets())}")
-        known = load(base).ids
-        chosen = set(known) - _ids(content, path, table, "drop", known)
-    return RuleSet(Path(path).stem, tuple(RULES[name] for name in RULES if name in chosen))
+        base_ids = load(base).ids
+        selected_ids = set(base_ids) - _ids(content, path, table, "drop", base_ids)
+    return RuleSet(Path(path).stem, tuple(RULES[name] for name in RULES if name in selected_ids))
 
 
 def _ids(content: str, path: str | Path, table: dict[str, Any], key: str, known: Iterable[str]) -> set[str]:
+    """Return the ids in a list of a TOML text. Raises InputError for an id that is not `known`."""
     values, known = table[key], list(known)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise _error(content, path, key, f"{key} is no list of strings", 'write it as in ["leaf-det", "leaf-cc"]')
+        raise _error(content, path, key, f"{key} is not a list of strings", 'write it as in ["leaf-det", "leaf-cc"]')
     for value in values:
         if value in STRUCTURE:
             raise _error(content, path, value, f"every tree keeps {value}", "remove it from the list")
@@ -129,5 +130,6 @@ def _ids(content: str, path: str | Path, table: dict[str, Any], key: str, known:
 
 
 def _error(content: str, path: str | Path, text: str, reason: str, hint: str) -> InputError:
+    """Return an error that names the first line of a TOML text with `text`."""
     lines = [i for i, line in enumerate(content.splitlines(), 1) if text in line.partition("#")[0]]
     return InputError(reason, path=path, line=lines[0] if lines else None, hint=hint)

@@ -1,4 +1,4 @@
-"""A fast screen for the trees of many sentences: which of them might break a validity rule?"""
+"""A fast test of many sentences at once: find trees that might break a validity rule."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ from treebound.constraints.ud.labels import labels_of
 from treebound.constraints.ud.rule_sets import RuleSet
 from treebound.core.spaces import Space
 
-#: a property of a word, given its entry and which of FEATS, MISC, LEMMA are known
+#: whether FEATS, MISC and LEMMA are known
 Columns = tuple[bool, bool, bool]
 COLUMNS = ("feats", "misc", "lemma")
-#: words that may have dependents, or be dependents, where other words may not
+#: entries of words that may have more dependents, or be dependents of more heads, than other words
 POSSESSIVE, NEGATIVE = Entry("DET", "Poss=Yes"), Entry("PART", "Polarity=Neg")
-#: stands for every lemma
+#: stands for every lemma, because rules read only whether a word has one
 LEMMA = "lemma"
-#: distinct words that a screen remembers
+#: limit of distinct words that a screen remembers
 MOST_WORDS = 1 << 18
 SPANS = (clauses.Gap, clauses.NoSpace)
 
 
 class Batch(NamedTuple):
-    """Trees of several sentences, side by side: arrays over all their words.
+    """Trees of several sentences as arrays over all their words.
 
-    heads   head of each word in its sentence, 0 at the root
-    places  position of each word in its sentence, 1..n
-    above   index of each word's head in the arrays; their length at the root
-    labels  number of each word's label
-    head_labels, codes, head_codes  numbers of the head's label, of the word's properties, and of the head's
-    sizes, sentence  words of each sentence, and the sentence of each word
+    - heads: head of each word in its sentence, 0 at the root.
+    - places: position of each word in its sentence, 1..n.
+    - above: index of each word's head in the arrays; the length of the arrays at the root.
+    - labels, head_labels: number of each word's label, and of its head's label.
+    - codes, head_codes: number of each word's properties, and of its head's properties.
+    - sizes: number of words of each sentence.
+    - sentence: the sentence of each word.
     """
 
     heads: np.ndarray
@@ -51,7 +52,7 @@ class Batch(NamedTuple):
 
 
 class Screen:
-    """A necessary condition for broken rules, by tables over labels and over properties of words.
+    """A test that every tree with a broken rule fails, by tables over labels and over properties of words.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class Screen:
     names
         The labels, in the order of their numbers.
     space
-        `projective` says that no arcs cross. Rules about crossing arcs are not looked at then.
+        `projective` means that no arcs cross. Rules about crossing arcs are then skipped.
 
     Examples
     --------
@@ -93,6 +94,7 @@ class Screen:
         self._checks = [*self._of_rules({type(rule) for rule in rules})]
 
     def _of_rules(self, kinds: set[type]) -> Iterable[Callable[[Batch, np.ndarray], None]]:
+        """Yield the tests for rules of the given classes."""
         yield self._entries
         if kinds & {words.RootLabel, words.LeftToRight}:
             yield self._directions
@@ -108,15 +110,18 @@ class Screen:
             yield self._crossings
 
     def _mask(self, labels: frozenset[str]) -> np.ndarray:
+        """Return bool[L + 1]: whether each label is in the set; the last entry, for the root, is False."""
         return np.array([name in labels for name in self._names] + [False])
 
     def _relations(self, *relations: str) -> np.ndarray:
+        """Return bool[L + 1]: whether each label belongs to one of the relations."""
         return self._mask(labels_of(self._names, frozenset(relations)))
 
     def _label_pairs(self, rules: tuple[UdRule, ...]) -> np.ndarray:
-        """Return the labels of a head and of a dependent that a rule about two labels excludes: bool[2, 2, L + 1, L].
+        """Return the pairs of labels that rules about two labels exclude, as bool[2, 2, L + 1, L].
 
-        First come whether the head is possessive and whether the dependent is negative.
+        The indices are: whether the head is possessive, whether the dependent is negative, the head's label, and the
+        dependent's label.
         """
         table = np.zeros((2, 2, len(self._names) + 1, len(self._names)), np.bool_)
         for rule in rules:
@@ -127,7 +132,7 @@ class Screen:
         return table
 
     def codes(self, sentence: Words) -> np.ndarray:
-        """Return a number for the properties of every word, int32[n], as `suspicious` takes them. O(n)."""
+        """Return int32[n]: a number for the properties of every word, which `suspicious` takes as an argument. O(n)."""
         known = (sentence.feats is not None, sentence.misc is not None, sentence.lemma is not None)
         unknown = (None,) * (sentence.n + 1)
         lemmas = [lemma if lemma in EMPTY else LEMMA for lemma in sentence.lemma] if sentence.lemma else unknown
@@ -136,12 +141,13 @@ class Screen:
         return np.array(codes[1:], np.int32)
 
     def _number(self, word: tuple[str, str | None, str | None, str | None], known: Columns) -> int:
-        """Return the number of a word that was not seen before, and remember it as far as memory allows."""
+        """Return the number of a new word and remember it; all words are forgotten after MOST_WORDS words."""
         if len(self._words) > MOST_WORDS:
             self._words.clear()
         return self._words.setdefault(word, self._code(entry(*word), known))
 
     def _code(self, word: Entry, known: Columns) -> int:
+        """Return the number of a word's properties; a new combination of properties gets a new number."""
         number = self._numbers.get((word, known))
         if number is None:
             number = self._numbers[word, known] = len(self._rows)
@@ -156,6 +162,7 @@ class Screen:
         return number
 
     def _columns(self) -> tuple[np.ndarray, ...]:
+        """Return the properties of all numbers as arrays, one array for each property."""
         if not self._tables:
             own, under, *flags = zip(*self._rows, strict=True)
             masks = (np.array(column, np.uint64) for column in (own, under))
@@ -163,22 +170,22 @@ class Screen:
         return self._tables
 
     def suspicious(self, offsets: np.ndarray, heads: np.ndarray, labels: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Return which sentences might break a rule: never False for a sentence that does.
+        """Return the sentences that might break a rule. Every sentence that breaks a rule is among them.
 
         Parameters
         ----------
         offsets
             int[S + 1]: the words of sentence s have the indices from `offsets[s]` up to `offsets[s + 1]`.
         heads
-            int[N]: heads of all words, 0 at the root and 1..n else.
+            int[N]: heads of all words in their sentences, 1..n, or 0 for the root.
         labels
-            int[N]: numbers of their labels.
+            int[N]: numbers of the words' labels.
         codes
-            int[N]: their properties, by the method `codes`.
+            int[N]: properties of the words, from the method `codes`.
 
         Returns
         -------
-        bool[S]. O(N) for projective trees, and O(n per punctuation mark) more for others.
+        bool[S]. O(N) for projective trees; other trees need O(n) more for each punctuation mark.
         """
         offsets, heads, labels, codes = (np.asarray(a, np.intp) for a in (offsets, heads, labels, codes))
         sizes = np.diff(offsets)
@@ -197,22 +204,26 @@ class Screen:
         return result
 
     def _entries(self, batch: Batch, broken: np.ndarray) -> None:
+        """Mark words that break a rule about a label and properties of the word or of its head."""
         own, under, *_ = self._columns()
         excluded = own[batch.codes] | under[batch.head_codes]
         broken |= (self._label_bits[batch.labels] & excluded) != 0
 
     def _directions(self, batch: Batch, broken: np.ndarray) -> None:
+        """Mark words that break a rule about the label of the root, or about the direction of an arc."""
         at_root = batch.heads == 0
         for wrong, attached in self._roots:
             broken |= wrong[batch.labels] & (at_root != attached)
         broken |= self._leftwards[batch.labels] & (batch.heads > batch.places)
 
     def _two_labels(self, batch: Batch, broken: np.ndarray) -> None:
+        """Mark words that break a rule about the labels of a word and its head."""
         *_, possessive, negative = self._columns()
         head, child = possessive[batch.head_codes].view(np.int8), negative[batch.codes].view(np.int8)
         broken |= self._pairs[head, child, batch.head_labels, batch.labels]
 
     def _counts(self, batch: Batch, broken: np.ndarray) -> None:
+        """Mark dependents of one head that are too many of a kind."""
         for counted, subjects in self._limits:
             index = counted[batch.labels] & (batch.heads > 0)
             if subjects:
@@ -221,6 +232,7 @@ class Screen:
             broken[index] |= np.bincount(above, minlength=1)[above] > 1
 
     def _obliques(self, batch: Batch, broken: np.ndarray) -> None:
+        """Mark oblique dependents of nominals that are not predicates."""
         index = self._oblique[batch.labels] & self._nominal[batch.head_labels] & self._columns()[2][batch.head_codes]
         if index.any():
             clausal = np.zeros(len(batch.heads) + 1, np.bool_)
@@ -228,7 +240,10 @@ class Screen:
             broken |= index & ~clausal[batch.above]
 
     def _spans(self, batch: Batch, broken: np.ndarray) -> None:
-        """Every dependent of such a relation follows its head, or another such dependent of its head, at once."""
+        """Mark dependents of a relation that do not immediately follow their head, or another dependent of their head.
+
+        Only dependents of the same relation count. Rules: `clauses.Gap` and `clauses.NoSpace`.
+        """
         for mask, goeswith in self._parts:
             parts = mask[batch.labels]
             if not parts.any():
@@ -243,7 +258,11 @@ class Screen:
                 broken[index] |= right & ~joined
 
     def _crossings(self, batch: Batch, broken: np.ndarray) -> None:
-        """Find marks with a word under their arc and its head outside, or a word beyond them and its head under it."""
+        """Mark punctuation whose arc may cross another arc.
+
+        That is so if a word under the arc has its head outside, or a word on the mark's other side has its head under
+        the arc.
+        """
         low, high = np.minimum(batch.heads, batch.places), np.maximum(batch.heads, batch.places)
         marks = np.flatnonzero(self._punct[batch.labels] & (high - low > 1))
         if not len(marks):

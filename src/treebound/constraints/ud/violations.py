@@ -1,4 +1,4 @@
-"""The language of the validity rules: a broken rule is a set of facts about words, of which one must change."""
+"""Facts and violations of validity rules: a violation is a set of facts, at least one of which must change."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from treebound.core.spaces import Space
 
 @dataclass(frozen=True)
 class Fact:
-    """A statement about the arc into one word: its head is one of `heads` and its label is one of `labels`, or not.
+    """A statement about the arc into a word: its head is in `heads` and its label is in `labels`, or the opposite.
 
     word    1..n
-    heads   the heads that are meant; None means every head
-    labels  the labels that are meant, in full (`nsubj:pass`, not `nsubj`); None means every label
-    holds   True: the arc is one of those meant. False: the arc is none of them
+    heads   the heads of the statement; None means every head
+    labels  the labels of the statement, in full (`nsubj:pass`, not `nsubj`); None means every label
+    holds   True: the arc has one of the heads and one of the labels. False: it has not
     """
 
     word: int
@@ -35,10 +35,10 @@ class Fact:
 
 @dataclass(frozen=True)
 class Violation:
-    """A broken rule: every tree of the searched space in which all the facts are true breaks the rule.
+    """A broken rule: every tree of the searched space in which all facts are true breaks the rule.
 
     rule   the validator's id of the rule, for instance `too-many-subjects`
-    facts  at least one; each word may occur in several
+    facts  at least one; several facts may be about the same word
     """
 
     rule: str
@@ -49,11 +49,11 @@ class Violation:
 class LabelledTree:
     """A labelled tree of a sentence.
 
-    words   what is known of the sentence
-    heads   int32[n + 1], heads[0] = -1
-    labels  n + 1 labels, labels[0] = ""
-    names   all labels that a tree may have (a fact about labels names labels from this inventory)
-    space   the trees that are searched: in projective ones, no arc crosses another
+    - words: the words and their columns.
+    - heads: int32[n + 1], heads[0] = -1.
+    - labels: n + 1 labels, labels[0] = "".
+    - names: all labels that a tree may have; facts use labels of this inventory.
+    - space: the trees that are searched; in projective trees, no arcs cross.
     """
 
     words: Words
@@ -64,7 +64,7 @@ class LabelledTree:
 
 
 class Rule(Protocol):
-    """A rule of the validator."""
+    """The interface of a validity rule."""
 
     @property
     def id(self) -> str:
@@ -77,7 +77,10 @@ class Rule(Protocol):
         ...
 
     def causes(self, names: tuple[str, ...]) -> frozenset[str]:
-        """Return labels of which every tree that breaks the rule has at least one; all `names` if nothing is known."""
+        """Return a set of labels such that every tree that breaks the rule has at least one of them.
+
+        The set is all `names` if nothing more precise is known.
+        """
         ...
 
     def violations(self, tree: LabelledTree) -> Iterator[Violation]:
@@ -86,6 +89,6 @@ class Rule(Protocol):
 
 
 def violations(rules: Iterable[Rule], tree: LabelledTree) -> Iterator[Violation]:
-    """Yield all violations of some rules, rule by rule."""
+    """Yield all violations of some rules in a tree, rule by rule."""
     for rule in rules:
         yield from rule.violations(tree)

@@ -1,4 +1,4 @@
-"""Rules about one arc: the label's inventory, its word's tag, its direction, its head's features."""
+"""Validity rules about one arc: the label's inventory, the word's tag, the direction, the head's features."""
 
 from __future__ import annotations
 
@@ -24,43 +24,49 @@ GOESWITH = frozenset({"goeswith"})
 
 @dataclass(frozen=True, kw_only=True)
 class RootLabel(UnaryRule):
-    """The dependent of the root has the relation `root` (attached: other words do not have it)."""
+    """The rule that connects the relation `root` with the root.
+
+    attached  True: only a dependent of the root has the relation. False: a dependent of the root has no other relation
+    """
 
     attached: bool
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels that are wrong at this place."""
+        """Return the labels that are wrong at the heads that `heads` returns."""
         return (labels_of if self.attached else labels_outside)(names, ROOT_RELATION)
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
-        """Return the root, or all other heads."""
+        """Return all heads except the root if `attached`, and otherwise the root."""
         return frozenset(range(1, words.n + 1)) - {m} if self.attached else frozenset({0})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inventory(EntryRule):
-    """A label is a universal relation (malformed: it is spelt in lower-case letters, with at most one subtype)."""
+    """The rule that labels belong to the inventory of Universal Dependencies.
+
+    malformed  True: a label consists of lower-case letters, with at most one subtype. False: it is a universal relation
+    """
 
     malformed: bool
     level: int = 2
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the labels that are wrong everywhere."""
+        """Return the labels that are not allowed."""
         return (malformed_labels if self.malformed else unknown_relations)(names)
 
     def excludes(self, entry: Entry) -> bool:
-        """Return True: no word may have such a label."""
+        """Return True, because no word may have one of the labels."""
         return True
 
 
 @dataclass(frozen=True, kw_only=True)
 class TagOfRelation(EntryRule):
-    """The tag, or the feature ExtPos in its place, of a word with a certain relation.
+    """The rule about the tag of a word with a certain relation; the feature ExtPos takes precedence over the tag.
 
-    relation  universal relation
-    tags      tags that words with the relation have, or do not have
-    allowed   whether `tags` are those that are allowed, or those that are not
-    exact     whether a tag must equal one of `tags`, or only begin with one of them
+    - relation: universal relation.
+    - tags: list of tags.
+    - allowed: whether a word with the relation must, or must not, have one of the tags.
+    - exact: whether a tag must equal one of `tags`, or only begin with one of them.
     """
 
     relation: str
@@ -83,14 +89,17 @@ class TagOfRelation(EntryRule):
 
 @dataclass(frozen=True, kw_only=True)
 class UnlessGoeswith(UdRule):
-    """A rule that does not concern words with a dependent of relation `goeswith`."""
+    """A rule about tags that does not concern words with a dependent of relation `goeswith`."""
 
     inner: TagOfRelation
     needs: frozenset = FEATS
     tagged: bool = True
 
     def broken(self, tree: LabelledTree) -> Iterator[Facts]:
-        """Yield the fact of the arc, and for every other word that it is no `goeswith` of this word. O(n²)."""
+        """Yield the facts that break the rule: the arc, and the absence of `goeswith` dependents. O(n²).
+
+        The absence is one fact for every other word.
+        """
         parts = labels_of(tree.names, GOESWITH)
         continued = {int(tree.heads[w]) for w in range(1, tree.words.n + 1) if tree.labels[w] in parts}
         for (fact,) in self.inner.broken(tree):
@@ -103,19 +112,19 @@ class UnlessGoeswith(UdRule):
         return self.inner.labels(names)
 
     def patterns(self, words: Words, names: Names) -> Iterator[Facts] | None:
-        """Return the arcs of the inner rule if no label is a `goeswith`."""
+        """Return the arcs of the inner rule if no label is a `goeswith`, and None otherwise."""
         return None if labels_of(names, GOESWITH) else self.inner.patterns(words, names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelationOfPunctuation(EntryRule):
-    """A word that is tagged as punctuation has a relation that begins with `punct` or `root`."""
+    """The rule that a word with the tag PUNCT has a relation that begins with `punct` or `root`."""
 
     needs: frozenset = FEATS
     tagged: bool = True
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return all other labels."""
+        """Return the labels that punctuation may not have."""
         return labels_without(names, ("punct", "root"))
 
     def excludes(self, entry: Entry) -> bool:
@@ -125,7 +134,7 @@ class RelationOfPunctuation(EntryRule):
 
 @dataclass(frozen=True, kw_only=True)
 class FixedProperNoun(EntryRule):
-    """A proper noun is neither a dependent nor a head of relation `fixed`."""
+    """The rule that a proper noun is neither a dependent nor a head of the relation `fixed`."""
 
     about_heads: ClassVar[bool] = True
     needs: frozenset = FEATS
@@ -146,11 +155,11 @@ class FixedProperNoun(EntryRule):
 
 @dataclass(frozen=True, kw_only=True)
 class HeadFeature(EntryRule):
-    """The head of a relation has a certain feature.
+    """The rule that the head of a relation has a certain feature.
 
     relation  universal relation
     feature   name of the feature
-    value     its value; "" where every value will do
+    value     its value; "" allows every value
     treebank  whether the rule concerns only sentences in which some word has features
     """
 
@@ -171,20 +180,20 @@ class HeadFeature(EntryRule):
         return value != self.value if self.value else not value
 
     def applies(self, words: Words) -> bool:
-        """Return whether features are known and, if the rule asks for them, used."""
+        """Return whether features are known and, if `treebank`, whether some word has features."""
         return super().applies(words) and (not self.treebank or any(e.feats != "_" for e in entries(words)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignChain(EntryRule):
-    """Both words of a `flat:foreign` are tagged X and have the one feature Foreign=Yes."""
+    """The rule that both words of a `flat:foreign` have the tag X and the single feature Foreign=Yes."""
 
     about_heads: ClassVar[bool] = True
     needs: frozenset = FEATS
     tagged: bool = True
 
     def labels(self, names: Names) -> frozenset[str]:
-        """Return the one label of the rule."""
+        """Return the label `flat:foreign` if the inventory has it."""
         return frozenset({"flat:foreign"}) & frozenset(names)
 
     def excludes(self, entry: Entry) -> bool:
@@ -198,7 +207,7 @@ class ForeignChain(EntryRule):
 
 @dataclass(frozen=True, kw_only=True)
 class LeftToRight(UnaryRule):
-    """The head of a relation precedes the dependent."""
+    """The rule that the head of a relation precedes the dependent."""
 
     relation: str
 
@@ -207,13 +216,13 @@ class LeftToRight(UnaryRule):
         return labels_of(names, frozenset({self.relation}))
 
     def heads(self, words: Words, m: int) -> frozenset[int] | None:
-        """Return all words after the word."""
+        """Return all words after the dependent."""
         return frozenset(range(m + 1, words.n + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoeswithColumn(EntryRule):
-    """A later part of a word that is written apart has no annotation of its own in a column."""
+    """The rule that a later part of a word that is written apart has no annotation in a certain column."""
 
     column: str
 
@@ -222,17 +231,18 @@ class GoeswithColumn(EntryRule):
         return labels_of(names, GOESWITH)
 
     def excludes(self, entry: Entry) -> bool:
-        """Return whether the word has an annotation of its own."""
+        """Return whether the word has an annotation in the column."""
         return {"lemma": entry.lemmatised, "tag": entry.tag != "X", "feats": entry.feats != "_"}[self.column]
 
 
 def _tags(relation: str, tags: str, *, allowed: bool = True, exact: bool = False) -> TagOfRelation:
+    """Return a `TagOfRelation` rule from its space-separated tags."""
     name = f"rel-upos-{relation}"
     return TagOfRelation(id=name, relation=relation, tags=tuple(tags.split()), allowed=allowed, exact=exact)
 
 
 _LEFT_TO_RIGHT = ("conj", "fixed", "flat", "goeswith", "appos")
-#: in the order of the validator's levels, and its own lists of tags
+#: in the order of the validator's levels; the lists of tags are from the validator
 RULES: tuple[UdRule, ...] = (
     Inventory(id="invalid-deprel", malformed=True),
     Inventory(id="unknown-udeprel", malformed=False),

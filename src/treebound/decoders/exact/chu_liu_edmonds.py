@@ -15,7 +15,7 @@ from treebound.kernels.chart.hypergraph import NEG_TEST
 
 
 class ChuLiuEdmonds(CheckedDecoder):
-    """Best tree, projective or not, under arc scores."""
+    """A decoder of the best tree, projective or not, under arc scores."""
 
     name = "chu-liu-edmonds"
     space: Space = "non-projective"
@@ -24,7 +24,7 @@ class ChuLiuEdmonds(CheckedDecoder):
     cite = "McDonald, Pereira, Ribarov & Hajic (2005), section 2.2.1"
 
     def _decode(self, problem: Problem) -> Parse:
-        """O(arcs) a contraction."""
+        """Return the best tree of a canonical problem. O(arcs) for each contraction of a cycle."""
         n, index = problem.n, arcs_of(problem)
         arcs = np.empty(n, np.int32)
         scratch = arborescence_scratch(n, problem.arcs)

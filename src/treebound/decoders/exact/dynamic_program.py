@@ -1,4 +1,4 @@
-"""Plain dynamic programs: a backbone alone, for models whose families it scores exactly. One DP call, no search."""
+"""Decoding by a backbone's dynamic program alone, for models of families that it scores exactly. One DP call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from treebound.decoders.exact.branch_and_bound.decoder import BACKBONES, BranchA
 
 
 class DynamicProgram(BranchAndBound):
-    """Best projective tree under the families of one backbone: branch and bound with nothing left to bound."""
+    """A decoder of projective trees under the families of one backbone: branch and bound without bounded factors."""
 
     def __init__(self, backbone: str, cite: str):
         super().__init__(backbone=backbone)
@@ -15,15 +15,15 @@ class DynamicProgram(BranchAndBound):
 
 
 def eisner() -> DynamicProgram:
-    """First order."""
+    """Return the first-order decoder of projective trees."""
     return DynamicProgram("eisner", "Eisner (1996)")
 
 
 def carreras() -> DynamicProgram:
-    """Second order with adjacent siblings and outermost grandchildren."""
+    """Return the second-order decoder with adjacent siblings and outermost grandchildren."""
     return DynamicProgram("carreras", "Carreras (2007), section 3")
 
 
 def grandparent_sibling() -> DynamicProgram:
-    """Adjacent siblings, outermost and all grandchildren."""
+    """Return the decoder with adjacent siblings, grand-siblings, and outermost and all grandchildren."""
     return DynamicProgram("grandparent-sibling", "Koo & Collins (2010), Model 1")

@@ -1,4 +1,4 @@
-"""The third-order dynamic programs of Koo & Collins (2010) as they stand there: dense tables, one pass, no search."""
+"""The third-order dynamic programs of Koo & Collins (2010) as published: dense tables, one pass, no search."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from treebound.kernels.chart.model1 import model0, model1
 
 
 class GrandparentSpans(CheckedDecoder):
-    """Best projective tree by spans that know the head of their head. O(n^4) time, O(n^3) space.
+    """A decoder of projective trees whose spans know their head's head. O(n^4) time, O(n^3) space.
 
-    model  0: arcs and all grandchildren; 1: also adjacent siblings, grand-siblings and outermost grandchildren
+    model  0 scores arcs and all grandchildren; 1 also adjacent siblings, grand-siblings and outermost grandchildren
     """
 
     space: Space = "projective"
@@ -35,32 +35,33 @@ class GrandparentSpans(CheckedDecoder):
         self.supports = frozenset({"arc", "grandchild"} | second)
 
     def _decode(self, problem: Problem) -> Parse:
+        """Return the best tree of a canonical problem."""
         started = time.perf_counter()
         index, parts = index_of(problem)
-        stated = without_infinities(problem, problem.families)[0]
+        finite = without_infinities(problem, problem.families)[0]
         sizes = {
             "grandchild": parts.grandchild,
             "adjacent-sibling": parts.adjacent,
             "grand-sibling": parts.grand_sibling,
         }
-        given = {family: table.score for family, table in stated.parts.items()}
-        scores = chart_scores({f: np.zeros(first[-1]) for f, first in sizes.items()} | given)
+        scores_of_family = {family: table.score for family, table in finite.parts.items()}
+        scores = chart_scores({f: np.zeros(first[-1]) for f, first in sizes.items()} | scores_of_family)
         if self.model == 0:
-            value, arcs = model0(index, parts, stated.arc, scores.grandchild)
+            value, arcs = model0(index, parts, finite.arc, scores.grandchild)
         else:
-            value, arcs = model1(index, parts, stated.arc, scores)
-        found = value > NEG_TEST
-        value = float(value) if found else -np.inf
+            value, arcs = model1(index, parts, finite.arc, scores)
+        feasible = value > NEG_TEST
+        value = float(value) if feasible else -np.inf
         work = {"dp_calls": 1, "nodes": 1, "root_solved": 1}
         seconds = {"decode": time.perf_counter() - started}
-        return Parse(heads_of(index, arcs), value, value, "optimal" if found else "infeasible", work, seconds)
+        return Parse(heads_of(index, arcs), value, value, "optimal" if feasible else "infeasible", work, seconds)
 
 
 def koo_model0() -> GrandparentSpans:
-    """All grandchildren."""
+    """Return the decoder of model 0: arcs and all grandchildren."""
     return GrandparentSpans(0)
 
 
 def koo_model1() -> GrandparentSpans:
-    """All grandchildren and grand-siblings; with adjacent siblings and outermost grandchildren, which it covers."""
+    """Return the decoder of model 1: model 0 plus adjacent siblings, grand-siblings and outermost grandchildren."""
     return GrandparentSpans(1)

@@ -1,13 +1,13 @@
-"""The best labelled tree among those that keep rules, by branching on the facts of broken rules.
+"""Search for the best labelled tree that keeps a set of rules, by branching on the facts of broken rules.
 
-The rules speak of whole labelled trees, so no dynamic program knows them. The search starts with the relaxation that
-knows none: the best tree under each arc's best label. If that tree breaks a rule, one of the facts of the violation has
-to change. Each fact is a statement about the arc into one word, so it divides the labelled trees in two: those with an
-arc and a label that make it true, and the others. Regions of labelled trees that are left are searched best first. The
-first tree that keeps all rules is the best valid tree, because the relaxation bounds every region.
+The rules concern whole labelled trees, so that no dynamic program can enforce them. The search starts with a relaxation
+without rules: the best tree under each arc's best label. If that tree breaks a rule, one of the facts of the violation
+has to change. Each fact is a statement about the arc into one word. It divides the labelled trees in two regions: trees
+whose arc and label make the fact true, and the others. Open regions are searched best first. The relaxation bounds
+every region, so that the first tree that keeps all rules is the best valid tree.
 
-Adding a constraint only where the best tree breaks it is the idea of Riedel & Clarke (2006, section 3). Here the
-bound of a region comes from branch and bound over non-local factors instead of from an integer program.
+Riedel & Clarke (2006, section 3) had the idea to add a constraint only if the best tree breaks it. Here, the bound of a
+region comes from branch and bound over non-local factors instead of an integer program.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from treebound.core.spaces import Space
 from treebound.core.validity import Region, Split, ValidityProof
 from treebound.decoders.exact.branch_and_bound.record import certificate
 
-MOST_REGIONS = 2000  #: regions that a search may look at
-#: dynamic programs of a sentence, times the square of its words, that all regions together may take
+MOST_REGIONS = 2000  #: limit of regions in a search
+#: limit of work over all regions of a sentence: dynamic programs times the square of the number of words
 MOST_WORK = 200_000_000
-#: after a limit was met: regions, the deepest first, in which any valid tree is looked for by one dynamic program each
+#: number of regions searched for any valid tree after a limit was reached: deepest first, one dynamic program each
 MOST_DIVES = 500
 
 
@@ -41,8 +41,8 @@ MOST_DIVES = 500
 class LabelScores:
     """The scores of the labelled arcs of a problem.
 
-    problem  arcs and parts; `problem.arc` is not looked at
-    table    float64[A, L]: score of each arc with each label, the arc's own score included; -inf forbids
+    problem  arcs and parts; the scores `problem.arc` are ignored
+    table    float64[A, L]: score of each arc with each label, including the arc's own score; -inf forbids the pair
     names    the L labels
     """
 
@@ -53,25 +53,30 @@ class LabelScores:
 
 @dataclass(frozen=True)
 class ValidRecord:
-    """What a search remembers, as `Parse.record`. A search that met no valid tree always remembers its regions."""
+    """The record of a search, stored in `Parse.record`. A search without a valid tree always stores its regions."""
 
     proof: ValidityProof
 
     @property
     def conflict(self) -> tuple[str, ...]:
-        """Ids of the rules that close regions, sorted: where no tree is valid, these rules exclude all trees."""
+        """Return the sorted ids of the rules that close regions.
+
+        If no tree is valid, these rules together exclude all trees.
+        """
         return tuple(sorted({region.rule for region in self.proof.regions} - {""}))
 
 
-#: word -> bool[K, L]: the pairs of one of its K candidate arcs and a label that a region allows, where not all are
+#: word -> bool[K, L]: pairs of one of its K candidate arcs and a label that a region allows; words without a
+#: restriction are left out
 Changes = dict[int, np.ndarray]
 
 
 @dataclass(frozen=True)
 class _Node:
-    """A region that may hold a better valid tree: its relaxation's best tree breaks a rule, or is not proved.
+    """A region that may hold a better valid tree: the best tree of its relaxation breaks a rule, or is not proved.
 
-    place      place in the proof
+    place      index of the region in the proof
+    changes    labelled arcs that the region allows
     parse      the best tree of the relaxation
     violation  a rule that the tree breaks; None if the tree is valid
     """
@@ -83,27 +88,29 @@ class _Node:
 
 
 class _Bounded(NamedTuple):
-    """The relaxation of a region: its best tree, with labels, and the proof of its bound where one is kept."""
+    """The relaxation of a region: its best tree with labels, and the proof of its bound if proofs are recorded."""
 
     parse: Parse
     proof: Certificate | None
 
 
 class ValidDecoder:
-    """A decoder whose trees keep rules. It is a `treebound.core.protocols.Decoder`, so k best trees and margins work.
+    """A decoder whose trees keep a set of rules.
+
+    It is a `treebound.core.protocols.Decoder`, so that it also finds k best trees and margins.
 
     Parameters
     ----------
     decoder : Decoder
-        Searches the relaxation. Trees are proved to be the best valid ones if it is exact.
+        Searches the relaxation. If it is exact, trees are proved to be the best valid ones.
     scores : LabelScores
-        The labelled arcs of the one sentence that this decoder is for.
+        The labelled arcs of one sentence. The decoder is for this sentence only.
     words : Words
-        The sentence, as rules see it. Unknown columns FEATS and MISC count as empty.
+        The sentence as rules see it. Unknown columns FEATS and MISC count as empty.
     rules : sequence of Rule
         Rules that the trees keep.
     most_regions : int, default MOST_REGIONS
-        Limit of regions; a sentence that meets it has status `limit`.
+        Limit of regions. A sentence that reaches it gets status `limit`.
     """
 
     cite = "Riedel & Clarke (2006), section 3; Qian & Liu (2013), section 3"
@@ -127,20 +134,20 @@ class ValidDecoder:
     def decode(self, problem: Problem, relaxed: Parse | None = None) -> Parse:
         """Return the best valid tree without the arcs that `problem` forbids; its labels are numbers of `names`.
 
-        relaxed  what `decoder` gives for the problem under the best label of each arc, if that is known, with labels
+        relaxed  the labelled parse of the problem by `decoder` under the best label of each arc, if it is known
 
-        Status `infeasible`: it is proved that no tree of the candidate arcs keeps the rules. Exponential time at worst;
-        one search of the relaxation for each region, which are one for most sentences.
+        Status `infeasible` means a proof that no tree of the candidate arcs keeps the rules. The search decodes the
+        relaxation once for each region. Most sentences have one region, but the worst case is exponential.
         """
         return _Search(self, np.isneginf(problem.arc), -np.inf).run(relaxed)[0]
 
     def decode_above(self, problem: Problem, floor: float) -> Parse | None:
-        """Return the best valid tree, None where it is proved that none scores more than `floor`."""
+        """Return the best valid tree, None if it is proved that no valid tree scores more than `floor`."""
         parse, below = _Search(self, np.isneginf(problem.arc), floor).run()
         return None if below and parse.value == -np.inf else parse
 
     def violation(self, parse: Parse) -> Violation | None:
-        """Return the violation of a labelled tree that names the fewest facts, None if it keeps all rules."""
+        """Return the violation with the fewest facts in a labelled tree, None if the tree keeps all rules."""
         names = self.scores.names
         labels = ("", *(names[number] for number in parse.labels[1:].tolist()))  # type: ignore[index]
         tree, present = LabelledTree(self.words, parse.heads, labels, names, self.space), frozenset(labels)
@@ -149,7 +156,7 @@ class ValidDecoder:
 
 
 class OnlyTree:
-    """The decoder of a problem that has one candidate arc into each word: its tree."""
+    """A decoder of problems with one candidate arc into each word, which returns their only tree."""
 
     name, exact, cite = "only-tree", True, "trivial"
     supports = frozenset({"arc"})
@@ -158,7 +165,7 @@ class OnlyTree:
         self.heads, self.space = heads, space
 
     def decode(self, problem: Problem) -> Parse:
-        """Return the tree; `infeasible` if an arc of it is forbidden."""
+        """Return the tree, or status `infeasible` if one of its arcs is forbidden."""
         value = float(problem.arc.sum())
         if value == -np.inf:
             return Parse(np.where(np.arange(problem.n + 1) == 0, -1, 0), value, value, "infeasible")
@@ -166,10 +173,10 @@ class OnlyTree:
 
 
 class _Search:
-    """One search for the best valid tree of a sentence.
+    """A search for the best valid tree of a sentence.
 
     forbidden  bool[A]: arcs that no tree may use
-    floor      trees that score no more are not wanted
+    floor      the search ignores trees that do not score more
     """
 
     def __init__(self, decoder: ValidDecoder, forbidden: np.ndarray, floor: float):
@@ -180,19 +187,19 @@ class _Search:
         self.regions: list[Region] = []
         self.best: Parse | None = None
         self.below = False  # whether a region was closed by `floor`
-        self.limited = False  # whether a limit was met: then no proof is looked for, but any valid tree
+        self.limited = False  # whether a limit was reached: then any valid tree is searched, without a proof
         self.oracle = decoder.decoder
-        self.root: Parse | None = None  # the best tree when no rule is known
+        self.root: Parse | None = None  # the best tree without rules
         self.work: dict[str, int] = {"regions": 0}
-        # (-bound, -depth, place, node): the highest bound first, and the deeper of two equal ones
+        # (-bound, -depth, place, node): the highest bound first, and for equal bounds the deeper region first
         self.open: list[tuple[float, int, int, _Node]] = []
         problem = self.scores.problem
         self.into = [np.flatnonzero(problem.mod == m) for m in range(problem.n + 1)]
-        self.meant: dict[Fact, np.ndarray] = {}
+        self.pairs_of_fact: dict[Fact, np.ndarray] = {}
 
     def run(self, relaxed: Parse | None = None) -> tuple[Parse, bool]:
-        """Return the best valid tree, and whether regions were left out because they cannot beat `floor`."""
-        self._look_at(self._region(-1, True), {}, 0, relaxed)
+        """Return the best valid tree, and whether regions were closed because they cannot beat `floor`."""
+        self._bound_region(self._region(-1, True), {}, 0, relaxed)
         dives = 0
         while self.open:
             self._check_limits()
@@ -206,8 +213,8 @@ class _Search:
             else:
                 return self._unproved(-self.open[0][0], "limit"), self.below
             if self.best is not None and self.best.value >= -bound:
-                break  # nothing open has a higher bound: its certificates close it
-            if node.violation is None:  # the relaxation is not solved to its end, and its tree is valid
+                break  # no open region has a higher bound: the certificates of the relaxations close them
+            if node.violation is None:  # the tree is valid, but the relaxation is not solved to optimality
                 return self._unproved(-bound, node.parse.status), self.below
             self._branch(node, -depth)
         if self.best is None:
@@ -217,7 +224,7 @@ class _Search:
         return proved, self.below
 
     def _check_limits(self) -> None:
-        """Note that a limit was met: by the number of regions, by their work, or by a relaxation without a proof."""
+        """Record that a limit was reached: by the number of regions, by their work, or by an unproved relaxation."""
         spent = self.work["regions"] >= self.decoder.most_regions
         spent |= self.work.get("dp_calls", 0) * self.scores.problem.n**2 >= MOST_WORK
         if self.limited or not (spent or any(not item[3].parse.certified for item in self.open[:1])):
@@ -231,7 +238,7 @@ class _Search:
             self.best = self._relabelled(self.root)
 
     def _relabelled(self, parse: Parse) -> Parse | None:
-        """Return a tree with its best valid labels, None if it has none that are worth more than `floor`."""
+        """Return a tree with its best valid labels; None if no valid labelling scores more than `floor`."""
         problem = self.scores.problem
         arcs = np.flatnonzero(parse.heads[problem.mod] == problem.head)
         arcs = arcs[np.argsort(problem.mod[arcs])]
@@ -245,32 +252,38 @@ class _Search:
         return replace(parse, labels=chosen.labels, value=value, record=None) if value > self.floor else None
 
     def _unproved(self, bound: float, status: Status) -> Parse:
-        """Return the best valid tree with a bound on the others; of no value where none was met."""
+        """Return the best valid tree with a bound on all others, or a parse without a tree if none was found."""
         if self.best is not None:
             bound = np.inf if status == "heuristic" else max(bound, self.best.value)
             return replace(self.best, bound=bound, status=status, work=self.work, record=None)
         return self._no_tree(bound, "limit")
 
     def _no_tree(self, bound: float, status: Status) -> Parse:
+        """Return a parse without a tree, with the given bound and status."""
         heads = np.zeros(self.scores.problem.n + 1, np.int32)
         heads[0] = -1
         return Parse(heads, -np.inf, bound, status, self.work)
 
     def _record(self) -> ValidRecord | None:
+        """Return the proof as a record, None if no proof was requested."""
         return ValidRecord(ValidityProof(self.regions)) if self.decoder.record else None
 
     def _region(self, parent: int, inside: bool) -> int:
-        """Return the place of a new region of the proof."""
+        """Add a region to the proof and return its index."""
         self.regions.append(Region(parent, inside))
         return len(self.regions) - 1
 
     def _describe(self, place: int, **facts: Any) -> None:
-        """Add to a region of the proof how it is divided or closed."""
+        """Record in the proof how a region is divided or closed."""
         self.regions[place] = replace(self.regions[place], **facts)
 
-    def _look_at(self, place: int, changes: Changes, depth: int, known: Parse | None = None) -> None:
-        """Bound a region; keep its tree if that is valid and better, and the region if it may hold a better one."""
-        relaxed = self._relaxed(changes) if known is None else _Bounded(known, self._proof(known))
+    def _bound_region(self, place: int, changes: Changes, depth: int, known: Parse | None = None) -> None:
+        """Bound a region by its relaxation.
+
+        The tree of the relaxation is stored if it is valid and better than the best tree so far. The region stays open
+        if it may hold a better tree.
+        """
+        relaxed = self._decode_relaxation(changes) if known is None else _Bounded(known, self._proof(known))
         parse = relaxed.parse
         if place == 0 and parse.value > -np.inf:
             self.root = parse
@@ -290,8 +303,8 @@ class _Search:
         if violation is not None or bound > parse.value:
             heapq.heappush(self.open, (-bound, -depth, place, _Node(place, changes, parse, violation)))
 
-    def _relaxed(self, changes: Changes) -> _Bounded:
-        """Return the best tree of a region when no rule is known."""
+    def _decode_relaxation(self, changes: Changes) -> _Bounded:
+        """Return the best tree of a region without rules."""
         arc, label = self.arc.copy(), self.label.copy()
         for word, allowed in changes.items():
             rows = self.into[word]
@@ -309,39 +322,47 @@ class _Search:
         return _Bounded(replace(parse, labels=labels, record=None), proof)
 
     def _proof(self, parse: Parse) -> Certificate | None:
-        """Return the proof of a relaxation's bound, where proofs are kept."""
+        """Return the proof of a relaxation's bound; None if proofs are not recorded."""
         return certificate(parse.record) if self.decoder.record and parse.record is not None else None
 
     def _branch(self, node: _Node, depth: int) -> None:
-        """Divide a region by the facts of its tree's violation: each of them is the first one that is not true."""
+        """Divide a region by the facts of its tree's violation.
+
+        Region i holds the trees in which fact i is the first one that is not true.
+        """
         assert node.violation is not None
         place, changes = node.place, node.changes
-        for word, meant in self._facts_by_word(node.violation.facts):
+        for word, satisfying in self._facts_by_word(node.violation.facts):
             allowed = changes.get(word, ~np.isneginf(self.table[self.into[word]]))
-            true, false = allowed & meant, allowed & ~meant
+            true, false = allowed & satisfying, allowed & ~satisfying
             if not false.any():
                 continue  # the fact is true in the whole region
             heads = self.scores.problem.head[self.into[word]]
             pairs = frozenset((int(heads[i]), int(label)) for i, label in zip(*np.nonzero(true), strict=True))
             self._describe(place, split=Split(word, pairs), bound=None)
-            self._look_at(self._region(place, False), {**changes, word: false}, depth + 1)
+            self._bound_region(self._region(place, False), {**changes, word: false}, depth + 1)
             place, changes = self._region(place, True), {**changes, word: true}
         self._describe(place, rule=node.violation.rule, bound=None)
 
     def _facts_by_word(self, facts: Iterable[Fact]) -> list[tuple[int, np.ndarray]]:
-        """Return (word, bool[K, L]: pairs of its K arcs and the labels that make all facts about it true)."""
+        """Return (word, bool[K, L]) for each word of the facts, the words with the fewest pairs first.
+
+        The array marks the pairs of one of the word's K arcs and a label that make all facts about the word true.
+        """
         by_word: dict[int, np.ndarray] = {}
         for fact in facts:
-            meant = self._meant(fact)
-            by_word[fact.word] = by_word[fact.word] & meant if fact.word in by_word else meant
-        # what asks for an arc before what excludes one: the first leave little for the second to change
+            satisfying = self._pairs_of_fact(fact)
+            by_word[fact.word] = by_word[fact.word] & satisfying if fact.word in by_word else satisfying
+        # facts that require an arc come before facts that exclude one: they leave fewer arcs to exclude
         return sorted(by_word.items(), key=lambda item: int(item[1].sum()))
 
-    def _meant(self, fact: Fact) -> np.ndarray:
+    def _pairs_of_fact(self, fact: Fact) -> np.ndarray:
         """Return bool[K, L]: the pairs of an arc into the fact's word and a label that make the fact true."""
-        if fact not in self.meant:
+        if fact not in self.pairs_of_fact:
             heads = self.scores.problem.head[self.into[fact.word]]
-            of_head = np.array([fact.heads is None or int(h) in fact.heads for h in heads], np.bool_)
-            of_label = np.array([fact.labels is None or name in fact.labels for name in self.scores.names], np.bool_)
-            self.meant[fact] = (of_head[:, None] & of_label) == fact.holds
-        return self.meant[fact]
+            head_matches = np.array([fact.heads is None or int(h) in fact.heads for h in heads], np.bool_)
+            label_matches = np.array(
+                [fact.labels is None or name in fact.labels for name in self.scores.names], np.bool_
+            )
+            self.pairs_of_fact[fact] = (head_matches[:, None] & label_matches) == fact.holds
+        return self.pairs_of_fact[fact]

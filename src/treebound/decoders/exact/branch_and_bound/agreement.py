@@ -1,12 +1,14 @@
-"""Head stars in the search: multipliers that make stars and tree agree (`treebound.kernels.head_stars.solve`).
+"""Head stars in the search: multipliers make stars and tree agree (`treebound.kernels.head_stars.solve`).
 
-The tree pays or earns u_a + w_a for an arc, the stars have the opposite: u_a as a modifier's arc, w_a as the arc into a
-head. Whatever the multipliers are, tree plus stars bound every score; where both choose the same arcs, the bound is the
-score of the tree. A subgradient step raises what the tree leaves out and a star wants, and the other way round.
+The tree's weight of arc a contains u_a + w_a, and the stars subtract the same numbers: u_a for a as the arc of a
+dependent, w_a for a as the arc into a head. For all multipliers, tree plus stars bound every score. If both choose the
+same arcs, the bound is the score of the tree. A subgradient step raises the weight of an arc that a star chooses and
+the tree does not, and lowers it in the opposite case.
 
-Shares of pairs and products become multipliers without loosening the bound: a star is at most the sum of the bounds of
-its parts. Everywhere here `star` is a StarState, or None in a search without stars. What belongs to a kind of trees, as
-State and Scratch do, is not handed on: the stars of all kinds are compiled once. Oracle: tests/test_stars.py.
+Shares of pairs and products become multipliers without loosening the bound, because the value of a star is at most the
+sum of the bounds of its parts. In this module `star` is a StarState, or None in a search without stars. The functions
+do not receive objects whose type depends on the space, such as State and Scratch. The code for stars is therefore
+compiled only once. Oracle: tests/test_stars.py.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treebound.core.problem import NONE
-from treebound.decoders.exact.branch_and_bound.state import changed
+from treebound.decoders.exact.branch_and_bound.state import with_factors
 from treebound.decoders.exact.branch_and_bound.trace import ALL_STARS, NO_STARS, SOME_STARS
 from treebound.kernels.bounded import Pairs, Products
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
@@ -28,17 +30,16 @@ from treebound.kernels.head_stars.tables import StarTables
 from treebound.kernels.reference import by_reference, where_none
 from treebound.support.jit import kernel
 
-NODE_LIMIT = 20_000  #: steps of the search for one star, before an upper bound has to do
+NODE_LIMIT = 20_000  #: limit of steps in the search for one star; beyond it an upper bound replaces the star
 
 
 class Handover(NamedTuple):
-    """What head stars score in a search.
+    """The parts that head stars score in a search.
 
-    first          StarTables of what is left to them from the beginning; all empty: no stars at first
-    later          StarTables of all same-head families, those of `first` too, for after the root's steps
-    grandchildren  the first pairs are that many grandchild parts
-    pairs          the first pairs, that many, are of one head
-    products       products whose shares are numbered below are of one head
+    - first: StarTables of the parts that stars score from the start; all tables are empty if there are no stars at
+    first. - later: StarTables of all same-head families, including `first`; used after the root's steps. -
+    grandchildren: number of grandchild parts; they come first among the pairs. - pairs: number of same-head pairs; they
+    come first among the pairs. - products: products with share numbers below this number have a single head.
     """
 
     first: StarTables
@@ -53,17 +54,18 @@ class Handover(NamedTuple):
 class StarState:
     """The stars of a node, and working memory.
 
-    mode     int64[1]  NO_STARS, SOME_STARS or ALL_STARS
-    stars    Stars of all heads; one: the same x and y, for the star of one head
-    score    float64[n + 1] what the stars score at the tree
-    into     int32[n + 1] the arc into each word of the tree
-    taken, was, scratch
+    - mode: int64[1], NO_STARS, SOME_STARS or ALL_STARS
+    - stars: Stars of all heads
+    - single: Stars for solving the star of one head; it shares the arrays x and y with `stars`
+    - score: float64[n + 1], the score of each star's parts at the tree
+    - into: int32[n + 1], the arc into each word of the tree
+    - taken, was, scratch: working memory
     """
 
     handover: Handover
     mode: np.ndarray
     stars: Stars
-    one: Stars
+    single: Stars
     score: np.ndarray
     into: np.ndarray
     taken: np.ndarray
@@ -72,22 +74,23 @@ class StarState:
 
 
 def _no_stars(handover, index):
+    """Return None, in place of a StarState for a search without stars."""
     return None
 
 
 @where_none(_no_stars)
 def star_state(handover, index):
-    """A StarState for a sentence: no star solved yet. None for None."""
+    """Return a StarState without solved stars for a sentence; None if `handover` is None."""
     A, n = len(index.head), len(index.right) - 1
     first = handover.first
-    some = len(first.adjacent) > 0 or len(first.outermost) > 0 or len(first.grand_sibling) > 0
-    stars, one = no_stars(A, n), no_stars(A, n)
-    one.dirty[:] = False
+    has_first = len(first.adjacent) > 0 or len(first.outermost) > 0 or len(first.grand_sibling) > 0
+    stars, single = no_stars(A, n), no_stars(A, n)
+    single.dirty[:] = False
     return StarState(
         handover,
-        np.array([SOME_STARS if some else NO_STARS]),
+        np.array([SOME_STARS if has_first else NO_STARS]),
         stars,
-        Stars(one.value, stars.x, stars.y, one.x_bound, one.dirty),
+        Stars(single.value, stars.x, stars.y, single.x_bound, single.dirty),
         np.zeros(n + 1),
         np.full(n + 1, NONE, np.int32),
         np.empty(n + 1, np.int32),
@@ -98,7 +101,7 @@ def star_state(handover, index):
 
 @kernel
 def mode_of(star):
-    """Which stars are in force."""
+    """Return which stars are in use: NO_STARS, SOME_STARS or ALL_STARS."""
     if star is None:
         return NO_STARS
     return star.mode[0]
@@ -106,19 +109,20 @@ def mode_of(star):
 
 @kernel(inline="always")
 def _tables(star):
+    """Return the tables of the parts that stars score at present."""
     return star.handover.later if star.mode[0] == ALL_STARS else star.handover.first
 
 
 @kernel
 def spoil_stars(star):
-    """All stars have to be solved again."""
+    """Mark all stars as dirty: they have to be solved anew."""
     if star is not None:
         star.stars.dirty[:] = True
 
 
 @kernel
 def settle_stars(star, task, multipliers, weight, alive):
-    """Solve the stars that are dirty: (whether every head has one, whether an arc was removed)."""
+    """Solve the dirty stars and return (whether every head has a star, whether an arc was removed)."""
     if star is None:
         return True, False
     if star.mode[0] == NO_STARS:
@@ -135,10 +139,10 @@ def settle_stars(star, task, multipliers, weight, alive):
 
 @kernel
 def _even_parents(stars, index, w, weight, alive):
-    """Give the arcs into every dirty head the multipliers w under which its star is worth the same with each of them.
+    """Choose the multipliers w of all arcs into each dirty head so that its star has the same value with every arc.
 
-    That is the best choice of w for the given u: the stars' sum stays, and the tree pays for the arc that it takes.
-    Returns whether an arc was found to have no star; its weight is NEG then. O(A).
+    For fixed multipliers u this choice of w is best: the sum of the stars stays the same, and the tree pays for the arc
+    that it chooses. Returns whether an arc had no star; the weight of such an arc becomes NEG. O(A).
     """
     value, x_bound = stars.value, stars.x_bound
     removed = False
@@ -158,7 +162,7 @@ def _even_parents(stars, index, w, weight, alive):
 
 @kernel
 def total_of_stars(star):
-    """What the stars add to the bound."""
+    """Return the sum of the values of all stars, which is part of the bound."""
     if star is None:
         return 0.0
     return star.stars.value.sum() if star.mode[0] != NO_STARS else 0.0
@@ -166,7 +170,7 @@ def total_of_stars(star):
 
 @kernel
 def charge_stars(star, index, weight, arc_max):
-    """arc_max[a] -= what the star of the word of arc a loses where a is chosen. O(A)."""
+    """Subtract from arc_max[a] the loss of value of the star of the arc's dependent if arc a is chosen. O(A)."""
     if star is None:
         return
     if star.mode[0] == NO_STARS:
@@ -178,9 +182,10 @@ def charge_stars(star, index, weight, arc_max):
 
 @kernel
 def visit_stars(star, task, multipliers, alive, z, chosen):
-    """At the tree of the chosen variables: (score of the stars' parts, on how many arcs they disagree, in each role).
+    """Return (score of the stars' parts, number of disagreements) at the tree of the chosen variables.
 
-    OUT star.into, star.score. O(A + n d^3), d the largest number of modifiers.
+    The second number counts arcs on which tree and stars disagree, separately for both roles of an arc. OUT star.into,
+    star.score. O(A + n d^3), where d is the largest number of dependents of a head.
     """
     if star is None:
         return 0.0, 0
@@ -199,7 +204,7 @@ def visit_stars(star, task, multipliers, alive, z, chosen):
 
 @kernel
 def score_stars(star, task, z, chosen, size):
-    """Score of the stars' parts at the tree of the chosen variables; star.into and star.score are filled."""
+    """Return the score of the stars' parts at the tree of the chosen variables; OUT star.into, star.score."""
     if star is None:
         return 0.0
     index = task.arcs
@@ -211,26 +216,26 @@ def score_stars(star, task, z, chosen, size):
 
 @kernel
 def _follow_tree(star, task, multipliers, alive):
-    """Make every star choose the tree's arc into its head (star.into), and its best modifiers then."""
-    index, into, was, one = task.arcs, star.into, star.was, star.one
+    """Let every star choose the tree's arc into its head (star.into), and the best dependents for this arc."""
+    index, into, was, single = task.arcs, star.into, star.was, star.single
     for h in range(1, len(index.right)):
-        if one.x[h] == into[h]:
+        if single.x[h] == into[h]:
             continue
         lo, hi = index.into_start[h], index.into_start[h + 1]
         for i in range(lo, hi):
             a = index.into[i]
             was[a] = alive[a]
             alive[a] = a == into[h]
-        one.dirty[h] = True
-        solve_stars(index, task.parts, _tables(star), alive, multipliers, one, NODE_LIMIT, star.scratch)
-        one.dirty[h] = False
+        single.dirty[h] = True
+        solve_stars(index, task.parts, _tables(star), alive, multipliers, single, NODE_LIMIT, star.scratch)
+        single.dirty[h] = False
         for i in range(lo, hi):
             alive[index.into[i]] = was[index.into[i]]
 
 
 @kernel
 def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
-    """A subgradient step of length alpha; OUT star.stars.dirty: heads whose star has to be solved again. O(A)."""
+    """Make a subgradient step of length alpha; OUT star.stars.dirty: heads whose star has changed. O(A)."""
     if star is None:
         return
     if star.mode[0] == NO_STARS:
@@ -255,7 +260,7 @@ def move_multipliers(star, index, multipliers, weight, alive, z, alpha):
 
 @kernel
 def add_star_slack(star, index, multipliers, alive, z, gap):
-    """gap[a] += slack of a star whose tree and whose choice disagree on arc a. O(A)."""
+    """Add to gap[a] the slack of every star that disagrees with the tree on arc a. O(A)."""
     if star is None:
         return
     if star.mode[0] == NO_STARS:
@@ -279,17 +284,17 @@ def add_star_slack(star, index, multipliers, alive, z, gap):
 
 @kernel
 def hand_over(star, task, state, scratch):
-    """Turn the shares of same-head factors into multipliers; the stars score these factors from now on.
+    """Turn the shares of same-head factors into multipliers: stars score these factors from now on.
 
-    What folding has made scores of single arcs becomes part of the multipliers. Returns the state of what is left; its
-    arrays, mode and dirty stars change in place. O(A + K).
+    Folding has turned some factors into scores of single arcs, which become part of the multipliers. Returns the state
+    with the remaining factors. Its arrays, the mode and the dirty stars change in place. O(A + K).
     """
     if star is None:
         return state
     pairs, constant = _hand_over_pairs(star.handover, task.pairs, state, scratch)
     products, constant = _hand_over_products(star.handover, task, state, scratch, constant)
     state.offset[0] += constant
-    # an affine majorant a + b s: the tree earns b for every modifier, and so does the star pay
+    # an affine majorant a + b s adds b to the tree's weight for every dependent, so that the star subtracts b
     index, first = task.arcs, task.counts.first
     for h in range(len(state.slope)):
         if first[h + 1] > first[h]:
@@ -298,17 +303,17 @@ def hand_over(star, task, state, scratch):
             state.slope[h] = 0.0
     star.mode[0] = ALL_STARS
     star.stars.dirty[:] = True
-    return changed(state, state.graph, pairs, products, state.spans)
+    return with_factors(state, state.graph, pairs, products, state.spans)
 
 
 @kernel
-def _hand_over_pairs(handover, given, state, scratch):
-    """(pairs that are left, change of the bound's constant); `given`: those of the task, before folding. O(K)."""
+def _hand_over_pairs(handover, all_pairs, state, scratch):
+    """Return (the remaining pairs, change of the bound's constant); `all_pairs` are the pairs before folding. O(K)."""
     pairs, theta, u, w = state.pairs, state.theta, state.multipliers.child, state.multipliers.parent
     alive, certain = scratch.alive, scratch.certain
     grandchildren, limit = handover.grandchildren, handover.pairs
     constant = 0.0
-    present = np.zeros(len(given.phi), np.bool_)
+    present = np.zeros(len(all_pairs.phi), np.bool_)
     keep = np.zeros(len(pairs.phi), np.bool_)
     for i in range(len(pairs.phi)):
         k = pairs.number[i]
@@ -325,25 +330,28 @@ def _hand_over_pairs(handover, given, state, scratch):
         else:
             u[e] += of_e
         u[f] += of_f
-    for k in range(min(limit, len(given.phi))):
-        e, f, phi = given.e[k], given.f[k], given.phi[k]
+    for k in range(min(limit, len(all_pairs.phi))):
+        e, f, phi = all_pairs.e[k], all_pairs.f[k], all_pairs.phi[k]
         if present[k] or not alive[e] or not alive[f]:
             continue
-        to = f if certain[e] else e
-        theta[to] -= phi
-        if to == e and k < grandchildren:
+        arc = f if certain[e] else e
+        theta[arc] -= phi
+        if arc == e and k < grandchildren:
             w[e] += phi
         else:
-            u[to] += phi
+            u[arc] += phi
     return Pairs(pairs.number[keep], pairs.e[keep], pairs.f[keep], pairs.phi[keep], pairs.share[keep]), constant
 
 
 @kernel
 def _hand_over_products(handover, task, state, scratch, constant):
-    """As `_hand_over_pairs`, adding to a constant; the places of the shares say which product is which. O(K)."""
-    given, products, theta, u = task.products, state.products, state.theta, state.multipliers.child
+    """Return (the remaining products, `constant` plus its change), as `_hand_over_pairs` does for pairs. O(K).
+
+    The positions of the shares identify the products.
+    """
+    all_products, products, theta, u = task.products, state.products, state.theta, state.multipliers.child
     offset, limit = len(task.pairs.phi), handover.products
-    present = np.zeros(len(given.share) + 1, np.bool_)
+    present = np.zeros(len(all_products.share) + 1, np.bool_)
     first = np.zeros(len(products.phi) + 1, np.int32)
     kept = np.zeros(len(products.share), np.bool_)
     keep = np.zeros(len(products.phi), np.bool_)
@@ -362,18 +370,24 @@ def _hand_over_products(handover, task, state, scratch, constant):
             constant -= products.share[lo] * (hi - lo - 1)
         for j in range(lo, hi):
             u[products.var[j]] += products.share[j] if products.phi[i] >= 0.0 else -products.share[lo]
-    for i in range(len(given.phi)):
-        lo, hi = given.first[i], given.first[i + 1]
-        if given.number[lo] >= limit:
+    for i in range(len(all_products.phi)):
+        lo, hi = all_products.first[i], all_products.first[i + 1]
+        if all_products.number[lo] >= limit:
             break
-        to = lo
-        gone = False
+        place = lo
+        folded = False
         for j in range(lo, hi):
-            gone = gone or present[given.number[j] - offset] or not scratch.alive[given.var[j]]
-            if not scratch.certain[given.var[j]]:
-                to = j
-        if not gone:
-            theta[given.var[to]] -= given.phi[i]
-            u[given.var[to]] += given.phi[i]
-    left = Products(first[: c + 1], products.var[kept], products.number[kept], products.phi[keep], products.share[kept])
-    return left, constant
+            folded = folded or present[all_products.number[j] - offset] or not scratch.alive[all_products.var[j]]
+            if not scratch.certain[all_products.var[j]]:
+                place = j
+        if not folded:
+            theta[all_products.var[place]] -= all_products.phi[i]
+            u[all_products.var[place]] += all_products.phi[i]
+    remaining = Products(
+        first[: c + 1],
+        products.var[kept],
+        products.number[kept],
+        products.phi[keep],
+        products.share[kept],
+    )
+    return remaining, constant

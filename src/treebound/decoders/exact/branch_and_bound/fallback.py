@@ -1,4 +1,4 @@
-"""Trees of sentences whose hypergraph would be too large: of scores of arcs alone the best one, else some tree."""
+"""Trees of sentences whose hypergraph would be too large: the best tree under arc scores alone."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from treebound.support.jit import kernel
 
 @kernel
 def first_order_tree(index, n, single_root, theta):
-    """int32[n]: the arc into each word of the best projective tree of theta float64[>= A]; none if there is no tree.
+    """Return int32[n]: the arc into each word of the best projective tree under the arc scores theta float64[>= A].
 
-    O(n^2 k), space O(n^2).
+    The array is empty if there is no tree. O(n^2 k) time, O(n^2) space.
     """
     into = np.zeros(n, np.int32)
     return into if best_candidates(index, theta, single_root, into) > NEG_TEST else into[:0]
 
 
 def large_first_order(problem: Problem, projective: bool, limit: int) -> tuple[Parse, Record] | None:
-    """The best tree of a problem without parts, value NEG if there is none, with its proof: one bound, the tree itself.
+    """Return (the best tree of a problem without parts, a record that proves it with one bound: the score of the tree).
 
-    None if the hypergraph of its projective trees has at most `limit` edges: a search is then as fast, and lists what
-    it did. The tree is the one that a search finds. O(n^2 k), space O(n^2 + arcs).
+    The value is NEG if there is no tree. None if the hypergraph of projective trees has at most `limit` edges: the
+    search is then as fast, and its record is more detailed. The tree is the one that the search would return. O(n^2 k)
+    time, O(n^2 + arcs) space.
     """
     n = problem.n
-    small = problem.arcs * 2 * n <= limit  # spares most sentences the sum
+    small = problem.arcs * 2 * n <= limit  # fast test that makes the exact count unnecessary for most sentences
     if small or arc_edges(n, problem.head, problem.mod) <= limit:
         return None
     index, arcs = arcs_of(problem), np.zeros(n, np.int32)
@@ -47,5 +48,5 @@ def large_first_order(problem: Problem, projective: bool, limit: int) -> tuple[P
     work = {"dp_calls": 1, "nodes": 1, "root_solved": 1}
     heads = heads_of(index, arcs if exists else arcs[:0])
     parse = Parse(heads, value, value, "optimal" if exists else "infeasible", work)
-    one = np.array([[0.0, value, value]]), np.array([[-1.0, -1.0, 0.0, value, 0.0]])
-    return parse, Record(*one, np.zeros(1, np.int32), np.zeros((1, 0)))
+    rows = np.array([[0.0, value, value]]), np.array([[-1.0, -1.0, 0.0, value, 0.0]])
+    return parse, Record(*rows, np.zeros(1, np.int32), np.zeros((1, 0)))

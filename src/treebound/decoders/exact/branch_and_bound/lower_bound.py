@@ -1,4 +1,4 @@
-"""A first tree from below: climbing the paper's lower bound pi (Qian & Liu 2013, section 3.4)."""
+"""A first incumbent: alternating maximisation of the paper's lower bound pi (Qian & Liu 2013, section 3.4)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from treebound.kernels.chart.best_tree import best_tree, keep_arcs, lay_tree, li
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST
 from treebound.support.jit import kernel
 
-MOST = 20  #: trees of an alternation at most, which took two on average (docs/decisions/032)
+MOST = 20  #: limit of trees in an alternation; two trees were enough on average (docs/decisions/032)
 
 
 @kernel
-def climb(graph, task, handover, most):
-    """Alternate the tree and the shares of pi: (best score, its arcs int32[n], trees computed, at most `most`).
+def climb(graph, task, handover, max_trees):
+    """Maximise pi alternately over the tree and the shares, and return the best tree.
 
-    The other arguments are those of `search.search`, which takes the tree as one that is known. The first tree is the
-    best one of the variables' own scores. Every tree scores at least as much as the one before (but for counts and
-    stars, which pi leaves out), so that the alternation ends at the first tree that scores no more.
+    Returns (best score, its arcs int32[n], number of trees computed). The first three arguments are the same as for
+    `search.search`, which takes the tree as its incumbent; `max_trees` is the limit of trees. The first tree is the
+    best tree under the scores of the variables alone. Every tree scores at least as much as the one before, except for
+    the scores of counts and stars, which pi leaves out. The alternation therefore ends at the first tree that scores no
+    more than the best one.
     """
     index, theta, pairs, products, counts = task.arcs, task.theta, task.pairs, task.products, task.counts
     A, n = len(index.head), len(index.right) - 1
@@ -32,9 +34,9 @@ def climb(graph, task, handover, most):
     on = np.empty(len(products.phi), np.int32)
     number = np.zeros(n + 1, np.int32)
     star = star_state(handover, index)
-    top = NEG
+    best_score = NEG
     used = 0
-    while used < most:
+    while used < max_trees:
         v = best_tree(graph, index, weight, task.parts.single_root, chosen, oracle)
         used += 1
         if v <= NEG_TEST:
@@ -45,11 +47,11 @@ def climb(graph, task, handover, most):
         if len(counts.first) > 0:
             score += visit_counts(counts, number, number)[0]
         score += score_stars(star, task, z, chosen, size)
-        if score > top:
+        if score > best_score:
             ascend(pairs, products, theta, z, weight)
         lift_tree(chosen, size, z)
-        if score <= top:
+        if score <= best_score:
             break
-        top = score
+        best_score = score
         keep_arcs(chosen, size, A, arcs)
-    return top, arcs, used
+    return best_score, arcs, used

@@ -1,11 +1,14 @@
-"""Branch and bound as published: projected subgradient, Rush steps, level by level (Qian & Liu 2013, section 3).
+"""Branch and bound as published: projected subgradient steps, breadth-first (Qian & Liu 2013, section 3).
 
-The search begins with a tree to beat, which alternating maximisation of pi finds (`lower_bound.climb`, Algorithm 1).
-Factors may have any number of arcs. Compare `search`, which is the tuned configuration for pairs.
-Step sizes: the paper starts alpha at max_c 1 / |phi_c| and then follows Rush et al. (2010), whose rule halves the step
-whenever the dual value goes up: alpha_t = alpha_0 2^-(number of times it did), counted per node. The gentler
-alpha_0 / (1 + number), of Koo et al. (2010), does not end in reasonable time from this alpha_0: one factor with a tiny
-score makes the first step so long that thousands of steps only move shares from one vertex of the simplex to another.
+The search begins with an incumbent, which alternating maximisation of pi finds (`lower_bound.climb`, Algorithm 1).
+Factors may have any number of arcs. The module `search` contains the tuned configuration.
+
+Step sizes: the paper starts alpha at max_c 1 / |phi_c| and then follows Rush et al. (2010). Their rule halves the step
+whenever the dual value increases: alpha_t = alpha_0 2^-(number of increases), counted per node. Koo et al. (2010)
+decrease the step more slowly, alpha_0 / (1 + number of increases). With this alpha_0, that rule does not end in
+reasonable time. One factor with a tiny score makes the first step so long that thousands of steps only move shares from
+one vertex of the simplex to another.
+
 Oracle: enumeration; equality with the tuned search on real sentences.
 """
 
@@ -19,29 +22,28 @@ from treebound.decoders.exact.branch_and_bound.state import (
     EVERYTHING,
     LIMIT,
     OPTIMAL,
-    Found,
+    SearchResult,
     Task,
     closed,
     conclude,
-    spent,
+    limit_reached,
 )
 from treebound.decoders.exact.branch_and_bound.trace import no_record
 from treebound.kernels.chart.best_tree import OracleScratch, keep_arcs, oracle_scratch
 from treebound.kernels.chart.hypergraph import NEG, NEG_TEST, best_variables, inside
 from treebound.support.jit import kernel
 
-EPSILON = 1e-8  #: the paper's precision of the stopping test
-MAX_STEPS = (
-    200  #: steps of one node. The paper names no limit, but a step that has decayed too early creeps for 10^5 steps
-)
-ROUNDING = 1e-3  #: shares are real numbers here: a bound this little above an integer is rounded down to it
+EPSILON = 1e-8  #: precision of the stopping test in the paper
+#: limit of steps at one node. The paper names no limit, but a step size that decays too early needs 10^5 steps
+MAX_STEPS = 200
+ROUNDING = 1e-3  #: shares are real numbers: a bound is rounded down to an integer that is closer than this
 
 
 class Factors(NamedTuple):
-    """Factors of two variables or more: int32[F + 1], int32[*], float64[F].
+    """Factors of two variables or more: first int32[F + 1], var int32[*], phi float64[F].
 
-    Factor c has the variables var[first[c] : first[c + 1]]. Dual variables (p) are float64[*]: for phi >= 0 a share for
-    each variable; for phi < 0 (p1, p2) in the factor's first two places.
+    Factor c has the variables var[first[c] : first[c + 1]]. The dual variables p are float64[*]. A factor with phi >= 0
+    has one share for each variable. A factor with phi < 0 has (p1, p2) in its first two places.
     """
 
     first: np.ndarray
@@ -50,9 +52,10 @@ class Factors(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An open node: duals, int8[V] arcs that are fixed (1: in, -1: out), and its parent's bound.
+    """A node of the search: dual variables, int8[V] fixed arcs (1: required, -1: forbidden), its parent's bound.
 
-    Once searched: its own bound, the best score among its trees, the arc that it would branch on (-1: none).
+    A node that has been searched holds its own bound, the best score among its trees, and the arc to branch on (-1:
+    none).
     """
 
     p: np.ndarray
@@ -63,8 +66,14 @@ class Node(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory: of the tree oracle, weights float64[V], a tree (its variables, z int8[V]), slack float64[V];
-    best float64[1] and best_arcs int32[n] are the best tree so far."""
+    """Working memory of the search.
+
+    - oracle: memory of the tree oracle
+    - weight: float64[V], weights of the variables
+    - chosen, z: the variables of a tree, and the same tree as int8[V]
+    - gap: float64[V], slack
+    - best, best_arcs: float64[1] and int32[n], score and arcs of the best tree so far
+    """
 
     oracle: OracleScratch
     weight: np.ndarray
@@ -76,7 +85,10 @@ class Scratch(NamedTuple):
 
 
 def flat_factors(task: Task) -> Factors:
-    """Pairs before products; a product of one variable is its score, and is added to theta. O(K)."""
+    """Return pairs and products as one list of factors, pairs first. O(K).
+
+    The score of a product with one variable is added to theta instead.
+    """
     pairs, products = task.pairs, task.products
     size = np.diff(products.first)
     np.add.at(task.theta, products.var[products.first[:-1][size == 1]], products.phi[size == 1])
@@ -88,7 +100,7 @@ def flat_factors(task: Task) -> Factors:
 
 @kernel
 def project_simplex(q):
-    """Euclidean projection of q onto the probability simplex, in place (Duchi et al. 2008). O(r log r)."""
+    """Project q onto the probability simplex, in place, by Euclidean distance (Duchi et al. 2008). O(r log r)."""
     r = len(q)
     if r == 2:
         d = (q[0] - q[1] + 1.0) / 2.0
@@ -108,7 +120,7 @@ def project_simplex(q):
 
 @kernel
 def _fix(index, fixed, a, value):
-    """Fix arc a; value 1 forbids the modifier's other arcs and every crossing arc, in place. O(A)."""
+    """Fix arc a; value 1 forbids the other arcs into its dependent and every crossing arc, in place. O(A)."""
     head, mod = index.head, index.mod
     fixed[a] = 1 if value == 1 else -1
     if value != 1:
@@ -124,7 +136,7 @@ def _fix(index, fixed, a, value):
 
 @kernel
 def _linear(theta, fixed, factors, p, weight):
-    """Arc weights of psi(p, .) into `weight`; returns its constant. O(sum of factor sizes)."""
+    """Write the arc weights of psi(p, .) into `weight` and return its constant. O(sum of factor sizes)."""
     first, var, phi = factors
     weight[:] = theta
     constant = 0.0
@@ -145,29 +157,29 @@ def _linear(theta, fixed, factors, p, weight):
 
 @kernel
 def _decide(fixed, factors, p):
-    """Exact shares for factors whose arcs are all fixed, in place."""
+    """Set the shares of factors whose arcs are all fixed to their exact values, in place."""
     first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
         off = -1
-        free = False
+        undecided = False
         for i in range(lo, hi):
             if fixed[var[i]] == 0:
-                free = True
+                undecided = True
             elif fixed[var[i]] < 0:
                 off = i
         if phi[c] >= 0.0:
-            if not free and off >= 0:
+            if not undecided and off >= 0:
                 p[lo:hi] = 0.0
                 p[off] = 1.0
-        elif not free:
+        elif not undecided:
             p[lo] = 0.0 if off >= 0 else 1.0
             p[lo + 1] = 1.0 - p[lo]
 
 
 @kernel
 def _on(factors, c, z):
-    """How many variables of factor c the tree z has."""
+    """Return the number of variables of factor c that the tree z contains."""
     on = 0
     for i in range(factors.first[c], factors.first[c + 1]):
         on += z[factors.var[i]]
@@ -176,7 +188,7 @@ def _on(factors, c, z):
 
 @kernel
 def _visit(factors, p, z, score, gap):
-    """score plus that of the factors at the tree z; OUT gap: slack of the factors of each variable. O(K)."""
+    """Return `score` plus the scores of the factors at the tree z; OUT gap: slack of each variable's factors. O(K)."""
     first, var, phi = factors
     gap[:] = 0.0
     for c in range(len(phi)):
@@ -200,7 +212,7 @@ def _visit(factors, p, z, score, gap):
 
 @kernel
 def _step(factors, p, z, alpha):
-    """A projected subgradient step of length alpha, in place. O(K log r)."""
+    """Make a projected subgradient step of length alpha, in place. O(K log r)."""
     first, var, phi = factors
     for c in range(len(phi)):
         lo, hi = first[c], first[c + 1]
@@ -219,9 +231,9 @@ def _step(factors, p, z, alpha):
 
 @kernel
 def _start(factors, unit):
-    """(longest step, duals of the root)."""
+    """Return (the length of the first step, the dual variables of the root)."""
     first, _, phi = factors
-    scale = unit if unit > 0.0 else 1.0  # the paper's scores are averages: units would shrink its first step
+    scale = unit if unit > 0.0 else 1.0  # the first step of the paper is for scores that are not scaled to integers
     alpha = 0.0
     p = np.zeros(len(factors.var))
     for c in range(len(phi)):
@@ -237,13 +249,16 @@ def _start(factors, unit):
 
 @kernel
 def _search_node(graph, task, factors, node, alpha, limit, scratch):
-    """(the node with its own bound, whether that closes it, DP calls), after steps until nothing moves or the limit."""
+    """Make steps at a node until nothing changes or a limit is reached.
+
+    Returns (the node with its own bound, whether the bound closes the node, number of DP calls).
+    """
     p, fixed, bound, lower, propose = node
     A, unit, z, gap, best = len(task.arcs.mod), task.unit, scratch.z, scratch.gap, scratch.best
     value, back, chosen = scratch.oracle.value, scratch.oracle.best, scratch.chosen
     scale = unit if unit > 0.0 else 1.0
     _decide(fixed, factors, p)
-    old = EVERYTHING
+    last_psi = EVERYTHING
     ups, steps = 0, 0
     while True:
         constant = _linear(task.theta, fixed, factors, p, scratch.weight)
@@ -267,11 +282,11 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
             if fixed[a] == 0 and (propose < 0 or gap[a] > gap[propose]):
                 propose = a
         solved = propose < 0 or closed(bound, best[0], unit, ROUNDING)
-        stop = solved or gap[propose] <= 0.0 or (0.0 <= old - psi <= EPSILON * scale)
-        stop = stop or steps >= MAX_STEPS or spent(limit, steps)
+        stop = solved or gap[propose] <= 0.0 or (0.0 <= last_psi - psi <= EPSILON * scale)
+        stop = stop or steps >= MAX_STEPS or limit_reached(limit, steps)
         if not stop:
-            ups += psi > old
-            old = psi
+            ups += psi > last_psi
+            last_psi = psi
             _step(factors, p, z, alpha * 0.5**ups / scale)
             _decide(fixed, factors, p)
         for i in range(size):
@@ -282,12 +297,12 @@ def _search_node(graph, task, factors, node, alpha, limit, scratch):
 
 @kernel
 def _next_level(survivors, index, best, unit):
-    """The children of the nodes that the best score leaves open; one branching arc for all of them."""
-    top = NEG
+    """Return the children of all nodes that the best score leaves open; one arc is branched on for the whole level."""
+    best_lower = NEG
     branch = -1
     for node in survivors:
-        if not closed(node.bound, best, unit, ROUNDING) and (branch < 0 or node.lower > top):
-            top = node.lower
+        if not closed(node.bound, best, unit, ROUNDING) and (branch < 0 or node.lower > best_lower):
+            best_lower = node.lower
             branch = node.propose
     level = survivors[:0]
     for node in survivors:
@@ -304,10 +319,11 @@ def _next_level(survivors, index, best, unit):
 
 
 @kernel
-def search_published(graph, task, factors, known, max_dp_calls, max_nodes):
-    """Best tree and its certificate, with the paper's search; Found without a record.
+def search_published(graph, task, factors, incumbent, max_dp_calls, max_nodes):
+    """Search for the best tree as in the paper, and return a `SearchResult` without a record.
 
-    graph, task, known  as of `search.search`; factors: `flat_factors` of the task. Counts are not scored
+    graph, task, incumbent  as in `search.search`; valencies are not scored
+    factors                 `flat_factors` of the task
     """
     A, n, V = len(task.arcs.mod), len(task.arcs.right) - 1, len(task.theta)
     unit = task.unit
@@ -317,8 +333,8 @@ def search_published(graph, task, factors, known, max_dp_calls, max_nodes):
         np.empty(2 * n + 1, np.int32),
         np.zeros(V, np.int8),
         np.empty(V),
-        np.array([known[0]]),
-        known[1].copy(),
+        np.array([incumbent[0]]),
+        incumbent[1].copy(),
     )
     alpha, p = _start(factors, unit)
     level = [Node(p, np.zeros(V, np.int8), EVERYTHING, NEG, -1)]
@@ -328,13 +344,13 @@ def search_published(graph, task, factors, known, max_dp_calls, max_nodes):
     while len(level) > 0:
         survivors = level[:0]
         for node in level:
-            if spent(max_dp_calls, dp_calls) or spent(max_nodes, nodes):
+            if limit_reached(max_dp_calls, dp_calls) or limit_reached(max_nodes, nodes):
                 status = LIMIT
                 limit_bound = max(limit_bound, node.bound)
                 continue
             nodes += 1
-            left = max_dp_calls - dp_calls if max_dp_calls > 0 else 0
-            searched, solved, calls = _search_node(graph, task, factors, node, alpha, left, scratch)
+            remaining_calls = max_dp_calls - dp_calls if max_dp_calls > 0 else 0
+            searched, solved, calls = _search_node(graph, task, factors, node, alpha, remaining_calls, scratch)
             dp_calls += calls
             if not solved:
                 survivors.append(searched)
@@ -345,4 +361,4 @@ def search_published(graph, task, factors, known, max_dp_calls, max_nodes):
     if unit > 0.0:
         bound = np.floor(bound + ROUNDING)
     record = no_record(0)
-    return Found(scratch.best[0], bound, scratch.best_arcs, status, dp_calls, nodes, root_solved, record)
+    return SearchResult(scratch.best[0], bound, scratch.best_arcs, status, dp_calls, nodes, root_solved, record)

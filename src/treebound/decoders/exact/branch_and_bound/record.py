@@ -1,4 +1,4 @@
-"""What a search did, in words that notebooks and checkers understand: its bounds, its tree of nodes, its proof."""
+"""The record of a search in a form that notebooks and checkers can read: its bounds, its nodes and its proof."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from treebound.decoders.exact.branch_and_bound.trace import ALL_STARS, NO_STARS,
 
 @dataclass(frozen=True)
 class SearchRecord:
-    """A finished branch-and-bound search.
+    """The record of a finished branch-and-bound search.
 
-    bounds   one dict per DP call: call, node, ub (bound on the node's trees by this call), lb (best score so far)
-    nodes    one dict per node: id, parent (-1), arc (head, modifier) or None, value, ub, status "branched" / "closed"
-    arcs     int32[N] arc number that each node decides, -1 at the root
-    steps    per node, the bounds that removed something or closed it
-    exact_families  families that the backbone scores itself
+    - bounds: one dict per DP call: call, node, ub (bound on the node's trees by this call), lb (best score so far)
+    - nodes: one dict per node: id, parent (-1), arc (head, modifier) or None, value, ub, status "branched" or "closed"
+    - arcs: int32[N], number of the arc that each node decides, -1 at the root
+    - steps: for each node, the bounds that removed an arc or closed the node
+    - exact_families: families that the backbone scores exactly
     """
 
     bounds: list[dict]
@@ -29,20 +29,21 @@ class SearchRecord:
     steps: list[list[Step]]
     exact_families: frozenset[str]
 
-    def restored(self, order: np.ndarray, rows: Mapping[str, np.ndarray], given: Problem) -> SearchRecord:
-        """The record of a problem in canonical form as one of the problem as it was `given`.
+    def restored(self, order: np.ndarray, rows: Mapping[str, np.ndarray], original: Problem) -> SearchRecord:
+        """Translate the record of a canonical problem into a record of the original problem.
 
-        order, rows  as of `decoders.canonical.Canonical`: given numbers of arcs, given rows of parts or -1
+        order, rows  original numbers of arcs and rows of parts, see `decoders.canonical.Canonical`
         """
 
         def moved(step: Step) -> Step:
+            """Return a step with shares and multipliers in the order of the original problem."""
             shares, of_arcs = {}, {}
             for family, of_parts in step.shares.items():
-                there, table = rows[family] >= 0, given.parts[family].arcs
+                present, table = rows[family] >= 0, original.parts[family].arcs
                 shares[family] = np.zeros(len(table) if of_parts.ndim == 1 else table.shape, of_parts.dtype)
-                # a table of fewer columns was filled up with empty slots, which have no share
-                known = of_parts[there] if of_parts.ndim == 1 else of_parts[there, : table.shape[1]]
-                shares[family][rows[family][there]] = known
+                # the canonical table may have additional columns for missing arcs, which have no shares
+                values_of_parts = of_parts[present] if of_parts.ndim == 1 else of_parts[present, : table.shape[1]]
+                shares[family][rows[family][present]] = values_of_parts
             for name in ("shift", "child", "parent"):
                 values = getattr(step, name)
                 if values is not None:
@@ -56,20 +57,20 @@ class SearchRecord:
 
 def make_record(
     problem: Problem,
-    kept: Record,
+    log: Record,
     exact: frozenset[str],
     pairs: tuple[str, ...],
     products: tuple[str, ...],
     handed_over: tuple[str, ...],
 ) -> SearchRecord:
-    """From a kernel's `Record`.
+    """Return the SearchRecord of a kernel's `Record`.
 
     pairs, products  families in the order of their shares, if they were bounded
-    handed_over      families that head stars score once they are in force
+    handed_over      families that head stars score once all stars are in use
     """
     unit = problem.unit or 1.0
     nodes = []
-    for i, (parent, arc, value, ub, branched) in enumerate(kept.nodes):
+    for i, (parent, arc, value, ub, branched) in enumerate(log.nodes):
         pair = None if arc < 0 else (int(problem.head[int(arc)]), int(problem.mod[int(arc)]))
         status = "branched" if branched else "closed"
         nodes.append(
@@ -77,12 +78,12 @@ def make_record(
         )
     bounds = [
         {"call": i + 1, "node": int(node), "ub": ub / unit, "lb": lb / unit}
-        for i, (node, ub, lb) in enumerate(kept.calls)
+        for i, (node, ub, lb) in enumerate(log.calls)
     ]
     steps: list[list[Step]] = [[] for _ in nodes]
-    for node, row in zip(kept.step_node, kept.step_dual, strict=True):
+    for node, row in zip(log.step_node, log.step_dual, strict=True):
         steps[node].append(_step(problem, row, exact, pairs, products, handed_over))
-    return SearchRecord(bounds, nodes, kept.nodes[:, 1].astype(np.int32), steps, exact)
+    return SearchRecord(bounds, nodes, log.nodes[:, 1].astype(np.int32), steps, exact)
 
 
 def _step(
@@ -93,25 +94,25 @@ def _step(
     products: tuple[str, ...],
     handed_over: tuple[str, ...],
 ) -> Step:
-    """One row of `Record.step_dual`, in the form that a checker takes."""
+    """Return a row of `Record.step_dual` as a `Step`, the form that the checker reads."""
     row = np.rint(row).astype(np.int64) if problem.unit else row
     bounded = [f for f in (*pairs, *products) if f in problem.parts and f not in exact]
     widths = []
     for family in bounded:
         table = problem.parts[family]
         used = table.score != 0.0
-        # a share for every arc of a part, or for pairs one that stands for both
+        # a product has one share for every arc, and a pair has one share
         widths.append(used if family in pairs else used[:, None] & (table.arcs >= 0))
     slopes = problem.n + 1 if "valency" in problem.parts else 0
     size = int(sum(np.count_nonzero(used) for used in widths)) + slopes
     stars = row[-1] if len(row) > size else 0
-    shares, at = {}, 0
+    shares, position = {}, 0
     for family, used in zip(bounded, widths, strict=True):
         if stars < ALL_STARS or family not in handed_over:
             shares[family] = np.zeros(used.shape, row.dtype)
-            shares[family][used] = row[at : at + np.count_nonzero(used)]
-        at += int(np.count_nonzero(used))
-    slope = row[at : at + slopes] if slopes and stars < ALL_STARS else None
+            shares[family][used] = row[position : position + np.count_nonzero(used)]
+        position += int(np.count_nonzero(used))
+    slope = row[position : position + slopes] if slopes and stars < ALL_STARS else None
     if stars == NO_STARS:
         return Step(shares, slope=slope)
     child, parent = row[size:-1].reshape(2, -1)
@@ -119,7 +120,7 @@ def _step(
 
 
 def certificate(record: SearchRecord) -> Certificate:
-    """The search's proof in the form that `treebound.checker.certificates.check_parse` verifies."""
+    """Return the proof of a search in the form that `treebound.checker.certificates.check_parse` verifies."""
     nodes = [
         CertNode(node["parent"], int(arc), node["value"], list(steps))
         for node, arc, steps in zip(record.nodes, record.arcs, record.steps, strict=True)

@@ -1,19 +1,20 @@
-"""Branch and bound, tuned: Polyak steps on the shares, elimination of arcs and edges, folding of decided factors.
+"""Tuned branch and bound: Polyak steps on the shares, elimination of arcs and edges, folding of decided factors.
 
-The bound is that of `treebound.kernels.bounded`; a *tree oracle* maximises it: a dynamic program over a hypergraph
-(projective trees), or a maximum spanning arborescence (all trees). With integer scores every bound is an exact integer
-and a node closes as soon as its bound is below the incumbent plus one.
+The bound is the one of `treebound.kernels.bounded`. A *tree oracle* maximises it: a dynamic program over a hypergraph
+for projective trees, or a maximum spanning arborescence for all trees. With integer scores every bound is an exact
+integer, and a node closes as soon as its bound is below the incumbent plus one.
 
-What is done beyond the paper, and why it is exact:
-- *elimination*: an edge of the hypergraph, or an arc, whose best tree has a bound no better than the incumbent goes;
-- *folding*: a word with one arc left certainly takes it; a factor of a certain arc is a factor of its other arcs, a
-  factor of a removed arc vanishes;
-- *head stars* (option): instead of bounding the parts of one head one by one, their best joint choice is found exactly,
-  and multipliers make it agree with the tree (`treebound.kernels.head_stars.solve`);
-- children inherit graph and shares, and every node is searched by a few steps only.
+The search differs from the paper in four ways. Each of them keeps it exact:
 
-Options are values, so that one compiled search serves them all. There are two versions: without head stars, for
-projective trees, where `handover` and `star` are None, and with them, for trees of both kinds.
+- *elimination* removes an arc, or an edge of the hypergraph, if the bound of its best tree is not above the incumbent;
+- *folding* simplifies factors. The last arc into a word is certain. A factor of a certain arc becomes a factor of its
+  other arcs, and a factor of a removed arc vanishes;
+- *head stars* (optional) score all parts of one head jointly and exactly, instead of bounding the parts one by one.
+  Multipliers make the stars agree with the tree (`treebound.kernels.head_stars.solve`);
+- children inherit the graph and the shares of their parent, and every node is searched by a few steps only.
+
+Options are values, so that one compiled search serves all of them. There are two compiled versions. The version without
+head stars is for projective trees; its `handover` and `star` are None. The version with head stars serves both spaces.
 
 Oracle: tests/contract enumerates all trees; two backbones must agree; HiGHS must agree.
 """
@@ -44,10 +45,10 @@ from treebound.decoders.exact.branch_and_bound.share_steps import (
     ambiguities,
     average_pairs,
     even_out,
-    evens_out,
     move_pairs,
     move_slopes,
     move_with_momentum,
+    needs_ambiguities,
     step_length,
 )
 from treebound.decoders.exact.branch_and_bound.state import (
@@ -55,21 +56,21 @@ from treebound.decoders.exact.branch_and_bound.state import (
     LIMIT,
     MAX_MARGINAL,
     OPTIMAL,
-    Found,
     Node,
     Run,
+    SearchResult,
     SharedTask,
     State,
     branching_arc,
-    changed,
     closed,
     conclude,
-    copied,
+    copy_state,
     decide,
     find_certain,
+    limit_reached,
     next_node,
     search_scratch,
-    spent,
+    with_factors,
 )
 from treebound.decoders.exact.branch_and_bound.trace import (
     ALL_STARS,
@@ -81,7 +82,7 @@ from treebound.decoders.exact.branch_and_bound.trace import (
     log_call,
     log_node,
     log_step,
-    recorded,
+    record_of_log,
 )
 from treebound.kernels.bounded import (
     add_slack,
@@ -119,28 +120,27 @@ from treebound.kernels.sibling_spans import (
 )
 from treebound.support.jit import kernel
 
-EXACT = 0.5  #: integer shares: bounds are integers, any fraction tells them apart
+EXACT = 0.5  #: rounding tolerance of bounds: they are integers, so that any fraction between 0 and 1 works
 
 
 @kernel
-def search(graph, given, handover, known, options):
-    """Best tree and its certificate.
+def search(graph, task, handover, incumbent, options):
+    """Search for the best tree, and return a `SearchResult` with its certificate.
 
-    graph     Hypergraph of a backbone; with a Handover also NO_GRAPH: all trees, by arborescences
-    task      Task
-    handover  Handover: what head stars score from the beginning, and after the root's steps if options.stars; or None
-    known     (score, arcs int32[n]) of a tree, or (NEG, ...)
-    options   Options
-    Returns Found.
+    - graph: Hypergraph of a backbone; with a Handover also NO_GRAPH, which means all trees, found as arborescences
+    - task: Task, the scores and the bounded factors of the sentence
+    - handover: Handover, or None. Head stars score its parts from the start, or after the root's steps if options.stars
+    - incumbent: (score, arcs int32[n]) of a known tree, or (NEG, ...)
+    - options: Options
     """
-    task = shared(given)
-    star = star_state(handover, task.arcs)
-    root = root_state(graph, task, 0 if handover is None else len(task.arcs.head), options.record)
+    shared_task = shared(task)
+    star = star_state(handover, shared_task.arcs)
+    root = root_state(graph, shared_task, 0 if handover is None else len(shared_task.arcs.head), options.record)
     size = len(root.settled)
-    best = max(options.floor, known[0])
-    scratch, log = search_scratch(handover, graph, task, options), empty_log(options.record)
-    run = Run(task, options, scratch, log, root, best, known[1].copy())
-    # not literals, for which numba would compile the kernels that take them once more
+    best = max(options.floor, incumbent[0])
+    scratch, log = search_scratch(handover, graph, shared_task, options), empty_log(options.record)
+    run = Run(shared_task, options, scratch, log, root, best, incumbent[1].copy())
+    # variables, because numba would compile the called kernels once more for literals
     dp_calls: Any = np.int64(0)
     nodes: Any = np.int64(0)
     status: Any = np.int64(OPTIMAL)
@@ -149,42 +149,44 @@ def search(graph, given, handover, known, options):
     open_nodes = [Node(root, EVERYTHING, -1, 0, -1, 0)]
     while len(open_nodes) > 0:
         node = next_node(open_nodes, options.order)
-        if closed(node.bound, run.best, task.unit, EXACT):
+        if closed(node.bound, run.best, shared_task.unit, EXACT):
             continue
-        if spent(options.max_dp_calls, dp_calls) or spent(options.max_nodes, nodes):
+        if limit_reached(options.max_dp_calls, dp_calls) or limit_reached(options.max_nodes, nodes):
             status = LIMIT
             limit_bound = max(limit_bound, node.bound)
             continue
-        begin_node(run, node)
-        bound, done, dp_calls = search_node(run, star, node.bound, node.branch < 0, nodes, dp_calls)
-        if done or spent(options.max_dp_calls, dp_calls):
+        open_node(run, node)
+        bound, is_closed, dp_calls = search_node(run, star, node.bound, node.branch < 0, nodes, dp_calls)
+        if is_closed or limit_reached(options.max_dp_calls, dp_calls):
             clear(run)
-            if not done:
+            if not is_closed:
                 status = LIMIT
                 limit_bound = max(limit_bound, bound)
             elif node.branch < 0:
                 root_solved = True
         else:
             pick = branching(run, star)
-            if pick >= 0:  # else one tree is left, and has been scored
+            if pick >= 0:  # otherwise one tree remains, which has been scored
                 log_branching(run.log, nodes)
                 for value in range(2):
                     open_nodes.append(Node(run.state, bound, pick, value, nodes, 2 * nodes + value))
         nodes += 1
     bound, status = conclude(run.best, limit_bound, status)
-    return Found(run.best, bound, run.best_arcs, status, dp_calls, nodes, root_solved, recorded(run.log, size))
+    return SearchResult(
+        run.best, bound, run.best_arcs, status, dp_calls, nodes, root_solved, record_of_log(run.log, size)
+    )
 
 
 @kernel
 def shared(task):
-    """Return the task as compiled functions hand it on, by reference."""
+    """Return the task as an object that compiled functions pass on by reference."""
     factors = task.pairs, task.products, task.counts, task.spans, task.adjacent
     return SharedTask(task.arcs, task.parts, task.theta, *factors, task.unit)
 
 
 @kernel
 def root_state(graph, task, arcs, record):
-    """The state that a search begins with; arcs: how many have multipliers."""
+    """Return the state of the root node; `arcs` is the number of arcs that have multipliers."""
     pairs, products = task.pairs, task.products
     slopes = len(task.counts.first) - 1 if len(task.counts.first) > 0 else 0
     size = len(pairs.phi) + len(products.share) + slopes + 2 * arcs + (arcs > 0)
@@ -198,10 +200,10 @@ def root_state(graph, task, arcs, record):
 
 
 @kernel
-def begin_node(run, node):
-    """Make the state of a node that of the run: its parent's, and what is decided."""
+def open_node(run, node):
+    """Make a copy of the parent's state the state of the run, and apply the decision of the node."""
     run.scratch.trace[:] = 0.0
-    run.state = copied(node.state)
+    run.state = copy_state(node.state)
     log_node(run.log, node.parent, node.branch, node.value)
     if node.branch >= 0:
         decide(run.task.arcs, run.state.weight, node.branch, node.value)
@@ -209,17 +211,18 @@ def begin_node(run, node):
 
 @kernel
 def search_node(run, star, bound, root, number, dp_calls):
-    """Lower the bound of the node whose state is run.state by steps on its dual variables, and its graph with it.
+    """Lower the bound of the current node by steps on its dual variables, and remove arcs and edges from its graph.
 
-    Returns (its bound then, whether it is closed, DP calls of the search). The last tree stays in scratch.z.
+    The state of the node is `run.state`. Returns (bound of the node, whether the node is closed, number of DP calls of
+    the search so far). The last tree stays in scratch.z.
     """
     unit = run.task.unit
-    refold: Any = np.bool_(True)  # what is alive is not known yet, or has changed
+    refold: Any = np.bool_(True)  # at the start, and whenever arcs were removed
     force_mark = not root
     steps = run.options.root_steps if root else run.options.node_steps
     rho, stale, step, moves = run.options.rho, 0, 0, 0
     gap_at_mark, node_best = EVERYTHING, EVERYTHING
-    done = True
+    is_closed = True
     while True:
         feasible = settle(run, star, refold)
         refold = False
@@ -243,12 +246,12 @@ def search_node(run, star, bound, root, number, dp_calls):
         score, size, moved = visit(run, star)
         log_call(run.log, number, upper, run.best)
         if moved == 0 and upper - score <= (EXACT if unit > 0.0 else rounding(run, v)):
-            bound = min(bound, max(score, NEG))  # no factor has slack at its tree, which is optimal for the node
+            bound = min(bound, max(score, NEG))  # no factor has slack: the tree is optimal for the node
             break
         if closed(bound, run.best, unit, EXACT):
             break
-        if moved == 0:  # the search for a star was cut off: only fewer arcs make its bound tighter
-            done = False
+        if moved == 0:  # the search for a star reached its limit: only removing arcs tightens its bound
+            is_closed = False
             break
         last = step >= steps
         gap = upper - run.best
@@ -259,31 +262,31 @@ def search_node(run, star, bound, root, number, dp_calls):
         if empty:
             bound = run.best
             break
-        if refold:  # steps on factors that may be gone are stale: fold, and take the rest anew
+        if refold:  # a step may concern factors that vanish: fold them, and compute the next tree first
             steps += last
         elif last and run.options.stars > 0 and root and mode_of(star) != ALL_STARS:
             take_over(run, star)
             steps += run.options.stars
             rho, stale, node_best = run.options.rho, 0, EVERYTHING
         elif last:
-            done = False
+            is_closed = False
             break
         else:
             moves += 1
             move(run, star, step_length(rho, gap, moved, unit), moves, step == steps - 1)
-            if spent(run.options.max_dp_calls, dp_calls):
-                done = False
+            if limit_reached(run.options.max_dp_calls, dp_calls):
+                is_closed = False
                 break
         lift_tree(run.scratch.chosen, size, run.scratch.z)
         lift_neighbours(run.scratch.chosen, size, run.scratch.neighbours)
         step += 1
     log_bound(run.log, number, bound)
-    return bound, done, dp_calls
+    return bound, is_closed, dp_calls
 
 
 @kernel
 def tree_of_weights(run):
-    """The largest weight of a tree, which bounds the node but for constants."""
+    """Return the largest weight of a tree: the bound of the node without its constants."""
     scratch = run.scratch
     single_root = run.task.parts.single_root
     return best_tree(run.state.graph, run.task.arcs, run.state.weight, single_root, scratch.chosen, scratch.oracle)
@@ -291,27 +294,27 @@ def tree_of_weights(run):
 
 @kernel
 def rounding(run, value):
-    """What real numbers of this size may differ by and count as equal."""
+    """Return the difference up to which two real numbers of this size count as equal."""
     return 1e-9 * max(1.0, abs(value), abs(run.state.offset[0]))
 
 
 @kernel
 def counting(run, star):
-    """Whether numbers of modifiers are bounded by majorants: stars score them, too."""
+    """Return whether majorants bound the scores of valencies; they do not if stars score them."""
     return len(run.task.counts.first) > 0 and mode_of(star) != ALL_STARS
 
 
 @kernel
 def settle(run, star, refold):
-    """Fold what is decided, if that has changed, and solve stars: whether there may be a tree."""
+    """Fold decided factors if arcs were removed, and solve the stars. Return whether a tree may exist."""
     if refold:
         fold(run, star)
     if star is not None:
-        feasible, again = True, True
-        while again:
+        feasible, removed = True, True
+        while removed:
             multipliers, weight, alive = run.state.multipliers, run.state.weight, run.scratch.alive
-            feasible, again = settle_stars(star, run.task, multipliers, weight, alive)
-            if again:
+            feasible, removed = settle_stars(star, run.task, multipliers, weight, alive)
+            if removed:
                 fold(run, star)
         return feasible
     return True
@@ -319,7 +322,7 @@ def settle(run, star, refold):
 
 @kernel
 def fold(run, star):
-    """Drop the factors that are decided from the state; OUT scratch.alive, certain, low, high. O(V + K)."""
+    """Remove decided factors from the state; OUT scratch.alive, certain, low, high. O(V + K)."""
     weight, alive, certain = run.state.weight, run.scratch.alive, run.scratch.certain
     for v in range(len(alive)):
         alive[v] = weight[v] > NEG_TEST
@@ -334,12 +337,12 @@ def fold(run, star):
     if counting(run, star):
         range_counts(run.task.arcs, alive, certain, run.scratch.low, run.scratch.high)
     spoil_stars(star)
-    run.state = changed(run.state, run.state.graph, pairs, products, spans)
+    run.state = with_factors(run.state, run.state.graph, pairs, products, spans)
 
 
 @kernel
 def upper_bound(run, star, value):
-    """The bound of a node whose best tree weighs `value`. O(n)."""
+    """Return the upper bound of a node whose best tree weighs `value`. O(n)."""
     bound = value + run.state.offset[0]
     bound += total_of_stars(star)
     if counting(run, star):
@@ -349,9 +352,10 @@ def upper_bound(run, star, value):
 
 @kernel
 def visit(run, star):
-    """The last tree, laid into scratch.z: (its score, number of variables, how slack the bound is there). O(V + K).
+    """Write the last tree into scratch.z and return (its score, number of its variables, slack of the bound). O(V + K).
 
-    The slack is a squared length of the subgradient; 0: the bound is tight. The tree is kept if it is the best so far.
+    The slack is the squared length of the subgradient. It is 0 if the bound is tight at the tree. The tree is stored if
+    it is the best tree so far.
     """
     chosen, z = run.scratch.chosen, run.scratch.z
     score, size = tree_variables(run.state.graph, run.task.arcs, chosen, run.scratch.oracle)
@@ -359,22 +363,22 @@ def visit(run, star):
     scored, moved = visit_pairs(run.state.pairs, z, run.scratch.direction)
     score += scored
     if len(run.state.products.phi) > 0:
-        scored, more = visit_products(run.state.products, z, run.scratch.on)
+        scored, slack = visit_products(run.state.products, z, run.scratch.on)
         score += scored
-        moved += more
+        moved += slack
     if len(run.scratch.neighbours.after) > 0:
         lay_neighbours(run.task.adjacent, chosen, size, z, run.scratch.neighbours)
-        scored, more = visit_spans(run.state.spans, z, run.scratch.neighbours, run.scratch.span_direction)
+        scored, slack = visit_spans(run.state.spans, z, run.scratch.neighbours, run.scratch.span_direction)
         score += scored
-        moved += more
+        moved += slack
     if star is not None:
-        scored, more = visit_stars(star, run.task, run.state.multipliers, run.scratch.alive, z, chosen[:size])
+        scored, slack = visit_stars(star, run.task, run.state.multipliers, run.scratch.alive, z, chosen[:size])
         score += scored
-        moved += more
+        moved += slack
     if counting(run, star):
-        scored, more = visit_counts(run.task.counts, run.scratch.modifiers, run.scratch.wanted)
+        scored, slack = visit_counts(run.task.counts, run.scratch.modifiers, run.scratch.wanted)
         score += scored
-        moved += more
+        moved += slack
     if score > run.best:
         run.best = score
         keep_arcs(chosen, size, len(run.task.arcs.head), run.best_arcs)
@@ -383,14 +387,16 @@ def visit(run, star):
 
 @kernel
 def eliminate(run, star, beyond, marking, last, number):
-    """Remove arcs and edges whose trees cannot beat the best one, if `marking`; find ambiguities where they are used.
+    """Remove arcs and edges whose trees cannot beat the best tree, and compute ambiguities.
 
-    beyond  what the node's bound has more than the weight of its best tree
-    Returns (whether an arc was removed, whether no tree is left). O(edges + V).
+    Arcs and edges are removed if `marking`. Ambiguities are computed if the scheme or the branching rule needs them.
+
+    beyond  the node's bound minus the weight of its best tree
+    Returns (whether an arc was removed, whether no tree remains). O(edges + V).
     """
     options = run.options
-    wanted = evens_out(options.scheme) or (last and options.branching == MAX_MARGINAL)
-    if not marking and not wanted:
+    need_ambiguities = needs_ambiguities(options.scheme) or (last and options.branching == MAX_MARGINAL)
+    if not marking and not need_ambiguities:
         return False, False
     weight, arc_max = run.state.weight, run.scratch.arc_max
     cut = NEG
@@ -408,28 +414,28 @@ def eliminate(run, star, beyond, marking, last, number):
     log_step(run.log, number, run.state, mode_of(star))
     if edges == 0:
         return False, True
-    graph, fewer = without_losers(run.state.graph, edges, items, run.scratch.oracle)
+    graph, reduced = without_losers(run.state.graph, edges, items, run.scratch.oracle)
     removed = False
-    if fewer or mode_of(star) != NO_STARS:
+    if reduced or mode_of(star) != NO_STARS:
         charge_stars(star, run.task.arcs, weight, arc_max)
         arcs = len(run.task.arcs.head)
         for v in range(len(weight)):
             if v != arcs and weight[v] > NEG_TEST and arc_max[v] <= cut:
                 weight[v] = NEG
                 removed = removed or v < arcs
-    run.state = changed(run.state, graph, run.state.pairs, run.state.products, run.state.spans)
+    run.state = with_factors(run.state, graph, run.state.pairs, run.state.products, run.state.spans)
     return removed, False
 
 
 @kernel
 def take_over(run, star):
-    """All that is of one head becomes the stars'."""
+    """Let head stars score all same-head factors from now on."""
     if star is not None:
         run.state = hand_over(star, run.task, run.state, run.scratch)
 
 
 @kernel
-def move_by_scheme(scheme, run, alpha, moves, final):
+def move_pair_shares(scheme, run, alpha, moves, final):
     """Make a step on the shares of pairs by a scheme; return the change of the bound's constant. O(F)."""
     unit, weight, pairs, scratch = run.task.unit, run.state.weight, run.state.pairs, run.scratch
     if scheme == BLOCK_COORDINATE:
@@ -444,9 +450,13 @@ def move_by_scheme(scheme, run, alpha, moves, final):
 
 @kernel
 def move(run, star, alpha, moves, final):
-    """A step of length alpha on the dual variables with slack; of so many at this node, perhaps the last. O(V + K)."""
+    """Make a step of length alpha on the dual variables with slack. O(V + K).
+
+    moves  number of steps at this node, this step included
+    final  whether this is the last step at this node
+    """
     unit, weight, offset = run.task.unit, run.state.weight, run.state.offset
-    offset[0] += move_by_scheme(run.options.scheme, run, alpha, moves, final)
+    offset[0] += move_pair_shares(run.options.scheme, run, alpha, moves, final)
     if len(run.state.products.phi) > 0:
         offset[0] += move_products(run.state.products, run.scratch.z, run.scratch.on, alpha, unit, weight)
     offset[0] += move_spans(run.state.spans, run.task.adjacent, run.scratch.span_direction, alpha, weight)
@@ -460,7 +470,7 @@ def move(run, star, alpha, moves, final):
 
 @kernel
 def clear(run):
-    """Take whatever tree is laid out of the scratch. O(V)."""
+    """Remove the last tree from the scratch. O(V)."""
     run.scratch.z[:] = 0
     after, before = run.scratch.neighbours
     after[:] = FAR
@@ -469,7 +479,7 @@ def clear(run):
 
 @kernel
 def branching(run, star):
-    """The arc to branch on after the last tree, -1 where every arc is decided. O(V + K)."""
+    """Return the arc to branch on after the last tree, -1 if every arc is decided. O(V + K)."""
     z, gap = run.scratch.z, run.scratch.gap
     gap[:] = 0.0
     add_slack(run.state.pairs, run.state.products, z, gap)

@@ -1,6 +1,6 @@
-"""Steps on the dual variables of bounded factors: the schemes of the search.
+"""Steps on the dual variables of bounded factors, one function for each scheme of the search.
 
-Oracle: tests/test_search.py holds every scheme to the same optimum and checks its proof.
+Oracle: tests/test_search.py checks that all schemes reach the same optimum, and checks their proofs.
 """
 
 from __future__ import annotations
@@ -16,26 +16,32 @@ POLYAK, MOMENTUM, AVERAGED, BLOCK_COORDINATE = range(4)
 
 @kernel
 def step_length(rho, gap, moved, unit):
-    """Polyak's: rho times the gap over the squared length of the subgradient; at least 1 for integers."""
+    """Return the step length of Polyak: rho times the gap over the squared length of the subgradient.
+
+    For integer scores it is a whole number and at least 1.
+    """
     alpha = rho * gap / moved
     return max(1.0, np.floor(alpha + 0.5)) if unit > 0.0 else alpha
 
 
 @kernel
-def evens_out(scheme):
-    """Whether steps need the ambiguities of arcs."""
+def needs_ambiguities(scheme):
+    """Return whether the steps of a scheme use the ambiguities of arcs."""
     return scheme == BLOCK_COORDINATE
 
 
 @kernel
-def traces(scheme):
-    """Whether steps need the steps before them."""
+def needs_trace(scheme):
+    """Return whether the steps of a scheme use earlier steps."""
     return scheme in (MOMENTUM, AVERAGED)
 
 
 @kernel
 def move_pairs(pairs, direction, alpha, weight):
-    """A subgradient step of length alpha on the shares of pairs; returns the change of the bound's constant. O(F)."""
+    """Make a subgradient step of length alpha on the shares of pairs. O(F).
+
+    Returns the change of the bound's constant.
+    """
     constant = 0.0
     for i in range(len(pairs.phi)):
         if direction[i] != 0:
@@ -45,7 +51,11 @@ def move_pairs(pairs, direction, alpha, weight):
 
 @kernel
 def move_with_momentum(pairs, direction, alpha, trace, unit, weight):
-    """As `move_pairs`, with 0.5 of the step before added; trace float64[shares] holds that, by number. O(F)."""
+    """Make a step as `move_pairs` does, plus 0.5 times the step before; return the change of the bound's constant.
+    O(F).
+
+    trace  float64[shares]: the step before, by the number of the share
+    """
     constant = 0.0
     for i in range(len(pairs.phi)):
         k = pairs.number[i]
@@ -58,7 +68,10 @@ def move_with_momentum(pairs, direction, alpha, trace, unit, weight):
 
 @kernel
 def average_pairs(pairs, count, last, trace, unit, weight):
-    """Add the shares to trace float64[shares]; with the last of `count` steps, they become their mean. O(F)."""
+    """Add the shares to trace float64[shares]. In the last of `count` steps, replace the shares by their mean. O(F).
+
+    Returns the change of the bound's constant.
+    """
     constant = 0.0
     for i in range(len(pairs.phi)):
         trace[pairs.number[i]] += pairs.share[i]
@@ -70,7 +83,10 @@ def average_pairs(pairs, count, last, trace, unit, weight):
 
 @kernel
 def ambiguities(index, arc_max, out):
-    """OUT float64[A]: by how much the best tree with an arc beats the best one without it, from max-marginals."""
+    """Compute the ambiguity of every arc from max-marginals; OUT out float64[A].
+
+    The ambiguity of an arc is the score of the best tree with the arc minus the score of the best tree without it.
+    """
     for m in range(1, len(index.right)):
         top, second = NEG, NEG
         for i in range(index.into_start[m], index.into_start[m + 1]):
@@ -86,11 +102,11 @@ def ambiguities(index, arc_max, out):
 
 @kernel
 def even_out(pairs, ambiguity, degree, unit, weight):
-    """Block-coordinate step: every pair evens out its part of its variables' ambiguities; returns the change of the
-    constant.
+    """Make a block-coordinate step: every pair evens out its part of the ambiguities of its two variables.
 
-    degree float64[V]: pairs of a variable, plus one. A positive pair leaves its score where it is least decided; a
-    negative one charges its variables as far as both are wanted.
+    Returns the change of the bound's constant. `degree` is float64[V]: number of pairs of a variable, plus one. A
+    positive pair moves its score to the variable with the lower ambiguity. A negative pair charges its variables up to
+    the lower of the two ambiguities.
     """
     degree[:] = 1.0
     for i in range(len(pairs.phi)):
@@ -108,7 +124,7 @@ def even_out(pairs, ambiguity, degree, unit, weight):
 
 @kernel
 def move_slopes(index, counts, slope, number, wanted, alpha, weight):
-    """A subgradient step of length alpha on the slopes of `majorants`. O(A)."""
+    """Make a subgradient step of length alpha on the slopes of `majorants`. O(A)."""
     for h in range(len(slope)):
         delta = alpha * (wanted[h] - number[h])
         if delta != 0.0 and counts.first[h + 1] > counts.first[h]:
@@ -119,12 +135,12 @@ def move_slopes(index, counts, slope, number, wanted, alpha, weight):
 
 @kernel
 def add_count_slack(index, counts, slope, number, wanted, gap):
-    """gap[a] += slack of the majorant of the head of a, at a tree with number[h] modifiers of h. O(A)."""
+    """Add to gap[a] the slack of the majorant of the head of a, at a tree with number[h] dependents of h. O(A)."""
     for h in range(len(slope)):
-        at, size = counts.first[h], counts.first[h + 1] - counts.first[h]
+        first, size = counts.first[h], counts.first[h + 1] - counts.first[h]
         if size == 0 or number[h] == wanted[h]:
             continue
-        slack = counts.score[at + min(wanted[h], size - 1)] - slope[h] * wanted[h]
-        slack -= counts.score[at + min(number[h], size - 1)] - slope[h] * number[h]
+        slack = counts.score[first + min(wanted[h], size - 1)] - slope[h] * wanted[h]
+        slack -= counts.score[first + min(number[h], size - 1)] - slope[h] * number[h]
         for a in range(index.start[h], index.start[h + 1]):
             gap[a] += slack

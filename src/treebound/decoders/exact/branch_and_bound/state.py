@@ -1,4 +1,4 @@
-"""What a search works on: its task and options, its nodes, the best tree so far, and small decisions about them."""
+"""Data of a search: its task and options, its nodes, the best tree so far, and small decisions about them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebound.decoders.exact.branch_and_bound.share_steps import POLYAK, evens_out, traces
+from treebound.decoders.exact.branch_and_bound.share_steps import POLYAK, needs_ambiguities, needs_trace
 from treebound.decoders.exact.branch_and_bound.trace import Log, Record
 from treebound.kernels.arcs.numbering import ArcIndex
 from treebound.kernels.arcs.parts import PartIndex
@@ -22,16 +22,16 @@ from treebound.support.jit import kernel
 DEPTH_FIRST, BEST_FIRST, LEVEL = range(3)
 SLACK, MAX_MARGINAL = range(2)
 OPTIMAL, LIMIT, INFEASIBLE = range(3)
-EVERYTHING = 1e300  #: the bound of a node before its first tree
+EVERYTHING = 1e300  #: bound of a node before its first tree
 
 
 class Task(NamedTuple):
-    """A sentence as the search takes it: what a backbone scores, and what is bounded.
+    """A sentence in the form that the search reads: the scores of the backbone, and the bounded factors.
 
     theta                    float64[V] scores of the variables (see `treebound.kernels.bounded`), 0 at A
     pairs, products, counts  factors that are bounded
-    spans, adjacent          siblings that are bounded by the adjacent ones of a tree; all empty: no such bounds
-    unit                     > 0: all scores are integers
+    spans, adjacent          siblings that the adjacent siblings of a tree bound; all empty without this kind of bound
+    unit                     > 0 if all scores are integers
     """
 
     arcs: ArcIndex
@@ -48,7 +48,7 @@ class Task(NamedTuple):
 @by_reference
 @dataclass
 class SharedTask:
-    """A task as compiled functions hand it on."""
+    """A task that compiled functions pass on by reference."""
 
     arcs: ArcIndex
     parts: PartIndex
@@ -61,12 +61,12 @@ class SharedTask:
     unit: float
 
 
-class Found(NamedTuple):
-    """What a search returns: the best score, a bound of all trees, the tree (arcs int32[n]), and the work it took.
+class SearchResult(NamedTuple):
+    """The result of a search: best score, bound of all trees, the tree (arcs int32[n]), and the work that was done.
 
     status       OPTIMAL, LIMIT or INFEASIBLE
-    root_solved  the first node was closed by its bound
-    record       Record, empty unless asked for
+    root_solved  whether the bound of the first node closed it
+    record       Record, empty unless requested
     """
 
     value: float
@@ -82,17 +82,17 @@ class Found(NamedTuple):
 class Options(NamedTuple):
     """Parameters of the search.
 
-    root_steps, node_steps  steps on the shares at the root and at other nodes
-    rho, patience           Polyak factor, halved after `patience` steps without a better bound
-    max_dp_calls, max_nodes limits; 0 for none
-    order                   DEPTH_FIRST, BEST_FIRST (by bound) or LEVEL (first in, first out)
-    scheme                  POLYAK: plain steps; MOMENTUM: with 0.5 of the step before; AVERAGED: a node ends with the
-                            mean of its shares; BLOCK_COORDINATE: shares even out the max-marginals of their arcs
-    branching               SLACK: the arc with the largest slack; MAX_MARGINAL: the most ambiguous of those with slack
-    eliminate               remove arcs and edges that cannot win
-    stars                   steps at the root with head stars in the place of shares, before branching; 0: none
-    floor                   only trees that score more are looked for; without one, the value is `floor`
-    record                  keep what `Record` holds
+    - root_steps, node_steps: steps on the shares at the root and at other nodes.
+    - rho, patience: Polyak factor, which is halved after `patience` steps without a better bound.
+    - max_dp_calls, max_nodes: limits; 0 for none.
+    - order: DEPTH_FIRST, BEST_FIRST (by bound) or LEVEL (first in, first out).
+    - scheme: POLYAK makes plain steps. MOMENTUM adds 0.5 times the step before. AVERAGED ends a node with the mean of
+      its shares. BLOCK_COORDINATE lets shares even out the max-marginals of their arcs.
+    - branching: SLACK chooses the arc with the largest slack. MAX_MARGINAL chooses the most ambiguous arc with slack.
+    - eliminate: whether arcs and edges that cannot be part of a better tree are removed.
+    - stars: steps at the root with head stars in place of shares, before the search branches; 0 for none.
+    - floor: the search looks only for trees that score more. If there are none, the value is `floor`.
+    - record: whether the search fills its `Record`.
     """
 
     root_steps: int
@@ -110,22 +110,22 @@ class Options(NamedTuple):
     record: bool = False
 
 
-#: fewest DP calls and least time among those tried (docs/decisions): short budgets, then branch
+#: options with the fewest DP calls and the least time in our comparison (docs/decisions): few steps, then branching
 TUNED = Options(20, 6, 1.5, 3, 0, 0, DEPTH_FIRST, POLYAK, SLACK, True, 0)
 
 
 @by_reference
 @dataclass
 class State:
-    """The bound of a node, which its children begin with.
+    """The bound of a node, which its children inherit.
 
-    graph            Hypergraph, or NO_GRAPH
-    pairs, products, spans  factors still in play
-    theta, weight    scores of the variables, the same with everything that the bound adds
-    slope            float64[n + 1] of the majorants, where counts are scored
-    multipliers      of arcs in their two roles at stars
-    settled          shares of factors that were folded, for the record
-    offset           float64[1] constant of the bound
+    - graph: Hypergraph, or NO_GRAPH
+    - pairs, products, spans: factors that are not decided
+    - theta, weight: scores of the variables, without and with the dual variables
+    - slope: float64[n + 1] of the majorants, if valencies are scored
+    - multipliers: multipliers of arcs in their two roles at stars
+    - settled: shares of folded factors, for the record
+    - offset: float64[1], constant of the bound
     """
 
     graph: Hypergraph
@@ -141,9 +141,9 @@ class State:
 
 
 class Node(NamedTuple):
-    """A node to be opened: its parent's state and number, and the arc that is decided (-1 at the root).
+    """An open node: its parent's state and number, and the arc that is decided (-1 at the root).
 
-    serial  grows with the nodes' levels
+    serial  a number that increases with the level of the node
     """
 
     state: State
@@ -159,13 +159,14 @@ class Node(NamedTuple):
 class Scratch:
     """Working memory of a search.
 
-    oracle, chosen, arc_max, z  of the trees: see `kernels.chart.best_tree`
-    alive, certain    bool[V]
-    gap               float64[V] slack of the factors of a variable
-    direction, on     of pairs and of products at a tree
-    span_direction, neighbours  of spans at a tree
-    modifiers, wanted int32[n + 1] of a tree, of the majorants; low, high: how many each word can have
-    ambiguity, degree, trace  float64, of the schemes that need them
+    - oracle, chosen, arc_max, z: for trees, see `kernels.chart.best_tree`
+    - alive, certain: bool[V], variables that remain, and arcs that are the only ones into their words
+    - gap: float64[V], slack of the factors of a variable
+    - direction, on: of pairs and of products at a tree
+    - span_direction, neighbours: of spans at a tree
+    - modifiers, wanted: int32[n + 1], number of dependents of each word in a tree, and at the maximum of its majorant
+    - low, high: int32[n + 1], smallest and largest number of dependents that each word can have
+    - ambiguity, degree, trace: float64 arrays of the schemes that use them
     """
 
     oracle: OracleScratch
@@ -191,10 +192,10 @@ class Scratch:
 @by_reference
 @dataclass
 class Run:
-    """A search that is under way: the state of the node that it is at, the best tree so far and its arcs int32[n].
+    """A running search: the state of the current node, the best tree so far, and its arcs int32[n].
 
-    Compiled functions hand it on by reference: counting the references of its hundred arrays anew at every call took
-    a tenth of a search.
+    Compiled functions pass it on by reference. Counting the references of its hundred arrays at every call took a tenth
+    of the time of a search.
     """
 
     task: SharedTask
@@ -208,9 +209,9 @@ class Run:
 
 @kernel
 def search_scratch(handover, graph, task, options):
-    """Return scratch for a task and for all parts of its graph. Only searches with a Handover may have NO_GRAPH."""
+    """Return working memory for a task and its graph. Only searches with a Handover may have NO_GRAPH."""
     A, n, V = len(task.arcs.head), len(task.arcs.right) - 1, len(task.theta)
-    evened, traced = evens_out(options.scheme), traces(options.scheme)
+    with_ambiguities, with_trace = needs_ambiguities(options.scheme), needs_trace(options.scheme)
     return Scratch(
         oracle_scratch(handover, graph, n, A),
         np.empty(2 * n + 1, np.int32),
@@ -227,15 +228,18 @@ def search_scratch(handover, graph, task, options):
         np.zeros(n + 1, np.int32),
         np.zeros(n + 1, np.int32),
         np.zeros(n + 1, np.int32),
-        np.empty(V if evened or options.branching == MAX_MARGINAL else 0),
-        np.empty(V if evened else 0),
-        np.zeros(len(task.pairs.phi) if traced else 0),
+        np.empty(V if with_ambiguities or options.branching == MAX_MARGINAL else 0),
+        np.empty(V if with_ambiguities else 0),
+        np.zeros(len(task.pairs.phi) if with_trace else 0),
     )
 
 
 @kernel
 def closed(bound, value, unit, rounding):
-    """No tree under `bound` beats `value`. unit > 0: scores are integers, and bounds are known to within `rounding`."""
+    """Return whether a bound proves that no tree of a node beats `value`.
+
+    If unit > 0, scores are integers and bounds are exact up to `rounding`.
+    """
     if unit > 0.0:
         return bound < value + 1.0 - rounding
     return bound <= value + 1e-9 * max(1.0, abs(value))
@@ -243,7 +247,7 @@ def closed(bound, value, unit, rounding):
 
 @kernel
 def conclude(value, open_bound, status):
-    """(bound, status) of a finished search; open_bound is the largest bound of a node that a limit left open."""
+    """Return (bound, status) of a finished search; `open_bound` is the largest bound of the nodes left open."""
     if status == LIMIT:
         return max(value, open_bound), LIMIT
     return value, (INFEASIBLE if value <= NEG_TEST else OPTIMAL)
@@ -251,7 +255,7 @@ def conclude(value, open_bound, status):
 
 @kernel
 def next_node(open_nodes, order):
-    """Take the next node of the list."""
+    """Remove the next node from the list and return it."""
     last = len(open_nodes) - 1
     pick = last
     if order == BEST_FIRST:
@@ -270,14 +274,14 @@ def next_node(open_nodes, order):
 
 
 @kernel
-def spent(limit, used):
-    """Whether a limit (0: none) is reached."""
+def limit_reached(limit, used):
+    """Return whether a limit is reached; 0 means no limit."""
     return limit > 0 and used >= limit
 
 
 @kernel
-def copied(state):
-    """The state of a node, free to be changed."""
+def copy_state(state):
+    """Return a copy of a state, whose factors and numbers can be changed; the graph is shared."""
     p, q, r, m = state.pairs, state.products, state.spans, state.multipliers
     return State(
         state.graph,
@@ -294,8 +298,8 @@ def copied(state):
 
 
 @kernel(inline="always")
-def changed(state, graph, pairs, products, spans):
-    """The state with another graph and other factors."""
+def with_factors(state, graph, pairs, products, spans):
+    """Return the state with another graph and other factors."""
     return State(
         graph,
         pairs,
@@ -312,7 +316,7 @@ def changed(state, graph, pairs, products, spans):
 
 @kernel
 def decide(index, weight, arc, value):
-    """Forbid what contradicts the decision on an arc, by its weight."""
+    """Forbid all arcs that contradict the decision on an arc, by setting their weights to NEG."""
     if value == 0:
         weight[arc] = NEG
     else:
@@ -324,7 +328,7 @@ def decide(index, weight, arc, value):
 
 @kernel
 def find_certain(index, alive, certain):
-    """OUT certain bool[V]: arcs that are the only ones into their words. O(A)."""
+    """Find arcs that are the only ones into their words; OUT certain bool[V]. O(A)."""
     certain[:] = False
     for m in range(1, len(index.right)):
         count = 0
@@ -339,9 +343,9 @@ def find_certain(index, alive, certain):
 
 @kernel
 def branching_arc(index, weight, certain, gap, ambiguity):
-    """The undecided arc with the largest slack; if ambiguities are given, the most ambiguous of those with slack.
+    """Return the undecided arc with the largest slack, or -1 if every arc is decided.
 
-    -1 where every arc is decided.
+    If ambiguities are given, return the most ambiguous arc among the arcs with slack.
     """
     pick = -1
     for a in range(len(index.head)):

@@ -1,1 +1,1 @@
-"""Integer programs: from parts, as stated by Riedel & Clarke (2006), and cut by cut."""
+"""Integer programs: with parts, as stated by Riedel & Clarke (2006), and with constraints added when broken."""

@@ -1,8 +1,9 @@
-"""Trees by flows instead of cycle constraints: explicit formulations of the same program (Magnanti & Wolsey 1995).
+"""Flows that force selected arcs to form a tree, instead of cycle constraints (Magnanti & Wolsey 1995).
 
-single-commodity  the root sends one unit to every word, along selected arcs: n more columns a word, a loose relaxation;
-multi-commodity   a flow of its own for every word, at most d on each arc: n times as many columns, and the relaxation
-                  of the tree constraints alone is exact.
+- single-commodity: the root sends one unit of flow to every word, along selected arcs. It adds one column for each arc
+  and has a loose relaxation.
+- multi-commodity: every word has a flow of its own, of at most d on each arc. It adds n columns for each arc, and the
+  relaxation of the tree constraints alone is exact.
 """
 
 from __future__ import annotations
@@ -16,38 +17,41 @@ from treebound.core.limits import check_memory
 
 Flow = Literal["single-commodity", "multi-commodity"]
 NAME = "no-cycles"
-#: bytes of the rows of an arc in a flow
+#: bytes of the rows of one arc in one flow
 ROW = 1000
 
 
 def flow_program(variables: Variables, kind: Flow, first: int) -> tuple[int, float, list[Row]]:
-    """(further columns, their upper bound, rows). Column `first` is the first of them.
+    """Return (number of flow columns, their upper bound, rows); `first` is the number of the first flow column.
 
-    O(A) columns and rows for a single commodity, O(A n) for many (A arcs, n words).
+    O(A) columns and rows for a single commodity, O(A n) for many (A arcs, n words). Raises TooLargeError above the
+    limit of memory.
     """
     n = variables.n
     pairs = np.unique(np.stack([variables.head, variables.mod], axis=1), axis=0)
     arcs = [(int(h), int(m)) for h, m in pairs]
     size = len(arcs)
     copies = 1 if kind == "single-commodity" else n
-    what = f"a program of flows of {n:,} words with {size:,} arcs"
-    check_memory(what, ROW * size * copies, "choose formulation='incremental', or allow fewer arcs")
+    description = f"a program of flows of {n:,} words with {size:,} arcs"
+    check_memory(description, ROW * size * copies, "choose formulation='incremental', or allow fewer arcs")
     into: list[list[int]] = [[] for _ in range(n + 1)]
     out_of: list[list[int]] = [[] for _ in range(n + 1)]
     for a, (h, m) in enumerate(arcs):
         into[m].append(a)
         out_of[h].append(a)
-    own = [variables.arc(h, m) for h, m in arcs]
+    columns_of_arc = [variables.arc(h, m) for h, m in arcs]
     rows: list[Row] = []
 
     def balance(offset: int, m: int, supply: float) -> None:
+        """Add the row that word `m` consumes `supply` units of flow."""
         columns = np.array([offset + a for a in into[m] + out_of[m]], np.intp)
         signs = np.repeat([1.0, -1.0], [len(into[m]), len(out_of[m])])
         rows.append(Row(NAME, columns, signs, supply, supply))
 
-    def capacity(offset: int, a: int, most: float) -> None:
-        columns = np.concatenate([own[a], [offset + a]]).astype(np.intp)
-        rows.append(Row(NAME, columns, np.concatenate([np.full(len(own[a]), most), [-1.0]]), 0.0, np.inf))
+    def capacity(offset: int, a: int, limit: float) -> None:
+        """Add the row that arc `a` carries flow only if it is selected, at most `limit` units."""
+        columns = np.concatenate([columns_of_arc[a], [offset + a]]).astype(np.intp)
+        rows.append(Row(NAME, columns, np.concatenate([np.full(len(columns_of_arc[a]), limit), [-1.0]]), 0.0, np.inf))
 
     if kind == "single-commodity":
         for m in range(1, n + 1):

@@ -1,11 +1,11 @@
-"""Decoding as an integer program, solved by HiGHS through cvxpy: slow, and independent of every other decoder here.
+"""Decoding as an integer program, solved by HiGHS through cvxpy: slow, but independent of all other decoders.
 
-Variables: z_a in {0, 1} for every arc; y >= 0 for every part, which the rows below force to the part's value once z is
-integral, whatever the sign of its score; f >= 0, a flow on the arcs that forbids cycles; v in {0, 1} for every number
-of modifiers that a word may have.
+Variables: z_a in {0, 1} for every arc; y >= 0 for every part; f >= 0, a flow on the arcs that forbids cycles; v in
+{0, 1} for every number of dependents that a word may have. If z is integral, the rows force y to the value of the part,
+whatever the sign of its score.
 
-Martins, Smith & Xing (2009), "Concise integer linear programming formulations for dependency parsing" has the flow; the
-clique form of planarity is ours. The rows of parts stand in `part_rows`.
+The flow is the formulation of Martins, Smith & Xing (2009), "Concise integer linear programming formulations for
+dependency parsing". The clique form of planarity is ours. The rows of parts are in `part_rows`.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from treebound.decoders.base import CheckedDecoder
 from treebound.decoders.exact.programs.part_rows import FAMILIES, PartRows
 from treebound.support.extras import needs
 
-#: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances (1e-6) are made.
+#: coefficients of the objective are scaled to this size, because the solver's tolerances (1e-6) are absolute
 _LARGEST_COEFFICIENT = 1e3
-#: bytes of the rows that keep two arcs from crossing, for each pair of arcs; of an arc or a part in the other rows
+#: bytes of the rows that forbid crossing arcs, for each pair of arcs; bytes of the other rows, for each arc or part
 _PAIR, _ENTRY = 15, 1000
 
 
 class IntegerProgram(CheckedDecoder):
-    """The best tree by mixed integer programming.
+    """A decoder of the best tree by mixed integer programming.
 
     space       "projective" or "non-projective"
-    time_limit  seconds of solver time for a sentence; None: as long as it takes. A search cut short has status `limit`
+    time_limit  limit of solver seconds per sentence, None for no limit. A sentence that reaches it gets status `limit`
 
-    The solver works in floating point: `optimal` means proved up to its tolerance, about 1e-9 of the largest score for
-    each part. The value is that of the returned tree, recomputed exactly.
+    The solver uses floating-point numbers: `optimal` means proved up to its tolerance, which is about 1e-9 of the
+    largest score for each part. The value is the exact score of the returned tree.
     """
 
     name = "ilp"
@@ -58,10 +58,14 @@ class IntegerProgram(CheckedDecoder):
         self.time_limit = time_limit
 
     def decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
-        """Best tree of `problem`, the trees `without` (heads int[n + 1]) excluded; see `Parse` for status and bound."""
+        """Return the best tree of `problem` that is not one of the trees `without` (heads int[n + 1]).
+
+        See `Parse` for the status and the bound.
+        """
         return self._through(problem, without=without)
 
     def _decode(self, problem: Problem, without: Sequence[np.ndarray] = ()) -> Parse:
+        """Return the best tree of a canonical problem that is not one of the trees `without`."""
         start = time.perf_counter()
         program = _Program(problem, self.space)
         for tree in without:
@@ -73,7 +77,7 @@ class IntegerProgram(CheckedDecoder):
         heads[ROOT] = NO_HEAD
         if status == "infeasible":
             return Parse(heads, -math.inf, -math.inf, status, {"nodes": nodes}, seconds)
-        if z is None:  # the time was up before any tree was found
+        if z is None:  # the time limit was reached before any tree was found
             return Parse(heads, -math.inf, bound, status, {"nodes": nodes}, seconds)
         heads[problem.mod[z]] = problem.head[z]
         value = float(tree_score(problem, heads))
@@ -83,7 +87,10 @@ class IntegerProgram(CheckedDecoder):
 
 
 class _Program(PartRows):
-    """Rows and columns of the integer program of one problem. Columns: arcs, the flow, parts, numbers of modifiers."""
+    """The rows and columns of the integer program of one problem.
+
+    Columns: arcs, the flow, parts, numbers of dependents.
+    """
 
     def __init__(self, problem: Problem, space: str):
         arcs, parts = problem.arcs, sum(table.arcs.size for table in problem.parts.values())
@@ -100,7 +107,9 @@ class _Program(PartRows):
     # -- trees
 
     def _tree(self) -> None:
-        """One head a word; the root sends one unit of flow to every word, over selected arcs only."""
+        """Add the rows of trees: one head per word, and one unit of flow from the root to every word over selected
+        arcs.
+        """
         problem, n = self.problem, self.problem.n
         for m in range(1, n + 1):
             self._sum_equals(self.into[m], [1.0] * len(self.into[m]), 1.0)
@@ -117,11 +126,11 @@ class _Program(PartRows):
                 self._sum_at_most([a, number[m, h]], [1.0, 1.0], 1.0)
 
     def _planar(self) -> None:
-        """No two arcs cross, the root standing at position 0.
+        """Add the rows that forbid crossing arcs; the root is at position 0.
 
-        Arcs across arc b = (h, m) have one end strictly inside its span and one strictly outside. Those into one word
-        exclude each other, so b can be added to each such set: all (outside, k) for a k inside, all (inside, k) for a
-        k outside.
+        An arc that crosses arc b = (h, m) has one end strictly inside the span of b and one end strictly outside. Word
+        k has one head, so that one row can forbid b together with all crossing arcs into k. These are the arcs
+        (outside, k) for a k inside, and the arcs (inside, k) for a k outside.
         """
         head, mod = self.problem.head.tolist(), self.problem.mod.tolist()
         for b in range(self.arcs):
@@ -137,7 +146,7 @@ class _Program(PartRows):
                     self._sum_at_most([b, *across], [1.0] * (len(across) + 1), 1.0)
 
     def exclude(self, heads: np.ndarray) -> None:
-        """Not all the arcs of this tree."""
+        """Add the row that forbids a tree: not all of its arcs are selected."""
         arcs = np.flatnonzero(heads[self.problem.mod] == self.problem.head).tolist()
         if len(arcs) == self.problem.n:
             self._sum_at_most(arcs, [1.0] * len(arcs), self.problem.n - 1.0)
@@ -147,10 +156,13 @@ class _Program(PartRows):
     def solve(
         self, time_limit: float | None
     ) -> tuple[Literal["optimal", "limit", "infeasible"], np.ndarray | None, float, int]:
-        """(status, selected arcs bool[A] or None, upper bound on the score, nodes of the solver's search tree)."""
-        if not all(self.into[1:]):  # a word without candidate heads; the solver does not take an empty program
+        """Solve the program with HiGHS.
+
+        Returns (status, selected arcs bool[A] or None, upper bound on the score, nodes of the solver's search tree).
+        """
+        if not all(self.into[1:]):  # a word has no candidate head; the solver refuses an empty program
             return "infeasible", None, -math.inf, 0
-        with needs("ilp"):  # half a second: only for those who decode with it
+        with needs("ilp"):  # importing cvxpy takes half a second: only if this decoder is used
             import cvxpy as cp
 
         size = len(self.cost)
@@ -161,21 +173,21 @@ class _Program(PartRows):
         upper[self.forbidden] = 0.0
         z = cp.Variable(self.arcs, boolean=True)
         width = self.numbers - self.arcs
-        rest = cp.Variable(width, bounds=[np.zeros(width), upper[self.arcs : self.numbers]])
+        continuous = cp.Variable(width, bounds=[np.zeros(width), upper[self.arcs : self.numbers]])
         chosen = [z]
         if size > self.numbers:
             chosen.append(cp.Variable(size - self.numbers, boolean=True))
-        x = cp.hstack([z, rest, *chosen[1:]])
+        x = cp.hstack([z, continuous, *chosen[1:]])
         equal, value = _matrix(self.equal, size)
         at_most, limit = _matrix(self.at_most, size)
         constraints = [equal @ x == value, at_most @ x <= limit]
         constraints += [v <= u for v, u in zip(chosen, (upper[: self.arcs], upper[self.numbers :]), strict=False)]
         problem = cp.Problem(cp.Maximize((scale * cost) @ x), constraints)
-        # Presolve takes three times as long as the rest together on these programs.
+        # no presolve: on these programs it takes three times as long as everything else
         options = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, "presolve": "off", "threads": 1, "random_seed": 0}
         if time_limit is not None:
             options["time_limit"] = time_limit
-        with warnings.catch_warnings():  # "may be inaccurate" at a time limit: the status says so
+        with warnings.catch_warnings():  # cvxpy warns at a time limit, which the status reports
             warnings.simplefilter("ignore", UserWarning)
             problem.solve(solver=cp.HIGHS, highs_options=options)
         info: Any = problem.solver_stats.extra_stats
@@ -188,7 +200,7 @@ class _Program(PartRows):
 
 
 def _matrix(rows: list[tuple[list[int], list[float], float]], size: int) -> tuple[csr_matrix, np.ndarray]:
-    """Rows (columns, coefficients, right-hand side) as a sparse matrix [rows, size] and a vector [rows]."""
+    """Return rows (columns, coefficients, right-hand side) as a sparse matrix [rows, size] and a vector [rows]."""
     columns = np.array([c for row in rows for c in row[0]], np.int64)
     data = np.array([v for row in rows for v in row[1]], float)
     pointers = np.cumsum([0] + [len(row[0]) for row in rows])

@@ -1,10 +1,13 @@
 """Incremental integer programming with hard constraints (Riedel & Clarke 2006), labelled and non-projective.
 
-Solve; look at the solution; add the rows that it breaks; solve again, until it breaks none (their Algorithm 1). What is
-beyond the paper, each an option: the Chu-Liu-Edmonds tree is looked at before anything is solved (if it breaks nothing
-it is the best, since it is the best of all trees); a solution is first sought in the linear relaxation, which keeps its
-basis from one solve to the next, and integrality is asked for only where that is fractional. And scores of parts, which
-they name as what integer programming should allow (section 6): exact non-projective decoding with non-local factors.
+Algorithm 1 of the paper solves the program, adds the constraints that the solution breaks, and solves it again until
+the solution breaks none. The following extensions are options:
+
+- The Chu-Liu-Edmonds tree is checked before anything is solved. If it breaks no constraint it is the best tree.
+- A linear relaxation is solved first, which keeps its basis from one solve to the next. An integer program is solved
+  only if the solution of the relaxation is fractional.
+- Scores of parts are allowed, which the paper names as a use of integer programming (section 6). The result is exact
+  non-projective decoding with non-local factors.
 """
 
 from __future__ import annotations
@@ -36,18 +39,18 @@ from treebound.decoders.exact.programs.live import LiveProgram, is_integral
 from treebound.decoders.exact.programs.part_rows import FAMILIES, part_program
 from treebound.decoders.exact.programs.part_rows import NAME as PARTS
 
-BOUND_TOLERANCE = 1e-9  #: relative; added to what the solver calls a bound
+BOUND_TOLERANCE = 1e-9  #: relative tolerance, added to the bound that the solver reports
 Formulation = Literal["incremental", "single-commodity", "multi-commodity"]
 
 
 @dataclass(frozen=True)
 class Solving:
-    """How a sentence was solved (`Parse.record`).
+    """The record of how a sentence was solved, stored in `Parse.record`.
 
-    added      family -> rows added after the start
-    solves     (kind, CPU seconds, columns that are not 0 or 1) of every solve, kind being lp or mip
-    conflict   families that no tree keeps together, where the problem is infeasible; none of them can be left out
-    fallback   True where `heads` are those of Chu-Liu-Edmonds, which break something, since a limit was hit
+    - added: family -> number of rows that were added after the start.
+    - solves: (kind, CPU seconds, number of fractional columns) of every solve; the kind is lp or mip.
+    - conflict: for an infeasible problem, families that no tree can keep together. None of them can be left out.
+    - fallback: whether a limit was reached, so that `heads` is the Chu-Liu-Edmonds tree, which breaks constraints.
     """
 
     added: dict[str, int] = field(default_factory=dict)
@@ -57,27 +60,29 @@ class Solving:
 
     @property
     def first(self) -> float:
-        """CPU seconds of the first solve; 0.0 where nothing had to be solved."""
+        """Return the CPU seconds of the first solve, 0.0 if no program was solved."""
         return self.solves[0][1] if self.solves else 0.0
 
 
 class IncrementalProgram(CheckedDecoder):
-    """The best labelled tree under hard constraints.
+    """A decoder of the best labelled tree under hard constraints.
 
-    constraints  as `treebound.constraints.load` gives them; by default trees alone
-    formulation  incremental: cycles are forbidden when they occur; single-commodity, multi-commodity: by a flow that is
-                 there from the start
-    start        chu-liu-edmonds: look at that tree first; none: solve at once, as published
-    relaxation   first: solve linear relaxations while they are integral; never: every solve is an integer program, as
-                 published; only: linear relaxations alone, a fractional solution being rounded to a tree (status
-                 `gap`; `limit` and no tree where that breaks constraints)
-    space        projective: adds the constraint that no arcs cross (P1 with all labels)
-    Scores of parts (`Problem.parts`) are part of the program from the start; the Chu-Liu-Edmonds tree is then no start.
-    time_limit, max_iterations  0: none. When one is hit: status `limit` and the Chu-Liu-Edmonds tree (projective: that
-                 of Eisner), which may break constraints
+    - constraints: list from `treebound.constraints.load`; the default is the constraints of trees alone.
+    - formulation: "incremental" forbids cycles when they occur. "single-commodity" and "multi-commodity" forbid all
+      cycles from the start, by a flow.
+    - start: "chu-liu-edmonds" checks that tree before the first solve. "none" solves at once, as published.
+    - relaxation: "first" solves linear relaxations while their solutions are integral. "never" solves integer programs
+      only, as published. "only" solves linear relaxations only, and rounds a fractional solution to a tree. The tree
+      has status `gap`; if it breaks constraints, there is no tree and the status is `limit`.
+    - space: "projective" adds the constraint that no arcs cross (P1 with all labels).
+    - time_limit, max_iterations: limits in seconds and in iterations; 0 for none. A sentence that reaches a limit gets
+      status `limit` and the Chu-Liu-Edmonds tree (projective: the tree of Eisner), which may break constraints.
 
-    The solver works in floating point: `optimal` means proved up to its tolerance of about 1e-9 of the largest score
-    for each word. The value is that of the returned tree, summed exactly.
+    Scores of parts (`Problem.parts`) are in the program from the start. The Chu-Liu-Edmonds tree is then not checked
+    first.
+
+    The solver uses floating-point numbers: `optimal` means proved up to its tolerance, which is about 1e-9 of the
+    largest score for each word. The value is the exact score of the returned tree.
     """
 
     name = "incremental-ilp"
@@ -108,17 +113,17 @@ class IncrementalProgram(CheckedDecoder):
         self.exact = relaxation != "only"
 
     def _decode(self, problem: Problem) -> Parse:
-        """Best tree of an unlabelled problem.
+        """Return the best tree of an unlabelled problem.
 
-        Word classes and forms are unknown here, so that constraints that ask for them apply to no word.
+        Word classes and forms are unknown here. Constraints that depend on them therefore apply to no word.
         """
         words = Words.of([""] * problem.n, [""] * problem.n)
         return replace(self.decode_labelled(unlabelled(problem), words), labels=None)
 
     def decode_labelled(self, problem: LabelledProblem, words: Words) -> Parse:
-        """Best labelled tree; `Parse.labels` int32[n + 1] are ids of `problem.names`, `Parse.record` is a `Solving`.
+        """Return the best labelled tree; its labels int32[n + 1] are ids of `problem.names`, its record is a `Solving`.
 
-        An infeasible problem has status `infeasible`, no tree, and the families in conflict in its record.
+        An infeasible problem has status `infeasible` and no tree. Its record names the families in conflict.
         """
         started = time.perf_counter()
         problem = canonical_labels(problem, self.space)
@@ -129,35 +134,38 @@ class IncrementalProgram(CheckedDecoder):
         return replace(parse, seconds={"solve": time.perf_counter() - started})
 
     def _conflict(self, problem: LabelledProblem, words: Words) -> tuple[str, ...]:
-        """Families that exclude every tree together, none of which can be left out; `parts`: the forbidden ones."""
+        """Return families that together exclude every tree, none of which can be left out.
+
+        The name `parts` stands for the forbidden parts of the problem.
+        """
         inner = replace(problem.problem, parts={})
-        free = replace(problem, problem=inner, score=np.where(np.isneginf(problem.score), -np.inf, 0.0))
+        unscored = replace(problem, problem=inner, score=np.where(np.isneginf(problem.score), -np.inf, 0.0))
         forbidden = {
             family: replace(table, score=np.where(np.isneginf(table.score), -np.inf, 0.0))
             for family, table in problem.problem.parts.items()
         }
         needed = list(self.constraints)
-        of_parts = bool(forbidden) and _Search(self, free, words, needed).feasible() is not False
-        anything = replace(free, problem=replace(inner, parts=forbidden)) if of_parts else free
+        parts_conflict = bool(forbidden) and _Search(self, unscored, words, needed).feasible() is not False
+        reduced = replace(unscored, problem=replace(inner, parts=forbidden)) if parts_conflict else unscored
         for constraint in self.constraints:
-            fewer = [c for c in needed if c is not constraint]
-            if _Search(self, anything, words, fewer).feasible() is False:
-                needed = fewer
-        return tuple(c.name for c in needed) + ((PARTS,) if of_parts else ())
+            remaining = [c for c in needed if c is not constraint]
+            if _Search(self, reduced, words, remaining).feasible() is False:
+                needed = remaining
+        return tuple(c.name for c in needed) + ((PARTS,) if parts_conflict else ())
 
 
 def best_projective(problem: LabelledProblem) -> tuple[Parse, np.ndarray]:
-    """The best projective labelled tree without other constraints, and int32[n + 1] labels."""
+    """Return the best projective labelled tree without other constraints, and its labels int32[n + 1]."""
     return _labelled(problem, DECODERS["eisner"]().decode)
 
 
 def chu_liu_edmonds(problem: LabelledProblem) -> tuple[Parse, np.ndarray]:
-    """The best labelled tree without constraints, and int32[n + 1] labels."""
+    """Return the best labelled tree without constraints, and its labels int32[n + 1]."""
     return _labelled(problem, ChuLiuEdmonds().decode)
 
 
 def _labelled(problem: LabelledProblem, decode: Callable[[Problem], Parse]) -> tuple[Parse, np.ndarray]:
-    """The tree that an arc-factored `decode` finds for the best label of every arc, and its labels."""
+    """Return the tree of an arc-factored decoder under the best label of every arc, and its labels."""
     inner = replace(problem.problem, arc=problem.score.max(axis=1, initial=-np.inf), parts={})
     parse = decode(inner)
     labels = np.full(inner.n + 1, -1, INDEX)
@@ -171,7 +179,7 @@ def _labelled(problem: LabelledProblem, decode: Callable[[Problem], Parse]) -> t
 
 
 class _Search:
-    """One sentence under some constraints."""
+    """The search for the best labelled tree of one sentence under some constraints."""
 
     def __init__(
         self, options: IncrementalProgram, problem: LabelledProblem, words: Words, constraints: Sequence[Constraint]
@@ -183,6 +191,7 @@ class _Search:
         self.solves: list[tuple[str, float, int]] = []
 
     def run(self, started: float) -> Parse:
+        """Return the best tree; `started` is the time of `time.perf_counter` from which the time limit counts."""
         options, variables = self.options, self.variables
         tree, labels = chu_liu_edmonds(self.problem)
         if tree.status == "infeasible":
@@ -197,13 +206,13 @@ class _Search:
             if not early and all(row.holds(chosen) for row in at_start):
                 return self._parse(self.start, tree.value, "optimal")
         program = self._program(at_start, early)
-        bound = np.inf if self.has_parts else tree.value  # of all trees, whatever they have to keep
+        bound = np.inf if self.has_parts else tree.value  # bounds all trees, with and without constraints
         while True:
-            left = options.time_limit - (time.perf_counter() - started) if options.time_limit else None
+            seconds_left = options.time_limit - (time.perf_counter() - started) if options.time_limit else None
             spent = options.max_iterations and len(self.solves) >= options.max_iterations
-            if spent or (left is not None and left <= 0):
+            if spent or (seconds_left is not None and seconds_left <= 0):
                 return self._fallback(bound)
-            status, values, proved = self._solve(program, left)
+            status, values, proved = self._solve(program, seconds_left)
             bound = min(bound, proved)
             if status == "infeasible":
                 return self._parse(None, -np.inf, "infeasible")
@@ -221,17 +230,20 @@ class _Search:
             program.add(rows)
 
     def _fallback(self, bound: float) -> Parse:
-        """The tree that is returned where a limit is hit; none if it has a forbidden part, or if there is none."""
-        found = self.start
+        """Return the tree for a sentence that reached a limit.
+
+        There is no tree if the tree has a forbidden part, or if the projective problem is infeasible.
+        """
+        selection = self.start
         if self.options.space == "projective":
             tree, labels = best_projective(self.problem)
-            found = Selection(tree.heads, labels)
+            selection = Selection(tree.heads, labels)
             if tree.status == "infeasible":
                 return self._parse(None, bound, "limit")
-        return self._parse(found, bound, "limit", fallback=True)
+        return self._parse(selection, bound, "limit", fallback=True)
 
     def feasible(self) -> bool | None:
-        """Whether some selection keeps all constraints; None where a limit was hit."""
+        """Return whether some selection keeps all constraints; None if a limit was reached."""
         program = self._program([row for c in self.constraints for row in c.start(self.variables)], [])
         limit = self.options.time_limit or None
         while True:
@@ -241,14 +253,14 @@ class _Search:
             values = solution.values[: len(self.variables)]
             heads = np.bincount(self.variables.mod, values, self.variables.n + 1)[1:]
             if (np.abs(heads - 1.0) > 0.5).any():
-                return True  # without one-head a selection need not be one that can be looked at
+                return True  # without one-head, the solution need not be a selection that can be checked
             rows = self._violated(self._selection(values))
             if not rows:
                 return True
             program.add(rows)
 
     def _program(self, at_start: list[Row], early: list[Row]) -> LiveProgram:
-        """Columns: the variables, the columns of the parts (those that are to be integral first), flows."""
+        """Return the program: variables, columns of the parts (those that must be integral first), flows."""
         variables, formulation = self.variables, self.options.formulation
         parts = part_program(variables, self.problem.problem)
         score, rows = np.concatenate([variables.score, parts.score]), [*at_start, *parts.rows]
@@ -257,16 +269,16 @@ class _Search:
             program = LiveProgram(score, self.binary)
         else:
             kind: Flow = formulation
-            more, upper, flows = flow_program(variables, kind, len(score))
-            program = LiveProgram(np.append(score, np.zeros(more)), self.binary)
-            program.bound_columns(np.arange(len(score), len(score) + more), 0.0, upper)
+            n_flow_columns, upper, flows = flow_program(variables, kind, len(score))
+            program = LiveProgram(np.append(score, np.zeros(n_flow_columns)), self.binary)
+            program.bound_columns(np.arange(len(score), len(score) + n_flow_columns), 0.0, upper)
             rows += flows
         program.bound_columns(parts.forbidden, 0.0, 0.0)
         program.add(rows + early)
         return program
 
     def _solve(self, program: LiveProgram, seconds: float | None) -> tuple[str, np.ndarray | None, float]:
-        """One iteration: the relaxation, then the integer program where that is asked for."""
+        """Solve the relaxation, and the integer program if it is needed: (status, values, upper bound)."""
         kinds = {"first": (False, True), "never": (True,), "only": (False,)}[self.options.relaxation]
         for integral in kinds:
             started = time.process_time()
@@ -281,7 +293,7 @@ class _Search:
         return status, values, bound
 
     def _selection(self, values: np.ndarray) -> Selection:
-        """Heads and labels of an integral solution with a head for every word."""
+        """Return heads and labels of an integral solution that has a head for every word."""
         heads, labels = np.full(self.variables.n + 1, NO_HEAD, INDEX), np.full(self.variables.n + 1, -1, INDEX)
         chosen = values[: len(self.variables)] > 0.5
         heads[self.variables.mod[chosen]] = self.variables.head[chosen]
@@ -289,41 +301,49 @@ class _Search:
         return Selection(heads, labels)
 
     def _violated(self, selection: Selection) -> list[Row]:
+        """Return the rows that a selection breaks, and count them by constraint."""
         rows = []
         for constraint in self.constraints:
-            found = constraint.violated(self.variables, selection)
-            self.added[constraint.name] += len(found)
-            rows += found
+            broken = constraint.violated(self.variables, selection)
+            self.added[constraint.name] += len(broken)
+            rows += broken
         return rows
 
     def _round(self, values: np.ndarray) -> tuple[Selection, list[Row]]:
-        """The best tree under a fractional solution as scores, and rows that the solution breaks.
+        """Round a fractional solution to the best tree under its values, and return rows that the solution breaks.
 
-        They are looked for among those that the tree breaks, and those that every word's largest variable breaks.
+        The rows are chosen among those broken by this tree, and those broken by the largest variable of every word.
         """
         variables, problem = self.variables, self.problem
         values = values[: len(variables)]
-        slot = np.full(problem.score.shape, -np.inf)
-        slot[(problem.label >= 0) & ~np.isneginf(problem.score)] = values  # in the order in which they were numbered
-        inner = replace(problem.problem, arc=slot.max(axis=1, initial=-np.inf), parts={}, unit=0.0)
-        relaxed = replace(problem, problem=inner, score=slot)
+        values_by_label = np.full(problem.score.shape, -np.inf)
+        values_by_label[(problem.label >= 0) & ~np.isneginf(problem.score)] = (
+            values  # the order of the variables' numbers
+        )
+        inner = replace(problem.problem, arc=values_by_label.max(axis=1, initial=-np.inf), parts={}, unit=0.0)
+        relaxed = replace(problem, problem=inner, score=values_by_label)
         tree, labels = (best_projective if self.options.space == "projective" else chu_liu_edmonds)(relaxed)
         selection = Selection(tree.heads, labels)
         largest = np.zeros(variables.n + 1, np.intp)
         order = np.lexsort((-values, variables.mod))
         largest[1:] = order[np.searchsorted(variables.mod[order], np.arange(1, variables.n + 1))]
-        heads, named = variables.head[largest].astype(INDEX), variables.label[largest].astype(INDEX)
+        heads, labels_of_largest = variables.head[largest].astype(INDEX), variables.label[largest].astype(INDEX)
         rows = self._violated(selection)
         if self.has_cycles and cycles(heads):
-            rows += NoCycles("cut").violated(variables, Selection(heads, named))
+            rows += NoCycles("cut").violated(variables, Selection(heads, labels_of_largest))
         for constraint in self.constraints:
             if not isinstance(constraint, NoCycles):
-                rows += constraint.violated(variables, Selection(heads, named))
+                rows += constraint.violated(variables, Selection(heads, labels_of_largest))
         return selection, [row for row in rows if not row.holds(values)]
 
     def _parse(self, selection: Selection | None, bound: float, status: Status, fallback: bool = False) -> Parse:
+        """Return the parse of a selection.
+
+        The parse has no tree if the selection is None or has a forbidden part, or if a rounded selection breaks a
+        constraint.
+        """
         n = self.variables.n
-        if np.isfinite(bound):  # the solver's, up to its tolerance; a whole number where scores are
+        if np.isfinite(bound):  # correct the solver's bound by its tolerance; it is an integer if scores are
             bound += BOUND_TOLERANCE * max(1.0, abs(bound))
             bound = float(np.floor(bound)) if self.problem.problem.unit else bound
         lp = sum(kind == "lp" for kind, _, _ in self.solves)
@@ -332,7 +352,7 @@ class _Search:
             value = self._value(selection)
             if status == "gap" and any(self._breaks(selection)):
                 value = -np.inf
-            if value == -np.inf:  # a forbidden part, or rounding that keeps not all constraints: no tree to return
+            if value == -np.inf:  # a part is forbidden, or the rounded tree breaks a constraint
                 selection, status, fallback = None, "limit", False
         work = {"iterations": len(self.solves), "lp": lp, "mip": len(self.solves) - lp, "fallback": int(fallback)}
         record = Solving({name: count for name, count in self.added.items() if count}, tuple(self.solves), (), fallback)
@@ -346,7 +366,7 @@ class _Search:
         )
 
     def _value(self, selection: Selection) -> float:
-        """Score of a selection, arcs and parts; exact where scores are integers."""
+        """Return the score of a selection, arcs and parts; it is exact if scores are integers."""
         value = float(self.variables.score[self.variables.chosen(selection)].sum())
         inner = self.problem.problem
         return (
@@ -356,6 +376,7 @@ class _Search:
         )
 
     def _breaks(self, selection: Selection) -> list[Row]:
+        """Return all rows that a selection breaks, including rows of the start."""
         chosen = self.variables.chosen(selection)
         rows = [row for c in self.constraints for row in c.start(self.variables) if not row.holds(chosen)]
         return rows + [row for c in self.constraints for row in c.violated(self.variables, selection)]

@@ -1,4 +1,4 @@
-"""A linear or integer program in HiGHS to which rows are added while it is live: the basis of a solve is kept."""
+"""A linear or integer program in HiGHS to which rows can be added; the basis of a solve is reused by the next one."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from treebound.constraints.rows import Row
 from treebound.core.limits import check_memory
 from treebound.support.extras import needs
 
-#: Coefficients of the objective are scaled to this size, for which the solver's absolute tolerances are made.
+#: coefficients of the objective are scaled to this size, because the solver's tolerances are absolute
 LARGEST_COEFFICIENT = 1e3
 #: bytes of a column in the solver
 COLUMN = 500
-INTEGRAL = 1e-6  #: how far from 0 and 1 a variable may be to count as integral
+INTEGRAL = 1e-6  #: largest distance from 0 or 1 of a variable that counts as integral
 
 
 class Solution(NamedTuple):
-    """What one solve returned.
+    """The result of one solve.
 
     status  optimal, infeasible, or limit (then `values` may be None)
     values  float64[columns]
-    bound   upper bound on the objective, in its own units
+    bound   upper bound on the objective, in the units of the scores
     """
 
     status: Literal["optimal", "infeasible", "limit"]
@@ -33,10 +33,10 @@ class Solution(NamedTuple):
 
 
 class LiveProgram:
-    """maximise score . x over 0 <= x <= 1 under rows; the first `binary` columns are to be integral.
+    """The program: maximise score . x over 0 <= x <= 1 under rows; the first `binary` columns can be made integral.
 
     score   float64[columns]
-    binary  columns that `solve(integral=True)` makes integral
+    binary  number of columns that `solve(integral=True)` makes integral
     """
 
     def __init__(self, score: np.ndarray, binary: int):
@@ -53,7 +53,7 @@ class LiveProgram:
             "output_flag": False,
             "threads": 1,
             "random_seed": 0,
-            # presolving would discard the basis of a linear program, and takes longer than it saves on integer ones
+            # presolve would discard the basis of a linear program, and slows integer programs down
             "presolve": "off",
             "mip_rel_gap": 0.0,
             "mip_abs_gap": 1e-7,
@@ -69,12 +69,12 @@ class LiveProgram:
         self.highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
 
     def bound_columns(self, columns: np.ndarray, lower: float, upper: float) -> None:
-        """Other bounds than 0 and 1 (flows)."""
+        """Set the bounds of some columns, for instance of flows, which may exceed 1."""
         size = len(columns)
         self.highs.changeColsBounds(size, columns.astype(np.int32), np.full(size, lower), np.full(size, upper))
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add rows; the next solve goes on from the last one's basis."""
+        """Add rows; the next solve continues from the basis of the last one."""
         if not rows:
             return
         sizes = [len(row.columns) for row in rows]
@@ -86,7 +86,7 @@ class LiveProgram:
         self.highs.addRows(len(rows), lower, upper, len(index), starts, index, value)
 
     def solve(self, integral: bool, seconds: float | None = None) -> Solution:
-        """Solve the program, or its linear relaxation, in at most `seconds`."""
+        """Solve the integer program, or its linear relaxation if not `integral`, in at most `seconds`."""
         with needs("ilp"):
             import highspy
 
@@ -96,22 +96,22 @@ class LiveProgram:
             self.highs.changeColsIntegrality(self.binary, columns, np.full(self.binary, int(kind), np.uint8))
             self.integral = integral
         if seconds is not None:
-            # the clock of a solver object runs through all its solves
+            # the solver's clock is not reset between solves
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 1e-3))
         self.highs.run()
         status, info = self.highs.getModelStatus(), self.highs.getInfo()
-        known = highspy.HighsModelStatus
-        if status == known.kInfeasible:
+        statuses = highspy.HighsModelStatus
+        if status == statuses.kInfeasible:
             return Solution("infeasible", None, -math.inf)
         values: Any = None
         if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
             values = np.array(self.highs.getSolution().col_value)
-        if status == known.kOptimal:
+        if status == statuses.kOptimal:
             return Solution("optimal", values, info.objective_function_value / self.scale)
         bound = info.mip_dual_bound / self.scale if integral else math.inf
         return Solution("limit", values, bound)
 
 
 def is_integral(values: np.ndarray) -> bool:
-    """Whether every value is 0 or 1."""
+    """Return whether every value is 0 or 1, up to the tolerance `INTEGRAL`."""
     return bool(np.minimum(np.abs(values), np.abs(values - 1.0)).max(initial=0.0) <= INTEGRAL)

@@ -1,7 +1,7 @@
-"""Parts in an integer program: the columns and rows that make y the value of a part once the arcs z are integral.
+"""Parts in an integer program: columns and rows that force y to the value of a part if the arcs z are integral.
 
-Martins, Smith & Xing (2009), "Concise integer linear programming formulations for dependency parsing" has the
-linearised pairs; the rows for outermost grandchildren, grand-siblings and numbers of modifiers are ours.
+The linearised pairs are from Martins, Smith & Xing (2009), "Concise integer linear programming formulations for
+dependency parsing". The rows for outermost grandchildren, grand-siblings and valencies are ours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from treebound.constraints.rows import Row, Variables
 from treebound.core.problem import NONE, NONE_OUTER, PRODUCTS, Problem
 
 NAME = "parts"
-ALWAYS = -1  #: in place of an arc that need not be selected
+ALWAYS = -1  #: stands for an arc into the head that need not be selected
 FAMILIES = PRODUCTS | {"arc", "adjacent-sibling", "outermost-grandchild", "grand-sibling", "valency"}
 
 #: columns, coefficients, right-hand side
@@ -23,12 +23,13 @@ Sum = tuple[list[int], list[float], float]
 
 
 class PartRows:
-    """Columns and rows for all parts of a problem. Columns: the arcs, what else the caller has, y, v.
+    """The columns and rows of all parts of a problem. Columns: the arcs, other columns of the caller, y, v.
 
-    reserved   columns before the parts, the arcs being the first
-    cost       score of every column; forbidden: columns that are to be 0
-    equal, at_most  rows
-    numbers    first column of v, in {0, 1}: the number of modifiers of a word; y are in [0, 1]
+    - reserved: number of columns before the parts; the arcs are the first ones.
+    - cost: score of every column.
+    - forbidden: columns that must be 0.
+    - equal, at_most: rows.
+    - numbers: first column of v in {0, 1}, one for each possible number of dependents of a word; y are in [0, 1].
     """
 
     def __init__(self, problem: Problem, reserved: int):
@@ -45,7 +46,7 @@ class PartRows:
             self.out_of[h].append(a)
 
     def add_parts(self) -> None:
-        """The parts of all families, those of numbers of modifiers last. O(parts)."""
+        """Add the columns and rows of the parts of all families, valencies last. O(parts)."""
         for family, table in self.problem.parts.items():
             rows = list(zip(*table.arcs.T.tolist(), table.score.tolist(), strict=True))
             if family == "adjacent-sibling":
@@ -66,7 +67,7 @@ class PartRows:
     # -- rows and columns
 
     def _column(self, score: float) -> int:
-        """A new continuous variable in [0, 1]; fixed to 0 if its score is -inf."""
+        """Add a continuous variable in [0, 1] and return its column; it is fixed to 0 if its score is -inf."""
         column = len(self.cost)
         self.cost.append(0.0 if score == -math.inf else score)
         if score == -math.inf:
@@ -74,15 +75,20 @@ class PartRows:
         return column
 
     def _sum_equals(self, columns: list[int], coefficients: list[float], value: float) -> None:
+        """Add the row: the weighted sum of some columns equals a value."""
         self.equal.append((columns, coefficients, value))
 
     def _sum_at_most(self, columns: list[int], coefficients: list[float], value: float) -> None:
+        """Add the row: the weighted sum of some columns is at most a value."""
         self.at_most.append((columns, coefficients, value))
 
     # -- parts
 
     def _products(self, rows: list[tuple]) -> None:
-        """y = the product of the part's arcs: from above for a positive score, from below for a negative one."""
+        """Add y = product of the part's arcs.
+
+        The rows bound y from above if the score is positive, and from below if it is negative.
+        """
         for *part, score in rows:
             arcs = [a for a in part if a != NONE]
             if score == -math.inf:
@@ -96,7 +102,10 @@ class PartRows:
                 self._sum_at_most([*arcs, y], [1.0] * len(arcs) + [-1.0], len(arcs) - 1.0)
 
     def _rival_pairs(self, rows: list[tuple[int, int, float]]) -> None:
-        """y = z_a z_b as for products, but summed over a, as all a of one b go into one word: fewer rows, tighter."""
+        """Add y = z_a z_b as for products, but with rows summed over a.
+
+        All arcs a of one arc b go into the same word, so that the sums give fewer and tighter rows.
+        """
         above: dict[int, list[tuple[int, float]]] = {}
         for a, b, score in rows:
             if score != 0.0:
@@ -114,35 +123,38 @@ class PartRows:
                 self._sum_at_most([b, *below, *ys], [1.0] * (1 + len(below)) + [-1.0] * len(ys), 1.0)
 
     def _adjacent_siblings(self, rows: list[tuple[int, int, int, float]]) -> None:
-        """The modifiers on one side of a head form a path from NONE outwards; y is the flow along it.
+        """Add the rows of adjacent siblings.
 
-        Rows (a, s, b, score): the arc a into the head, or ALWAYS where its score does not depend on it. Below a, one
-        unit at most leaves NONE, and each modifier passes on at most what it takes in. Each selected modifier takes in
-        exactly one. The nearest can only be fed by NONE, which is then used up; the next only by that one, and so on.
+        The dependents on one side of a head form a path from NONE outwards, and y is a flow along this path.
+
+        Rows are (a, s, b, score): a is the arc into the head, or ALWAYS if the score does not depend on it. Under a, at
+        most one unit of flow leaves NONE, and each dependent passes on at most the flow that it receives. Each selected
+        dependent receives exactly one unit. Only NONE can supply the nearest dependent, and has then nothing left. Only
+        the nearest dependent can supply the next one, and so on.
         """
         head, mod = self.problem.head.tolist(), self.problem.mod.tolist()
         first: dict[tuple[int, int, bool], list[int]] = {}
-        taken: dict[int, list[int]] = {}
-        taken_below: dict[tuple[int, int], list[int]] = {}
-        given: dict[tuple[int, int], list[int]] = {}
+        received: dict[int, list[int]] = {}
+        received_under: dict[tuple[int, int], list[int]] = {}
+        passed_on: dict[tuple[int, int], list[int]] = {}
         for a, s, b, score in rows:
             if a != ALWAYS and head[a] in (mod[b], mod[s] if s != NONE else NONE):
-                continue  # an arc and its reverse
+                continue  # a part with an arc and its reverse never fires
             y = self._column(score)
-            taken.setdefault(b, []).append(y)
-            taken_below.setdefault((a, b), []).append(y)
+            received.setdefault(b, []).append(y)
+            received_under.setdefault((a, b), []).append(y)
             if s == NONE:
                 first.setdefault((a, head[b], mod[b] > head[b]), []).append(y)
             else:
-                given.setdefault((a, s), []).append(y)
-        for b, ys in taken.items():
+                passed_on.setdefault((a, s), []).append(y)
+        for b, ys in received.items():
             self._sum_equals([*ys, b], [1.0] * len(ys) + [-1.0], 0.0)
-        for (a, s), ys in given.items():
+        for (a, s), ys in passed_on.items():
             if a == ALWAYS:
                 self._sum_at_most([*ys, s], [1.0] * len(ys) + [-1.0], 0.0)
             else:
-                fed = taken_below.get((a, s), [])
-                self._sum_at_most([*ys, *fed], [1.0] * len(ys) + [-1.0] * len(fed), 0.0)
+                supply = received_under.get((a, s), [])
+                self._sum_at_most([*ys, *supply], [1.0] * len(ys) + [-1.0] * len(supply), 0.0)
         for (a, _, _), ys in first.items():
             if a == ALWAYS:
                 self._sum_at_most(ys, [1.0] * len(ys), 1.0)
@@ -150,24 +162,29 @@ class PartRows:
                 self._sum_at_most([*ys, a], [1.0] * len(ys) + [-1.0], 0.0)
 
     def _valencies(self, rows: list[tuple[int, int, float]]) -> None:
-        """One v of each word is 1: that of its number of modifiers, the last standing for all larger ones."""
+        """Add the rows of valencies: for each word, the v of its number of dependents is 1.
+
+        The last v of a word stands for all larger numbers.
+        """
         by_word: dict[int, list[tuple[int, float]]] = {}
         for h, count, score in rows:
             by_word.setdefault(h, []).append((count, score))
         for h, counts in by_word.items():
             arcs = self.out_of[h]
             vs = [self._column(score) for _, score in counts]
-            least = [float(count) for count, _ in counts]
-            most = [*least[:-1], float(len(arcs))]
+            lower = [float(count) for count, _ in counts]
+            upper = [*lower[:-1], float(len(arcs))]
             self._sum_equals(vs, [1.0] * len(vs), 1.0)
-            self._sum_at_most([*vs, *arcs], [*least, *[-1.0] * len(arcs)], 0.0)
-            self._sum_at_most([*arcs, *vs], [*[1.0] * len(arcs), *[-c for c in most]], 0.0)
+            self._sum_at_most([*vs, *arcs], [*lower, *[-1.0] * len(arcs)], 0.0)
+            self._sum_at_most([*arcs, *vs], [*[1.0] * len(arcs), *[-c for c in upper]], 0.0)
 
     def _outermost_grandchildren(self, rows: list[tuple[int, int, float]]) -> None:
-        """Each side of a selected arc chooses one of its arcs (m, g) or none, and none nearer than a selected one.
+        """Add the rows of outermost grandchildren.
 
-        With the choices of a side in the order none, nearest, ..., farthest: the choices before (m, g) and z_(m,g)
-        exclude each other, and (m, g) can be chosen only if z_(m,g) = 1. That leaves the farthest selected one.
+        Each side of a selected arc chooses its farthest selected arc (m, g), or none.
+
+        The choices of a side are ordered: none, nearest, ..., farthest. All choices before (m, g) exclude z_(m,g) = 1,
+        and (m, g) can be chosen only if z_(m,g) = 1. Only the farthest selected arc remains.
         """
         sides: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
         for a, b, score in rows:
@@ -186,11 +203,11 @@ class PartRows:
 
 
 class PartProgram(NamedTuple):
-    """What the parts add to a program of labelled arcs.
+    """The columns and rows of the parts in a program of labelled arcs.
 
-    score      float64[columns]; the first `binary` ones are to be integral
-    forbidden  intp columns that are to be 0
-    rows       over the variables and these columns, which stand behind the variables
+    score      float64[columns]; the first `binary` columns must be integral
+    forbidden  intp columns that must be 0
+    rows       rows over the variables, followed by these columns
     """
 
     score: np.ndarray
@@ -200,23 +217,29 @@ class PartProgram(NamedTuple):
 
 
 def part_program(variables: Variables, problem: Problem) -> PartProgram:
-    """The parts of a problem over its labelled arcs: an arc is selected under one label or another. O(parts)."""
+    """Return the columns and rows of a problem's parts over its labelled arcs. O(parts).
+
+    An arc is selected if it is selected under one of its labels.
+    """
     parts = PartRows(problem, problem.arcs)
     parts.add_parts()
     binary, first = len(parts.cost) - parts.numbers, len(variables)
-    # arcs become their variables (none, where the arc is forbidden), v stand before y
-    own: list[np.ndarray] = [variables.arc(int(h), int(m)) for h, m in zip(problem.head, problem.mod, strict=True)]
-    own += [np.array([first + binary + i]) for i in range(parts.numbers - parts.arcs)]
-    own += [np.array([first + i]) for i in range(binary)]
+    # the columns of each column of `parts`: an arc has one for each label, none if it is forbidden; v come before y
+    expansion: list[np.ndarray] = [
+        variables.arc(int(h), int(m)) for h, m in zip(problem.head, problem.mod, strict=True)
+    ]
+    expansion += [np.array([first + binary + i]) for i in range(parts.numbers - parts.arcs)]
+    expansion += [np.array([first + i]) for i in range(binary)]
 
-    def row(made: Sum, lower: float) -> Row:
-        columns, coefficients, upper = made
-        found = [own[c] for c in columns]
-        spread = np.repeat(coefficients, [len(f) for f in found])
-        return Row(NAME, np.concatenate([*found, np.empty(0, np.intp)]).astype(np.intp), spread, lower, upper)
+    def row(total: Sum, lower: float) -> Row:
+        """Return a `Row` of a `Sum` in which the variables of an arc replace the arc."""
+        columns, coefficients, upper = total
+        expanded = [expansion[c] for c in columns]
+        spread = np.repeat(coefficients, [len(f) for f in expanded])
+        return Row(NAME, np.concatenate([*expanded, np.empty(0, np.intp)]).astype(np.intp), spread, lower, upper)
 
-    rows = [row(made, made[2]) for made in parts.equal] + [row(made, -np.inf) for made in parts.at_most]
+    rows = [row(total, total[2]) for total in parts.equal] + [row(total, -np.inf) for total in parts.at_most]
     cost = np.array(parts.cost[parts.arcs :])
     score = np.concatenate([cost[len(cost) - binary :], cost[: len(cost) - binary]])
-    forbidden = np.array([own[c][0] for c in parts.forbidden], np.intp)
+    forbidden = np.array([expansion[c][0] for c in parts.forbidden], np.intp)
     return PartProgram(score, binary, forbidden, rows)

@@ -1,7 +1,7 @@
-"""The incremental integer program as it would be written on paper, in cvxpy: for reading, and for other solvers.
+"""The incremental integer program stated in cvxpy, as it would be written on paper: for readers, and for other solvers.
 
-Every iteration states the whole program anew, which is what `incremental_ilp` saves. Any mixed integer solver that
-cvxpy finds will do: HiGHS comes with this project; SCIP, CBC and GLPK_MI are used where they are installed.
+Every iteration states the whole program anew, which `incremental` avoids. Any mixed integer solver that cvxpy finds can
+be used: HiGHS is installed with this project; SCIP, CBC and GLPK_MI can be used if they are installed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from treebound.decoders.exact.programs.flows import flow_program
 from treebound.decoders.exact.programs.live import COLUMN
 from treebound.support.extras import needs
 
-#: mixed integer solvers that cvxpy knows, as it calls them
+#: mixed integer solvers, by their names in cvxpy
 SOLVERS = ("HIGHS", "SCIP", "CBC", "GLPK_MI")
 _LARGEST_COEFFICIENT = 1e3
 
 
 def installed() -> list[str]:
-    """Those of SOLVERS that can be used here."""
+    """Return the names in SOLVERS whose solvers are installed."""
     with needs("ilp"):
         import cvxpy as cp
 
@@ -43,9 +43,9 @@ def installed() -> list[str]:
 
 
 class StatedProgram(CheckedDecoder):
-    """The best labelled tree under hard constraints, with any solver.
+    """A decoder of the best labelled tree under hard constraints, with any solver.
 
-    solver  one of SOLVERS that is installed
+    solver  an installed solver of SOLVERS
     constraints, formulation, space  as for `IncrementalProgram`
 
     There are no limits. `optimal` means proved up to the solver's tolerance.
@@ -77,12 +77,12 @@ class StatedProgram(CheckedDecoder):
     instead = "ilp"
 
     def _decode(self, problem: Problem) -> Parse:
-        """Best tree of an unlabelled problem."""
+        """Return the best tree of an unlabelled problem."""
         words = Words.of([""] * problem.n, [""] * problem.n)
         return replace(self.decode_labelled(unlabelled(problem), words), labels=None)
 
     def decode_labelled(self, problem: LabelledProblem, words: Words) -> Parse:
-        """Best labelled tree; `Parse.labels` int32[n + 1] are ids of `problem.names`."""
+        """Return the best labelled tree; `Parse.labels` int32[n + 1] are ids of `problem.names`."""
         with needs("ilp"):
             import cvxpy as cp
 
@@ -90,15 +90,15 @@ class StatedProgram(CheckedDecoder):
             raise UnsupportedError(f"{self.name} does not score parts", hint="use incremental-ilp")
         started = time.perf_counter()
         variables = Variables.of(problem, words)
-        what = f"an integer program of {len(variables):,} columns"
-        check_memory(what, 2 * COLUMN * len(variables), "allow fewer arcs or labels")
+        description = f"an integer program of {len(variables):,} columns"
+        check_memory(description, 2 * COLUMN * len(variables), "allow fewer arcs or labels")
         rows = [row for constraint in self.constraints for row in constraint.start(variables)]
-        e = cp.Variable(max(1, len(variables)), boolean=True)
-        x: cp.Expression = e
+        selected = cp.Variable(max(1, len(variables)), boolean=True)
+        x: cp.Expression = selected
         if self.formulation != "incremental":
-            more, upper, flow_rows = flow_program(variables, self.formulation, len(variables))
-            flow = cp.Variable(max(1, more), bounds=[0, upper])
-            x = cp.hstack([e, flow])
+            n_flow_columns, upper, flow_rows = flow_program(variables, self.formulation, len(variables))
+            flow = cp.Variable(max(1, n_flow_columns), bounds=[0, upper])
+            x = cp.hstack([selected, flow])
             rows += flow_rows
         score = np.zeros(x.size)
         score[: len(variables)] = variables.score
@@ -121,8 +121,8 @@ class StatedProgram(CheckedDecoder):
             heads[0] = NO_HEAD
             if statement.status == cp.INFEASIBLE:
                 return Parse(heads, -np.inf, -np.inf, "infeasible", work, seconds)
-            assert e.value is not None
-            chosen = e.value[: len(variables)] > 0.5
+            assert selected.value is not None
+            chosen = selected.value[: len(variables)] > 0.5
             heads[variables.mod[chosen]] = variables.head[chosen]
             labels[variables.mod[chosen]] = variables.label[chosen]
             selection = Selection(heads, labels)
@@ -140,7 +140,7 @@ _OPTIONS: dict[str, dict] = {
 
 
 def _matrix(rows: list[Row], size: int) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
-    """Rows as a sparse matrix [rows, size] with their lower and upper bounds."""
+    """Return rows as a sparse matrix [rows, size], with their lower and upper bounds."""
     columns = np.concatenate([row.columns for row in rows])
     data = np.concatenate([row.coefficients for row in rows])
     pointers = np.cumsum([0] + [len(row.columns) for row in rows])
