@@ -340,7 +340,7 @@ OWN: dict[str, list[Case]] = {
         Case(TRAIN + "--global-features colour", ("unknown global feature 'colour'", "choose from")),
         Case(TRAIN + "--constraints nobody", ("unknown value 'nobody'", "choose from both, neighbour, gold")),
         Case(TRAIN + "--search luck", ("unknown value 'luck'", "choose from gibbs")),
-        Case(TRAIN + "--search random-walk", ("random walks make crossing trees", "--space non-projective")),
+        Case(TRAIN + "--search random-walk", ("random walks build trees with crossing arcs", "--space non-projective")),
         Case(TRAIN + "--temperature 0", ("temperature",)),
         Case(TRAIN + "--temperature -inf", ("temperature",)),
         Case(TRAIN + "--restarts 0", ("restarts",)),

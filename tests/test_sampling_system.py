@@ -311,14 +311,14 @@ def test_trees_may_cross(folder: Path) -> None:
     [
         ({"families": "sibling,uncle"}, "families: unknown factor family 'uncle'"),
         ({"global_features": "span"}, "global_features: unknown global feature 'span'; choose from right-branch"),
-        ({"global_features": "valency,valency"}, "global_features: one is named twice"),
+        ({"global_features": "valency,valency"}, "global_features: a name occurs twice"),
         ({"constraints": "none"}, "constraints: unknown value 'none'; choose from both, neighbour, gold"),
-        ({"search": "random-walk"}, "search: random walks make crossing trees"),
+        ({"search": "random-walk"}, "search: random walks build trees with crossing arcs"),
         ({"labels": "both"}, "labels: unknown value 'both'; choose from joint, none"),
         ({"violator": "best"}, "violator: unknown value 'best'; choose from climb, sample"),
         ({"schedule": "epoch"}, "schedule: unknown value 'epoch'; choose from visit, sample"),
-        ({"schedule": "sample"}, "schedule: the right tree is compared with samples"),
-        ({"proposal": "random-walk", "space": "non-projective"}, "proposal: random walks make crossing trees"),
+        ({"schedule": "sample"}, "schedule: this schedule compares the gold tree with samples"),
+        ({"proposal": "random-walk", "space": "non-projective"}, "proposal: random walks build trees with crossing arcs"),
         ({"beam": 3}, "beam: unknown key"),
     ],
 )

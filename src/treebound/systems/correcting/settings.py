@@ -1,4 +1,4 @@
-"""Settings of a parser that corrects tags: how parser and tagger are trained, and how far the tagger may be overruled."""
+"""Settings of a parser that corrects tags: its training, and how far it may overrule the tagger."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Settings(Checked):
         "Learner: static, dynamic, beam, svm, quadratic or memory. A perceptron learns from a static oracle, from a "
         "dynamic oracle (arc-eager and arc-hybrid only), or from whole transition sequences (beam). The classifiers "
         "svm (LIBLINEAR, through scikit-learn), quadratic (LIBSVM's quadratic kernel) and memory (TiMBL) learn from a "
-        "static oracle. With quadratic and memory the parser is greedy, and a small feature model such as F6 is advised.",
+        "static oracle. With quadratic and memory the parser is greedy; choose a small feature model, for instance F6.",
     )
     features: str = option(
         "auto",
