@@ -88,11 +88,11 @@ def learn(choices: Sequence[Choice], l2: float) -> np.ndarray:
         slope = table.T @ (p * (errors - mean[owner]))
         return (p * errors).sum() + 0.5 * (penalty * weights**2).sum(), slope + penalty * weights
 
-    weights = start[used]
+    solution = start[used]
     for objective in (likelihood, risk):
-        weights = minimize(objective, weights, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
+        solution = minimize(objective, solution, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
     out = np.zeros(1 << BITS)
-    out[used] = weights
+    out[used] = solution
     return out
 
 

@@ -40,7 +40,7 @@ class Doubts(NamedTuple):
 def doubts(tagger: Tagger, treebank: Treebank, unit: float | None = None) -> tuple[Doubts, float]:
     """Return the doubts about every word of a treebank, and the unit of the deficits in the tagger's scores.
 
-    unit  unit of the deficits; None computes the mean over the second-best tags of these words
+    unit  unit of the deficits; None computes the mean over the second-best tags of the treebank
 
     All other words keep the tagger's own tags. So deficits of several words that are not neighbours add up. O(words x
     tags) evaluations of the templates.

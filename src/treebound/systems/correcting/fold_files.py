@@ -80,7 +80,7 @@ def _unpacked_choices(arrays: Arrays, _: list[str]) -> list[Choice]:
 DOUBTS: Kind[Doubts] = Kind(
     "tagger", {"counts": np.int32, "tags": np.int32, "deficits": np.float64}, _packed_doubts, _unpacked_doubts
 )
-#: results of parsers: the number of tag sequences of each sentence, their numbers of features, these features, and errors
+#: results of parsers: the number of tag sequences of a sentence, the number of features of each, features, and errors
 CHOICES: Kind[list[Choice]] = Kind(
     "parser",
     {"counts": np.int32, "sizes": np.int32, "columns": np.int32, "data": np.float64, "errors": np.float64},

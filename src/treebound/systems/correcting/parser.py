@@ -24,10 +24,12 @@ from treebound.systems.sampling.parser import Parser as Sampler
 
 
 class Parser(Naming):
-    """A parser that chooses tags and tree of a sentence together. Its other options are in `systems.sampling.parser.Parser`.
+    """A parser that chooses tags and tree of a sentence together.
 
     taggings  number of tag sequences to try per sentence, at most. 1 keeps the tags of the tagger, as in a pipeline.
               None takes the number from the model's settings
+
+    All other options are the options of `systems.sampling.parser.Parser`.
     """
 
     reads = ()
@@ -49,7 +51,7 @@ class Parser(Naming):
     def parse(
         self, treebank: Treebank, workers: int = 1, progress: Progress | None = None, scheduler: str | None = None
     ) -> list[Parse]:
-        """Return one parse per sentence, in order; `tags_of` returns its tags. The result is the same for any number of workers."""
+        """Return one parse per sentence, in order, whose tags `tags_of` returns. Workers do not change the result."""
         blocks = [range(i, min(i + BLOCK, len(treebank))) for i in range(0, len(treebank), BLOCK)]
         parsed_blocks = spread(
             _block, (self, self.words(treebank)), blocks, workers=workers, scheduler=scheduler, short=True

@@ -74,7 +74,7 @@ def choices_of(
     """Return the choices in every sentence with doubts, by parsers that were trained on the other folds.
 
     tagged  the training set with the tags of taggers that were trained on other folds
-    own     the doubts of these taggers
+    own     the doubts of the same taggers
     files   as in `jackknifed`
     """
     member = fold_of(len(train), spec.folds)

@@ -113,9 +113,9 @@ class Chain:
     def draw(self, m: int, temperature: float, rng: np.ndarray) -> float:
         """Draw head and tag of word m, and return the gain. At COLDEST, take the best pair instead.
 
-        At COLDEST, the old pair stays if no other is better. Otherwise, the tag comes from its marginal over the heads that m may have, and
-        then the head from its conditional. Together, this is a draw from the joint conditional, which is always
-        accepted. O(candidates) sentences are scored, unless cached.
+        At COLDEST, the old pair stays if no other is better. Otherwise, the tag comes from its marginal over the heads
+        that m may have, and then the head from its conditional. Together, this is a draw from the joint conditional,
+        which is always accepted. O(candidates) sentences are scored, unless cached.
         """
         arcs, old = self.made.sentence.arcs, self.tagging
         options = [(*old[: m - 1], i, *old[m:]) for i in range(len(self.joint.options[m - 1]))]
