@@ -100,9 +100,9 @@ class Pair(NamedTuple):
 def next_pair(ints, reals, view, pair, steps, cost, temperature, rng):
     """Make steps of a chain until two successive trees violate their constraint; return (steps left, errors saved).
 
-    Under the constraint, the tree with fewer errors scores more, by `cost` for each error of difference. See Zhang et al.,
-    section 3.3, equation 5. "Errors saved" are the errors of pair.before minus the errors of the tree in the buffers.
-    The number is negative if the new tree is worse, and 0 once no steps are left.
+    Under the constraint, the tree with fewer errors scores more, by `cost` for each error of difference. See Zhang et
+    al., section 3.3, equation 5. "Errors saved" are the errors of pair.before minus the errors of the tree in the
+    buffers. The number is negative if the new tree is worse, and 0 once no steps are left.
     """
     n = ints[at.N]
     while steps > 0:

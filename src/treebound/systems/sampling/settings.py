@@ -117,7 +117,7 @@ class Settings(Checked):
             object.__setattr__(self, "label_bits", self.bits + 1)
         for name in ("families", "global_features"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise SettingError(name, "a name occurs twice", "name each once")
+                raise SettingError(name, "an item is named twice", "name each once")
         if self.proposal == "random-walk" and (self.space == "projective" or self.schedule != "sample"):
             hint = "add --space non-projective --schedule sample"
             raise SettingError(
