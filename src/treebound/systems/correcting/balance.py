@@ -21,7 +21,7 @@ BITS = 12  #: base-2 logarithm of the number of weights
 NUMBERS = 3  #: number of first weights: for gain of score, negative deficit, and negative number of changed tags
 TENTHS = 10.0  #: deficits are counted in tenths, so that the three numbers have similar sizes
 STEPS = 80  #: number of steps of the optimiser, at most
-FREE = 0.001  #: the L2 penalty on the first weights is smaller by this factor
+FREE = 0.001  #: factor of the L2 penalty for the first weights
 
 
 class Choice(NamedTuple):

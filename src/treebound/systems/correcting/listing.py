@@ -63,7 +63,7 @@ def errors(choices: Listed, right: Sequence[str], heads: np.ndarray, scored: np.
     Errors are words with a wrong tag, and scored words (bool[n]) with a wrong head (int32[n]).
     """
     wrong = [sum(a != b for a, b in zip(tags, right, strict=True)) for tags in choices.tags]
-    made = zip(choices.sentences, choices.arcs, strict=True)
+    pairs = zip(choices.sentences, choices.arcs, strict=True)
     return np.array(wrong) + [
-        np.count_nonzero((sentence.problem.head[arcs] != heads) & scored) for sentence, arcs in made
+        np.count_nonzero((sentence.problem.head[arcs] != heads) & scored) for sentence, arcs in pairs
     ]

@@ -41,8 +41,10 @@ class Correcting(Learned):
             raise InputError("no word has a tag", hint="give a tagged treebank")
         if settings.labels != "none" and not has_labels(train):
             raise InputError("not every word has a label", hint="train with --labels none")
-        if len(train) < (most := max(settings.folds, settings.tagger_folds)):
-            raise InputError(f"{len(train)} sentences for {most} folds", hint="give more, or fewer folds")
+        if len(train) < (needed := max(settings.folds, settings.tagger_folds)):
+            raise InputError(
+                f"{len(train)} sentences are too few for {needed} folds", hint="give more sentences, or fewer folds"
+            )
         train.meta.update(bare(train).meta)
         return settings
 
@@ -50,9 +52,9 @@ class Correcting(Learned):
         """Return the key of a training run: a digest of settings, templates and treebanks."""
         return key_for(settings, bare(train), bare(dev))
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> CorrectingModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> CorrectingModel:
         """Train a model on words and tags, without features and lemmas."""
-        model = train_model(settings, bare(train), bare(dev), **how)
+        model = train_model(settings, bare(train), bare(dev), **options)
         model.model.key = self.key(settings, train, dev)  # the key of the parser itself depends on jackknifed tags
         return model
 
@@ -65,5 +67,5 @@ class Correcting(Learned):
             tags = [tag for parse in parses for tag in parser.tags_of(parse)]
             right = sum(a == b for a, b in zip(tags, dev.strings(parser.column), strict=True))
             uas = evaluate(dev, [parse.heads for parse in parses]).summary["uas"]
-            scores.append(f"{100 * right / max(1, dev.words):.2f} % of tags and UAS {uas:.2f}")
-        return f"dev: {scores[0]} as a pipeline, {scores[1]} corrected"
+            scores.append(f"{100 * right / max(1, dev.words):.2f} % of tags right and UAS {uas:.2f}")
+        return f"dev: {scores[0]} as a pipeline; {scores[1]} with corrected tags"

@@ -30,13 +30,16 @@ class SamplingSystem(Learned):
         """Return the key of a training run: a digest of settings, templates and treebanks."""
         return key_for(settings, train, dev)
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> SamplingModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> SamplingModel:
         """Train a model with its own pruner, and return the model of the best epoch on dev."""
-        return train_model(settings, train, dev, **how)
+        return train_model(settings, train, dev, **options)
 
     def report(self, model: SamplingModel, dev: Treebank) -> str:
         """Return a summary: the scores of the best epoch, and the share of gold heads that the pruner keeps."""
         best = max(model.history, key=lambda record: record["dev_uas"])
         las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
-        kept, heads = model.pruner.kept(dev, model.spec.k, model.spec.threshold)
-        return f"dev UAS {best['dev_uas']:.2f}{las} ({heads:.1f} heads a word, which are {100 * kept:.2f} % of dev's)"
+        share, heads = model.pruner.kept(dev, model.spec.k, model.spec.threshold)
+        return (
+            f"dev UAS {best['dev_uas']:.2f}{las} (pruning keeps {heads:.1f} heads per word and {100 * share:.2f} % of the "
+            "gold heads)"
+        )

@@ -37,7 +37,7 @@ class Tagging(Learned):
         return settings
 
     def train(
-        self, settings: Settings, train: Treebank, dev: Treebank, *, progress: Progress | None = None, **how: Any
+        self, settings: Settings, train: Treebank, dev: Treebank, *, progress: Progress | None = None, **options: Any
     ) -> Taggers:
         """Train a tagger for each column. Checkpoints are not written, because training is short."""
         return train_taggers(train, dev, chosen(settings, train), progress=progress, **settings.numbers)

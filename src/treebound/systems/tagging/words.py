@@ -77,12 +77,13 @@ class Dictionary:
 
     def with_given(self, sources: Iterable[str], tags: Iterable[int]) -> Dictionary:
         """Return a dictionary with additional lists for the tags of another column of the same treebank."""
-        together: dict[str, set[int]] = defaultdict(set)
+        tags_of_source: dict[str, set[int]] = defaultdict(set)
         for source, tag in zip(sources, tags, strict=True):
-            together[source].add(tag)
+            tags_of_source[source].add(tag)
         numbers = {listed: i for i, listed in enumerate(self.lists)}
         lists = {
-            source: numbers.setdefault(tuple(sorted(together[source])), len(numbers)) for source in sorted(together)
+            source: numbers.setdefault(tuple(sorted(tags_of_source[source])), len(numbers))
+            for source in sorted(tags_of_source)
         }
         return Dictionary(self.forms, list(numbers), self.seen, lists)
 

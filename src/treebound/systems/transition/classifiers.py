@@ -32,7 +32,7 @@ class Perceptron:
     epochs  number of passes over the instances, in an order that `seed` determines
     """
 
-    linear: Linear  #: the model that `fit` has learnt
+    linear: Linear  #: the model that `fit` has learned
 
     def __init__(self, model: FeatureModel, bits: int = 18, epochs: int = 5, seed: int = 1):
         self.model, self.bits, self.epochs, self.seed = model, bits, epochs, seed
@@ -61,7 +61,7 @@ class LinearSVM:
     bits  base-2 logarithm of the number of rows
     """
 
-    linear: Linear  #: the model that `fit` has learnt
+    linear: Linear  #: the model that `fit` has learned
 
     def __init__(self, model: FeatureModel, C: float = 0.1, bits: int = 18, seed: int = 1):
         self.model, self.C, self.bits, self.seed = model, C, bits, seed

@@ -59,6 +59,6 @@ class Transition(Labelled):
         """Return the key of a training run: a digest of settings, features and treebanks."""
         return key_for(settings, _features(settings, train), train, dev)
 
-    def train(self, settings: Settings, train: Treebank, dev: Treebank, **how: Any) -> TransitionModel:
+    def train(self, settings: Settings, train: Treebank, dev: Treebank, **options: Any) -> TransitionModel:
         """Train a model and return the model of the best epoch on dev."""
-        return train_model(settings, _features(settings, train), train, dev, **how)
+        return train_model(settings, _features(settings, train), train, dev, **options)

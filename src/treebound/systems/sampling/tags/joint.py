@@ -111,7 +111,7 @@ class Chain:
         return gain
 
     def draw(self, m: int, temperature: float, rng: np.ndarray) -> float:
-        """Draw head and tag of word m, and return the gain. At COLDEST, take the best pair instead.
+        """Draw head and tag of word m, or take the best pair at COLDEST; return the gain.
 
         At COLDEST, the old pair stays if no other is better. Otherwise, the tag comes from its marginal over the heads
         that m may have, and then the head from its conditional. Together, this is a draw from the joint conditional,
