@@ -40,6 +40,6 @@ class SamplingSystem(Learned):
         las = f", LAS {best['dev_las']:.2f}" if "dev_las" in best else ""
         share, heads = model.pruner.kept(dev, model.spec.k, model.spec.threshold)
         return (
-            f"dev UAS {best['dev_uas']:.2f}{las} (pruning keeps {heads:.1f} heads per word and {100 * share:.2f} % of the "
-            "gold heads)"
+            f"dev UAS {best['dev_uas']:.2f}{las} "
+            f"(pruning keeps {heads:.1f} heads per word and {100 * share:.2f} % of the gold heads)"
         )
